@@ -1,0 +1,28 @@
+/**
+ * Contracts: the shape a value must have. One JSON form, used by the checker, the program form, the machine and every prompt.
+ * Named shapes are resolved by `ref`; a program's shapes travel beside it (`Shapes`).
+ */
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+export type Contract =
+    | { readonly type: "string" | "number" | "boolean" | "json" | "none" }
+    | { readonly type: "list"; readonly item?: Contract }
+    | { readonly type: "object"; readonly fields: readonly Field[] }
+    | { readonly type: "literal"; readonly value: string | number | boolean | null }
+    | { readonly type: "union"; readonly of: readonly Contract[] }
+    | { readonly type: "optional"; readonly of: Contract }
+    | { readonly type: "ref"; readonly name: string };
+
+export interface Field {
+    readonly name: string;
+    readonly contract: Contract;
+    /** May be absent. */
+    readonly optional?: boolean;
+    /** Filled in where the field is absent. */
+    readonly default?: Json;
+    readonly description?: string;
+}
+
+/** Named shapes in scope, by name. */
+export type Shapes = Readonly<Record<string, Contract>>;

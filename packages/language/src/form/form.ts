@@ -1,0 +1,192 @@
+/**
+ * The program form: the JSON a program is compiled to. Also what an agent answers a yield with and what the cache keeps.
+ *
+ * Boundary: shapes and the closed list of node kinds. `lower` makes it from a checked tree, `raise` turns it back into a tree for the
+ * printer, `validate` decides whether foreign JSON is one. Names stay names: the machine resolves them again, so nothing in a form
+ * can claim a meaning that the resolution rules do not give it.
+ *
+ * P1: one discriminator, `kind`; unknown kinds and unknown keys are refused.
+ * P2: positions (`at`) are optional and change nothing but messages.
+ */
+import type { Contract, Json } from "../contract/contract.ts";
+
+export const FORM = "remit-program/1";
+
+/** `[line, column, endLine, endColumn]`, from 1. */
+export type At = readonly [number, number, number, number];
+
+export interface Program {
+    readonly format: typeof FORM;
+    /** Imported files come before their importers; the last one is the program's own. */
+    readonly files: readonly FileForm[];
+    /** Absent for a library of functions. */
+    readonly entry?: { readonly file: number; readonly agent?: string; readonly func: string };
+}
+
+export interface FileForm {
+    readonly file: string;
+    readonly imports: readonly ImportForm[];
+    readonly shapes: readonly { readonly name: string; readonly contract: Contract }[];
+    readonly funcs: readonly FuncForm[];
+    readonly agents: readonly AgentForm[];
+}
+
+export interface ImportForm {
+    readonly what: "tool" | "llm" | "file" | "agent" | "memory" | "skill";
+    readonly name: string;
+    readonly uri: string;
+    /** For a Remit agent: index into `files` of the file that declares it. */
+    readonly from?: number;
+    readonly at?: At;
+}
+
+export interface AgentForm {
+    /** `__main_agent` where the source gives none. */
+    readonly name: string;
+    readonly main?: boolean;
+    readonly config: readonly (ConfigForm | ContextForm | UseForm | UseOneForm)[];
+    readonly funcs: readonly FuncForm[];
+    readonly at?: At;
+}
+
+export interface FuncForm {
+    /** `__main` where the source gives none. */
+    readonly name: string;
+    readonly main?: boolean;
+    readonly params: readonly ParamForm[];
+    readonly result?: Contract;
+    /** Sorted kinds of effect the function can reach, itself or through calls, as the checker found them. The machine finds them again. */
+    readonly effects: readonly string[];
+    readonly body: readonly StmtForm[];
+    readonly at?: At;
+}
+
+export interface ParamForm {
+    readonly name: string;
+    readonly contract?: Contract;
+    readonly default?: Json;
+}
+
+export interface BudgetForm {
+    readonly amount: number;
+    readonly unit: "chars" | "tokens";
+    readonly keep?: "end";
+    /** As written (`4k tokens`). */
+    readonly text: string;
+}
+
+// ---- statements ------------------------------------------------------------------------------------------------------
+
+export interface ConfigForm {
+    readonly kind: "config";
+    readonly key: "model" | "role" | "description";
+    readonly value: ExprForm;
+    readonly at?: At;
+}
+export interface ContextForm {
+    readonly kind: "context";
+    readonly max: BudgetForm;
+    readonly at?: At;
+}
+export interface UseForm {
+    readonly kind: "use";
+    readonly value: ExprForm;
+    readonly max?: BudgetForm;
+    readonly priority?: number;
+    readonly label?: string;
+    readonly image?: true;
+    readonly at?: At;
+}
+export interface UseOneForm {
+    readonly kind: "use.one";
+    readonly label: string;
+    readonly priority?: number;
+    readonly candidates: readonly {
+        readonly name: string;
+        /** Absent: `empty`. */
+        readonly value?: ExprForm;
+        readonly max?: BudgetForm;
+        readonly selected?: true;
+    }[];
+    readonly at?: At;
+}
+
+export type StmtForm =
+    | ConfigForm
+    | ContextForm
+    | UseForm
+    | UseOneForm
+    | { readonly kind: "return"; readonly value: ExprForm; readonly at?: At }
+    | { readonly kind: "repeat"; readonly times: number; readonly body: readonly StmtForm[]; readonly at?: At }
+    | { readonly kind: "for"; readonly item: string; readonly list: ExprForm; readonly max: number; readonly body: readonly StmtForm[]; readonly at?: At }
+    | { readonly kind: "loop"; readonly until: ExprForm; readonly max: number; readonly body: readonly StmtForm[]; readonly at?: At }
+    | { readonly kind: "if"; readonly branches: readonly BranchForm[]; readonly otherwise?: readonly StmtForm[]; readonly at?: At }
+    | { readonly kind: "try"; readonly body: readonly StmtForm[]; readonly name?: string; readonly handler: readonly StmtForm[]; readonly at?: At }
+    | { readonly kind: "raise"; readonly value: ExprForm; readonly at?: At }
+    | { readonly kind: "break"; readonly at?: At }
+    | { readonly kind: "continue"; readonly at?: At }
+    | { readonly kind: "assign"; readonly target: ExprForm; readonly op: "=" | "+=" | "-="; readonly value: ExprForm; readonly at?: At }
+    | { readonly kind: "expr"; readonly value: ExprForm; readonly at?: At };
+
+export interface BranchForm {
+    readonly test: ExprForm;
+    readonly body: readonly StmtForm[];
+}
+
+// ---- expressions -----------------------------------------------------------------------------------------------------
+
+export type BinaryOpForm = "or" | "and" | "??" | "==" | "!=" | "<" | "<=" | ">" | ">=" | "+" | "-" | "*" | "/" | "%";
+
+export interface GenerateForm {
+    readonly kind: "generate";
+    readonly input: ExprForm;
+    /** Output tokens. */
+    readonly max_output?: number;
+    readonly attempts?: number;
+    readonly temperature?: number;
+    readonly think?: boolean | "auto" | "low" | "medium" | "high";
+    readonly strict?: boolean;
+    readonly debug?: boolean;
+    readonly stream?: boolean;
+    readonly turns?: number;
+    /** Milliseconds. */
+    readonly timeout?: number;
+    /** Expression naming a model capability; overrides the scope's. */
+    readonly model?: ExprForm;
+    /** Capability references: names (`Search`) or members (`Repo.read`). */
+    readonly tools?: readonly ExprForm[];
+    readonly contract?: Contract;
+    readonly at?: At;
+}
+
+export type ExprForm =
+    | { readonly kind: "literal"; readonly value: string | number | boolean | null; readonly at?: At }
+    | { readonly kind: "name"; readonly name: string; readonly at?: At }
+    | { readonly kind: "list"; readonly items: readonly (ExprForm | SpreadForm)[]; readonly at?: At }
+    | { readonly kind: "object"; readonly entries: readonly (EntryForm | SpreadForm)[]; readonly at?: At }
+    | { readonly kind: "member"; readonly object: ExprForm; readonly name: string; readonly safe?: true; readonly at?: At }
+    | { readonly kind: "index"; readonly object: ExprForm; readonly index: ExprForm; readonly at?: At }
+    | { readonly kind: "call"; readonly callee: ExprForm; readonly args: readonly ArgForm[]; readonly at?: At }
+    | { readonly kind: "unary"; readonly op: "not" | "-"; readonly value: ExprForm; readonly at?: At }
+    | { readonly kind: "binary"; readonly op: BinaryOpForm; readonly left: ExprForm; readonly right: ExprForm; readonly at?: At }
+    | { readonly kind: "lambda"; readonly params: readonly string[]; readonly body: ExprForm; readonly at?: At }
+    | { readonly kind: "if.expr"; readonly branches: readonly BranchForm[]; readonly otherwise?: readonly StmtForm[]; readonly at?: At }
+    | { readonly kind: "try.expr"; readonly body: readonly StmtForm[]; readonly name?: string; readonly handler: readonly StmtForm[]; readonly at?: At }
+    | GenerateForm
+    | { readonly kind: "parallel"; readonly item: string; readonly list: ExprForm; readonly max: number; readonly body: readonly StmtForm[]; readonly at?: At };
+
+export interface SpreadForm {
+    readonly kind: "spread";
+    readonly value: ExprForm;
+    readonly at?: At;
+}
+export interface EntryForm {
+    readonly kind: "entry";
+    readonly key: string;
+    readonly value: ExprForm;
+    readonly at?: At;
+}
+export interface ArgForm {
+    readonly name?: string;
+    readonly value: ExprForm;
+}

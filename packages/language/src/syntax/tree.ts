@@ -1,0 +1,405 @@
+/**
+ * The syntax tree: exactly what the text says, one node per construct, comments kept beside it.
+ *
+ * Boundary: shapes only. The parser makes them, the printer writes them, the checker reads them, `form/lower` turns them into
+ * the program form. Every node has a `range`. Nodes made by error recovery are `Missing`.
+ *
+ * T1: print(parse(text)) parses to an equal tree (ranges and comments aside).
+ */
+import type { Diagnostic } from "../diagnostics/diagnostic.ts";
+import type { Range, Source } from "../text/source.ts";
+
+export interface Node {
+    readonly range: Range;
+}
+
+export interface Name extends Node {
+    readonly text: string;
+}
+
+/** `//` and block comments with their delimiters. `ownLine`: nothing but white space stands before it on its line. */
+export interface Comment extends Node {
+    readonly text: string;
+    readonly ownLine: boolean;
+}
+
+/** One file. `tree.items` are in source order; comments are in source order and belong to no node. */
+export interface File {
+    readonly source: Source;
+    readonly items: readonly Item[];
+    readonly comments: readonly Comment[];
+    readonly diagnostics: readonly Diagnostic[];
+}
+
+// ---- top level -------------------------------------------------------------------------------------------------------
+
+export type Item = Import | Agent | Func | ShapeDecl;
+
+export type ImportKind = "tool" | "llm" | "file" | "agent" | "memory" | "skill";
+
+export interface Import extends Node {
+    readonly kind: "import";
+    readonly what: ImportKind;
+    readonly name: Name;
+    readonly uri: StringLit;
+    /** `{ send: ask, arg to: trusted }` at a tool import: kept as read, given meaning by the authority rules. */
+    readonly clauses?: readonly ImportClause[];
+}
+
+/** `method: gate` has no `arg`; `arg to: trusted` has `arg: true`. */
+export interface ImportClause extends Node {
+    readonly name: Name;
+    readonly arg: boolean;
+    readonly value: Name;
+}
+
+export interface Agent extends Node {
+    readonly kind: "agent";
+    readonly main: boolean;
+    /** Absent only for an unnamed `main agent`. */
+    readonly name?: Name;
+    readonly config: readonly (Config | ContextBudget | Use | UseOneOf)[];
+    readonly funcs: readonly Func[];
+}
+
+export interface ShapeDecl extends Node {
+    readonly kind: "shape";
+    readonly name: Name;
+    readonly contract: ContractNode;
+}
+
+export interface Func extends Node {
+    readonly kind: "func";
+    readonly main: boolean;
+    /** Absent only for an unnamed `main func`. */
+    readonly name?: Name;
+    readonly params: readonly Param[];
+    /** `func f(x) -> { … }`. */
+    readonly result?: ContractNode;
+    readonly body: Block;
+}
+
+export interface Param extends Node {
+    readonly name: Name;
+    readonly contract?: ContractNode;
+    /** Literal default after `=`. */
+    readonly default?: Expr;
+}
+
+// ---- contracts -------------------------------------------------------------------------------------------------------
+
+export type ContractNode = ContractName | ContractList | ContractObject | ContractLiteral | ContractUnion | ContractOptional;
+
+/** `string number boolean json none list`, or the name of a shape. */
+export interface ContractName extends Node {
+    readonly kind: "c.name";
+    readonly name: Name;
+}
+export interface ContractList extends Node {
+    readonly kind: "c.list";
+    readonly item: ContractNode;
+}
+export interface ContractObject extends Node {
+    readonly kind: "c.object";
+    readonly fields: readonly ContractField[];
+}
+export interface ContractField extends Node {
+    readonly name: Name;
+    /** `name?: T`. */
+    readonly optional: boolean;
+    /** Absent for a lone label (string in `generate`, an error in an input contract). */
+    readonly type?: ContractNode;
+    /** Literal after `=`. */
+    readonly default?: Expr;
+    /** String after the field. */
+    readonly description?: StringLit;
+}
+/** `"a"` in `"a" | "b"`; numbers, `true`, `false` and `none` too. */
+export interface ContractLiteral extends Node {
+    readonly kind: "c.literal";
+    readonly value: string | number | boolean | null;
+}
+export interface ContractUnion extends Node {
+    readonly kind: "c.union";
+    readonly members: readonly ContractNode[];
+}
+/** `T?`: T or none. */
+export interface ContractOptional extends Node {
+    readonly kind: "c.optional";
+    readonly of: ContractNode;
+}
+
+// ---- statements ------------------------------------------------------------------------------------------------------
+
+export interface Block extends Node {
+    readonly statements: readonly Stmt[];
+}
+
+export type Stmt =
+    | Config
+    | ContextBudget
+    | Use
+    | UseOneOf
+    | Return
+    | Repeat
+    | For
+    | Loop
+    | If
+    | Try
+    | Raise
+    | Break
+    | Continue
+    | Assign
+    | ExprStmt;
+
+/** `model M`, `role "…"`, `description "…"`. */
+export interface Config extends Node {
+    readonly kind: "config";
+    readonly key: "model" | "role" | "description";
+    readonly value: Expr;
+}
+
+/** `context max 20k tokens`. */
+export interface ContextBudget extends Node {
+    readonly kind: "context";
+    readonly max: Budget;
+}
+
+/** `4k`, `4k tokens`, `4k tokens keep end`. `amount` is after the unit `k` was applied. */
+export interface Budget extends Node {
+    readonly text: string;
+    readonly amount: number;
+    readonly unit: "chars" | "tokens";
+    readonly keep: "start" | "end";
+}
+
+export interface Use extends Node {
+    readonly kind: "use";
+    /** `use image EXPR`. */
+    readonly image: boolean;
+    readonly value: Expr;
+    readonly max?: Budget;
+    /** Declared `priority N`; higher is kept longer. */
+    readonly priority?: NumberLit;
+    readonly label?: Label;
+}
+
+/** `quoted`: written as a string. */
+export interface Label extends Node {
+    readonly text: string;
+    readonly quoted: boolean;
+}
+
+export interface UseOneOf extends Node {
+    readonly kind: "use.one";
+    readonly candidates: readonly Candidate[];
+    readonly priority?: NumberLit;
+    readonly label?: Label;
+}
+
+export interface Candidate extends Node {
+    readonly name: Name;
+    /** Absent: `empty`. */
+    readonly value?: Expr;
+    readonly max?: Budget;
+    readonly selected: boolean;
+}
+
+export interface Return extends Node {
+    readonly kind: "return";
+    readonly value: Expr;
+}
+export interface Repeat extends Node {
+    readonly kind: "repeat";
+    readonly times: NumberLit;
+    readonly body: Block;
+}
+export interface For extends Node {
+    readonly kind: "for";
+    readonly item: Name;
+    readonly list: Expr;
+    readonly max: NumberLit;
+    readonly body: Block;
+}
+/** `loop until C max N { … }`. */
+export interface Loop extends Node {
+    readonly kind: "loop";
+    readonly until: Expr;
+    readonly max: NumberLit;
+    readonly body: Block;
+}
+/** `branches` are `if` and every `else if`, so that a long chain is not a deep tree. */
+export interface If extends Node {
+    readonly kind: "if";
+    readonly branches: readonly { readonly test: Expr; readonly body: Block }[];
+    readonly otherwise?: Block;
+}
+export interface Try extends Node {
+    readonly kind: "try";
+    readonly body: Block;
+    readonly name?: Name;
+    readonly handler: Block;
+}
+export interface Raise extends Node {
+    readonly kind: "raise";
+    readonly value: Expr;
+}
+export interface Break extends Node {
+    readonly kind: "break";
+}
+export interface Continue extends Node {
+    readonly kind: "continue";
+}
+export interface Assign extends Node {
+    readonly kind: "assign";
+    readonly target: Expr;
+    readonly op: "=" | "+=" | "-=";
+    readonly value: Expr;
+}
+export interface ExprStmt extends Node {
+    readonly kind: "expr";
+    readonly value: Expr;
+}
+
+// ---- expressions -----------------------------------------------------------------------------------------------------
+
+export type Expr =
+    | StringLit
+    | NumberLit
+    | BoolLit
+    | NoneLit
+    | Ident
+    | ListLit
+    | ObjectLit
+    | Member
+    | Index
+    | Call
+    | Unary
+    | Binary
+    | Paren
+    | Lambda
+    | IfExpr
+    | TryExpr
+    | Generate
+    | ParallelFor
+    | Missing;
+
+/** `style`: how it was written; the printer keeps block strings as blocks. */
+export interface StringLit extends Node {
+    readonly kind: "string";
+    readonly value: string;
+    readonly style: "double" | "single" | "block";
+}
+/** `text`: as written. */
+export interface NumberLit extends Node {
+    readonly kind: "number";
+    readonly value: number;
+    readonly text: string;
+}
+export interface BoolLit extends Node {
+    readonly kind: "bool";
+    readonly value: boolean;
+}
+export interface NoneLit extends Node {
+    readonly kind: "none";
+}
+export interface Ident extends Node {
+    readonly kind: "ident";
+    readonly name: string;
+}
+/** `...x` inside a list, an object or nothing else. */
+export interface Spread extends Node {
+    readonly kind: "spread";
+    readonly value: Expr;
+}
+export interface ListLit extends Node {
+    readonly kind: "list";
+    readonly items: readonly (Expr | Spread)[];
+}
+export interface ObjectEntry extends Node {
+    readonly kind: "entry";
+    readonly key: Name;
+    readonly quoted: boolean;
+    readonly value: Expr;
+}
+export interface ObjectLit extends Node {
+    readonly kind: "object";
+    readonly entries: readonly (ObjectEntry | Spread)[];
+}
+/** `x.name`, `x?.name`. */
+export interface Member extends Node {
+    readonly kind: "member";
+    readonly object: Expr;
+    readonly name: Name;
+    readonly safe: boolean;
+}
+export interface Index extends Node {
+    readonly kind: "index";
+    readonly object: Expr;
+    readonly index: Expr;
+}
+/** `name` present: a named argument (`Fixer.yield(log: x)`), refused by the checker where not allowed. */
+export interface Arg extends Node {
+    readonly name?: Name;
+    readonly value: Expr;
+}
+export interface Call extends Node {
+    readonly kind: "call";
+    readonly callee: Expr;
+    readonly args: readonly Arg[];
+}
+export interface Unary extends Node {
+    readonly kind: "unary";
+    readonly op: "not" | "-";
+    readonly value: Expr;
+}
+export type BinaryOp = "or" | "and" | "??" | "==" | "!=" | "<" | "<=" | ">" | ">=" | "+" | "-" | "*" | "/" | "%";
+export interface Binary extends Node {
+    readonly kind: "binary";
+    readonly op: BinaryOp;
+    readonly left: Expr;
+    readonly right: Expr;
+}
+export interface Paren extends Node {
+    readonly kind: "paren";
+    readonly value: Expr;
+}
+/** `(a, b) => expr`, `x => expr`; only as an argument of a built-in that takes one. */
+export interface Lambda extends Node {
+    readonly kind: "lambda";
+    readonly params: readonly Name[];
+    readonly body: Expr;
+}
+export interface IfExpr extends Node {
+    readonly kind: "if.expr";
+    readonly branches: readonly { readonly test: Expr; readonly body: Block }[];
+    readonly otherwise?: Block;
+}
+export interface TryExpr extends Node {
+    readonly kind: "try.expr";
+    readonly body: Block;
+    readonly name?: Name;
+    readonly handler: Block;
+}
+export interface GenerateOption extends Node {
+    readonly key: Name;
+    readonly value: Expr;
+    /** `max_output: 2k` */
+    readonly budget?: Budget;
+}
+export interface Generate extends Node {
+    readonly kind: "generate";
+    readonly options: readonly GenerateOption[];
+    readonly contract?: ContractNode;
+}
+export interface ParallelFor extends Node {
+    readonly kind: "parallel";
+    readonly item: Name;
+    readonly list: Expr;
+    readonly max: NumberLit;
+    readonly body: Block;
+}
+/** Stands where the parser found no expression. A diagnostic at the same range says why. */
+export interface Missing extends Node {
+    readonly kind: "missing";
+}

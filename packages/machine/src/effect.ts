@@ -1,0 +1,220 @@
+/**
+ * Effects, outcomes and failures: everything that passes between the machine and a host.
+ *
+ * Boundary: shapes and tables only. A host performs an effect and answers with an outcome; it decides nothing.
+ *
+ * E1: an effect's `path` is unique in a run and depends on the program and its effect results alone, never on time.
+ * E2: `request` and `value` are plain JSON; a capability inside is written as a reference (`{"$capability": …}` never occurs in data).
+ */
+import type { Contract, Json, Site } from "@remit/language";
+
+export type EffectKind =
+    | "model"
+    | "tool"
+    | "agent"
+    | "author"
+    | "ask"
+    | "input"
+    | "recall"
+    | "remember"
+    | "sleep"
+    | "clock"
+    | "random";
+
+export interface Effect {
+    /** `main/fix#0/for[2]/generate#1/attempt[0]`. */
+    readonly path: string;
+    readonly kind: EffectKind;
+    readonly principal: string;
+    readonly site: Site | null;
+    readonly request: Json;
+    /** Origins of everything in `request`, sorted. */
+    readonly labels: readonly string[];
+    /** Milliseconds the effect may take; silence is bounded by the host. */
+    readonly deadline?: number;
+}
+
+/** What a provider says was used. Counts of tokens; `usd` where the price is known. */
+export interface Usage {
+    readonly input?: number;
+    readonly cached?: number;
+    readonly output?: number;
+    readonly reasoning?: number;
+    readonly usd?: number;
+}
+
+export type Outcome =
+    | { readonly ok: true; readonly value: Json; readonly origins: readonly string[]; readonly usage?: Usage }
+    | { readonly ok: false; readonly failure: Failure; readonly usage?: Usage };
+
+// ---- failures (LANGUAGE 7) -------------------------------------------------------------------------------------------
+
+export type FailureClass = "failure" | "limit" | "violation";
+
+/** Every kind of failure and its class. `failure` can be caught anywhere, `limit` outside its region, `violation` by the author's code. */
+export const FAILURE_KINDS = {
+    refusal: "failure",
+    unreachable: "failure",
+    timeout: "failure",
+    rate_limited: "failure",
+    invalid_payload: "failure",
+    contract: "failure",
+    tool: "failure",
+    model: "failure",
+    value: "failure",
+    denied: "failure",
+    raised: "failure",
+    cancelled: "limit",
+    "limit.steps": "limit",
+    "limit.time": "limit",
+    "limit.tokens": "limit",
+    "limit.cost": "limit",
+    "limit.turns": "limit",
+    "limit.calls": "limit",
+    "limit.bytes": "limit",
+    "limit.depth": "limit",
+    "violation.remit": "violation",
+    "violation.flow": "violation",
+    "violation.capability": "violation",
+    "violation.revoked": "violation",
+    "violation.payload": "violation",
+} as const satisfies Record<string, FailureClass>;
+
+export type FailureKind = keyof typeof FAILURE_KINDS;
+
+export interface Failure {
+    readonly kind: FailureKind;
+    readonly message: string;
+    readonly site?: Site | null;
+    readonly detail?: Json;
+    /** What a person can do about it. */
+    readonly hint?: string;
+}
+
+// ---- requests, by kind -----------------------------------------------------------------------------------------------
+
+export type Part =
+    | { readonly type: "text"; readonly text: string }
+    /** `data` is base64, or `ref` names a blob. */
+    | { readonly type: "file"; readonly mediaType: string; readonly data: string };
+
+export type Message =
+    | { readonly role: "system"; readonly content: string }
+    | { readonly role: "user"; readonly content: readonly Part[] }
+    | { readonly role: "assistant"; readonly content: string; readonly calls?: readonly ToolCall[] }
+    | { readonly role: "tool"; readonly call: string; readonly name: string; readonly result: Json };
+
+export interface ToolCall {
+    readonly id: string;
+    /** As offered in `ToolOffer.name`. */
+    readonly name: string;
+    readonly args: Json;
+}
+
+export interface ToolOffer {
+    /** Name shown to the model, e.g. `Repo_read`. */
+    readonly name: string;
+    readonly description?: string;
+    /** JSON Schema of the arguments. */
+    readonly input: Json;
+}
+
+/** One provider turn. */
+export interface ModelTurn {
+    readonly op: "turn";
+    /** The model import: name in the program, URI. */
+    readonly model: { readonly name: string; readonly uri: string };
+    readonly messages: readonly Message[];
+    /** Contract the reply is read against, with the shapes it refers to; absent for free text. */
+    readonly contract?: Contract;
+    readonly shapes?: { readonly [name: string]: Contract };
+    readonly strict: boolean;
+    readonly maxOutput?: number;
+    readonly temperature?: number;
+    readonly think?: boolean | "auto" | "low" | "medium" | "high";
+    readonly tools?: readonly ToolOffer[];
+    readonly stream: boolean;
+    readonly debug: boolean;
+    /** `Agent.func[n]`, for scripted models that answer by label. */
+    readonly label: string;
+}
+
+/** How the host read the reply against the contract. The machine checks the value again. */
+export interface Reading {
+    /** Where the value was found: the whole reply, a fence, prose around it, a tool call … */
+    readonly from: string;
+    /** What was mended on the way, in words; empty where the reply was right as it stood. */
+    readonly repairs: readonly string[];
+    /** The provider's own constraint was used (JSON schema, grammar). */
+    readonly constrained: boolean;
+}
+
+/** Outcome value of a `model` turn. Exactly one of `value` and `error` is set where a contract was given and no calls were made. */
+export interface ModelReply {
+    readonly text: string;
+    readonly value?: Json;
+    readonly error?: { readonly kind: "not_json" | "truncated" | "ambiguous" | "refused" | "empty" | "shape"; readonly message: string; readonly rejected?: Json };
+    readonly reading?: Reading;
+    readonly calls?: readonly ToolCall[];
+    readonly finish: "stop" | "length" | "tool" | "refusal" | "other";
+    readonly model: string;
+    readonly thinking?: string;
+}
+
+/** Token counting with a recorded outcome: how much of each text fits. `keep` says which end stays. */
+export interface ModelCount {
+    readonly op: "count";
+    readonly model: { readonly name: string; readonly uri: string };
+    /** A text that may be cut anywhere, or pieces of which a prefix (suffix with keep end) of whole ones is kept. `max` in tokens. */
+    readonly items: readonly { readonly pieces: readonly string[]; readonly whole: boolean; readonly max: number; readonly keep: "start" | "end" }[];
+}
+/** `fits`: number of UTF-16 units (text) or of pieces kept; `tokens`: of what is kept; `total`: of all of it. */
+export interface CountReply {
+    readonly tokenizer: string;
+    readonly items: readonly { readonly fits: number; readonly tokens: number; readonly total: number }[];
+}
+
+export interface ToolRequest {
+    readonly op: "call" | "describe";
+    /** Import name in the program and its URI. */
+    readonly tool: string;
+    readonly uri: string;
+    /** File that imports it, as named in the program form: relative URIs and configuration belong to it. */
+    readonly file: string;
+    readonly method?: string;
+    readonly args?: Json[];
+    /** Who chose the call: the program's own text, or a model in a `generate` with tools. */
+    readonly chosenBy?: "program" | "model";
+}
+
+/** Outcome value of `op: "describe"`. */
+export interface ToolDescription {
+    readonly methods: readonly {
+        readonly name: string;
+        readonly description?: string;
+        readonly input: Json;
+        /** The tool itself, or its server, marks the method as reading only. */
+        readonly readOnly: boolean;
+    }[];
+}
+
+export interface MemoryRequest {
+    readonly memory: string;
+    readonly uri: string;
+    readonly file: string;
+    /** `remember`: the record; `recall`: the query. */
+    readonly arg: Json;
+}
+
+export interface InputRequest {
+    /** `input.question`. */
+    readonly name: string;
+    readonly contract: Contract;
+    readonly description?: string;
+}
+
+export interface AskRequest {
+    readonly question: string;
+    readonly detail: Json;
+    readonly options: readonly string[];
+}

@@ -1,0 +1,40 @@
+/**
+ * The one exception of the machine: a failure of the running program, with its kind, message and place.
+ * Everything else that is thrown inside the machine is a defect of the machine.
+ */
+import type { Json, Site } from "@remit/language";
+import { FAILURE_KINDS, type Failure, type FailureKind } from "./effect.ts";
+
+export class Fail {
+    readonly kind: FailureKind;
+    readonly message: string;
+    readonly detail: Json | undefined;
+    readonly hint: string | undefined;
+    /** Set by the innermost place that knows it. */
+    site: Site | null;
+    /** Origins of what is shown in `message` and `detail`: a caught failure carries them (label set id of the run). */
+    labels: number;
+
+    constructor(kind: FailureKind, message: string, more: { detail?: Json; hint?: string; site?: Site | null; labels?: number } = {}) {
+        this.kind = kind;
+        this.message = message;
+        this.detail = more.detail;
+        this.hint = more.hint;
+        this.site = more.site ?? null;
+        this.labels = more.labels ?? 0;
+    }
+
+    get class(): "failure" | "limit" | "violation" {
+        return FAILURE_KINDS[this.kind];
+    }
+
+    toFailure(): Failure {
+        return {
+            kind: this.kind,
+            message: this.message,
+            site: this.site,
+            ...(this.detail === undefined ? {} : { detail: this.detail }),
+            ...(this.hint === undefined ? {} : { hint: this.hint }),
+        };
+    }
+}

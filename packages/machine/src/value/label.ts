@@ -1,0 +1,46 @@
+/**
+ * Label sets: which origins a value has. Interned per run as small integers, 0 is the empty set.
+ *
+ * V1: ids mean something in one run only; whatever leaves the machine writes the sorted origin names.
+ */
+
+export class Labels {
+    private readonly sets: (readonly string[])[] = [[]];
+    private readonly byKey = new Map<string, number>([["", 0]]);
+    private readonly rows: (number | undefined)[][] = [[]];
+
+    /** The id of the set of these origins. */
+    of(origins: readonly string[]): number {
+        if (origins.length === 0) return 0;
+        const sorted = [...new Set(origins)].sort();
+        const key = JSON.stringify(sorted);
+        const known = this.byKey.get(key);
+        if (known !== undefined) return known;
+        const id = this.sets.length;
+        this.sets.push(sorted);
+        this.rows.push([]);
+        this.byKey.set(key, id);
+        return id;
+    }
+
+    union(a: number, b: number): number {
+        if (a === b || b === 0) return a;
+        if (a === 0) return b;
+        const row = this.rows[a] as (number | undefined)[];
+        const known = row[b];
+        if (known !== undefined) return known;
+        const id = this.of([...(this.sets[a] as readonly string[]), ...(this.sets[b] as readonly string[])]);
+        row[b] = id;
+        return id;
+    }
+
+    /** Sorted origins of a set. */
+    origins(id: number): readonly string[] {
+        return this.sets[id] as readonly string[];
+    }
+
+    /** True where every origin of `a` is in `b`. */
+    within(a: number, b: number): boolean {
+        return this.union(a, b) === b;
+    }
+}

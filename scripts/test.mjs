@@ -1,0 +1,62 @@
+// `npm test`: set-up, then types, style and every test, ending with a line that counts them.
+// Arguments are passed to vitest: `npm test -- packages/machine` runs a part (without the set-up for the rest).
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as setup from "./lib/setup.mjs";
+import { attached } from "./lib/shell.mjs";
+
+const only = process.argv.slice(2);
+let passed = 0;
+let failed = 0;
+
+async function main() {
+    const node = await setup.node();
+    await setup.packages(node);
+    const env = setup.environment(node);
+    if (only.length === 0) {
+        const missing = await setup.localModel(node);
+        if (missing !== null) throw new Error(`The tests need the local model: ${missing}. Install Python 3 with pip and Node's npm, then run this again.`);
+        env.REMIT_TEST_CHROMIUM = await setup.chromium();
+    }
+    const run = async (title, script, args) => {
+        process.stdout.write(`\n== ${title}\n`);
+        const code = await attached(node, [join(setup.root, "node_modules", script), ...args], { cwd: setup.root, env });
+        if (code === 130 || code === 143) process.exit(code);
+        return code;
+    };
+    if (only.length === 0) {
+        count(await run("types", "typescript/bin/tsc", ["--noEmit", "-p", "tsconfig.json"]));
+        count(await run("style", "@biomejs/biome/bin/biome", ["check", "--diagnostic-level=error", "."]));
+    }
+    const room = mkdtempSync(join(tmpdir(), "remit-test-"));
+    try {
+        const report = join(room, "report.json");
+        const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+        const code = await run("tests", "vitest/vitest.mjs", ["run", ...reporters, ...only]);
+        const result = JSON.parse(readFileSync(report, "utf8"));
+        passed += result.numPassedTests;
+        failed += result.numFailedTests;
+        // a file that did not load, and a skipped test, are failures: neither has shown anything
+        const broken = result.testResults.filter((file) => file.status === "failed" && file.assertionResults.length === 0).length;
+        failed += broken + (result.numPendingTests ?? 0) + (result.numTodoTests ?? 0);
+        if (code !== 0 && failed === 0) failed += 1;
+        if (result.numTotalTests === 0) throw new Error("no test was run");
+    } finally {
+        rmSync(room, { recursive: true, force: true });
+    }
+}
+
+function count(code) {
+    if (code === 0) passed += 1;
+    else failed += 1;
+}
+
+try {
+    await main();
+} catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    failed += 1;
+}
+process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+process.exitCode = failed === 0 ? 0 : 1;
