@@ -1,0 +1,32 @@
+/**
+ * What a host is: something that performs effects, one performer a kind.
+ *
+ * Boundary: shapes only. A performer decides no policy: what comes up while it works goes back through `child`. It answers with an outcome and
+ * never throws for something that can happen; what it throws all the same is turned into a failure by the driver.
+ */
+import type { Effect, EffectKind, Outcome } from "@remit/machine";
+import type { Json } from "@remit/language";
+
+export interface PerformIO {
+    /** Aborted at cancel, at the effect's deadline and at the end of the run's time. */
+    readonly signal: AbortSignal;
+    /** Progress for whoever watches (a piece of streamed text, a progress note of a tool). Not part of the ledger. */
+    emit(part: Json): void;
+    /** A request that arose while this effect runs; decided by the machine. */
+    child(effect: Effect): Promise<Outcome>;
+}
+
+export type Performer = (effect: Effect, io: PerformIO) => Promise<Outcome>;
+
+export interface Host {
+    perform(effect: Effect, io: PerformIO): Promise<Outcome>;
+    /**
+     * True where performing this effect a second time does no harm: a read, a model turn (charged twice), a call whose provider honours the key.
+     * Asked only after a crash, for effects that began and have no outcome. Absent: only what `repeatable` in the driver knows.
+     */
+    repeatable?(effect: Effect): boolean | Promise<boolean>;
+    /** Ends processes and connections. Called once, when the run is over. */
+    close?(): Promise<void>;
+}
+
+export type Performers = { readonly [K in EffectKind]?: Performer };
