@@ -1,0 +1,95 @@
+/**
+ * Failures as a person reads them: kind, what happened, where with the line shown, what to do.
+ */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Site } from "@remit/language";
+import type { Failure } from "@remit/machine";
+import { EXIT, paint, plain, say } from "./io.ts";
+
+/** The source line of a site with a mark under the place; empty where the file cannot be read. */
+function excerpt(site: Site, root: string): string[] {
+    let text: string;
+    try {
+        text = readFileSync(resolve(root, site.file), "utf8");
+    } catch {
+        // the program may have moved since it ran: the place alone still helps
+        return [];
+    }
+    const line = text.split(/\r?\n/)[site.line - 1];
+    if (line === undefined) return [];
+    const until = site.endLine === site.line && site.endColumn !== undefined ? site.endColumn : site.column + 1;
+    const number = String(site.line);
+    const shown = plain(line.replace(/\t/g, " "));
+    return [
+        `  ${number} | ${shown}`,
+        `  ${" ".repeat(number.length)} | ${" ".repeat(Math.max(0, site.column - 1))}${"^".repeat(Math.max(1, Math.min(until, shown.length + 1) - site.column))}`,
+    ];
+}
+
+const HINTS: Partial<Record<string, string>> = {
+    "limit.tokens": "raise --max-tokens, or give items a budget with `max`",
+    "limit.cost": "raise --max-cost",
+    "limit.time": "raise --timeout; `remit resume RUN` goes on from where it stopped",
+    "limit.steps": "raise --max-steps, or look for a loop that does not end",
+    cancelled: "`remit resume RUN` goes on from where it stopped",
+    denied: "run it on a terminal to be asked, or answer with `remit resume RUN --answer PATH=…`",
+};
+
+export function showFailure(failure: Failure, options: { json?: boolean; root?: string; run?: string } = {}): void {
+    if (options.json) {
+        say(JSON.stringify({ failure, ...(options.run ? { run: options.run } : {}) }));
+        return;
+    }
+    const colour = paint(process.stderr);
+    const site = failure.site;
+    const place = site ? `${plain(site.file)}:${site.line}:${site.column}: ` : "";
+    say(`${place}${colour("red", failure.kind)}: ${plain(failure.message)}`);
+    if (site) for (const line of excerpt(site, options.root ?? process.cwd())) say(line);
+    const hint = failure.hint ?? HINTS[failure.kind];
+    if (hint) say(`  ${colour("cyan", "help")}: ${options.run ? hint.replace("RUN", options.run) : hint}`);
+}
+
+interface Described {
+    readonly failure?: Failure;
+    readonly code?: string;
+    readonly path?: string;
+    readonly hint?: string;
+}
+
+/** Words for errors of the system that a person can act on. Codes are Node's (`errno`). */
+const SYSTEM: Record<string, string> = {
+    ENOENT: "there is no such file",
+    EACCES: "permission denied",
+    EPERM: "not permitted",
+    EISDIR: "this is a folder",
+    ENOTDIR: "a part of the path is not a folder",
+    ENOSPC: "the disk is full",
+    EROFS: "the disk is read-only",
+    EMFILE: "too many open files",
+};
+
+/** Shows whatever ended a command and gives the exit code. A defect of the command itself says so and asks for a report. */
+export function showError(error: unknown): number {
+    const colour = paint(process.stderr);
+    const known = (error ?? {}) as Described;
+    if (known.failure) {
+        showFailure(known.failure);
+        return EXIT.failed;
+    }
+    if (known.code !== undefined && SYSTEM[known.code]) {
+        say(`${colour("red", "error")}: ${SYSTEM[known.code]}${known.path ? `: ${plain(known.path)}` : ""}`);
+        return EXIT.failed;
+    }
+    const message = error instanceof Error ? error.message : String(error);
+    if (known.hint !== undefined || known.code !== undefined) {
+        say(`${colour("red", "error")}: ${plain(message)}`);
+        if (known.hint) say(`  ${colour("cyan", "help")}: ${plain(known.hint)}`);
+        return EXIT.failed;
+    }
+    say(`${colour("red", "defect")}: ${plain(message)}`);
+    say("  This is a mistake of remit, not of your program. Please report it, with the command and this text.");
+    if (process.env["REMIT_DEBUG"] && error instanceof Error) say(error.stack ?? "");
+    else say("  REMIT_DEBUG=1 shows where it happened.");
+    return EXIT.failed;
+}

@@ -1,0 +1,74 @@
+/**
+ * The command's two streams. Standard output carries the result and nothing else; everything said to a person goes to standard error.
+ *
+ * I1: a closed pipe ends the command quietly.
+ */
+import type { Json } from "@remit/language";
+
+export const EXIT = { ok: 0, failed: 1, usage: 2, waiting: 3, cancelled: 130 } as const;
+
+/** Thrown for what the person at the terminal did wrong; shown as one message without a stack. */
+export class UsageError extends Error {
+    readonly hint: string | undefined;
+    constructor(message: string, hint?: string) {
+        super(message);
+        this.hint = hint;
+    }
+}
+
+export function watchPipes(): void {
+    for (const stream of [process.stdout, process.stderr])
+        stream.on("error", (error: NodeJS.ErrnoException) => {
+            if (error.code === "EPIPE") process.exit(EXIT.ok);
+            throw error;
+        });
+}
+
+/** Writes a value as JSON: indented for people, on one line with `compact`. */
+export function printJson(value: Json | undefined, compact = false): void {
+    process.stdout.write(`${JSON.stringify(value ?? null, null, compact ? undefined : 2)}\n`);
+}
+
+export function print(text: string): void {
+    process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+}
+
+export function say(text: string): void {
+    process.stderr.write(`${text}\n`);
+}
+
+const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36 } as const;
+export type Paint = (style: keyof typeof CODES, text: string) => string;
+
+/** Colours where the stream is a terminal and nobody asked for none (`NO_COLOR`, `--no-color`). */
+export function paint(stream: { isTTY?: boolean }): Paint {
+    const on = stream.isTTY === true && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
+    return on ? (style, text) => `\u001b[${CODES[style]}m${text}\u001b[0m` : (_style, text) => text;
+}
+
+/** Text from outside, safe to show on a terminal: control characters are made visible, so that nothing can move the cursor or retitle it. */
+export function plain(text: string): string {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+    return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`);
+}
+
+/** Rows in columns, each as wide as its widest cell; the last one is not padded. */
+export function table(rows: readonly (readonly string[])[], head?: readonly string[]): string {
+    const all = head ? [head, ...rows] : [...rows];
+    const widths: number[] = [];
+    for (const row of all) row.forEach((cell, i) => { widths[i] = Math.max(widths[i] ?? 0, cell.length); });
+    return all.map((row) => row.map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i] ?? 0))).join("  ").trimEnd()).join("\n");
+}
+
+/** `1.2 s`, `340 ms`, `3 min 5 s`. */
+export function duration(ms: number): string {
+    if (ms < 1000) return `${Math.round(ms)} ms`;
+    if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+    return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+}
+
+/** `950`, `12.3k`, `4.1M`. */
+export function count(n: number): string {
+    if (n < 1000) return String(n);
+    return n < 1_000_000 ? `${(n / 1000).toFixed(n < 10_000 ? 1 : 0)}k` : `${(n / 1_000_000).toFixed(1)}M`;
+}

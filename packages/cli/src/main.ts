@@ -1,0 +1,163 @@
+/**
+ * The `remit` command: names, options and help. Each command's work is in `commands/`, loaded when it is asked for, so that starting
+ * costs only what is used.
+ */
+import { Command, CommanderError, Option } from "commander";
+import { EXIT, paint, say, UsageError, watchPipes } from "./io.ts";
+
+const VERSION = "0.1.0";
+
+/** What a command's work gets: its arguments, then its options. Returns the exit code. */
+type Work = (args: string[], options: Record<string, unknown>) => Promise<number>;
+
+/** Runs the command line and sets the exit code of the process. */
+export async function main(argv: readonly string[]): Promise<void> {
+    watchPipes();
+    let code: number = EXIT.ok;
+    const program = build((done) => {
+        code = done;
+    });
+    try {
+        await program.parseAsync([...argv], { from: "user" });
+    } catch (error) {
+        code = await explain(error);
+    }
+    process.exitCode = code;
+}
+
+async function explain(error: unknown): Promise<number> {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    const red = paint(process.stderr);
+    if (error instanceof UsageError) {
+        say(`${red("red", "error")}: ${error.message}`);
+        if (error.hint) say(`  ${error.hint}`);
+        return EXIT.usage;
+    }
+    const { showError } = await import("./failure.ts");
+    return showError(error);
+}
+
+function build(finish: (code: number) => void): Command {
+    const program = new Command("remit")
+        .description("Run agent programs whose every bound is in writing: what a model sees, what code may do and spend, and the record it leaves.")
+        .version(VERSION, "-v, --version")
+        .showSuggestionAfterError()
+        .exitOverride()
+        .configureHelp({ sortSubcommands: false })
+        .option("--no-color", "no colours")
+        .hook("preAction", (command) => {
+            if (command.opts()["color"] === false) process.env["NO_COLOR"] = "1";
+        });
+
+    const add = (name: string, description: string, load: () => Promise<{ default: Work }>): Command =>
+        program
+            .command(name)
+            .description(description)
+            .exitOverride()
+            .action(async (...given: unknown[]) => {
+                const command = given.at(-1) as Command;
+                const work = (await load()).default;
+                finish(await work(command.args, command.optsWithGlobals()));
+            });
+
+    // ---- running
+    const run = add("run <file>", "Run a program and print its value as JSON", () => import("./commands/run.ts"));
+    program.commands.at(-1)?.allowExcessArguments(false);
+    running(run)
+        .option("-i, --input <json>", "input as JSON, @FILE, or - for standard input", undefined)
+        .option("--trace", "show the trace on standard error when the run has ended")
+        .option("--trace-file <file>", "write every event to FILE, one JSON object a line")
+        .option("--check", "check only, run nothing")
+        .option("--agent <name>", "start with this agent's main func")
+        .option("--function <name>", "start with this function")
+        .option("--variant <site=name...>", "choose a candidate of a `use one of`")
+        .option("--no-cache", "compile afresh")
+        .addHelpText(
+            "after",
+            `
+Models: --model takes openai://M, anthropic://M, google://M, ollama://M, local:, mock: (zero values), scripted:FILE, recorded:FILE.
+Examples:
+  remit run triage.remit --input '{"log": "build.log"}'
+  remit run triage.remit --input @input.json --model mock:
+  cat log.json | remit run triage.remit --input - --trace-file run.ndjson > verdict.json`,
+        );
+    // AgentScript's command line, understood here (LANGUAGE 10, D11)
+    for (const [flags, text] of [
+        ["--input-file <file>", "AgentScript: --input @FILE"],
+        ["--mock", "AgentScript: --model mock:"],
+        ["--dry-run", "AgentScript: --model mock:, no tool writes"],
+        ["--verbose", "AgentScript: --trace"],
+        ["--parse", "AgentScript: remit parse"],
+    ] as const)
+        run.addOption(new Option(flags, text).hideHelp());
+
+    running(add("resume <run>", "Continue a run that was interrupted or waits for an answer", () => import("./commands/resume.ts")))
+        .option("--answer <path=answer...>", "answer a question the run waits for: PATH=done:JSON, PATH=again or PATH=give-up")
+        .option("--trace", "show the trace on standard error when the run has ended");
+    ledger(add("replay <run>", "Run again from the ledger: no effect is performed, the record must come out equal", () => import("./commands/replay.ts")))
+        .option("--json", "the result as JSON on one line");
+
+    // ---- reading programs
+    add("check <files...>", "Report every error of all files in one pass", () => import("./commands/check.ts"))
+        .option("--json", "diagnostics as JSON")
+        .option("--fix", "apply the fixes that keep the meaning");
+    add("fmt <files...>", "Format programs (also a program form in JSON); prints, or writes with --fix", () => import("./commands/fmt.ts"))
+        .option("--fix", "write the formatted text, after applying fixes of old spellings")
+        .option("--check", "exit with 1 where a file is not formatted; write nothing");
+    add("parse <file>", "Print the syntax tree as JSON", () => import("./commands/parse.ts")).option("--json", "on one line");
+    add("compile <file>", "Print the program form as JSON", () => import("./commands/compile.ts"))
+        .option("-o, --output <file>", "write to FILE")
+        .option("--positions", "keep source positions")
+        .option("--json", "on one line");
+    ledger(add("explain <subject>", "FILE: every prompt a program can build, without running. RUN: why each byte of a prompt is there", () => import("./commands/explain.ts")))
+        .option("--at <path>", "only the generate at this path (or a part of it)")
+        .option("--json", "as JSON");
+
+    // ---- reading runs
+    ledger(add("runs", "List the runs of the ledger", () => import("./commands/runs.ts")))
+        .option("-n, --limit <count>", "how many, newest first", "20")
+        .option("--waiting", "only runs that wait for an answer or were interrupted")
+        .option("--json", "as JSON");
+    const trace = ledger(add("trace <run>", "Show what a run did (`remit trace verify RUN` checks the chain)", () => import("./commands/trace.ts")))
+        .option("--follow", "keep showing events while the run goes on")
+        .option("--ndjson", "events, one JSON object a line")
+        .option("--atif", "as an ATIF trajectory")
+        .option("--otel [endpoint]", "OpenTelemetry spans: as JSON, or sent to an OTLP/HTTP endpoint")
+        .option("--content", "with --otel: include prompts and replies")
+        .option("--full", "do not cut long values");
+    trace.usage("[options] <run>\n       remit trace verify [run]").allowExcessArguments(true);
+    ledger(add("diff <a> <b>", "Compare two runs by path: what each saw and did", () => import("./commands/diff.ts"))).option("--json", "as JSON");
+    ledger(add("cost [runs...]", "Tokens and money of runs, by model and place", () => import("./commands/cost.ts"))).option("--json", "as JSON");
+
+    // ---- projects
+    add("init [folder]", "Make a project that runs", () => import("./commands/init.ts")).option("--force", "write into a folder that is not empty");
+    add("models", "List models: configured, reachable, and why not", () => import("./commands/models.ts")).option("--json", "as JSON").option("--workspace <dir>", "project folder");
+    add("tools [file]", "List tools of a project or a program: reachable methods and which only read", () => import("./commands/tools.ts"))
+        .option("--json", "as JSON")
+        .option("--trust", "start servers named by this project's configuration")
+        .option("--workspace <dir>", "project folder");
+    add("trust [folder]", "Let a project's configuration start commands and load modules", () => import("./commands/trust.ts")).option("--revoke", "take it back").option("--show", "only say");
+    return program;
+}
+
+function ledger(command: Command): Command {
+    return command.option("--ledger <file>", "ledger file (REMIT_LEDGER)");
+}
+
+/** Options of everything that performs effects. */
+function running(command: Command): Command {
+    return ledger(command)
+        .option("-m, --model <uri>", "model for every `import llm` (REMIT_MODEL)")
+        .option("-w, --workspace <dir>", "folder the tools may reach; default: the current folder")
+        .option("--max-tokens <n>", "end with limit.tokens after N tokens, input and output")
+        .option("--max-cost <usd>", "end with limit.cost after this many US dollars")
+        .option("--max-steps <n>", "end with limit.steps after N steps")
+        .option("--max-calls <n>", "end with limit.calls after N tool calls")
+        .option("--timeout <duration>", "end with limit.time after this long (30s, 5min)")
+        .option("--concurrency <n>", "how many iterations of a parallel for run at once", "4")
+        .option("--record <file>", "record every model reply to FILE, secrets removed")
+        .option("--yes", "answer every question with yes, once")
+        .option("--trust", "let this project's configuration start commands and load modules")
+        .option("--json", "value, progress and errors as JSON, one object a line")
+        .option("-q, --quiet", "no progress");
+}

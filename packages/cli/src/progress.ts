@@ -1,0 +1,133 @@
+/**
+ * What a run is doing, on standard error: on a terminal one line that is redrawn (what is running, tokens, time), else one line for each
+ * thing that began and ended, as events come.
+ *
+ * Boundary: reads ledger events, knows no machine. Text from outside passes `plain`.
+ */
+import type { Json } from "@remit/language";
+import type { LedgerEvent } from "@remit/machine";
+import { count, duration, paint, plain } from "./io.ts";
+
+export interface Progress {
+    event(event: LedgerEvent): void;
+    /** A piece of a reply as it streams. */
+    part(path: string, part: Json): void;
+    /** Removes the line, before something else is written or a question is asked. */
+    pause(): void;
+    end(): void;
+}
+
+export const silent: Progress = { event: () => undefined, part: () => undefined, pause: () => undefined, end: () => undefined };
+
+type Data = { [key: string]: Json };
+const data = (event: LedgerEvent): Data => (event.data !== null && typeof event.data === "object" && !Array.isArray(event.data) ? event.data : {});
+const text = (value: Json | undefined): string => (typeof value === "string" ? value : "");
+
+/** Kinds that begin something worth showing, and the words for it. */
+const BEGINS: Partial<Record<LedgerEvent["kind"], (d: Data, event: LedgerEvent) => string>> = {
+    "generate.started": (d, event) => `generate ${text(d["label"]) || event.path.split("/").at(-1)}`,
+    "tool.started": (d) => `${text(d["tool"])}.${text(d["method"])}`,
+    "memory.started": (d) => `${text(d["memory"])}.${text(d["operation"])}`,
+    "agent.started": (d) => `agent ${text(d["agent"])}`,
+    "parallel.started": (d) => `parallel for ${text(d["item"])}`,
+    "input.requested": (d) => `waits for ${text(d["name"] ?? d["path"])}`,
+    "ask.requested": () => "waits for an answer",
+};
+
+const ENDS: Partial<Record<LedgerEvent["kind"], true>> = {
+    "generate.ended": true, "tool.ended": true, "memory.ended": true, "agent.ended": true, "parallel.ended": true, "input.given": true,
+    "ask.decided": true, "ask.withdrawn": true,
+};
+
+interface Running { readonly name: string; readonly since: number; readonly path: string }
+
+function tokens(event: LedgerEvent): number {
+    const usage = data(event)["usage"];
+    if (usage === null || typeof usage !== "object" || Array.isArray(usage)) return 0;
+    const sum = (key: string): number => (typeof usage?.[key] === "number" ? (usage[key] as number) : 0);
+    return sum("input") + sum("output");
+}
+
+export function progress(stream: NodeJS.WriteStream): Progress {
+    return stream.isTTY === true && process.env["TERM"] !== "dumb" ? redrawn(stream) : lines(stream);
+}
+
+function lines(stream: NodeJS.WriteStream): Progress {
+    const open = new Map<string, Running>();
+    return {
+        ...silent,
+        event(event) {
+            const name = BEGINS[event.kind]?.(data(event), event);
+            if (name !== undefined) open.set(event.path, { name, since: Date.parse(event.time), path: event.path });
+            if (event.kind === "generate.attempt") {
+                const failed = text(data(event)["error"]);
+                if (failed) stream.write(`  attempt refused: ${plain(failed).slice(0, 200)}\n`);
+            }
+            if (!ENDS[event.kind]) return;
+            const begun = open.get(event.path);
+            open.delete(event.path);
+            if (begun === undefined) return;
+            const ok = data(event)["ok"] !== false;
+            const used = tokens(event);
+            stream.write(`${ok ? "done" : "failed"}: ${plain(begun.name)} (${duration(Date.parse(event.time) - begun.since)}${used ? `, ${count(used)} tokens` : ""})\n`);
+        },
+    };
+}
+
+function redrawn(stream: NodeJS.WriteStream): Progress {
+    const colour = paint(stream);
+    const open = new Map<string, Running>();
+    const begun = Date.now();
+    const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+    let frame = 0;
+    let used = 0;
+    let finished = 0;
+    let shown = false;
+    let paused = false;
+    let tail = "";
+
+    const clear = (): void => {
+        if (shown) stream.write("\r\u001b[2K");
+        shown = false;
+    };
+    const draw = (): void => {
+        if (paused) return;
+        const now = [...open.values()];
+        // the innermost things say most: an agent that is running is what its tools and models do
+        const inner = now.filter((one) => !now.some((other) => other !== one && other.path.startsWith(`${one.path}/`)));
+        const names = inner.slice(0, 3).map((one) => `${plain(one.name)} ${colour("dim", duration(Date.now() - one.since))}`);
+        const more = inner.length > 3 ? ` +${inner.length - 3}` : "";
+        const totals = colour("dim", `${finished} done · ${count(used)} tokens · ${duration(Date.now() - begun)}`);
+        const streamed = tail ? colour("dim", ` ${tail}`) : "";
+        frame = (frame + 1) % frames.length;
+        clear();
+        stream.write(`\u001b[?7l${colour("cyan", frames[frame] ?? "")} ${names.join("  ") || "computing"}${more}  ${totals}${streamed}\u001b[?7h`);
+        shown = true;
+    };
+    const timer = setInterval(draw, 120);
+    timer.unref();
+    return {
+        event(event) {
+            const name = BEGINS[event.kind]?.(data(event), event);
+            if (name !== undefined) open.set(event.path, { name, since: Date.now(), path: event.path });
+            if (event.kind === "ask.decided" || event.kind === "input.given") paused = false;
+            if (ENDS[event.kind]) {
+                if (open.delete(event.path)) finished++;
+                if (event.kind === "generate.ended") tail = "";
+            }
+            if (event.kind === "model.ended" || event.kind === "generate.attempt") used += event.kind === "generate.attempt" ? tokens(event) : 0;
+        },
+        part(_path, part) {
+            if (part !== null && typeof part === "object" && !Array.isArray(part) && typeof part["delta"] === "string")
+                tail = plain((tail + part["delta"]).replace(/\s+/g, " ")).slice(-60);
+        },
+        pause() {
+            paused = true;
+            clear();
+        },
+        end() {
+            clearInterval(timer);
+            clear();
+        },
+    };
+}
