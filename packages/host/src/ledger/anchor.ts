@@ -1,0 +1,66 @@
+/**
+ * Anchors: heads of runs, kept outside the ledger file, so that a cut tail is seen.
+ *
+ * Boundary: one small text file beside the ledger (`ledger.db.anchors`), a line an anchor, each with a MAC under the user's own key.
+ *
+ * A1: a line says: at this moment the run had at least this many events and outcomes, and these were the hashes of the last ones.
+ * A2: an anchor is written after the commit it speaks of, so it never runs ahead of the file.
+ * A3: a line whose MAC does not hold counts for nothing; whoever cannot read the key cannot make one.
+ *
+ * Not seen: the ledger and its anchors both put back to an earlier copy of both.
+ */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { appendFileSync, readFileSync, statSync } from "node:fs";
+import { privateFile, writePrivate } from "./place.ts";
+
+export interface Anchor {
+    readonly run: string;
+    readonly count: number;
+    readonly head: string;
+    readonly answers: number;
+    readonly answered: string;
+}
+
+/** Past this size, in bytes, only the newest anchor of each run is kept. */
+const COMPACT_AT = 512 * 1024;
+
+function mac(key: Buffer, anchor: Anchor): string {
+    return createHmac("sha256", key)
+        .update(`remit-anchor/1\n${anchor.run}\n${anchor.count}\n${anchor.head}\n${anchor.answers}\n${anchor.answered}`)
+        .digest("hex");
+}
+
+function line(key: Buffer, anchor: Anchor): string {
+    return `${anchor.run} ${anchor.count} ${anchor.head} ${anchor.answers} ${anchor.answered || "-"} ${mac(key, anchor)}\n`;
+}
+
+/** To be called by one writer at a time. */
+export function writeAnchor(path: string, key: Buffer, anchor: Anchor): void {
+    privateFile(path);
+    appendFileSync(path, line(key, anchor));
+    if (statSync(path).size < COMPACT_AT) return;
+    const kept = [...readAnchors(path, key).values()].map((one) => line(key, one)).join("");
+    if (kept.length < COMPACT_AT / 2) writePrivate(path, kept);
+}
+
+/** The furthest anchor of each run. A missing file is an empty one. */
+export function readAnchors(path: string, key: Buffer): Map<string, Anchor> {
+    const found = new Map<string, Anchor>();
+    let text: string;
+    try {
+        text = readFileSync(path, "utf8");
+    } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "ENOENT") return found;
+        throw error;
+    }
+    for (const row of text.split("\n")) {
+        const [run, count, head, answers, answered, code] = row.split(" ");
+        if (run === undefined || head === undefined || answered === undefined || code === undefined) continue;
+        const anchor: Anchor = { run, count: Number(count), head, answers: Number(answers), answered: answered === "-" ? "" : answered };
+        const expected = mac(key, anchor);
+        if (code.length !== expected.length || !timingSafeEqual(Buffer.from(code), Buffer.from(expected))) continue;
+        const before = found.get(run);
+        if (before === undefined || before.count <= anchor.count) found.set(run, anchor);
+    }
+    return found;
+}

@@ -1,0 +1,77 @@
+/**
+ * Opening a ledger file: made private where there is none, refused where it is not ours or too new, brought up where it is older.
+ *
+ * Boundary: the file and its schema; no runs.
+ */
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { LedgerError } from "./error.ts";
+import { privateFile, privateFolder } from "./place.ts";
+import { APPLICATION_ID, MIGRATIONS, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+
+export interface SqliteOptions {
+    /** Folder that holds the key for anchors. */
+    readonly config?: string;
+    /** How long to wait for another process's lock, milliseconds. */
+    readonly timeout?: number;
+    /** At most so many pages of 4 KiB: a ledger that may not grow without bound. */
+    readonly maxPages?: number;
+    readonly readOnly?: boolean;
+}
+
+export function connect(path: string, options: SqliteOptions): DatabaseSync {
+    if (options.readOnly !== true) {
+        privateFolder(dirname(path));
+        privateFile(path);
+    }
+    const db = new DatabaseSync(path, { timeout: options.timeout ?? 5_000, readOnly: options.readOnly === true });
+    try {
+        const { user_version: version } = db.prepare("PRAGMA user_version").get() as { user_version: number };
+        if (version !== SCHEMA_VERSION) migrate(db, path);
+        const { application_id: application } = db.prepare("PRAGMA application_id").get() as { application_id: number };
+        if (application !== APPLICATION_ID) throw new LedgerError("foreign", `${path} is not a Remit ledger`);
+        if (options.readOnly !== true) db.exec("PRAGMA synchronous = FULL");
+        if (options.maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${Math.trunc(options.maxPages)}`);
+        return db;
+    } catch (error) {
+        db.close();
+        throw error;
+    }
+}
+
+function migrate(db: DatabaseSync, path: string): void {
+    const read = (name: string): number => (db.prepare(`PRAGMA ${name}`).get() as { [name: string]: number })[name] as number;
+    const tables = (): number => (db.prepare("SELECT count(*) AS n FROM sqlite_schema").get() as { n: number }).n;
+    if (read("application_id") !== APPLICATION_ID && tables() > 0) throw new LedgerError("foreign", `${path} is not a Remit ledger`);
+    if (read("user_version") > SCHEMA_VERSION)
+        throw new LedgerError(
+            "schema",
+            `the ledger ${path} has schema version ${read("user_version")}, this Remit knows ${SCHEMA_VERSION}`,
+        );
+    // Changing the journal mode cannot be part of a transaction; it stays with the file.
+    db.exec("PRAGMA journal_mode = WAL");
+    db.exec("BEGIN IMMEDIATE");
+    try {
+        // Another process may have made the tables while this one waited for the lock.
+        let version = read("user_version");
+        if (version === 0 && tables() === 0) {
+            db.exec(SCHEMA);
+            db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+            version = SCHEMA_VERSION;
+        }
+        for (; version < SCHEMA_VERSION; version++) {
+            const step = MIGRATIONS[version];
+            if (step === undefined)
+                throw new LedgerError(
+                    "schema",
+                    `the ledger ${path} has schema version ${version}, which this Remit cannot bring up to ${SCHEMA_VERSION}`,
+                );
+            db.exec(step);
+        }
+        db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+        db.exec("COMMIT");
+    } catch (error) {
+        if (db.isTransaction) db.exec("ROLLBACK");
+        throw error;
+    }
+}

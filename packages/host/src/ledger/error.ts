@@ -1,0 +1,61 @@
+/**
+ * What can go wrong with a ledger, told apart by `code`, never by text.
+ *
+ * Boundary: turns SQLite's result codes into ours; says nothing about programs.
+ */
+
+/** Every way a ledger can fail, and what a person can do about it. */
+export const LEDGER_ERRORS = {
+    full: "Free some disk space, then resume the run: nothing that was acknowledged is lost.",
+    readonly: "Make the file and its folder writable, or name another one with --ledger.",
+    corrupt: "Keep the file for a look, restore a copy, or name another one with --ledger.",
+    foreign: "Name a file that Remit made, or one that does not exist yet.",
+    schema: "The file was made by a newer Remit; run that version, or name another file with --ledger.",
+    busy: "Another process has kept the file locked; try again.",
+    owned: "The run goes on in another process: follow it with remit trace --follow, or end that process first.",
+    unknown: "remit runs lists the runs of this ledger.",
+    finished: "The run is over; remit trace shows it, remit replay repeats it.",
+    tampered: "remit trace verify tells which event; restore a copy of the ledger.",
+    io: "Look at the disk and at the permissions of the folder.",
+} as const;
+
+export type LedgerErrorCode = keyof typeof LEDGER_ERRORS;
+
+export class LedgerError extends Error {
+    override readonly name = "LedgerError";
+    readonly code: LedgerErrorCode;
+    readonly hint: string;
+    constructor(code: LedgerErrorCode, message: string, cause?: unknown) {
+        super(message, cause === undefined ? undefined : { cause });
+        this.code = code;
+        this.hint = LEDGER_ERRORS[code];
+    }
+}
+
+/** Primary result codes of SQLite (https://sqlite.org/rescode.html) that a person can act on. */
+const SQLITE: { readonly [code: number]: readonly [LedgerErrorCode, string] } = {
+    5: ["busy", "is locked by another process"],
+    6: ["busy", "is locked by another process"],
+    8: ["readonly", "cannot be written"],
+    3: ["readonly", "may not be opened by this user"],
+    14: ["readonly", "cannot be opened"],
+    10: ["io", "could not be read or written"],
+    11: ["corrupt", "is damaged"],
+    13: ["full", "cannot grow: the disk is full"],
+    26: ["foreign", "is not an SQLite database"],
+};
+
+/** Runs `work`; an SQLite error becomes a `LedgerError` that names the file. */
+export function guarded<T>(path: string, work: () => T): T {
+    try {
+        return work();
+    } catch (error) {
+        throw ledgerError(path, error);
+    }
+}
+
+export function ledgerError(path: string, error: unknown): unknown {
+    if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return error;
+    const [code, text] = SQLITE[error.errcode & 0xff] ?? ["io", `failed with SQLite result code ${error.errcode}`];
+    return new LedgerError(code, `the ledger ${path} ${text}`, error);
+}

@@ -1,0 +1,72 @@
+/**
+ * Who owns a run: one process at a time.
+ *
+ * Boundary: identity and liveness of processes. Taking and losing a lease is the store's transaction.
+ *
+ * O1: on the same machine a lease is live exactly while its process lives (pid and start time, so that a reused pid does not count).
+ * O2: of another machine only the heartbeat is known: live while younger than `STALE_MS`.
+ */
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
+
+/** Between heartbeats of an owner, milliseconds. */
+export const BEAT_MS = 10_000;
+/** Age of a heartbeat after which a lease of another machine is over, milliseconds. */
+export const STALE_MS = 60_000;
+
+export interface Owner {
+    readonly host: string;
+    readonly pid: number;
+    /** When the process started, in the words of the operating system; empty where it does not say. */
+    readonly start: string;
+    /** Tells two owners in one process apart. */
+    readonly nonce: string;
+}
+
+export function thisOwner(): Owner {
+    return { host: hostname(), pid: process.pid, start: startOf(process.pid) ?? "", nonce: randomBytes(6).toString("hex") };
+}
+
+/** Start time of a process, or null where there is none of that pid. */
+function startOf(pid: number): string | null {
+    if (process.platform === "linux") {
+        try {
+            const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+            const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+            // A zombie holds nothing any more. Field 22 of proc_pid_stat(5) is the start time in clock ticks since boot.
+            return fields[0] === "Z" || fields[0] === "X" ? null : (fields[19] ?? "");
+        } catch (error) {
+            const code = (error as NodeJS.ErrnoException).code;
+            return code === "ENOENT" || code === "ESRCH" ? null : "";
+        }
+    }
+    try {
+        process.kill(pid, 0);
+    } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "ESRCH") return null;
+    }
+    if (process.platform === "win32") return "";
+    try {
+        return execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+    } catch {
+        // No such tool: the pid alone has to do.
+        return "";
+    }
+}
+
+export function isLive(owner: Owner, beat: number, now: number): boolean {
+    if (owner.host !== hostname()) return now - beat < STALE_MS;
+    const start = startOf(owner.pid);
+    if (start === null) return false;
+    return start === "" || owner.start === "" || start === owner.start;
+}
+
+export function parseOwner(text: string | null): Owner | null {
+    if (text === null) return null;
+    const json = JSON.parse(text) as Partial<Owner>;
+    if (typeof json.host !== "string" || typeof json.pid !== "number" || typeof json.start !== "string" || typeof json.nonce !== "string")
+        return null;
+    return { host: json.host, pid: json.pid, start: json.start, nonce: json.nonce };
+}

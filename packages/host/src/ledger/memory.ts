@@ -1,0 +1,203 @@
+/**
+ * A ledger in memory with the same interface: for the library's short runs, for tests and for `--no-ledger`.
+ *
+ * Boundary: keeps what it is given; events are sealed when somebody looks at them, so that a run nobody audits pays nothing for it.
+ *
+ * Y1: nothing outlives the store: whoever drops it frees every run in it.
+ */
+import type { Json, Program } from "@remit/language";
+import type { LedgerEvent, MachineEvent, Usage } from "@remit/machine";
+import { LedgerError } from "./error.ts";
+import { GENESIS, type Sealed, seal } from "./seal.ts";
+import {
+    type Batch,
+    type LedgerStore,
+    type NewRun,
+    type PendingEffect,
+    type RecordedOutcome,
+    type RunEnd,
+    type RunInfo,
+    type RunStatus,
+    type RunWriter,
+    addUsage,
+} from "./store.ts";
+import { chainOutcome, verifyRun } from "./verify.ts";
+
+interface Kept {
+    readonly run: NewRun;
+    readonly started: number;
+    ended: number | null;
+    status: RunStatus;
+    end: RunEnd | null;
+    usage: Usage;
+    steps: number;
+    owned: boolean;
+    /** Events not yet sealed, with the time of their commit. */
+    loose: { readonly event: MachineEvent; readonly time: number }[];
+    readonly sealed: Sealed[];
+    readonly outcomes: RecordedOutcome[];
+    readonly pending: Map<string, PendingEffect>;
+    image: Json | null;
+    deltas: Json[];
+    stateOutcomes: number;
+}
+
+export function memoryStore(): LedgerStore {
+    const runs = new Map<string, Kept>();
+
+    function find(id: string): Kept {
+        const kept =
+            id === "last" ? [...runs.values()].at(-1) : (runs.get(id) ?? [...runs.values()].find((one) => one.run.id.startsWith(id)));
+        if (kept === undefined) throw new LedgerError("unknown", `there is no run ${id}`);
+        return kept;
+    }
+
+    function sealAll(kept: Kept): readonly Sealed[] {
+        for (let from = 0; from < kept.loose.length; ) {
+            const time = (kept.loose[from] as { time: number }).time;
+            let to = from + 1;
+            while (kept.loose[to]?.time === time) to++;
+            const events = kept.loose.slice(from, to).map((one) => one.event);
+            kept.sealed.push(
+                ...seal(events, kept.run.id, kept.sealed.length, kept.sealed.at(-1)?.hash ?? GENESIS, new Date(time).toISOString()),
+            );
+            from = to;
+        }
+        kept.loose = [];
+        return kept.sealed;
+    }
+
+    function writer(kept: Kept): RunWriter {
+        let open = true;
+        kept.owned = true;
+        return {
+            id: kept.run.id,
+            commit: (batch: Batch) => {
+                if (!open) throw new LedgerError("owned", `run ${kept.run.id} is no longer owned by this writer`);
+                const time = Date.now();
+                for (const { path, outcome } of batch.outcomes ?? []) {
+                    kept.outcomes.push({ n: kept.outcomes.length + 1, time: new Date(time).toISOString(), path, outcome });
+                    kept.pending.delete(path);
+                }
+                for (const event of batch.events ?? []) kept.loose.push({ event, time });
+                for (const path of batch.dropped ?? []) kept.pending.delete(path);
+                for (const one of batch.pending ?? []) kept.pending.set(one.effect.path, one);
+                for (const path of batch.begin ?? []) {
+                    const one = kept.pending.get(path);
+                    if (one !== undefined) kept.pending.set(path, { effect: one.effect, begun: true });
+                }
+                if (batch.state?.kind === "image") {
+                    kept.image = batch.state.json;
+                    kept.deltas = [];
+                } else if (batch.state !== undefined) kept.deltas.push(batch.state.json);
+                if (batch.state !== undefined) kept.stateOutcomes = kept.outcomes.length;
+                if (batch.usage !== undefined) kept.usage = addUsage(kept.usage, batch.usage);
+                kept.steps = batch.steps ?? kept.steps;
+                if (batch.end !== undefined) {
+                    kept.end = batch.end;
+                    kept.status = batch.end.status;
+                    if (batch.end.status === "done" || batch.end.status === "failed") {
+                        kept.ended = time;
+                        kept.image = null;
+                        kept.deltas = [];
+                    }
+                    open = false;
+                    kept.owned = false;
+                }
+            },
+            release: () => {
+                if (open) kept.owned = false;
+                open = false;
+            },
+        };
+    }
+
+    function info(kept: Kept): RunInfo {
+        const { run, end } = kept;
+        return {
+            id: run.id,
+            program: run.hash,
+            file: run.file,
+            root: run.root,
+            options: run.options,
+            started: new Date(kept.started).toISOString(),
+            ended: kept.ended === null ? null : new Date(kept.ended).toISOString(),
+            status: kept.status,
+            live: kept.owned,
+            ...(end?.status === "done" ? { value: end.value } : end?.status === "failed" ? { failure: end.failure } : {}),
+            usage: kept.usage,
+            steps: kept.steps,
+            effects: kept.outcomes.length,
+            events: kept.sealed.length + kept.loose.length,
+        };
+    }
+
+    return {
+        durable: false,
+        path: null,
+        create: (run) => {
+            const kept: Kept = {
+                run,
+                started: Date.now(),
+                ended: null,
+                status: "running",
+                end: null,
+                usage: {},
+                steps: 0,
+                owned: true,
+                loose: [],
+                sealed: [],
+                outcomes: [],
+                pending: new Map(),
+                image: null,
+                deltas: [],
+                stateOutcomes: 0,
+            };
+            runs.set(run.id, kept);
+            return writer(kept);
+        },
+        own: (id) => {
+            const kept = find(id);
+            if (kept.status === "done" || kept.status === "failed") throw new LedgerError("finished", `run ${kept.run.id} is over`);
+            if (kept.owned) throw new LedgerError("owned", `run ${kept.run.id} goes on in this process`);
+            kept.status = "running";
+            return writer(kept);
+        },
+        runs: (limit = 100) => [...runs.values()].reverse().slice(0, limit).map(info),
+        run: (id) => info(find(id)),
+        events: function* (id, from = 1): Generator<LedgerEvent> {
+            const kept = find(id);
+            for (let at = from - 1; at < sealAll(kept).length; at++) yield kept.sealed[at] as Sealed;
+        },
+        outcomes: (id, after = 0) => find(id).outcomes.slice(after),
+        pending: (id) => [...find(id).pending.values()],
+        program: (hash): Program => {
+            for (const kept of runs.values()) if (kept.run.hash === hash) return kept.run.program;
+            throw new LedgerError("unknown", `there is no program ${hash}`);
+        },
+        state: (id) => {
+            const kept = find(id);
+            return kept.image === null ? null : { image: kept.image, deltas: [...kept.deltas], outcomes: kept.stateOutcomes };
+        },
+        verify: (id) => {
+            const kept = find(id);
+            const sealed = sealAll(kept);
+            let answered = "";
+            const outcomes = kept.outcomes.map((one) => {
+                const text = JSON.stringify(one.outcome);
+                answered = chainOutcome(answered, one.path, text);
+                return { n: one.n, path: one.path, text, hash: answered };
+            });
+            return verifyRun({
+                count: sealed.length,
+                head: sealed.at(-1)?.hash ?? GENESIS,
+                answers: outcomes.length,
+                answered,
+                events: sealed,
+                outcomes,
+                anchor: undefined,
+            });
+        },
+        close: () => runs.clear(),
+    };
+}

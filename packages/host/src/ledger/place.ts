@@ -1,0 +1,129 @@
+/**
+ * Where things are kept on this machine, and how private files are made.
+ *
+ * Boundary: folders, file modes and the one secret key; knows neither ledgers nor caches.
+ *
+ * W1: every folder made here is 0700 and every file 0600, whatever the umask says.
+ * W2: the key never leaves this module's callers' memory: nothing else writes it, shows it or derives a file name from it.
+ *
+ * The ledger is, first found wins: what the caller names, `REMIT_LEDGER`, `.remit/ledger.db` below the nearest folder upward that holds a
+ * `.remit` folder of the same owner, `$XDG_STATE_HOME/remit/ledger.db` (`~/.local/state`).
+ */
+import { randomBytes } from "node:crypto";
+import {
+    chmodSync,
+    closeSync,
+    existsSync,
+    fsyncSync,
+    mkdirSync,
+    openSync,
+    readFileSync,
+    renameSync,
+    rmSync,
+    statSync,
+    writeSync,
+} from "node:fs";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A base folder of the XDG Base Directory Specification: a relative value there is to be ignored. */
+function base(env: Environment, name: string, fallback: string): string {
+    const set = env[name];
+    return set !== undefined && isAbsolute(set) ? set : join(env.HOME ?? homedir(), fallback);
+}
+
+export function configFolder(env: Environment = process.env): string {
+    return join(base(env, "XDG_CONFIG_HOME", ".config"), "remit");
+}
+export function cacheFolder(env: Environment = process.env): string {
+    return join(base(env, "XDG_CACHE_HOME", ".cache"), "remit");
+}
+export function stateFolder(env: Environment = process.env): string {
+    return join(base(env, "XDG_STATE_HOME", ".local/state"), "remit");
+}
+
+/** Path of the ledger, see above. `named` is what the person or the caller asked for; `from` is where the search for a project starts. */
+export function ledgerPath(named: string | undefined, env: Environment = process.env, from: string = process.cwd()): string {
+    if (named !== undefined && named !== "") return resolve(from, named);
+    if (env.REMIT_LEDGER !== undefined && env.REMIT_LEDGER !== "") return resolve(from, env.REMIT_LEDGER);
+    for (let at = resolve(from); ; at = dirname(at)) {
+        if (ownFolder(join(at, ".remit"))) return join(at, ".remit", "ledger.db");
+        if (at === dirname(at)) break;
+    }
+    return join(stateFolder(env), "ledger.db");
+}
+
+/** A folder that belongs to this user: somebody else's `/tmp/.remit` must not attract our ledgers. */
+function ownFolder(path: string): boolean {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    return stat?.isDirectory() === true && (process.getuid === undefined || stat.uid === process.getuid());
+}
+
+/** Makes a folder, its parents too. A folder that was there keeps its mode: it may be the person's own. */
+export function privateFolder(path: string): void {
+    if (existsSync(path)) return;
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+}
+
+/** Makes an empty private file where there is none; true if it made it. */
+export function privateFile(path: string): boolean {
+    privateFolder(dirname(path));
+    try {
+        closeSync(openSync(path, "wx", 0o600));
+        return true;
+    } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+        return false;
+    }
+}
+
+/** Writes a private file so that a reader sees the old or the new content, never half of it. */
+export function writePrivate(path: string, content: string | Uint8Array, durable = false): void {
+    privateFolder(dirname(path));
+    const draft = `${path}.${process.pid}.${randomBytes(4).toString("hex")}`;
+    const fd = openSync(draft, "wx", 0o600);
+    try {
+        const bytes = typeof content === "string" ? Buffer.from(content) : content;
+        for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+        if (durable) fsyncSync(fd);
+        closeSync(fd);
+        renameSync(draft, path);
+    } catch (error) {
+        rmSync(draft, { force: true });
+        throw error;
+    }
+}
+
+/** The user's own key for message authentication codes: 32 random bytes in `key` of the configuration folder, made at first use. */
+export function privateKey(folder: string = configFolder()): Buffer {
+    const path = join(folder, "key");
+    for (;;) {
+        let key: Buffer;
+        try {
+            key = readFileSync(path);
+        } catch (error) {
+            if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+            makeKey(path);
+            continue;
+        }
+        if (key.length === 32) {
+            if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+            return key;
+        }
+        rmSync(path, { force: true });
+    }
+}
+
+/** The whole key appears under its name at once; where two processes make one, the first to finish wins and both read that one. */
+function makeKey(path: string): void {
+    privateFolder(dirname(path));
+    const draft = `${path}.${process.pid}.${randomBytes(4).toString("hex")}`;
+    writePrivate(draft, randomBytes(32), true);
+    try {
+        if (!existsSync(path)) renameSync(draft, path);
+    } finally {
+        rmSync(draft, { force: true });
+    }
+}

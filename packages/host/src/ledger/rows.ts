@@ -1,0 +1,117 @@
+/**
+ * Rows of the embedded ledger: the statements that write them and what they mean.
+ *
+ * Boundary: row in, value out; opens nothing.
+ */
+import type { LedgerEvent, Usage } from "@remit/machine";
+import { type Blobs, unpack } from "./blob.ts";
+import { isLive, parseOwner } from "./lease.ts";
+import type { Sealed } from "./seal.ts";
+import type { RunInfo, RunStatus } from "./store.ts";
+
+export const RUN_COLUMNS =
+    "key, id, program, file, root, options, started, ended, status, result, usage, steps, effects, count, head, answers, answered, owner, beat";
+
+export const SQL = {
+    insertRun: `INSERT INTO runs (id, program, file, root, options, started, status, usage, steps, effects, count, head, answers, answered, owner, beat)
+        VALUES (?, ?, ?, ?, ?, ?, 'running', '{}', 0, 0, 0, ?, 0, '', ?, ?)`,
+    program: "INSERT OR IGNORE INTO programs (hash, form) VALUES (?, ?)",
+    blob: "INSERT OR IGNORE INTO blobs (sha256, bytes) VALUES (?, ?)",
+    event: "INSERT INTO events (run, seq, time, path, parent, kind, principal, site, labels, data, prev, hash, salt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    outcome: "INSERT INTO outcomes (run, n, time, path, outcome, hash) VALUES (?, ?, ?, ?, ?, ?)",
+    pending: "INSERT OR REPLACE INTO pending (run, path, begun, effect) VALUES (?, ?, ?, ?)",
+    begin: "UPDATE pending SET begun = 1 WHERE run = ? AND path = ?",
+    settle: "DELETE FROM pending WHERE run = ? AND path = ?",
+    state: "INSERT INTO continuations (run, n, kind, outcomes, state) VALUES (?, ?, ?, ?, ?)",
+    forget: "DELETE FROM continuations WHERE run = ? AND n < ?",
+    forgetAll: "DELETE FROM continuations WHERE run = ?",
+    progress: `UPDATE runs SET status = ?, result = ?, ended = ?, usage = ?, steps = ?, effects = ?, count = ?, head = ?, answers = ?, answered = ?, owner = ?, beat = ?
+        WHERE key = ? AND owner = ?`,
+    beat: "UPDATE runs SET beat = ? WHERE key = ? AND owner = ?",
+    release: "UPDATE runs SET owner = NULL WHERE key = ? AND owner = ?",
+    take: "UPDATE runs SET owner = ?, beat = ?, status = 'running' WHERE key = ? AND owner IS ?",
+    lastState: "SELECT max(n) AS n FROM continuations WHERE run = ?",
+} as const;
+
+export interface RunRow {
+    key: number;
+    id: string;
+    program: string;
+    file: string;
+    root: string;
+    options: string;
+    started: string;
+    ended: string | null;
+    status: RunStatus;
+    result: string | null;
+    usage: string;
+    steps: number;
+    effects: number;
+    count: number;
+    head: string;
+    answers: number;
+    answered: string;
+    owner: string | null;
+    beat: number;
+}
+
+export interface EventRow {
+    seq: number;
+    time: string;
+    path: string;
+    parent: string | null;
+    kind: LedgerEvent["kind"];
+    principal: string;
+    site: string | null;
+    labels: string;
+    data: string;
+    prev: string;
+    hash: string;
+    salt: string;
+}
+export interface OutcomeRow {
+    n: number;
+    time: string;
+    path: string;
+    outcome: string;
+    hash: string;
+}
+
+export function eventOf(row: EventRow, run: string, blobs: Blobs): Sealed {
+    return {
+        path: row.path,
+        parent: row.parent,
+        kind: row.kind,
+        principal: row.principal,
+        site: row.site === null ? null : JSON.parse(row.site),
+        labels: JSON.parse(row.labels),
+        data: unpack(row.data, blobs),
+        seq: row.seq,
+        time: row.time,
+        run,
+        prev: row.prev,
+        hash: row.hash,
+        salt: row.salt,
+    };
+}
+
+export function infoOf(row: RunRow, blobs: Blobs): RunInfo {
+    const owner = parseOwner(row.owner);
+    const result = row.result === null ? {} : (unpack(row.result, blobs) as Pick<RunInfo, "value" | "failure">);
+    return {
+        id: row.id,
+        program: row.program,
+        file: row.file,
+        root: row.root,
+        options: unpack(row.options, blobs),
+        started: row.started,
+        ended: row.ended,
+        status: row.status,
+        live: owner !== null && isLive(owner, row.beat, Date.now()),
+        ...result,
+        usage: JSON.parse(row.usage) as Usage,
+        steps: row.steps,
+        effects: row.effects,
+        events: row.count,
+    };
+}

@@ -1,0 +1,72 @@
+/**
+ * The tables of the embedded ledger and their versions.
+ *
+ * Boundary: SQL text only.
+ *
+ * S1: `events`, `outcomes`, `programs` and `blobs` are only ever added to; `pending`, `continuations` and `runs` follow the present.
+ * S2: a file of a newer version is refused, one of an older version is brought up by `MIGRATIONS`, one transaction a step.
+ */
+
+/** "Rmit": tells our file from any other SQLite file. */
+export const APPLICATION_ID = 0x526d6974;
+export const SCHEMA_VERSION = 1;
+
+export const SCHEMA = `
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+-- One row a run. count and head: events so far and the hash of the last one; answers and
+-- answered: the same of the outcomes. owner: the process that may write, null when nobody does.
+CREATE TABLE runs (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    program TEXT NOT NULL,
+    file TEXT NOT NULL,
+    root TEXT NOT NULL,
+    options TEXT NOT NULL,
+    started TEXT NOT NULL,
+    ended TEXT,
+    status TEXT NOT NULL,
+    result TEXT,
+    usage TEXT NOT NULL,
+    steps INTEGER NOT NULL,
+    effects INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    head TEXT NOT NULL,
+    answers INTEGER NOT NULL,
+    answered TEXT NOT NULL,
+    owner TEXT,
+    beat INTEGER NOT NULL
+) STRICT;
+CREATE INDEX runs_started ON runs (started);
+
+CREATE TABLE events (
+    run INTEGER NOT NULL, seq INTEGER NOT NULL,
+    time TEXT NOT NULL, path TEXT NOT NULL, parent TEXT, kind TEXT NOT NULL, principal TEXT NOT NULL, site TEXT, labels TEXT NOT NULL,
+    data TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL, salt TEXT NOT NULL,
+    PRIMARY KEY (run, seq)
+) STRICT;
+
+-- What effects answered, in the order in which the machine was told: n counts from 1 in each run. hash: chained like that of an event.
+CREATE TABLE outcomes (
+    run INTEGER NOT NULL, n INTEGER NOT NULL, time TEXT NOT NULL, path TEXT NOT NULL, outcome TEXT NOT NULL, hash TEXT NOT NULL,
+    PRIMARY KEY (run, n)
+) STRICT;
+
+-- Effects that were asked for and have no outcome. begun: 1 from just before it is performed.
+CREATE TABLE pending (
+    run INTEGER NOT NULL, path TEXT NOT NULL, begun INTEGER NOT NULL, effect TEXT NOT NULL,
+    PRIMARY KEY (run, path)
+) STRICT;
+
+-- outcomes: how many outcomes of the run the state contains.
+CREATE TABLE continuations (
+    run INTEGER NOT NULL, n INTEGER NOT NULL, kind TEXT NOT NULL, outcomes INTEGER NOT NULL, state TEXT NOT NULL,
+    PRIMARY KEY (run, n)
+) STRICT;
+
+CREATE TABLE programs (hash TEXT PRIMARY KEY, form TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE blobs (sha256 TEXT PRIMARY KEY, bytes TEXT NOT NULL) STRICT;
+`;
+
+/** SQL that brings a file from version `n` to `n + 1`, by `n`. */
+export const MIGRATIONS: { readonly [from: number]: string } = {};

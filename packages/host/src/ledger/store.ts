@@ -1,0 +1,145 @@
+/**
+ * What a ledger store is: one interface over the embedded file and over memory.
+ *
+ * Boundary: shapes, and what both stores do the same way. A store never looks inside `data`.
+ *
+ * T1: `commit` is atomic: after it returns everything in the batch is kept (on disk where the store is durable), after it throws nothing is.
+ * T2: only the owner of a run commits to it; the owner is one `RunWriter` at a time.
+ * T3: a run's events are numbered from 1 without gaps, its outcomes too.
+ */
+import type { Json, Program } from "@remit/language";
+import type { Effect, Failure, LedgerEvent, MachineEvent, Outcome, Usage } from "@remit/machine";
+
+/**
+ * `running`: somebody owns it, or its owner died; `waiting`: for a person's answer; `stopped`: cancelled or interrupted in good order.
+ * These three can be resumed. `done` and `failed` are final.
+ */
+export type RunStatus = "running" | "waiting" | "stopped" | "done" | "failed";
+
+export interface NewRun {
+    readonly id: string;
+    readonly program: Program;
+    /** Hash of the program form. */
+    readonly hash: string;
+    /** Main file, relative to `root` with `/`, or `<memory>`. */
+    readonly file: string;
+    /** Absolute folder of the program's tree, empty where there is none. */
+    readonly root: string;
+    /** What a resume needs again: input, limits, model override, workspace. Plain JSON without secrets. */
+    readonly options: Json;
+}
+
+export interface RunInfo {
+    readonly id: string;
+    readonly program: string;
+    readonly file: string;
+    readonly root: string;
+    readonly options: Json;
+    /** ISO 8601 UTC. */
+    readonly started: string;
+    readonly ended: string | null;
+    readonly status: RunStatus;
+    /** False for a `running` run whose process is gone. */
+    readonly live: boolean;
+    readonly value?: Json;
+    readonly failure?: Failure;
+    readonly usage: Usage;
+    readonly steps: number;
+    /** Effects with an outcome. */
+    readonly effects: number;
+    /** Events so far. */
+    readonly events: number;
+}
+
+export interface RecordedOutcome {
+    readonly n: number;
+    readonly time: string;
+    readonly path: string;
+    readonly outcome: Outcome;
+}
+
+export interface PendingEffect {
+    readonly effect: Effect;
+    /** Performing may have begun. */
+    readonly begun: boolean;
+}
+
+export interface SavedState {
+    readonly image: Json;
+    readonly deltas: readonly Json[];
+    /** Outcomes that this state contains; those with a greater `n` are still to be applied. */
+    readonly outcomes: number;
+}
+
+export type RunEnd =
+    | { readonly status: "done"; readonly value: Json }
+    | { readonly status: "failed"; readonly failure: Failure }
+    | { readonly status: "waiting" | "stopped" };
+
+/** One commit. What is absent stays as it is. */
+export interface Batch {
+    /** In the order in which the machine is told. */
+    readonly outcomes?: readonly { readonly path: string; readonly outcome: Outcome }[];
+    readonly events?: readonly MachineEvent[];
+    /** Asked for; `begun` where performing starts right after this commit. */
+    readonly pending?: readonly PendingEffect[];
+    /** Paths of pending effects that begin right after this commit. */
+    readonly begin?: readonly string[];
+    /** Paths of pending effects that nobody waits for any more. */
+    readonly dropped?: readonly string[];
+    /** State after the outcomes of this batch and all before. */
+    readonly state?: { readonly kind: "image" | "delta"; readonly json: Json };
+    readonly usage?: Usage;
+    readonly steps?: number;
+    readonly end?: RunEnd;
+}
+
+export interface RunWriter {
+    readonly id: string;
+    /** Throws `LedgerError`; then nothing of the batch is kept. */
+    commit(batch: Batch): void;
+    /** Gives the run up; it can be resumed unless it has ended. */
+    release(): void;
+}
+
+/** What `verify` found. `ok` is false where anything was changed, dropped, moved or cut. */
+export interface Verification {
+    readonly ok: boolean;
+    readonly events: number;
+    /** `yes`: the anchored head is the last event; `behind`: events came after the last anchor; `no`: this file has no anchor for the run. */
+    readonly anchored: "yes" | "behind" | "no";
+    /** First event (or outcome) that does not hold. */
+    readonly problem?: { readonly what: "event" | "outcome" | "head" | "blob"; readonly seq: number; readonly message: string };
+}
+
+export interface LedgerStore {
+    /** True where a commit survives the end of the process. */
+    readonly durable: boolean;
+    /** Absolute path of the file; null in memory. */
+    readonly path: string | null;
+    create(run: NewRun): RunWriter;
+    /** Takes over a run that nobody owns. Throws `LedgerError`: `unknown`, `owned`, `finished`. */
+    own(id: string): RunWriter;
+    /** Newest first. */
+    runs(limit?: number): RunInfo[];
+    /** By id, by an unambiguous beginning of one, or `last`. Throws `LedgerError` `unknown`. */
+    run(id: string): RunInfo;
+    /** From event number `from` on. */
+    events(id: string, from?: number): Iterable<LedgerEvent>;
+    /** Those with `n` greater than `after`. */
+    outcomes(id: string, after?: number): Iterable<RecordedOutcome>;
+    pending(id: string): PendingEffect[];
+    program(hash: string): Program;
+    state(id: string): SavedState | null;
+    verify(id: string): Verification;
+    close(): void;
+}
+
+/** The sum of two usages, field by field; a field that neither has stays absent. */
+export function addUsage(a: Usage, b: Usage | undefined): Usage {
+    if (b === undefined) return a;
+    const out: { -readonly [K in keyof Usage]: Usage[K] } = { ...a };
+    for (const key of USAGE_FIELDS) if (b[key] !== undefined) out[key] = (a[key] ?? 0) + b[key];
+    return out;
+}
+export const USAGE_FIELDS = ["input", "cached", "output", "reasoning", "usd"] as const satisfies readonly (keyof Usage)[];

@@ -1,0 +1,79 @@
+/**
+ * Verifying a run: the chain of events, the chain of outcomes, the counts of the run's row and the anchor must agree.
+ *
+ * Boundary: pure over what the store reads; names the first thing that does not hold.
+ */
+import type { Anchor } from "./anchor.ts";
+import { sha256 } from "./blob.ts";
+import { LedgerError } from "./error.ts";
+import { type Sealed, verifySeals } from "./seal.ts";
+import type { Verification } from "./store.ts";
+
+/** Hash of an outcome in its chain. */
+export function chainOutcome(prev: string, path: string, text: string): string {
+    return sha256(`${prev}\n${path}\n${text}`);
+}
+
+export interface Claims {
+    /** Of the run's row. */
+    readonly count: number;
+    readonly head: string;
+    readonly answers: number;
+    readonly answered: string;
+    readonly events: Iterable<Sealed>;
+    readonly outcomes: Iterable<{ readonly n: number; readonly path: string; readonly text: string; readonly hash: string }>;
+    readonly anchor: Anchor | undefined;
+}
+
+export function verifyRun(claims: Claims): Verification {
+    const { anchor } = claims;
+    const anchored = anchor === undefined ? "no" : anchor.count < claims.count || anchor.answers < claims.answers ? "behind" : "yes";
+    let seen = 0;
+    const no = (what: "event" | "outcome" | "head" | "blob", seq: number, message: string): Verification => ({
+        ok: false,
+        events: seen,
+        anchored,
+        problem: { what, seq, message },
+    });
+    try {
+        let atAnchor: string | null = null;
+        const watched = function* (): Generator<Sealed> {
+            for (const event of claims.events) {
+                yield event;
+                seen = event.seq;
+                if (event.seq === anchor?.count) atAnchor = event.hash;
+            }
+        };
+        const chain = verifySeals(watched());
+        if (!chain.ok) return no("event", chain.seq, chain.message);
+        if (anchor !== undefined && anchor.count > chain.count)
+            return no(
+                "event",
+                chain.count + 1,
+                `event ${chain.count + 1} was dropped: the anchor knows ${anchor.count} events, the file has ${chain.count}`,
+            );
+        if (anchor !== undefined && anchor.count > 0 && atAnchor !== anchor.head)
+            return no("event", anchor.count, `event ${anchor.count} is not the one that was anchored: the events were made anew`);
+        if (chain.count !== claims.count || chain.head !== claims.head)
+            return no("head", chain.count, `the run's row speaks of ${claims.count} events, the file has ${chain.count}`);
+
+        let prev = "";
+        let n = 0;
+        for (const one of claims.outcomes) {
+            n++;
+            if (one.n !== n) return no("outcome", n, `outcome ${n} is missing or moved`);
+            if (chainOutcome(prev, one.path, one.text) !== one.hash) return no("outcome", n, `outcome ${n} (${one.path}) was changed`);
+            prev = one.hash;
+            if (anchor !== undefined && n === anchor.answers && prev !== anchor.answered)
+                return no("outcome", n, `outcome ${n} is not the one that was anchored`);
+        }
+        if (anchor !== undefined && anchor.answers > n) return no("outcome", n + 1, `outcome ${n + 1} was dropped`);
+        if (n !== claims.answers || prev !== claims.answered)
+            return no("head", n, `the run's row speaks of ${claims.answers} outcomes, the file has ${n}`);
+    } catch (error) {
+        if (error instanceof LedgerError && error.code === "tampered") return no("blob", seen + 1, error.message);
+        if (error instanceof SyntaxError) return no("event", seen + 1, `what follows event ${seen} cannot be read`);
+        throw error;
+    }
+    return { ok: true, events: seen, anchored };
+}

@@ -1,0 +1,342 @@
+/** The ledger's two stores: what goes in comes out, what is acknowledged stays, what is tampered with is named (T1–T3, Q1–Q3, A1–A3, B1–B2). */
+import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { Json } from "@remit/language";
+import type { Effect, MachineEvent } from "@remit/machine";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { BLOB_THRESHOLD, pack, unpack } from "../../src/ledger/blob.ts";
+import { LedgerError } from "../../src/ledger/error.ts";
+import { memoryStore } from "../../src/ledger/memory.ts";
+import { ledgerPath, privateKey } from "../../src/ledger/place.ts";
+import { openSqlite } from "../../src/ledger/sqlite.ts";
+import type { LedgerStore, NewRun } from "../../src/ledger/store.ts";
+
+let folder = "";
+let file = "";
+let config = "";
+beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "remit-ledger-"));
+    file = join(folder, "state", "ledger.db");
+    config = join(folder, "config");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const open = (options: { maxPages?: number } = {}): LedgerStore => openSqlite(file, { config, ...options });
+const newRun = (id: string): NewRun => ({
+    id,
+    program: { format: "remit-program/1", files: [] },
+    hash: `hash-${id}`,
+    file: "a.remit",
+    root: "",
+    options: { input: { log: "x" } },
+});
+const event = (n: number, data: Json = { n }): MachineEvent => ({
+    path: `main/Tool.call#${n}`,
+    parent: "main",
+    kind: "tool.ended",
+    principal: "user",
+    site: { file: "a.remit", line: n, column: 1 },
+    labels: ["tool:T", "user"],
+    data,
+});
+const effect = (n: number): Effect => ({
+    path: `main/Tool.call#${n}`,
+    kind: "tool",
+    principal: "user",
+    site: null,
+    request: { n },
+    labels: [],
+});
+const fill = (store: LedgerStore, id: string, count: number): void => {
+    const writer = store.create(newRun(id));
+    for (let n = 1; n <= count; n++) {
+        writer.commit({ pending: [{ effect: effect(n), begun: true }] });
+        writer.commit({
+            outcomes: [{ path: effect(n).path, outcome: { ok: true, value: n, origins: [] } }],
+            events: [event(n)],
+            usage: { input: 2 },
+        });
+    }
+    writer.commit({ end: { status: "done", value: count } });
+};
+const codeOf = (work: () => unknown): string => {
+    try {
+        work();
+    } catch (error) {
+        if (error instanceof LedgerError) return error.code;
+        throw error;
+    }
+    return "nothing thrown";
+};
+
+describe.each(["sqlite", "memory"])("%s", (which) => {
+    const make = (): LedgerStore => (which === "sqlite" ? open() : memoryStore());
+
+    test("what is committed is read back", () => {
+        const store = make();
+        const writer = store.create(newRun("r1"));
+        const big = "ü".repeat(BLOB_THRESHOLD + 1);
+        writer.commit({
+            events: [event(1, { big, $blob: "not one" }), event(2)],
+            pending: [
+                { effect: effect(1), begun: true },
+                { effect: effect(2), begun: false },
+            ],
+            state: { kind: "image", json: { heap: [big] } },
+            steps: 7,
+        });
+        expect(store.pending("r1")).toEqual([
+            { effect: effect(1), begun: true },
+            { effect: effect(2), begun: false },
+        ]);
+        writer.commit({
+            outcomes: [{ path: effect(1).path, outcome: { ok: true, value: { big }, origins: ["tool:T"], usage: { input: 3, usd: 0.5 } } }],
+            begin: [effect(2).path],
+            state: { kind: "delta", json: { d: 1 } },
+            usage: { input: 3, usd: 0.5 },
+        });
+        expect(store.pending("r1")).toEqual([{ effect: effect(2), begun: true }]);
+        expect(store.state("r1")).toEqual({ image: { heap: [big] }, deltas: [{ d: 1 }], outcomes: 1 });
+        expect([...store.outcomes("r1")]).toMatchObject([{ n: 1, path: effect(1).path, outcome: { value: { big } } }]);
+        expect([...store.outcomes("r1", 1)]).toEqual([]);
+        const events = [...store.events("r1")];
+        expect(events.map((one) => one.seq)).toEqual([1, 2]);
+        expect(events[0]).toMatchObject({ ...event(1, { big, $blob: "not one" }), run: "r1" });
+        expect(events[1]?.prev).toBe(events[0]?.hash);
+        writer.commit({ state: { kind: "image", json: { heap: [] } } });
+        expect(store.state("r1")).toEqual({ image: { heap: [] }, deltas: [], outcomes: 1 });
+        writer.commit({ end: { status: "done", value: [1] }, usage: { output: 4 } });
+        expect(store.run("r1")).toMatchObject({
+            status: "done",
+            live: false,
+            value: [1],
+            usage: { input: 3, usd: 0.5, output: 4 },
+            steps: 7,
+            effects: 1,
+            events: 2,
+        });
+        expect(store.state("r1")).toBeNull();
+        expect(store.verify("r1")).toMatchObject({ ok: true, events: 2 });
+        expect(store.program("hash-r1")).toEqual({ format: "remit-program/1", files: [] });
+        store.close();
+    });
+
+    test("a run has one owner, a finished one none", () => {
+        const store = make();
+        const writer = store.create(newRun("r1"));
+        expect(codeOf(() => store.own("r1"))).toBe("owned");
+        writer.commit({ end: { status: "stopped" } });
+        expect(store.run("r1")).toMatchObject({ status: "stopped", live: false });
+        expect(codeOf(() => writer.commit({ events: [event(1)] }))).toBe("owned");
+        const second = store.own("r1");
+        second.commit({ events: [event(1)] });
+        second.commit({ end: { status: "failed", failure: { kind: "value", message: "no" } } });
+        expect(store.run("r1").failure).toEqual({ kind: "value", message: "no" });
+        expect(codeOf(() => store.own("r1"))).toBe("finished");
+        expect(codeOf(() => store.own("nobody"))).toBe("unknown");
+        store.close();
+    });
+
+    test("runs are found by beginning, by last and in order", () => {
+        const store = make();
+        fill(store, "abc1", 1);
+        fill(store, "abd2", 1);
+        expect(store.run("abd").id).toBe("abd2");
+        expect(store.run("last").id).toBe("abd2");
+        expect(store.runs().map((run) => run.id)).toEqual(["abd2", "abc1"]);
+        store.close();
+    });
+});
+
+test("W1: the ledger, its anchors and the key are private, whatever the umask", () => {
+    const before = process.umask(0);
+    try {
+        const store = open();
+        fill(store, "r1", 2);
+        for (const path of [file, `${file}-wal`, `${file}.anchors`, join(config, "key")])
+            expect(statSync(path).mode & 0o777, path).toBe(0o600);
+        for (const path of [join(folder, "state"), config]) expect(statSync(path).mode & 0o777, path).toBe(0o700);
+        store.close();
+    } finally {
+        process.umask(before);
+    }
+    chmodSync(join(config, "key"), 0o644);
+    expect(privateKey(config).length).toBe(32);
+    expect(statSync(join(config, "key")).mode & 0o777).toBe(0o600);
+});
+
+test("the place of the ledger: named, environment, project, state folder", () => {
+    const env = { HOME: folder, XDG_STATE_HOME: join(folder, "st") };
+    expect(ledgerPath("x.db", env, folder)).toBe(join(folder, "x.db"));
+    expect(ledgerPath(undefined, { ...env, REMIT_LEDGER: "/l.db" }, folder)).toBe("/l.db");
+    expect(ledgerPath(undefined, env, folder)).toBe(join(folder, "st", "remit", "ledger.db"));
+    expect(ledgerPath(undefined, { HOME: folder, XDG_STATE_HOME: "relative" }, folder)).toBe(
+        join(folder, ".local/state", "remit", "ledger.db"),
+    );
+    openSqlite(join(folder, "p", ".remit", "ledger.db"), { config }).close();
+    expect(ledgerPath(undefined, env, join(folder, "p", "deep", "er"))).toBe(join(folder, "p", ".remit", "ledger.db"));
+});
+
+describe("failures say what they are and lose nothing", () => {
+    test("T1: a ledger that may not grow keeps what was acknowledged", () => {
+        const store = open({ maxPages: 60 });
+        const writer = store.create(newRun("r1"));
+        let kept = 0;
+        const code = codeOf(() => {
+            for (; kept < 1000; kept++) writer.commit({ events: [event(kept + 1, { text: "x".repeat(3000) })] });
+        });
+        expect(code).toBe("full");
+        expect(kept).toBeGreaterThan(5);
+        store.close();
+        const again = open();
+        expect([...again.events("r1")].length).toBe(kept);
+        expect(again.verify("r1").ok).toBe(true);
+        again.close();
+    });
+
+    test("files that are no ledger, too new, damaged or missing", () => {
+        open().close();
+        const write = (sql: string): void => {
+            const db = new DatabaseSync(file);
+            db.exec(sql);
+            db.close();
+        };
+        write("PRAGMA user_version = 99");
+        expect(codeOf(open)).toBe("schema");
+        write("PRAGMA user_version = 1; PRAGMA application_id = 5");
+        expect(codeOf(open)).toBe("foreign");
+        writeFileSync(file, "just some text, longer than a header ".repeat(50));
+        rmSync(`${file}-wal`, { force: true });
+        expect(codeOf(open)).toBe("foreign");
+        rmSync(file);
+        const store = open();
+        fill(store, "r1", 200);
+        store.close();
+        truncateSync(file, 9000);
+        expect(["corrupt", "foreign", "io"]).toContain(
+            codeOf(() => {
+                const damaged = open();
+                try {
+                    damaged.verify("r1");
+                } finally {
+                    damaged.close();
+                }
+            }),
+        );
+        expect(codeOf(() => openSqlite(join(folder, "none.db"), { config, readOnly: true }))).toBe("readonly");
+    });
+
+    test("T2: a writer that lost its lease cannot commit", () => {
+        const store = open();
+        const writer = store.create(newRun("r1"));
+        const other = new DatabaseSync(file);
+        other.exec("UPDATE runs SET owner = NULL");
+        other.close();
+        expect(codeOf(() => writer.commit({ events: [event(1)] }))).toBe("owned");
+        expect([...store.events("r1")]).toEqual([]);
+        store.close();
+    });
+});
+
+describe("tampering is named", () => {
+    const cases: readonly [string, string, RegExp][] = [
+        ["changed", "UPDATE events SET data = '{\"n\":99}' WHERE seq = 3", /event 3 was changed/],
+        ["site changed", "UPDATE events SET site = NULL WHERE seq = 4", /event 4 was changed/],
+        ["dropped", "DELETE FROM events WHERE seq = 3", /event 3 is missing or moved/],
+        [
+            "moved",
+            "UPDATE events SET seq = 90 WHERE seq = 2; UPDATE events SET seq = 2 WHERE seq = 3; UPDATE events SET seq = 3 WHERE seq = 90",
+            /event 2 was changed/,
+        ],
+        ["cut tail", "DELETE FROM events WHERE seq > 3", /event 4 was dropped/],
+        [
+            "cut tail with the run's row mended",
+            "DELETE FROM events WHERE seq > 3; UPDATE runs SET count = 3, head = (SELECT hash FROM events WHERE seq = 3)",
+            /event 4 was dropped/,
+        ],
+        [
+            "outcome changed",
+            "UPDATE outcomes SET outcome = replace(outcome, '\"value\":2', '\"value\":3') WHERE n = 2",
+            /outcome 2 .* was changed/,
+        ],
+        ["outcome dropped", "DELETE FROM outcomes WHERE n = 5", /outcome 5 was dropped/],
+        ["blob changed", "UPDATE blobs SET bytes = 'y' || bytes", /changed blob/],
+    ];
+    test.each(cases)("%s", (_name, sql, message) => {
+        const store = open();
+        const writer = store.create(newRun("r1"));
+        for (let n = 1; n <= 5; n++)
+            writer.commit({
+                events: [event(n, n === 1 ? { text: "x".repeat(BLOB_THRESHOLD + 1) } : { n })],
+                outcomes: [{ path: effect(n).path, outcome: { ok: true, value: n, origins: [] } }],
+            });
+        writer.commit({ end: { status: "done", value: 1 } });
+        expect(store.verify("r1")).toEqual({ ok: true, events: 5, anchored: "yes" });
+        const other = new DatabaseSync(file);
+        other.exec(sql);
+        other.close();
+        const found = store.verify("r1");
+        expect(found.ok).toBe(false);
+        expect(found.problem?.message).toMatch(message);
+        store.close();
+    });
+
+    test("A3: a forged anchor counts for nothing, a missing one is said", () => {
+        const store = open();
+        fill(store, "r1", 3);
+        const anchors = readFileSync(`${file}.anchors`, "utf8");
+        writeFileSync(`${file}.anchors`, anchors.replaceAll(/^r1 \d+/gm, "r1 1"));
+        expect(store.verify("r1")).toMatchObject({ ok: true, anchored: "no" });
+        store.close();
+    });
+});
+
+test("two stores on one file take turns", () => {
+    const a = open();
+    const b = open();
+    const one = a.create(newRun("a"));
+    const two = b.create(newRun("b"));
+    for (let n = 1; n <= 50; n++) {
+        one.commit({ events: [event(n)] });
+        two.commit({ events: [event(n)] });
+    }
+    expect(b.verify("a").ok && a.verify("b").ok).toBe(true);
+    expect(codeOf(() => b.own("a"))).toBe("owned");
+    a.close();
+    b.close();
+});
+
+test("a copied file is read elsewhere", () => {
+    const store = open();
+    fill(store, "r1", 5);
+    store.close();
+    copyFileSync(file, join(folder, "copy.db"));
+    const copy = openSqlite(join(folder, "copy.db"), { config });
+    expect(copy.verify("r1")).toMatchObject({ ok: true, anchored: "no" });
+    expect(copy.run("r1").value).toBe(5);
+    copy.close();
+});
+
+test("B1: packing and unpacking is the identity on every JSON value", () => {
+    const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as Json);
+    const odd = fc.oneof(
+        json,
+        json.map((value) => ({ $blob: value })),
+        json.map((value) => ({ $plain: { $blob: value } })),
+        json.map((value) => ["x".repeat(20_000), { $plain: value }]),
+        json.map((v) => ({ a: { s: "y".repeat(9000), t: "z".repeat(9000), $blob: v } })),
+    );
+    fc.assert(
+        fc.property(odd, fc.boolean(), (value, fields) => {
+            const kept = new Map<string, string>();
+            const blobs = {
+                put: (name: string, text: string) => void kept.set(name, text),
+                get: (name: string) => kept.get(name) as string,
+            };
+            expect(unpack(pack(value, blobs, fields), blobs)).toEqual(value);
+        }),
+    );
+});
