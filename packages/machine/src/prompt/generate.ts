@@ -1,0 +1,394 @@
+/**
+ * `generate`: from a set-up to a value, as a coroutine whose whole state is plain JSON.
+ *
+ * Boundary: pure. It says which effects it needs and is continued with their outcomes, all of one step together, in the order in which the
+ * effects were given. The caller performs them, keeps the state in its continuation, counts usage against budgets and writes the events.
+ *
+ * Flow: describe the tools, count tokens where a budget is in tokens, then up to `attempts` times: send the prompt, let the model call
+ * tools for up to `turns` provider turns, check the answer.
+ *
+ * G1: a further attempt is made only for an answer that was not JSON or broke the contract. What the provider refuses, cuts off or cannot
+ *     deliver ends the generate at once; a cut-off answer is never taken for a malformed one.
+ * G2: a call of the model never reaches a tool that was not offered, nor with arguments its schema does not take, nor, unless its tool marks
+ *     it as reading only, without somebody having said `once`.
+ * G3: a tool that fails is a result the model sees. Limits, violations and cancellation end the generate.
+ * G4: the value carries the origins of the whole prompt, of every tool result that was shown, and `model:NAME`.
+ * G5: where tools were called, a further attempt goes on from the conversation so far, so that no call is made twice.
+ */
+import type { Json } from "@remit/language";
+import type { Runtime } from "../builtin/builtin.ts";
+import { FAILURE_KINDS, type Failure, type Message, type ModelReply, type ModelTurn, type Outcome, type ToolCall } from "../effect.ts";
+import { Fail } from "../failure.ts";
+import { continueFit, countsOf, shownItems, startFit } from "./budget.ts";
+import { feedbackText, instructionText, type Rejection } from "./feedback.ts";
+import { messagesOf } from "./layers.ts";
+import { checkCall, importsOf, type Offer, offersOf } from "./offers.ts";
+import { attemptData, callDetail, endedData, startedData } from "./report.ts";
+import { checkResult, resultSchema } from "./result.ts";
+import { isObject } from "./schema.ts";
+import { DEFAULT_TURNS, type GenerateSetup, type GenerateStep, type StepEffect, type StepEvent } from "./setup.ts";
+import { addUsage, type Call, originsUnion, prepare, type State } from "./state.ts";
+
+export function startGenerate(setup: GenerateSetup, rt: Runtime): GenerateStep {
+    let state: State;
+    try {
+        state = prepare(setup, rt);
+    } catch (problem) {
+        if (!(problem instanceof Fail)) throw problem;
+        return { state: null, events: [], failure: problem.toFailure(), origins: rt.labels.origins(problem.labels) };
+    }
+    if (state.tools.length === 0) return fit(state, []);
+    const effects = importsOf(state.tools).map(
+        (tool): StepEffect => ({
+            suffix: `describe[${tool.name}]`,
+            kind: "tool",
+            request: { op: "describe", tool: tool.name, uri: tool.uri, file: tool.file },
+            labels: [],
+        }),
+    );
+    return suspend({ ...state, phase: "describe" }, [], effects);
+}
+
+/** Goes on with the outcomes of the effects of the step that gave `state`. */
+export function continueGenerate(state: Json, outcomes: readonly Outcome[], rt: Runtime): GenerateStep {
+    const now = state as unknown as State;
+    for (const outcome of outcomes) if (outcome.ok) rt.charge(64);
+    switch (now.phase) {
+        case "describe":
+            return described(now, outcomes);
+        case "count":
+            return counted(now, outcomes);
+        case "turn":
+            return replied(now, outcomes[0] as Outcome);
+        case "calls":
+            return callsDone(now, outcomes);
+    }
+}
+
+// ---- before the first attempt ------------------------------------------------------------------------------------------
+
+function described(state: State, outcomes: readonly Outcome[]): GenerateStep {
+    const failed = outcomes.find((outcome) => !outcome.ok);
+    if (failed !== undefined && !failed.ok) return notStarted(state, failed.failure);
+    const good = outcomes.flatMap((outcome) => (outcome.ok ? [outcome] : []));
+    try {
+        const offers = offersOf(
+            state.tools,
+            good.map((outcome) => outcome.value),
+        );
+        const toolOrigins = importsOf(state.tools).map((tool) => `tool:${tool.name}`);
+        return fit({ ...state, offers, origins: originsUnion(state.origins, toolOrigins, ...good.map((outcome) => outcome.origins)) }, []);
+    } catch (problem) {
+        if (!(problem instanceof Fail)) throw problem;
+        return notStarted(state, problem.toFailure());
+    }
+}
+
+/** Counts what still has to be counted; where nothing has, the prompt is known and the first attempt begins. */
+function fit(state: State, events: readonly StepEvent[]): GenerateStep {
+    const items = countsOf(state.fit);
+    if (items !== null) {
+        const request = { op: "count", model: state.model, items } as unknown as Json;
+        const suffix = state.counts === 0 ? "count" : `count[${state.counts}]`;
+        return suspend({ ...state, phase: "count", counts: state.counts + 1 }, events, [
+            { suffix, kind: "model", request, labels: promptOrigins(state) },
+        ]);
+    }
+    return attempt({ ...state, origins: promptOrigins(state) }, [...events, started(state)]);
+}
+
+function counted(state: State, outcomes: readonly Outcome[]): GenerateStep {
+    const outcome = outcomes[0] as Outcome;
+    if (!outcome.ok) return notStarted(state, outcome.failure);
+    const reply = outcome.value;
+    const items = isObject(reply) && Array.isArray(reply.items) ? reply.items : [];
+    const answers = items.map((item) => {
+        const { fits, tokens, total } = isObject(item) ? item : {};
+        return { fits: Number(fits ?? 0), tokens: Number(tokens ?? 0), total: Number(total ?? 0) };
+    });
+    if (
+        answers.length !== countsOf(state.fit)?.length ||
+        answers.some((answer) => Number.isNaN(answer.fits + answer.tokens + answer.total))
+    )
+        return notStarted(state, { kind: "model", message: `The tokens of the prompt could not be counted for ${state.model.uri}` });
+    const tokenizer = isObject(reply) && typeof reply.tokenizer === "string" ? reply.tokenizer : state.tokenizer;
+    return fit({ ...state, fit: continueFit(state.fit, answers), tokenizer }, []);
+}
+
+/** Origins of the prompt as it is now fitted. */
+function promptOrigins(state: State): string[] {
+    return originsUnion(
+        state.origins,
+        ...state.fit.items.filter((item) => item.shown).map((item) => (item.body.sets.length === 0 ? [] : shownOrigins(item))),
+    );
+}
+
+function shownOrigins(item: State["fit"]["items"][number]): readonly string[] {
+    const { body } = item;
+    return originsUnion(body.sets[body.own] ?? [], ...[...new Set(body.marks)].map((mark) => body.sets[mark] ?? []));
+}
+
+function started(state: State): StepEvent {
+    return { kind: "generate.started", suffix: "", data: startedData(state), labels: promptOrigins(state) };
+}
+
+/** The end of a generate that never sent anything: the ledger still says what it was. */
+function notStarted(state: State, failure: Failure): GenerateStep {
+    return fail(state, [started(state)], failure);
+}
+
+// ---- one attempt -------------------------------------------------------------------------------------------------------
+
+/** Begins an attempt: the prompt anew, or, after tool calls, the conversation so far and what was wrong. */
+function attempt(state: State, events: readonly StepEvent[]): GenerateStep {
+    if (state.called && state.rejection !== null) {
+        const feedback: Message = { role: "user", content: [{ type: "text", text: feedbackText(state.rejection) }] };
+        return turn({ ...state, messages: [...state.messages, feedback], turn: 0 }, events);
+    }
+    const messages = messagesOf({
+        role: state.identity.role,
+        description: state.identity.description,
+        items: shownItems(state.fit.items),
+        instruction: instructionText(state.instruction, state.rejection),
+        ...(state.contract === undefined ? {} : { schema: resultSchema(state.contract, state.shapes) }),
+    });
+    return turn({ ...state, messages, carried: 0, turn: 0 }, events);
+}
+
+/** One provider turn. */
+function turn(state: State, events: readonly StepEvent[]): GenerateStep {
+    const { options } = state;
+    const request: ModelTurn = {
+        op: "turn",
+        model: state.model,
+        messages: state.messages,
+        strict: options.strict,
+        stream: options.stream,
+        debug: options.debug,
+        label: state.label,
+        ...(state.contract === undefined ? {} : { contract: state.contract, shapes: state.shapes }),
+        ...(options.max_output === undefined ? {} : { maxOutput: options.max_output }),
+        ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
+        ...(options.think === undefined ? {} : { think: options.think }),
+        ...(state.offers.length === 0
+            ? {}
+            : {
+                  tools: state.offers.map(({ name, description, input }) => ({
+                      name,
+                      ...(description === undefined ? {} : { description }),
+                      input,
+                  })),
+              }),
+    };
+    const effect: StepEffect = {
+        suffix: turnSuffix(state),
+        kind: "model",
+        request: request as unknown as Json,
+        labels: state.origins,
+        ...(options.timeout === undefined ? {} : { deadline: options.timeout }),
+    };
+    return suspend({ ...state, phase: "turn" }, events, [effect]);
+}
+
+function turnSuffix(state: State): string {
+    return state.turn === 0 ? `attempt[${state.attempt}]` : `attempt[${state.attempt}]/turn[${state.turn}]`;
+}
+
+function replied(before: State, outcome: Outcome): GenerateStep {
+    const usage = addUsage(before.usage, outcome.usage);
+    if (!outcome.ok) {
+        const state = { ...before, usage };
+        return fail(state, [attempted(state, null, outcome.usage, outcome.failure.message)], outcome.failure);
+    }
+    const reply = replyOf(outcome.value);
+    const state: State = { ...before, usage, origins: originsUnion(before.origins, outcome.origins, [`model:${before.model.name}`]) };
+    if (reply === null) {
+        const message = `${state.model.uri} gave no reply that can be read`;
+        return fail(state, [attempted(state, null, outcome.usage, message)], { kind: "model", message });
+    }
+    const verdict = judge(reply, state);
+    const error =
+        verdict.kind === "value" || verdict.kind === "calls"
+            ? null
+            : verdict.kind === "fail"
+              ? verdict.failure.message
+              : verdict.rejection.message;
+    const events = [attempted(state, reply, outcome.usage, error)];
+    const carried = state.messages.length;
+    switch (verdict.kind) {
+        case "fail":
+            return fail(state, events, verdict.failure);
+        case "value":
+            return succeed(state, events, verdict.value, verdict.truncated);
+        case "calls": {
+            const said: Message = { role: "assistant", content: reply.text, calls: verdict.calls };
+            return startCalls({ ...state, messages: [...state.messages, said], carried: carried + 1, called: true }, events, verdict.calls);
+        }
+        case "retry": {
+            const errors = [...state.errors, verdict.rejection.message];
+            if (state.attempt + 1 >= state.options.attempts) {
+                const { message, rejected } = verdict.rejection;
+                const detail: { [key: string]: Json } = { errors, ...(rejected === undefined ? {} : { rejected }) };
+                return fail({ ...state, errors }, events, { kind: "contract", message, detail });
+            }
+            const said: Message = { role: "assistant", content: reply.text };
+            const messages = state.called ? [...state.messages, said] : state.messages;
+            return attempt(
+                { ...state, errors, messages, carried: messages.length, rejection: verdict.rejection, attempt: state.attempt + 1 },
+                events,
+            );
+        }
+    }
+}
+
+type Verdict =
+    | { readonly kind: "value"; readonly value: Json; readonly truncated: boolean }
+    | { readonly kind: "calls"; readonly calls: readonly ToolCall[] }
+    | { readonly kind: "retry"; readonly rejection: Rejection }
+    | { readonly kind: "fail"; readonly failure: Failure };
+
+/** What a reply amounts to (G1). */
+function judge(reply: ModelReply, state: State): Verdict {
+    const { error, finish } = reply;
+    const calls = reply.calls ?? [];
+    if (finish === "refusal" || error?.kind === "refused")
+        return {
+            kind: "fail",
+            failure: { kind: "refusal", message: `${state.model.uri} refused to answer${quoted(error?.message ?? reply.text)}` },
+        };
+    if (calls.length > 0 && state.offers.length > 0 && error?.kind !== "truncated") {
+        if (state.turn + 1 >= (state.options.turns ?? DEFAULT_TURNS)) {
+            const turns = state.turn + 1;
+            const message = `${state.model.uri} still called tools after ${turns} ${turns === 1 ? "turn" : "turns"}`;
+            return { kind: "fail", failure: { kind: "limit.turns", message, hint: "raise turns, or ask for less in one generate" } };
+        }
+        return { kind: "calls", calls };
+    }
+    if (state.contract === undefined)
+        return { kind: "value", value: reply.value === undefined ? reply.text : reply.value, truncated: finish === "length" };
+    if (reply.value === undefined && (finish === "length" || error?.kind === "truncated")) {
+        const limit = state.options.max_output;
+        const message = `${state.model.uri} stopped at its output limit${limit === undefined ? "" : ` of ${limit} tokens`} before the answer was complete`;
+        return { kind: "fail", failure: { kind: "model", message, hint: "raise max_output, or ask for a shorter answer" } };
+    }
+    if (reply.value === undefined) {
+        if (error === undefined)
+            return {
+                kind: "retry",
+                rejection: { message: calls.length > 0 ? "LLM called a tool although none was offered" : NOT_JSON + excerpt(reply.text) },
+            };
+        const notJson = error.kind === "not_json" || error.kind === "ambiguous" || error.kind === "empty";
+        const message = notJson && !error.message.startsWith(NOT_JSON) ? NOT_JSON + error.message : error.message;
+        return { kind: "retry", rejection: { message, ...(error.rejected === undefined ? {} : { rejected: error.rejected }) } };
+    }
+    const checked = checkResult(reply.value, state.contract, state.shapes, state.options.strict);
+    if (checked.ok) return { kind: "value", value: checked.value, truncated: false };
+    return { kind: "retry", rejection: { message: checked.message, rejected: reply.value } };
+}
+
+const NOT_JSON = "LLM provider did not return JSON: ";
+const FINISHES = new Set(["stop", "length", "tool", "refusal", "other"]);
+
+/** The outcome of a `model` turn as a reply; null where it is not one. */
+function replyOf(value: Json): ModelReply | null {
+    if (!isObject(value) || typeof value.text !== "string") return null;
+    if (typeof value.finish !== "string" || !FINISHES.has(value.finish)) return null;
+    const calls = Array.isArray(value.calls) ? value.calls : [];
+    if (!calls.every((call) => isObject(call) && typeof call.id === "string" && typeof call.name === "string")) return null;
+    return value as unknown as ModelReply;
+}
+
+function excerpt(text: string): string {
+    const flat = text.trim();
+    return flat === "" ? "the reply is empty" : flat.length > 200 ? `${Array.from(flat.slice(0, 201)).slice(0, -1).join("")}…` : flat;
+}
+
+function quoted(text: string): string {
+    return text.trim() === "" ? "" : `: ${excerpt(text)}`;
+}
+
+function attempted(state: State, reply: ModelReply | null, usage: Outcome["usage"], error: string | null): StepEvent {
+    return { kind: "generate.attempt", suffix: turnSuffix(state), data: attemptData(state, reply, usage, error), labels: state.origins };
+}
+
+// ---- tool calls --------------------------------------------------------------------------------------------------------
+
+/**
+ * The calls of one turn: those that are not valid are answered at once, those that only read are made, the others are asked about; what was
+ * allowed is made when everything of this step is back.
+ */
+function startCalls(state: State, events: readonly StepEvent[], calls: readonly ToolCall[]): GenerateStep {
+    const made = calls.map((call): Call => {
+        const args: Json = call.args === undefined ? {} : call.args;
+        const checked = checkCall({ ...call, args }, state.offers);
+        if ("error" in checked) return { id: call.id, name: call.name, args, stage: "done", result: toolError(checked.error) };
+        return { id: call.id, name: call.name, args, stage: checked.offer.readOnly ? "call" : "ask" };
+    });
+    return stepCalls({ ...state, calls: made }, events);
+}
+
+/** Performs what is waiting to be asked or called; where nothing is, the results go back to the model. */
+function stepCalls(state: State, events: readonly StepEvent[]): GenerateStep {
+    const effects = state.calls.flatMap((call, at): StepEffect[] => {
+        const offer = state.offers.find((known) => known.name === call.name);
+        if (offer === undefined || call.stage === "done") return [];
+        const suffix = `attempt[${state.attempt}]/turn[${state.turn}]/call[${at}]`;
+        if (call.stage === "call") return [{ suffix, kind: "tool", request: toolRequest(offer, call), labels: state.origins }];
+        const question = `May ${state.model.name} call ${offer.tool}.${offer.method}?`;
+        const request: Json = { question, detail: callDetail(state, offer, call), options: ["once", "deny"] };
+        return [{ suffix: `${suffix}/ask`, kind: "ask", request, labels: state.origins }];
+    });
+    if (effects.length > 0) return suspend({ ...state, phase: "calls" }, events, effects);
+    const results = state.calls.map((call): Message => ({ role: "tool", call: call.id, name: call.name, result: call.result ?? null }));
+    return turn({ ...state, messages: [...state.messages, ...results], calls: [], turn: state.turn + 1 }, events);
+}
+
+function toolRequest(offer: Offer, call: Call): Json {
+    return { op: "call", tool: offer.tool, uri: offer.uri, file: offer.file, method: offer.method, args: [call.args], chosenBy: "model" };
+}
+
+function callsDone(state: State, outcomes: readonly Outcome[]): GenerateStep {
+    let next = 0;
+    let origins = state.origins;
+    let ended: Failure | null = null;
+    const calls = state.calls.map((call): Call => {
+        if (call.stage === "done") return call;
+        const outcome = outcomes[next++] as Outcome;
+        const offer = state.offers.find((known) => known.name === call.name) as Offer;
+        if (!outcome.ok && FAILURE_KINDS[outcome.failure.kind] !== "failure") {
+            ended ??= outcome.failure;
+            return { ...call, stage: "done" };
+        }
+        if (call.stage === "ask") {
+            if (outcome.ok && outcome.value === "once") return { ...call, stage: "call" };
+            const why = outcome.ok ? "" : `: ${outcome.failure.message}`;
+            return { ...call, stage: "done", result: toolError(`The call of ${call.name} was not allowed${why}. It was not made.`) };
+        }
+        origins = originsUnion(origins, [`tool:${offer.tool}`], outcome.ok ? outcome.origins : []);
+        return { ...call, stage: "done", result: outcome.ok ? outcome.value : toolError(outcome.failure.message) };
+    });
+    const after: State = { ...state, calls, origins };
+    return ended === null ? stepCalls(after, []) : fail(after, [], ended);
+}
+
+/** What the model sees of a call that came to nothing. */
+function toolError(message: string): Json {
+    return { isError: true, error: message };
+}
+
+// ---- steps and ends ----------------------------------------------------------------------------------------------------
+
+function suspend(state: State, events: readonly StepEvent[], effects: readonly StepEffect[]): GenerateStep {
+    return { state: state as unknown as Json, events, effects };
+}
+
+function succeed(state: State, events: readonly StepEvent[], value: Json, truncated: boolean): GenerateStep {
+    const ended: StepEvent = { kind: "generate.ended", suffix: "", data: endedData(state, { value, truncated }), labels: state.origins };
+    return { state: null, events: [...events, ended], value, origins: state.origins };
+}
+
+function fail(state: State, events: readonly StepEvent[], failure: Failure): GenerateStep {
+    const origins = promptOrigins(state);
+    const ended: StepEvent = { kind: "generate.ended", suffix: "", data: endedData(state, { failure }), labels: origins };
+    return { state: null, events: [...events, ended], failure, origins };
+}

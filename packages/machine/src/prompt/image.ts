@@ -1,0 +1,54 @@
+/**
+ * `use image`: a value as a picture or file part of a prompt.
+ *
+ * Boundary: the two spellings of a file as data. Whether a model takes the part is its host's affair.
+ *
+ * I1: only what says its own media type and is base64 becomes a part; anything else is a `value` failure that says what was expected.
+ */
+import type { Runtime } from "../builtin/builtin.ts";
+import { Fail } from "../failure.ts";
+import { toJson } from "../value/json.ts";
+import type { Value } from "../value/value.ts";
+import type { Body } from "./render.ts";
+import { isObject } from "./schema.ts";
+
+export interface FilePart {
+    readonly mediaType: string;
+    /** Base64. */
+    readonly data: string;
+}
+
+const MEDIA_TYPE = /^[a-z]+\/[a-z0-9][a-z0-9.+-]*$/;
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** The file of a value, and an empty body that carries its origins. */
+export function fileOf(value: Value, rt: Runtime): { file: FilePart; body: Body } {
+    const { json, labels } = toJson(value, rt.labels);
+    const file =
+        typeof json === "string"
+            ? fromDataUrl(json)
+            : isObject(json)
+              ? { mediaType: json.media_type ?? json.mediaType, data: json.data }
+              : null;
+    if (
+        file === null ||
+        typeof file.mediaType !== "string" ||
+        typeof file.data !== "string" ||
+        !MEDIA_TYPE.test(file.mediaType) ||
+        !BASE64.test(file.data)
+    )
+        throw new Fail("value", "use image needs a picture or file", {
+            hint: 'give a data URL ("data:image/png;base64,…") or {media_type: "image/png", data: "…base64…"}',
+        });
+    rt.charge(2 * file.data.length);
+    return {
+        file: { mediaType: file.mediaType, data: file.data },
+        body: { kind: "string", parts: [""], own: 0, marks: [], sets: [rt.labels.origins(labels)] },
+    };
+}
+
+function fromDataUrl(text: string): { mediaType: string; data: string } | null {
+    const comma = text.indexOf(";base64,");
+    if (!text.startsWith("data:") || comma < 0) return null;
+    return { mediaType: text.slice("data:".length, comma), data: text.slice(comma + ";base64,".length) };
+}

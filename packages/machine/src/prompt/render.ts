@@ -1,0 +1,174 @@
+/**
+ * How a value becomes text in a prompt: a string as itself, everything else as JSON indented by two spaces, keys in order of insertion.
+ *
+ * Boundary: from `Value` to text and origins. Budgets are in `clip.ts`, the layout around the text in `layers.ts`.
+ *
+ * R1: a capability, a cycle or a nesting beyond `MAX_DEPTH` is a failure, never text.
+ * R2: the origins given back are those of what the text holds, item by item, so that a clipped body forgets the origins of what was cut.
+ * R3: what is rendered is charged while it grows: a value whose text is exponentially larger than itself ends as `limit.bytes`.
+ */
+import type { Runtime } from "../builtin/builtin.ts";
+import { Fail } from "../failure.ts";
+import { capabilityIsNotData, MAX_DEPTH } from "../value/json.ts";
+import { Capability, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
+
+/** UTF-16 units that one rendered value may have. */
+export const MAX_RENDERED = 64 * 1024 * 1024;
+
+/**
+ * A rendered value in pieces, as plain JSON. `sets` are sets of origins (sorted); `own` and `marks` are indices into it. `parts` are the
+ * items of a list or the fields of an object, each rendered and indented by two spaces; a string or scalar is one part.
+ */
+export interface Body {
+    readonly kind: "string" | "scalar" | "list" | "object";
+    readonly parts: readonly string[];
+    readonly own: number;
+    readonly marks: readonly number[];
+    readonly sets: readonly (readonly string[])[];
+}
+
+/** The text of a body as it stands in the prompt. */
+export function textOf(body: Body): string {
+    if (body.kind === "string" || body.kind === "scalar") return body.parts[0] ?? "";
+    const [open, close] = body.kind === "list" ? "[]" : "{}";
+    return body.parts.length === 0 ? `${open}${close}` : `${open}\n${body.parts.join(",\n")}\n${close}`;
+}
+
+/** UTF-16 units of `textOf(body)`, without making it. */
+export function sizeOf(body: Body): number {
+    if (body.kind === "string" || body.kind === "scalar") return (body.parts[0] ?? "").length;
+    return body.parts.length === 0 ? 2 : body.parts.reduce((sum, part) => sum + part.length + 2, 2);
+}
+
+/** Sorted origins of what the body holds. */
+export function originsOf(body: Body): string[] {
+    const met = new Set<string>(body.sets[body.own]);
+    for (const mark of new Set(body.marks)) for (const origin of body.sets[mark] ?? []) met.add(origin);
+    return [...met].sort();
+}
+
+/** The text of a value and the label set of all it holds. */
+export function renderValue(value: Value, rt: Runtime): { text: string; labels: number } {
+    const writer = new Writer(rt);
+    const [raw, own] = open(value, 0, rt);
+    if (typeof raw === "string") {
+        writer.grow(raw.length);
+        return { text: raw, labels: own };
+    }
+    writer.met = own;
+    writer.write(raw, "", 0);
+    return { text: writer.take(), labels: writer.met };
+}
+
+/** A value rendered in pieces. */
+export function bodyOf(value: Value, rt: Runtime): Body {
+    const writer = new Writer(rt);
+    const [raw, own] = open(value, 0, rt);
+    const sets: (readonly string[])[] = [];
+    const known = new Map<number, number>();
+    const mark = (labels: number): number => {
+        let at = known.get(labels);
+        if (at === undefined) {
+            at = sets.length;
+            sets.push(rt.labels.origins(labels));
+            known.set(labels, at);
+        }
+        return at;
+    };
+    const ownMark = mark(own);
+    if (raw instanceof List || isObj(raw)) {
+        const parts: string[] = [];
+        const marks: number[] = [];
+        const part = (prefix: string, item: Value): void => {
+            writer.met = 0;
+            writer.out.push(prefix);
+            writer.write(item, "  ", 1);
+            parts.push(writer.take());
+            marks.push(mark(writer.met));
+        };
+        writer.enter(raw, 0);
+        if (raw instanceof List) for (const item of raw.items) part("  ", item);
+        else raw.shape.keys.forEach((key, slot) => void part(`  ${JSON.stringify(key)}: `, raw.slots[slot] as Value));
+        return { kind: raw instanceof List ? "list" : "object", parts, own: ownMark, marks, sets };
+    }
+    if (typeof raw === "string") {
+        writer.grow(raw.length);
+        return { kind: "string", parts: [raw], own: ownMark, marks: [], sets };
+    }
+    writer.write(raw, "", 0);
+    return { kind: "scalar", parts: [writer.take()], own: ownMark, marks: [], sets };
+}
+
+function open(value: Value, labels: number, rt: Runtime): [Raw, number] {
+    return value instanceof Labelled ? [value.v, rt.labels.union(labels, value.l)] : [value, labels];
+}
+
+function isObj(raw: Raw): raw is Obj {
+    return raw !== null && typeof raw === "object" && !(raw instanceof List) && !(raw instanceof Capability);
+}
+
+/** Writes JSON indented by two spaces; `met` collects the labels of what is written. */
+class Writer {
+    out: string[] = [];
+    met = 0;
+    private readonly rt: Runtime;
+    private readonly above = new Set<List | Obj>();
+    private size = 0;
+
+    constructor(rt: Runtime) {
+        this.rt = rt;
+    }
+
+    grow(units: number): void {
+        this.size += units;
+        if (this.size > MAX_RENDERED)
+            throw new Fail("limit.bytes", `the text of this value is longer than ${MAX_RENDERED} characters`, {
+                hint: "use a part of it, or clip it with max",
+                labels: this.met,
+            });
+        this.rt.charge(2 * units);
+    }
+
+    take(): string {
+        const text = this.out.join("");
+        this.out = [];
+        return text;
+    }
+
+    enter(container: List | Obj, depth: number): void {
+        if (this.above.has(container)) throw new Fail("value", "this value contains itself", { labels: this.met });
+        if (depth > MAX_DEPTH) throw new Fail("value", `this value is nested more than ${MAX_DEPTH} deep`, { labels: this.met });
+        this.above.add(container);
+    }
+
+    private put(text: string): void {
+        this.grow(text.length);
+        this.out.push(text);
+    }
+
+    write(value: Value, indent: string, depth: number): void {
+        const [raw, labels] = open(value, this.met, this.rt);
+        this.met = labels;
+        if (raw === null || typeof raw !== "object") {
+            this.put(JSON.stringify(raw));
+            return;
+        }
+        if (raw instanceof Capability) throw capabilityIsNotData(raw);
+        this.enter(raw, depth);
+        const inner = `${indent}  `;
+        if (raw instanceof List) {
+            raw.items.forEach((item, at) => {
+                this.put(`${at === 0 ? "[" : ","}\n${inner}`);
+                this.write(item, inner, depth + 1);
+            });
+            this.put(raw.items.length === 0 ? "[]" : `\n${indent}]`);
+        } else {
+            raw.shape.keys.forEach((key, slot) => {
+                this.put(`${slot === 0 ? "{" : ","}\n${inner}${JSON.stringify(key)}: `);
+                this.write(raw.slots[slot] as Value, inner, depth + 1);
+            });
+            this.put(raw.shape.keys.length === 0 ? "{}" : `\n${indent}}`);
+        }
+        this.above.delete(raw);
+    }
+}

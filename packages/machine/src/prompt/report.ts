@@ -1,0 +1,122 @@
+/**
+ * What the ledger says about a `generate`: the data of `generate.started`, `generate.attempt` and `generate.ended`, and of a question about
+ * a model's tool call.
+ *
+ * Boundary: from the coroutine's state to JSON.
+ *
+ * `generate.started`: `label, agent, model {name, uri}, config, identity {role, description}, items[], instruction {text, kind, labels},
+ * schema, total, tokenizer, tools[], scope`. Each item: `index, source, label, heading, text, labels, priority, budget, clipped,
+ * original_size, clipped_size, strategy, cut, shown, variant, file`.
+ * `generate.attempt` (one for each provider turn): `attempt, turn, carried, messages, text, value, error, calls, reading, finish, model,
+ * usage`. `messages` are those exactly as sent after the first `carried`, which are the ones of the turn before and its reply.
+ * `generate.ended`: `attempts, validation {ok, strict}, result, ok, error, errors[], truncated, usage`.
+ */
+import type { Json } from "@remit/language";
+import type { Failure, ModelReply, Usage } from "../effect.ts";
+import type { FitItem } from "./budget.ts";
+import { clipReport } from "./clip.ts";
+import type { Offer } from "./offers.ts";
+import { originsOf, textOf } from "./render.ts";
+import { resultSchema } from "./result.ts";
+import type { Call, State } from "./state.ts";
+
+type JsonObject = { [key: string]: Json };
+
+export function startedData(state: State): Json {
+    const { options, fit } = state;
+    return {
+        label: state.label,
+        agent: state.agent,
+        model: { ...state.model },
+        config: {
+            max_output: options.max_output ?? null,
+            attempts: options.attempts,
+            temperature: options.temperature ?? null,
+            think: options.think ?? false,
+            strict: options.strict,
+            debug: options.debug,
+            stream: options.stream,
+            turns: options.turns ?? null,
+            timeout: options.timeout ?? null,
+        },
+        identity: { ...state.identity },
+        items: fit.items.map(itemData),
+        instruction: { text: state.instruction.text, kind: state.instruction.kind, labels: [...state.instructionOrigins] },
+        schema: state.contract === undefined ? null : resultSchema(state.contract, state.shapes),
+        total: fit.total === undefined ? null : { amount: fit.total.amount, unit: fit.total.unit, text: fit.total.text },
+        ...(state.tokenizer === undefined ? {} : { tokenizer: state.tokenizer }),
+        tools: state.offers.map((offer) => ({
+            name: offer.name,
+            tool: offer.tool,
+            method: offer.method,
+            uri: offer.uri,
+            read_only: offer.readOnly,
+        })),
+        ...(state.scope === undefined ? {} : { scope: [...state.scope] }),
+    };
+}
+
+function itemData(item: FitItem): Json {
+    const data: JsonObject = {
+        index: item.index,
+        source: item.source,
+        label: item.label,
+        heading: item.heading,
+        text: textOf(item.body),
+        labels: originsOf(item.body),
+        priority: item.priority,
+        ...clipReport(item, item.budget),
+        shown: item.shown,
+    };
+    if (item.cut !== undefined) data.cut = { ...item.cut };
+    if (item.variant !== undefined) data.variant = item.variant;
+    if (item.file !== undefined) data.file = { media_type: item.file.mediaType, base64_length: item.file.data.length };
+    return data;
+}
+
+export function attemptData(state: State, reply: ModelReply | null, usage: Usage | undefined, error: string | null): Json {
+    const data = {
+        attempt: state.attempt,
+        turn: state.turn,
+        carried: state.carried,
+        messages: state.messages.slice(state.carried),
+        text: reply?.text ?? null,
+        ...(reply?.value === undefined ? {} : { value: reply.value }),
+        ...(reply?.calls === undefined ? {} : { calls: reply.calls }),
+        ...(reply?.reading === undefined ? {} : { reading: reply.reading }),
+        ...(reply?.thinking === undefined ? {} : { thinking: reply.thinking }),
+        finish: reply?.finish ?? null,
+        model: reply?.model ?? null,
+        usage: usage ?? null,
+        error,
+    };
+    return data as unknown as Json;
+}
+
+export function endedData(state: State, end: { value: Json; truncated: boolean } | { failure: Failure }): Json {
+    const ok = "value" in end;
+    return {
+        attempts: state.messages.length === 0 ? 0 : state.attempt + 1,
+        validation: state.contract === undefined ? null : { ok, strict: state.options.strict },
+        result: ok ? end.value : null,
+        ok,
+        error: ok ? null : end.failure.message,
+        ...(ok ? {} : { kind: end.failure.kind }),
+        errors: [...state.errors],
+        ...(ok && end.truncated ? { truncated: true } : {}),
+        usage: { ...state.usage } as JsonObject,
+    };
+}
+
+/** Everything a person needs to decide about a call: what, with which arguments, from where they come. */
+export function callDetail(state: State, offer: Offer, call: Call): Json {
+    return {
+        tool: offer.tool,
+        method: offer.method,
+        uri: offer.uri,
+        args: call.args,
+        chosen_by: `model:${state.model.name}`,
+        generate: state.label,
+        origins: [...state.origins],
+    };
+}

@@ -1,0 +1,135 @@
+/**
+ * The state of a running `generate`: plain JSON, made from a set-up by rendering everything in it.
+ *
+ * Boundary: the only file of the coroutine that sees values; after `prepare` there are texts and origins.
+ */
+import type { Contract, Json } from "@remit/language";
+import type { Runtime } from "../builtin/builtin.ts";
+import type { Message, Usage } from "../effect.ts";
+import type { Value } from "../value/value.ts";
+import { type Fit, type FitItem, startFit } from "./budget.ts";
+import { type Instruction, instructionOf, type Rejection } from "./feedback.ts";
+import { fileOf } from "./image.ts";
+import type { Offer, ToolInput } from "./offers.ts";
+import { bodyOf, originsOf, renderValue, sizeOf } from "./render.ts";
+import type { GenerateOptions, GenerateSetup, ItemInput } from "./setup.ts";
+
+/** A call of the model on its way: to be asked about, to be made, or with its result. */
+export interface Call {
+    readonly id: string;
+    readonly name: string;
+    readonly args: Json;
+    readonly stage: "ask" | "call" | "done";
+    readonly result?: Json;
+}
+
+export interface State {
+    readonly phase: "describe" | "count" | "turn" | "calls";
+    readonly label: string;
+    readonly agent: string;
+    readonly model: { readonly name: string; readonly uri: string };
+    readonly identity: { readonly role: string; readonly description: string };
+    readonly options: GenerateOptions;
+    readonly contract?: Contract;
+    readonly shapes: { readonly [name: string]: Contract };
+    readonly scope?: readonly string[];
+    readonly instruction: Instruction;
+    /** Origins of data in the instruction: more than the program's own text. */
+    readonly instructionOrigins: readonly string[];
+    readonly fit: Fit;
+    /** Counts made so far. */
+    readonly counts: number;
+    readonly tokenizer?: string;
+    readonly tools: readonly ToolInput[];
+    readonly offers: readonly Offer[];
+    readonly messages: readonly Message[];
+    /** How many of `messages` were in the last turn's event already. */
+    readonly carried: number;
+    readonly attempt: number;
+    readonly turn: number;
+    /** A tool call was made or answered in this generate. */
+    readonly called: boolean;
+    readonly calls: readonly Call[];
+    readonly errors: readonly string[];
+    readonly rejection: Rejection | null;
+    /** Sorted origins of everything the model has seen, and of what it said. */
+    readonly origins: readonly string[];
+    readonly usage: Usage;
+}
+
+/** Renders a set-up. Throws `Fail` for a capability, a cycle, or a picture that is none. */
+export function prepare(setup: GenerateSetup, rt: Runtime): State {
+    const role = renderValue(setup.identity.role, rt);
+    const description = renderValue(setup.identity.description, rt);
+    const instruction = bodyOf(setup.instruction, rt);
+    const instructionOrigins = originsOf(instruction);
+    const shown = setup.items.filter((item) => item.variant?.empty !== true);
+    const items = setup.items.map((item) => itemOf(item, shown.indexOf(item), rt));
+    const { contract, scope, contextMax } = setup;
+    return {
+        phase: "turn",
+        label: setup.label,
+        agent: setup.agent,
+        model: { name: setup.model.name, uri: setup.model.uri },
+        identity: { role: role.text, description: description.text },
+        options: setup.options,
+        ...(contract === undefined ? {} : { contract }),
+        shapes: setup.shapes,
+        ...(scope === undefined ? {} : { scope }),
+        instruction: instructionOf(instruction),
+        instructionOrigins,
+        fit: startFit(items, contextMax),
+        counts: 0,
+        tools: setup.tools ?? [],
+        offers: [],
+        messages: [],
+        carried: 0,
+        attempt: 0,
+        turn: 0,
+        called: false,
+        calls: [],
+        errors: [],
+        rejection: null,
+        origins: originsUnion(rt.labels.origins(role.labels), rt.labels.origins(description.labels), instructionOrigins),
+        usage: {},
+    };
+}
+
+function itemOf(item: ItemInput, index: number, rt: Runtime): FitItem {
+    const empty = item.variant?.empty === true;
+    const value: Value = empty ? null : item.value;
+    const image = item.image === true && !empty ? fileOf(value, rt) : null;
+    const body = image === null ? bodyOf(empty ? "" : value, rt) : image.body;
+    const size = sizeOf(body);
+    return {
+        index,
+        heading: item.label ?? String(index),
+        source: item.source,
+        label: item.label,
+        priority: item.priority ?? 0,
+        ...(item.budget === undefined ? {} : { budget: item.budget }),
+        body,
+        ...(image === null ? {} : { file: image.file }),
+        clipped: false,
+        original_size: size,
+        clipped_size: size,
+        strategy: "whole",
+        shown: !empty,
+        ...(item.variant === undefined ? {} : { variant: { ...item.variant, available: [...item.variant.available] } }),
+    };
+}
+
+/** Sorted, each once. */
+export function originsUnion(...sets: readonly (readonly string[])[]): string[] {
+    return [...new Set(sets.flat())].sort();
+}
+
+export function addUsage(sum: Usage, more: Usage | undefined): Usage {
+    if (more === undefined) return sum;
+    const total: { [key: string]: number } = {};
+    for (const key of ["input", "cached", "output", "reasoning", "usd"] as const) {
+        const [a, b] = [sum[key], more[key]];
+        if (a !== undefined || b !== undefined) total[key] = (a ?? 0) + (b ?? 0);
+    }
+    return total;
+}
