@@ -1,2 +1,204 @@
-/** Every diagnostic code. AgentScript's codes where the rule is the same. Filled in as a table by the checker. */
-export type Code = string;
+/**
+ * Every diagnostic code with its severity, its rule in one sentence, and what to do about it. AgentScript's name where the rule is
+ * the same, so that whoever knows one knows the other.
+ *
+ * Boundary: data only. Codes of the reading phase are kept beside the parser and joined in here.
+ *
+ * N1: a code has one severity, everywhere.
+ * N2: an error means that the program cannot run, or would fail or break a promise of the language wherever the place is reached.
+ *     A warning means that it runs and probably not as meant. A note asks for nothing.
+ */
+import { SYNTAX_CODES, type SyntaxCodeName } from "../syntax/codes.ts";
+import type { Severity } from "./diagnostic.ts";
+
+export interface CodeRow {
+    readonly severity: Severity;
+    /** The rule, in one sentence. */
+    readonly summary: string;
+    /** What to do about it, where one sentence fits every case. */
+    readonly hint?: string;
+}
+
+const CHECKS = {
+    // ---- imports and files ----
+    DUPLICATE_IMPORT: { severity: "error", summary: "Two imports of a file bind the same name.", hint: "rename or remove one of them" },
+    UNAUTHORIZED_TOOL_IMPORT: {
+        severity: "error",
+        summary: "A `node:`, `npm:` or local module is imported that the allow list does not name.",
+        hint: "allow it in the configuration of the project, or import another tool",
+    },
+    INVALID_IMPORT_URI: { severity: "error", summary: "The text after `from` does not name anything of that kind." },
+    IMPORT_NOT_FOUND: { severity: "error", summary: "There is no file where an agent is imported from." },
+    IMPORT_CYCLE: { severity: "error", summary: "Files import agents from one another in a circle." },
+    IMPORT_AGENT_MISSING: { severity: "error", summary: "The imported file declares no agent of that name." },
+    IMPORT_OUTSIDE_TREE: {
+        severity: "error",
+        summary: "A file outside the program's folder is imported.",
+        hint: "move the file into the program's folder, or grant the folder when starting",
+    },
+    IMPORT_NOT_SHARED: {
+        severity: "error",
+        summary: "A name is used that another file of the program imports or declares, but not this one: each file has its own imports.",
+    },
+    UNUSED_IMPORT: { severity: "note", summary: "An import is not used in its file." },
+
+    // ---- agents, functions, parameters ----
+    DUPLICATE_AGENT: { severity: "error", summary: "Two agents of a file have the same name." },
+    DUPLICATE_MAIN_AGENT: { severity: "error", summary: "More than one agent is marked `main`." },
+    MISSING_MAIN_AGENT: { severity: "error", summary: "There is no single agent to start with.", hint: "mark one agent with `main`" },
+    MISSING_MAIN_FUNC: { severity: "error", summary: "An agent is called or started that has no `main func`." },
+    DUPLICATE_MAIN_FUNC: { severity: "error", summary: "An agent has more than one `main func`." },
+    DUPLICATE_FUNCTION: { severity: "error", summary: "Two functions of one agent, or of one file, have the same name." },
+    DUPLICATE_BINDING: {
+        severity: "error",
+        summary: "A function, agent or shape has the name of an import or of something else in its file.",
+    },
+    DUPLICATE_PARAM: { severity: "error", summary: "Two parameters of a function have the same name." },
+    PARAM_SHADOWS_IMPORT: { severity: "error", summary: "A parameter has the name of an import." },
+
+    // ---- contracts ----
+    INVALID_PARAM_CONTRACT: { severity: "error", summary: "A parameter's contract or default value is not a valid one." },
+    DUPLICATE_CONTRACT_FIELD: { severity: "error", summary: "A contract declares one field twice." },
+    UNKNOWN_CONTRACT_TYPE: { severity: "error", summary: "A contract names a type that does not exist." },
+    INVALID_CONTRACT_DEFAULT: { severity: "error", summary: "The default of a field is no literal of the field's own contract." },
+    ENDLESS_SHAPE: { severity: "error", summary: "A shape requires a value of itself, so that no value of it can exist." },
+    CONTRACT_MISMATCH: { severity: "error", summary: "A value is passed or returned that can never meet the contract declared for it." },
+    UNKNOWN_PROPERTY: { severity: "error", summary: "A property is read that a value of known shape does not have." },
+    UNKNOWN_METHOD: { severity: "error", summary: "A method is called that a value of known kind does not have." },
+    INVALID_OPERAND: { severity: "error", summary: "An operator is given a value that it never takes." },
+    NEVER_EQUAL: { severity: "warning", summary: "A value is compared with a text that its contract rules out." },
+    LOST_IN_CONCAT: {
+        severity: "warning",
+        summary: "A list or object is added to a text and contributes nothing to it.",
+        hint: "write text(…) around it, or .join(…) on a list",
+    },
+
+    // ---- names and calls ----
+    UNKNOWN_IDENTIFIER: { severity: "error", summary: "A name is read that nothing has defined at this place." },
+    UNKNOWN_FUNCTION: { severity: "error", summary: "A function is called that does not exist." },
+    NOT_CALLABLE: {
+        severity: "error",
+        summary: "Something is called that is no function.",
+        hint: "call a function by its name, or a member of an agent, tool, memory or value",
+    },
+    INVALID_ARGUMENT_COUNT: { severity: "error", summary: "A call has too few or too many arguments." },
+    NAMED_ARGUMENT: {
+        severity: "error",
+        summary: "Arguments have names only where an agent is handed control.",
+        hint: "write the value alone",
+    },
+    UNKNOWN_MEMORY_METHOD: { severity: "error", summary: "A memory has the methods `add` and `query`." },
+    LAMBDA_PLACE: {
+        severity: "error",
+        summary: "A lambda stands where no built-in takes one.",
+        hint: "give it to a built-in method such as map, filter or sort_by, or write a func",
+    },
+    LAMBDA_EFFECT: {
+        severity: "error",
+        summary: "A lambda reaches a model, a tool or a memory.",
+        hint: "write a `for` or a `parallel for` loop instead",
+    },
+    LAMBDA_RETURN: { severity: "error", summary: "`return` stands inside a lambda.", hint: "let the value be the last expression" },
+    BREAK_OUTSIDE_LOOP: { severity: "error", summary: "`break` or `continue` stands outside a loop." },
+    UNREACHABLE: { severity: "warning", summary: "A statement can never run because the one before it always leaves." },
+
+    // ---- assignment ----
+    IMMUTABLE_ASSIGNMENT: { severity: "error", summary: "An import, agent, function or shape is assigned to." },
+    INVALID_ASSIGNMENT_TARGET: { severity: "error", summary: "Only a name, a property or an item can be assigned to." },
+
+    // ---- model, role, description ----
+    UNKNOWN_MODEL: { severity: "error", summary: "`model` names something that is not imported." },
+    INVALID_MODEL_REFERENCE: { severity: "error", summary: "`model` takes the name of an imported llm and nothing else." },
+    INVALID_MODEL_BINDING: { severity: "error", summary: "`model` names something that is no llm." },
+    INVALID_CONFIG_VALUE_TYPE: { severity: "error", summary: "`role` and `description` are literal texts." },
+
+    // ---- generate ----
+    MISSING_GENERATE_CONFIG: { severity: "error", summary: "`generate` needs a model, a role and a description in scope." },
+    INVALID_GENERATE_INPUT: { severity: "error", summary: "`generate` needs an `input`." },
+    UNKNOWN_GENERATE_OPTION: { severity: "error", summary: "`generate` has no such option." },
+    DUPLICATE_GENERATE_OPTION: { severity: "error", summary: "`generate` is given one option twice." },
+    INVALID_GENERATE_ATTEMPTS: { severity: "error", summary: "`attempts` is a whole number above 0." },
+    INVALID_GENERATE_MAX_OUTPUT: { severity: "error", summary: "`max_output` is a number of tokens, such as 800 or 2k." },
+    INVALID_GENERATE_MAX_OUTPUT_UNIT: { severity: "error", summary: "`max_output` knows no unit but `k`." },
+    INVALID_GENERATE_TEMPERATURE: { severity: "error", summary: "`temperature` is a literal number." },
+    INVALID_GENERATE_THINK: { severity: "error", summary: '`think` is true, false, "auto", "low", "medium" or "high".' },
+    INVALID_GENERATE_STRICT: { severity: "error", summary: "`strict` is true or false." },
+    INVALID_GENERATE_DEBUG: { severity: "error", summary: "`debug` is true or false." },
+    INVALID_GENERATE_STREAM: { severity: "error", summary: "`stream` is true or false." },
+    INVALID_GENERATE_TURNS: { severity: "error", summary: "`turns` is a whole number above 0." },
+    INVALID_GENERATE_TIMEOUT: { severity: "error", summary: "`timeout` is a literal time above 0, such as 30s, or milliseconds." },
+    INVALID_GENERATE_TOOLS: {
+        severity: "error",
+        summary: "`tools` is a list of imported tools or of their methods, such as [Search, Repo.read].",
+    },
+    INSTRUCTION_DATA: {
+        severity: "warning",
+        summary: "Data is spliced into an instruction, where it has no label and no budget.",
+        hint: "name the data with `use … as …` and keep the instruction a literal",
+    },
+    NO_CONTEXT: { severity: "note", summary: "A `generate` sees no context: its prompt is the instruction alone." },
+
+    // ---- context ----
+    INVALID_BUDGET: { severity: "error", summary: "A budget is at least 1." },
+    INVALID_BUDGET_UNIT: { severity: "error", summary: "A budget has no unit, or `k` for thousand.", hint: "write 4k, or 4k tokens" },
+    INVALID_PRIORITY: { severity: "error", summary: "A priority is a whole number from 0." },
+    RESERVED_CONTEXT_LABEL: {
+        severity: "error",
+        summary: "`system`, `assistant`, `tool` and `developer` are no labels.",
+        hint: "choose another label",
+    },
+    INVALID_USE_CALL: {
+        severity: "error",
+        summary: "A call stands inside `use`.",
+        hint: "assign the result to a name first, then use the name",
+    },
+    INVALID_USE_RESOURCE: {
+        severity: "error",
+        summary: "A tool, model, agent, memory or function would be put into a prompt; only data can be.",
+        hint: "use data that was got from it",
+    },
+    INVALID_AGENT_USE: { severity: "error", summary: "A `use` of an agent sees literals and file imports only." },
+    INVALID_USE_ONE_OF: { severity: "error", summary: "`use one of` has at least two candidates and a label." },
+    DUPLICATE_USE_ONE_OF_CANDIDATE: { severity: "error", summary: "Two candidates have the same name." },
+    MULTIPLE_USE_ONE_OF_SELECTED: { severity: "error", summary: "More than one candidate is `selected`." },
+    DUPLICATE_LABEL: { severity: "warning", summary: "Two items of one prompt have the same label." },
+    UNUSED_USE: { severity: "warning", summary: "No `generate` can see this `use`." },
+
+    // ---- loops ----
+    INVALID_ITERATION_LIMIT: { severity: "error", summary: "The limit of a loop is a whole number, above 0 for `for`." },
+    INVALID_PARALLEL_FOR_LIMIT: { severity: "error", summary: "The limit of `parallel for` is a whole number above 0." },
+    INVALID_PARALLEL_FOR_BODY: {
+        severity: "error",
+        summary: "The body of `parallel for` ends in an expression, which is the value of the iteration.",
+    },
+    PARALLEL_FOR_OUTER_ASSIGNMENT: {
+        severity: "error",
+        summary: "`parallel for` assigns a variable of the outside.",
+        hint: "let each iteration give a value, and combine the list of values afterwards",
+    },
+    PARALLEL_FOR_OUTER_MUTATION: {
+        severity: "error",
+        summary: "`parallel for` changes a list or object that all iterations share.",
+        hint: "let each iteration give a value, and combine the list of values afterwards",
+    },
+    PARALLEL_FOR_EFFECTFUL_CALL: {
+        severity: "error",
+        summary: "`parallel for` writes through a tool or a memory.",
+        hint: "collect the results, and write them in a `for` loop afterwards",
+    },
+    PARALLEL_FOR_REACHES_EFFECT: {
+        severity: "warning",
+        summary: "`parallel for` may write through a tool or a memory, by way of a function or a method that is not marked.",
+    },
+} as const satisfies Readonly<Record<string, CodeRow>>;
+
+export type Code = SyntaxCodeName | keyof typeof CHECKS;
+
+function joined(): Readonly<Record<Code, CodeRow>> {
+    const rows: Record<string, CodeRow> = {};
+    for (const [code, row] of Object.entries(SYNTAX_CODES)) rows[code] = { severity: row.severity, summary: row.meaning };
+    return { ...rows, ...CHECKS } as Record<Code, CodeRow>;
+}
+
+/** Every code of the language. */
+export const CODES: Readonly<Record<Code, CodeRow>> = joined();

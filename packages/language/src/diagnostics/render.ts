@@ -1,0 +1,62 @@
+/**
+ * Diagnostics as text for people: place, code, message, the line with the range underlined, what to do.
+ *
+ * Boundary: a diagnostic and its source in, lines out; decides nothing and knows no terminal.
+ *
+ * R1: control characters of the program's text are shown as `·`, so that a source cannot move the cursor or hide text.
+ */
+import { lineText, position, type Range, type Source } from "../text/source.ts";
+import { CODES } from "./codes.ts";
+import type { Diagnostic } from "./diagnostic.ts";
+
+export interface RenderOptions {
+    /** Use ANSI colours. */
+    readonly color?: boolean;
+}
+
+const COLORS = { error: "31", warning: "33", note: "36" } as const;
+/** Columns shown of a long line, around the range. */
+const WIDTH = 160;
+
+/**
+ * `file:line:column: error CODE: message`, then the line, a caret underline, the hint and the titles of the fixes.
+ * Without its source only the first line and the hint. Ends without a line break.
+ */
+export function renderDiagnostic(d: Diagnostic, source?: Source, options: RenderOptions = {}): string {
+    const paint = (code: string, text: string): string => (options.color === true ? `\u001b[${code}m${text}\u001b[0m` : text);
+    const color = COLORS[d.severity];
+    const at = source === undefined ? "" : `:${where(source, d.range.start)}`;
+    const lines = [`${paint("1", `${clean(d.file)}${at}:`)} ${paint(color, `${d.severity} ${d.code}`)}: ${clean(d.message)}`];
+    if (source !== undefined) lines.push(...excerpt(source, d.range, (text) => paint(color, text)));
+    const hint = d.hint ?? CODES[d.code].hint;
+    if (hint !== undefined) lines.push(`  ${paint("2", "hint:")} ${clean(hint)}`);
+    for (const fix of d.fixes ?? []) lines.push(`  ${paint("2", "fix:")} ${clean(fix.title)}`);
+    for (const one of d.related ?? []) {
+        const place = source !== undefined && source.file === one.file ? `:${where(source, one.range.start)}` : "";
+        lines.push(`  ${paint("2", "see:")} ${clean(one.file)}${place}: ${clean(one.message)}`);
+    }
+    return lines.join("\n");
+}
+
+function where(source: Source, offset: number): string {
+    const { line, column } = position(source, offset);
+    return `${line}:${column}`;
+}
+
+function excerpt(source: Source, range: Range, paint: (text: string) => string): string[] {
+    const { line, column } = position(source, range.start);
+    const whole = lineText(source, line);
+    const from = column - 1 > WIDTH - 40 ? column - 41 : 0;
+    const text = clean(whole.slice(from, from + WIDTH));
+    const start = column - 1 - from;
+    const length = Math.max(1, Math.min(range.end - range.start, text.length - start));
+    const number = String(line);
+    const gap = " ".repeat(number.length);
+    const under = " ".repeat(Math.max(0, start)) + paint("^".repeat(length));
+    return [`  ${number} | ${from > 0 ? "…" : ""}${text}`, `  ${gap} | ${from > 0 ? " " : ""}${under}`];
+}
+
+/** Tabs become one blank, so that the underline stays below its text; other control and bidirectional characters become `·`. */
+function clean(text: string): string {
+    return text.replaceAll("\t", " ").replaceAll(/[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "·");
+}
