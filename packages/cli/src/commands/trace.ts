@@ -1,0 +1,99 @@
+/** `remit trace`: what a run did, for people and for other tools; `remit trace verify` checks the chain. */
+import type { LedgerStore } from "@remit/host";
+import type { LedgerEvent } from "@remit/machine";
+import { otlp, traceText } from "@remit/machine";
+import { EXIT, paint, plain, print, say, UsageError } from "../io.ts";
+import { openForReading, openRun } from "../ledger.ts";
+
+export default async function trace(args: string[], options: Record<string, unknown>): Promise<number> {
+    if (args[0] === "verify") return verify(args[1], options);
+    if (args.length > 1) throw new UsageError(`remit trace takes one run, not ${args.length}`);
+    if (options["atif"]) throw new UsageError("ATIF trajectories are not written by this version", "use --ndjson or --otel");
+    const { store, run } = await openRun(args[0] as string, options);
+    try {
+        if (options["follow"]) return await follow(store, run.id, options);
+        if (options["ndjson"]) {
+            for (const event of store.events(run.id)) await write(`${JSON.stringify(event)}\n`);
+            return EXIT.ok;
+        }
+        const events = [...store.events(run.id)];
+        if (options["otel"] !== undefined) return await otel(events, options);
+        print(traceText(events, { full: options["full"] === true, paint: paint(process.stdout) as never }));
+        return EXIT.ok;
+    } finally {
+        store.close();
+    }
+}
+
+/** Writes and waits where the reader is slower. */
+function write(text: string): Promise<void> | void {
+    if (!process.stdout.write(text)) return new Promise((done) => process.stdout.once("drain", () => done()));
+}
+
+async function verify(id: string | undefined, options: Record<string, unknown>): Promise<number> {
+    const store = await openForReading(options);
+    if (store === null) {
+        say("No ledger yet, so nothing to verify.");
+        return EXIT.ok;
+    }
+    try {
+        const runs = id === undefined ? store.runs() : [store.run(id)];
+        const colour = paint(process.stdout);
+        let sound = true;
+        for (const run of runs) {
+            const found = store.verify(run.id);
+            const anchor = { yes: "anchored", behind: "the last events are not anchored yet", no: "this file has no anchor for the run" }[found.anchored];
+            if (found.ok) print(`${run.id}: ${colour("green", "sound")}, ${found.events} events, ${anchor}`);
+            else {
+                sound = false;
+                const problem = found.problem;
+                print(`${run.id}: ${colour("red", "NOT SOUND")}: ${problem ? `${problem.what} ${problem.seq}: ${plain(problem.message)}` : "the chain does not hold"}`);
+            }
+        }
+        return sound ? EXIT.ok : EXIT.failed;
+    } finally {
+        store.close();
+    }
+}
+
+async function follow(store: LedgerStore, id: string, options: Record<string, unknown>): Promise<number> {
+    let next = 1;
+    let stopped = false;
+    process.once("SIGINT", () => {
+        stopped = true;
+    });
+    const depth = (path: string): string => "  ".repeat(Math.max(0, path.split("/").length - 1));
+    for (;;) {
+        for (const event of store.events(id, next)) {
+            next = event.seq + 1;
+            if (options["ndjson"]) await write(`${JSON.stringify(event)}\n`);
+            else await write(`${event.time.slice(11, 23)} ${depth(event.path)}${event.kind} ${plain(event.path.split("/").at(-1) ?? event.path)}\n`);
+        }
+        const run = store.run(id);
+        if (stopped) return EXIT.cancelled;
+        if (run.status === "done" || run.status === "failed" || !run.live) {
+            say(`${run.id}: ${run.status === "running" ? "interrupted" : run.status}`);
+            return EXIT.ok;
+        }
+        await new Promise((done) => setTimeout(done, 150));
+    }
+}
+
+async function otel(events: LedgerEvent[], options: Record<string, unknown>): Promise<number> {
+    const body = JSON.stringify(otlp(events, { content: options["content"] === true }));
+    if (options["otel"] === true) {
+        print(body);
+        return EXIT.ok;
+    }
+    const base = String(options["otel"]).replace(/\/$/, "");
+    const url = /\/v1\/traces$/.test(base) ? base : `${base}/v1/traces`;
+    let response: Response;
+    try {
+        response = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body, signal: AbortSignal.timeout(15_000) });
+    } catch (error) {
+        throw new UsageError(`nothing answers at ${url}: ${(error as Error).cause instanceof Error ? ((error as Error).cause as Error).message : (error as Error).message}`, "name an OTLP/HTTP endpoint, usually on port 4318");
+    }
+    if (!response.ok) throw new UsageError(`${url} answered ${response.status}: ${plain((await response.text()).slice(0, 300))}`);
+    say(`Sent to ${url}.`);
+    return EXIT.ok;
+}

@@ -1,0 +1,29 @@
+/**
+ * Opening the ledger for the commands that read it: an absent ledger is an empty one, never made by reading.
+ */
+import { existsSync } from "node:fs";
+import type { LedgerStore, RunInfo } from "@remit/host";
+import { ledgerPath } from "@remit/host";
+import { UsageError } from "./io.ts";
+
+export async function openForReading(options: Record<string, unknown>): Promise<LedgerStore | null> {
+    const path = ledgerPath(options["ledger"] as string | undefined);
+    if (!existsSync(path)) {
+        if (options["ledger"] !== undefined) throw new UsageError(`there is no ledger at ${path}`);
+        return null;
+    }
+    const { openSqlite } = await import("@remit/host");
+    return openSqlite(path);
+}
+
+/** The store and the run of that id (or an unambiguous beginning of it, or `last`). */
+export async function openRun(id: string, options: Record<string, unknown>): Promise<{ store: LedgerStore; run: RunInfo }> {
+    const store = await openForReading(options);
+    if (store === null) throw new UsageError(`there is no run ${id}: no program has run yet`, "remit run FILE makes the first one");
+    try {
+        return { store, run: store.run(id) };
+    } catch (error) {
+        store.close();
+        throw error;
+    }
+}
