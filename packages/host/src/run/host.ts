@@ -16,10 +16,15 @@ export interface PerformIO {
     child(effect: Effect): Promise<Outcome>;
 }
 
-export type Performer = (effect: Effect, io: PerformIO) => Promise<Outcome>;
+/** Nobody can answer now, somebody may later: the run goes on as far as it can without this effect, then stops as waiting. */
+export interface Later {
+    readonly later: true;
+}
+
+export type Performer = (effect: Effect, io: PerformIO) => Promise<Outcome | Later>;
 
 export interface Host {
-    perform(effect: Effect, io: PerformIO): Promise<Outcome>;
+    perform(effect: Effect, io: PerformIO): Promise<Outcome | Later>;
     /**
      * True where performing this effect a second time does no harm: a read, a model turn (charged twice), a call whose provider honours the key.
      * Asked only after a crash, for effects that began and have no outcome. Absent: only what `repeatable` in the driver knows.
@@ -30,3 +35,16 @@ export interface Host {
 }
 
 export type Performers = { readonly [K in EffectKind]?: Performer };
+
+/** A host of performers; a kind that has none fails as unreachable. */
+export function hostOf(performers: Performers, more: Omit<Host, "perform"> = {}): Host {
+    return {
+        ...more,
+        perform: async (effect, io) => {
+            const performer = performers[effect.kind];
+            if (performer !== undefined) return performer(effect, io);
+            const message = `nothing here performs ${effect.kind} effects`;
+            return { ok: false, failure: { kind: "unreachable", message, site: effect.site } };
+        },
+    };
+}

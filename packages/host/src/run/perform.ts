@@ -10,27 +10,32 @@
 import type { Json } from "@remit/language";
 import type { Effect, Failure, FailureKind, Outcome } from "@remit/machine";
 import { failureOf } from "./error.ts";
-import type { Host, PerformIO } from "./host.ts";
+import type { Host, Later, PerformIO } from "./host.ts";
 
 export interface Answer {
     readonly path: string;
-    readonly outcome: Outcome;
+    readonly effect: Effect;
+    /** Null: nobody can answer now. */
+    readonly outcome: Outcome | null;
 }
 
 export interface Performing {
     /** Effects that are being performed. */
     readonly running: ReadonlyMap<string, Effect>;
-    /** True where one more may begin now. */
-    free(): boolean;
+    /** How many more may begin now. */
+    room(): number;
     begin(effect: Effect): void;
     /** Stops waiting for an effect and tells its performer. */
     drop(path: string): void;
     /** Tells every performer to stop; they still answer. */
-    abort(reason: Failure): void;
+    abort(reason: string): void;
     /** Answers since the last call, in the order in which they came. */
     take(): Answer[];
-    /** Resolves when there is something to take (at once if there is). */
-    answered(): Promise<void>;
+    /** There is something to take. */
+    ready(): boolean;
+    /** Resolves when there is something new to take, or when `poke` is called. One waiter at a time. */
+    changed(): Promise<void>;
+    poke(): void;
 }
 
 export interface PerformOptions {
@@ -38,7 +43,7 @@ export interface PerformOptions {
     readonly scrub: (json: Json) => Json;
     readonly emit: (path: string, part: Json) => void;
     /** A request that arose while an effect runs. */
-    readonly child: (effect: Effect, io: PerformIO) => Promise<Outcome>;
+    readonly child: (parent: Effect, effect: Effect, io: PerformIO) => Promise<Outcome>;
     /** Called when an effect that waits for a person begins (+1) and is answered (-1): time budgets stand still meanwhile. */
     readonly person: (change: 1 | -1) => void;
 }
@@ -55,8 +60,10 @@ const THROWN: { readonly [kind: string]: FailureKind } = {
     author: "unreachable",
 };
 
-/** Kinds that wait for a person; they take no place under the concurrency limit. */
-const PERSONAL: ReadonlySet<string> = new Set(["ask", "input"]);
+/** Effects that wait for a person; they take no place under the concurrency limit. */
+export function isPersonal(effect: Effect): boolean {
+    return effect.kind === "ask" || effect.kind === "input";
+}
 
 export function performing(host: Host, options: PerformOptions): Performing {
     const running = new Map<string, Effect>();
@@ -64,28 +71,40 @@ export function performing(host: Host, options: PerformOptions): Performing {
     let answers: Answer[] = [];
     let wake: (() => void) | null = null;
     let busy = 0;
+    /** Something happened while nobody waited. */
+    let news = false;
 
-    function answer(effect: Effect, controller: AbortController, outcome: Outcome): void {
+    function answer(effect: Effect, controller: AbortController, outcome: Outcome | Later): void {
         if (controllers.get(effect.path) !== controller) return;
         settle(effect);
-        answers.push({ path: effect.path, outcome: options.scrub(outcome as unknown as Json) as unknown as Outcome });
-        wake?.();
+        answers.push({
+            path: effect.path,
+            effect,
+            outcome: "later" in outcome ? null : (options.scrub(outcome as unknown as Json) as unknown as Outcome),
+        });
+        poke();
+    }
+    function poke(): void {
+        const waiter = wake;
+        wake = null;
+        if (waiter === null) news = true;
+        else waiter();
     }
     function settle(effect: Effect): void {
         controllers.delete(effect.path);
         running.delete(effect.path);
-        if (PERSONAL.has(effect.kind)) options.person(-1);
+        if (isPersonal(effect)) options.person(-1);
         else busy--;
     }
 
     return {
         running,
-        free: () => busy < options.concurrency,
+        room: () => options.concurrency - busy,
         begin: (effect) => {
             const controller = new AbortController();
             controllers.set(effect.path, controller);
             running.set(effect.path, effect);
-            if (PERSONAL.has(effect.kind)) options.person(1);
+            if (isPersonal(effect)) options.person(1);
             else busy++;
             let timer: NodeJS.Timeout | null = null;
             if (effect.deadline !== undefined) {
@@ -104,7 +123,7 @@ export function performing(host: Host, options: PerformOptions): Performing {
             const io: PerformIO = {
                 signal: controller.signal,
                 emit: (part) => options.emit(effect.path, part),
-                child: (inner) => options.child(inner, io),
+                child: (inner) => options.child(effect, inner, io),
             };
             // The performer may throw before it returns its promise.
             Promise.resolve()
@@ -130,22 +149,25 @@ export function performing(host: Host, options: PerformOptions): Performing {
             controller.abort(new Error("nobody waits for this any more"));
         },
         abort: (reason) => {
-            for (const controller of controllers.values()) controller.abort(new Error(reason.message));
+            for (const controller of controllers.values()) controller.abort(new Error(reason));
         },
         take: () => {
             const taken = answers;
             answers = [];
+            news = false;
             return taken;
         },
-        answered: () =>
-            answers.length > 0
-                ? Promise.resolve()
-                : new Promise((resolve) => {
-                      wake = () => {
-                          wake = null;
-                          resolve();
-                      };
-                  }),
+        ready: () => answers.length > 0,
+        changed: () => {
+            if (news) {
+                news = false;
+                return Promise.resolve();
+            }
+            return new Promise((resolve) => {
+                wake = resolve;
+            });
+        },
+        poke,
     };
 }
 

@@ -1,0 +1,33 @@
+/**
+ * Watching a run: its events as they are committed, in this process or from another one.
+ *
+ * Boundary: reads a store. Nothing is buffered: a slow reader reads later, from the ledger itself.
+ */
+import type { LedgerEvent } from "@remit/machine";
+import type { LedgerStore } from "./store.ts";
+
+export interface FollowOptions {
+    /** First event to give. */
+    readonly from?: number;
+    readonly signal?: AbortSignal;
+    /** Between two looks at a ledger that another process writes, milliseconds. */
+    readonly every?: number;
+    /** Resolves when there may be news; without it the ledger is looked at every so often. */
+    readonly news?: () => Promise<void>;
+}
+
+/** Ends when the run has ended, stopped or lost its owner, and everything was given. */
+export async function* follow(store: LedgerStore, run: string, options: FollowOptions = {}): AsyncGenerator<LedgerEvent> {
+    let next = options.from ?? 1;
+    for (;;) {
+        // The state is read before the events: what is committed between the two looks is then still given.
+        const live = store.run(run).live;
+        for (const event of store.events(run, next)) {
+            if (options.signal?.aborted === true) return;
+            yield event;
+            next = event.seq + 1;
+        }
+        if (!live || options.signal?.aborted === true) return;
+        await (options.news?.() ?? new Promise<void>((resolve) => setTimeout(resolve, options.every ?? 100)));
+    }
+}

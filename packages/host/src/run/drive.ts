@@ -1,0 +1,273 @@
+/**
+ * Driving a run: the machine computes, the ledger is written, effects are performed, and so on to the end.
+ *
+ * Boundary: order and time. What performs an effect is the host's, how things are kept the store's, what follows from an outcome the machine's.
+ *
+ * D1: an effect's start is committed before it is performed; an outcome is committed before anything that follows from it can be observed.
+ *     An outcome, what the machine made of it, the state and the next starts share one commit where nothing that anybody could see
+ *     happens in between: no slice ends, no effect is begun, no event is shown.
+ * D2: when a commit fails nothing more is begun, and the ledger holds everything that was acknowledged.
+ * D3: after cancel every performer is told to stop, answers that still come within the grace time are kept, and the run can be resumed.
+ * D5: events are committed with the state that follows them, so that a crash in between leaves neither.
+ */
+import type { Json } from "@remit/language";
+import type { Effect, Failure, MachineEvent, Outcome, Usage } from "@remit/machine";
+import { type LedgerStore, type RunEnd, type RunWriter, addUsage } from "../ledger/store.ts";
+import { childOf } from "./child.ts";
+import { type Interrupt, runClock } from "./clock.ts";
+import type { Host } from "./host.ts";
+import { isPersonal, performing } from "./perform.ts";
+
+/** What the driver needs of a machine. */
+export interface Steppable {
+    /** Computes until every fiber waits or ends, or for about `slice` steps. */
+    advance(slice: number): Advance;
+    /** Tells the outcome of an effect that was asked for. */
+    resolve(path: string, outcome: Outcome): void;
+    /** Ends the run with this failure, whatever waits. */
+    end(failure: Failure): Advance;
+    /** The state, as an image or as what changed since the last one. Only while every fiber waits. */
+    save(): { readonly kind: "image" | "delta"; readonly json: Json };
+    readonly steps: number;
+}
+
+export interface Advance {
+    /** `sliced`: there is more to compute; `waiting`: for outcomes; `ended`: `end` says how. */
+    readonly state: "sliced" | "waiting" | "ended";
+    readonly events: readonly MachineEvent[];
+    /** Asked for since the last time. */
+    readonly effects: readonly Effect[];
+    /** Nobody waits for these any more. */
+    readonly dropped: readonly string[];
+    readonly end?: { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly failure: Failure };
+}
+
+export interface Answered {
+    readonly path: string;
+    readonly outcome: Outcome;
+}
+
+/** What a resumed run begins with. */
+export interface Resumed {
+    /** Effects without an outcome, to be performed now, in order. */
+    readonly again: readonly Effect[];
+    /** Those of them that may have been performed before: the ledger says that they are performed again. */
+    readonly twice: readonly Effect[];
+    /** In the ledger, but not in the state: told, not committed again. */
+    readonly outcomes: readonly Answered[];
+    /** Found out while resuming: what a person said about an outcome that is unknown. */
+    readonly answers: readonly Answered[];
+    /** How that was found out, for the ledger. */
+    readonly notes: readonly MachineEvent[];
+}
+
+export interface DriveOptions {
+    readonly store: LedgerStore;
+    readonly writer: RunWriter;
+    readonly host: Host;
+    /** Effects performed at once, those that wait for a person not counted. */
+    readonly concurrency?: number;
+    /** Takes known secrets out of what the world says, before anybody sees it. */
+    readonly scrub?: (json: Json) => Json;
+    readonly signal?: AbortSignal;
+    /** Time of the whole run, milliseconds. */
+    readonly timeout?: number;
+    /** How long answers are waited for after a cancel, milliseconds. */
+    readonly grace?: number;
+    readonly part?: (path: string, part: Json) => void;
+    /** After each commit. */
+    readonly committed?: () => void;
+    /** Steps between two looks at the clock and at the outside. */
+    readonly slice?: number;
+    readonly resumed?: Resumed;
+}
+
+export type DriveEnd =
+    | { readonly status: "done"; readonly value: Json }
+    | { readonly status: "failed"; readonly failure: Failure }
+    | { readonly status: "waiting"; readonly waiting: readonly Effect[] }
+    | { readonly status: "stopped" };
+
+export const CONCURRENCY = 16;
+const GRACE_MS = 5_000;
+/** About 20 ms of computing. */
+const SLICE = 500_000;
+
+export async function drive(machine: Steppable, options: DriveOptions): Promise<DriveEnd> {
+    const { store, writer, resumed } = options;
+    const scrub = options.scrub ?? ((json: Json): Json => json);
+    const slice = options.slice ?? SLICE;
+    const later = new Map<string, Effect>();
+    /** Asked for, not begun for want of room. */
+    let queue: Effect[] = [...(resumed?.again ?? [])];
+    /** Events that no state follows. */
+    const notes: MachineEvent[] = [...(resumed?.notes ?? []), ...(resumed?.twice ?? []).map(again)];
+    const clock = runClock({ signal: options.signal, timeout: options.timeout, happened: () => perform.poke() });
+    const child = childOf(
+        options.host,
+        (event) => {
+            notes.push(event);
+            commit({});
+        },
+        scrub,
+    );
+    const perform = performing(options.host, {
+        concurrency: options.concurrency ?? CONCURRENCY,
+        scrub,
+        emit: options.part ?? (() => undefined),
+        child,
+        person: clock.person,
+    });
+
+    interface Commit {
+        readonly outcomes?: readonly Answered[];
+        readonly advance?: Advance;
+        readonly fresh?: readonly { readonly effect: Effect; readonly begun: boolean }[];
+        readonly begin?: readonly string[];
+        readonly end?: RunEnd;
+    }
+    function commit({ outcomes = [], advance, fresh, begin, end }: Commit): void {
+        const waits = advance?.state === "waiting";
+        writer.commit({
+            outcomes,
+            events: advance === undefined ? notes : notes.length === 0 ? advance.events : [...notes, ...advance.events],
+            pending: fresh,
+            begin,
+            dropped: advance?.dropped,
+            state: waits && store.durable ? machine.save() : undefined,
+            usage: outcomes.length === 0 ? undefined : outcomes.reduce<Usage>((sum, one) => addUsage(sum, one.outcome.usage), {}),
+            steps: machine.steps,
+            end,
+        });
+        notes.length = 0;
+        options.committed?.();
+    }
+
+    /** Commits what was computed and begins what there is room for. */
+    function commitAndBegin(outcomes: readonly Answered[], advance: Advance | undefined): void {
+        for (const path of advance?.dropped ?? []) {
+            perform.drop(path);
+            later.delete(path);
+            queue = queue.filter((effect) => effect.path !== path);
+        }
+        let room = perform.room();
+        const fits = (effect: Effect): boolean => isPersonal(effect) || room-- > 0;
+        const begin: Effect[] = [];
+        const stay: Effect[] = [];
+        for (const effect of queue) (fits(effect) ? begin : stay).push(effect);
+        const fresh = (advance?.effects ?? []).map((effect) => ({ effect, begun: fits(effect) }));
+        commit({ outcomes, advance, fresh, begin: begin.map((effect) => effect.path) });
+        queue = stay;
+        for (const effect of begin) perform.begin(effect);
+        for (const { effect, begun } of fresh) {
+            if (begun) perform.begin(effect);
+            else queue.push(effect);
+        }
+    }
+
+    function taken(): Answered[] {
+        const out: Answered[] = [];
+        for (const { path, outcome, effect } of perform.take()) {
+            if (outcome === null) later.set(path, effect);
+            else out.push({ path, outcome });
+        }
+        return out;
+    }
+
+    function finish(advance: Advance, outcomes: readonly Answered[]): DriveEnd {
+        const end = advance.end as NonNullable<Advance["end"]>;
+        perform.abort("the run has ended");
+        const how: RunEnd & DriveEnd = end.ok ? { status: "done", value: end.value } : { status: "failed", failure: end.failure };
+        commit({ outcomes, advance, end: how });
+        return how;
+    }
+
+    async function interrupted(what: Interrupt): Promise<DriveEnd> {
+        if (what === "time") {
+            const failure: Failure = {
+                kind: "limit.time",
+                message: `the run took longer than ${options.timeout} ms`,
+                hint: "allow more time with --timeout",
+            };
+            perform.abort(failure.message);
+            await drained();
+            return finish(machine.end(failure), []);
+        }
+        perform.abort("the run was cancelled");
+        await drained();
+        // What was cut short says so; whether it happened is not known, so it is no outcome.
+        const kept = taken().filter(({ outcome }) => outcome.ok || outcome.failure.kind !== "cancelled");
+        commit({ outcomes: kept, end: { status: "stopped" } });
+        return { status: "stopped" };
+    }
+    async function drained(): Promise<void> {
+        const until = performance.now() + (options.grace ?? GRACE_MS);
+        const timer = setInterval(() => perform.poke(), 50);
+        while ([...perform.running.values()].some((effect) => !isPersonal(effect)) && performance.now() < until) await perform.changed();
+        clearInterval(timer);
+    }
+
+    try {
+        let answers: readonly Answered[] = resumed?.answers ?? [];
+        for (const { path, outcome } of resumed?.outcomes ?? []) machine.resolve(path, outcome);
+        for (;;) {
+            for (const { path, outcome } of answers) machine.resolve(path, outcome);
+            let advance = machine.advance(slice);
+            while (advance.state === "sliced") {
+                if (answers.length > 0) commit({ outcomes: answers });
+                answers = [];
+                await tick();
+                const what = clock.interrupt();
+                if (what !== null) return await interrupted(what);
+                advance = joined(advance, machine.advance(slice));
+            }
+            if (advance.state === "ended") return finish(advance, answers);
+            commitAndBegin(answers, advance);
+            for (answers = []; answers.length === 0; answers = taken()) {
+                const what = clock.interrupt();
+                if (what !== null) return await interrupted(what);
+                if (queue.length > 0 && perform.room() > 0) commitAndBegin([], undefined);
+                if (perform.running.size === 0 && !perform.ready()) {
+                    if (later.size === 0) throw new Error("the machine waits, but nothing it waits for was asked for");
+                    commit({ end: { status: "waiting" } });
+                    return { status: "waiting", waiting: [...later.values()] };
+                }
+                await perform.changed();
+                // What arrives in the same turn of the event loop shares one commit.
+                if (perform.running.size > 0) await tick();
+            }
+        }
+    } catch (error) {
+        perform.abort("the run could not go on");
+        writer.release();
+        throw error;
+    } finally {
+        clock.close();
+    }
+}
+
+function joined(a: Advance, b: Advance): Advance {
+    return { ...b, events: [...a.events, ...b.events], effects: [...a.effects, ...b.effects], dropped: [...a.dropped, ...b.dropped] };
+}
+
+/** The ledger's word that an effect is performed a second time. */
+function again(effect: Effect): MachineEvent {
+    const why =
+        effect.kind === "model"
+            ? "no outcome was kept; the provider charges this turn twice"
+            : "no outcome was kept, and it may be repeated";
+    const { path, principal, site, labels } = effect;
+    return {
+        path,
+        parent: null,
+        kind: "effect.started",
+        principal,
+        site,
+        labels,
+        data: { effect: effect.kind, again: true, why, host: true },
+    };
+}
+
+function tick(): Promise<void> {
+    return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,150 @@
+/**
+ * Replaying: the same program with the answers of the ledger, no effect performed; the record must come out equal.
+ *
+ * Boundary: reads the ledger, writes nothing.
+ *
+ * J1: outcomes are told in the order in which they were told before, which is recorded input.
+ * J2: events are compared by path, without time, number, run and hashes; those of the host (`host: true`) are not expected.
+ */
+import type { Json } from "@remit/language";
+import type { LedgerEvent, MachineEvent } from "@remit/machine";
+import type { LedgerStore, RunInfo } from "../ledger/store.ts";
+import type { Advance, Steppable } from "./drive.ts";
+
+export interface Divergence {
+    readonly path: string;
+    /** Number of the recorded event, where one is concerned. */
+    readonly seq?: number;
+    readonly message: string;
+}
+
+export interface Replayed {
+    readonly equal: boolean;
+    readonly steps: { readonly recorded: number; readonly replayed: number };
+    readonly events: { readonly recorded: number; readonly replayed: number };
+    readonly outcomes: number;
+    readonly first?: Divergence;
+    /** As the replayed machine ended; absent where the run had not ended. */
+    readonly end?: Advance["end"];
+}
+
+/** A generous slice: a replay has nobody to make way for but its own caller. */
+const SLICE = 5_000_000;
+
+export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunInfo) => Steppable): Replayed {
+    const info = store.run(id);
+    const over = info.status === "done" || info.status === "failed";
+    const machine = machineOf(info);
+    const recorded = byPath(store.events(info.id));
+    const open = new Set<string>();
+    let replayed = 0;
+    let first: Divergence | undefined;
+    let end: Advance["end"];
+
+    const diverge = (what: Divergence): void => {
+        first ??= what;
+    };
+    const compare = (event: MachineEvent): void => {
+        replayed++;
+        const queue = recorded.get(event.path);
+        const was = queue?.events[queue.at++];
+        if (was === undefined) {
+            if (over) diverge({ path: event.path, message: `${event.kind} is not in the ledger` });
+        } else if (canonical(was) !== canonical(event)) diverge({ path: event.path, seq: was.seq, message: different(was, event) });
+    };
+    const take = (advance: Advance): void => {
+        for (const event of advance.events) compare(event);
+        for (const path of advance.dropped) open.delete(path);
+        for (const effect of advance.effects) open.add(effect.path);
+        if (advance.state === "ended") end = advance.end;
+    };
+    const run = (): void => {
+        for (;;) {
+            const advance = machine.advance(SLICE);
+            take(advance);
+            if (advance.state !== "sliced") return;
+        }
+    };
+
+    run();
+    let outcomes = 0;
+    for (const { path, outcome } of store.outcomes(info.id)) {
+        if (first !== undefined) break;
+        outcomes++;
+        if (!open.delete(path)) {
+            diverge({ path, message: "the ledger has an outcome for this, but the program did not ask for it" });
+            break;
+        }
+        machine.resolve(path, outcome);
+        run();
+    }
+    // A run that its host ended (its time was up) ends the same way.
+    if (first === undefined && over && end === undefined && info.failure !== undefined && info.failure.kind === "limit.time")
+        take(machine.end(info.failure));
+    if (first === undefined && over && end === undefined)
+        diverge({ path: [...open][0] ?? "main", message: "the program asks for this, and the ledger has no outcome for it" });
+    if (first === undefined && over && end !== undefined) {
+        const was = info.status === "done" ? { ok: true, value: info.value } : { ok: false, failure: info.failure };
+        if (stable(was as unknown as Json) !== stable(end as unknown as Json))
+            diverge({ path: "main", message: "the run ended differently" });
+    }
+    if (first === undefined)
+        for (const [path, queue] of recorded)
+            if (queue.at < queue.events.length) {
+                const missing = queue.events[queue.at] as LedgerEvent;
+                diverge({ path, seq: missing.seq, message: `${missing.kind} of the ledger did not happen` });
+                break;
+            }
+    if (first === undefined && over && machine.steps !== info.steps)
+        diverge({ path: "main", message: `${machine.steps} steps instead of ${info.steps}` });
+    return {
+        equal: first === undefined,
+        steps: { recorded: info.steps, replayed: machine.steps },
+        events: { recorded: info.events, replayed },
+        outcomes,
+        ...(first === undefined ? {} : { first }),
+        ...(end === undefined ? {} : { end }),
+    };
+}
+
+interface Recorded {
+    readonly events: LedgerEvent[];
+    at: number;
+}
+
+function byPath(events: Iterable<LedgerEvent>): Map<string, Recorded> {
+    const out = new Map<string, Recorded>();
+    for (const event of events) {
+        if (isHosts(event)) continue;
+        const known = out.get(event.path);
+        if (known === undefined) out.set(event.path, { events: [event], at: 0 });
+        else known.events.push(event);
+    }
+    return out;
+}
+
+/** H1: an event that follows from the world, not from the program. */
+export function isHosts(event: MachineEvent): boolean {
+    const { data } = event;
+    return data !== null && typeof data === "object" && !Array.isArray(data) && data.host === true;
+}
+
+function canonical(event: MachineEvent): string {
+    return stable([event.kind, event.parent, event.principal, event.site as unknown as Json, [...event.labels], event.data]);
+}
+
+/** JSON with sorted keys: storage must not make a difference. */
+function stable(json: Json | undefined): string {
+    return JSON.stringify(json, (_key, value: unknown) =>
+        value !== null && typeof value === "object" && !Array.isArray(value)
+            ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+            : value,
+    );
+}
+
+function different(was: LedgerEvent, now: MachineEvent): string {
+    if (was.kind !== now.kind) return `event ${was.seq} was ${was.kind}, now it is ${now.kind}`;
+    for (const part of ["parent", "principal", "site", "labels", "data"] as const)
+        if (stable(was[part] as Json) !== stable(now[part] as Json)) return `${was.kind} (event ${was.seq}) has another ${part}`;
+    return `${was.kind} (event ${was.seq}) is different`;
+}
