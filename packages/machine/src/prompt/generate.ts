@@ -19,10 +19,11 @@ import type { Json } from "@remit/language";
 import type { Runtime } from "../builtin/builtin.ts";
 import { FAILURE_KINDS, type Failure, type Message, type ModelReply, type ModelTurn, type Outcome, type ToolCall } from "../effect.ts";
 import { Fail } from "../failure.ts";
-import { continueFit, countsOf, shownItems, startFit } from "./budget.ts";
+import { continueFit, countsOf, shownItems } from "./budget.ts";
 import { feedbackText, instructionText, type Rejection } from "./feedback.ts";
 import { messagesOf } from "./layers.ts";
 import { checkCall, importsOf, type Offer, offersOf } from "./offers.ts";
+import { originsOf } from "./render.ts";
 import { attemptData, callDetail, endedData, startedData } from "./report.ts";
 import { checkResult, resultSchema } from "./result.ts";
 import { isObject } from "./schema.ts";
@@ -117,15 +118,7 @@ function counted(state: State, outcomes: readonly Outcome[]): GenerateStep {
 
 /** Origins of the prompt as it is now fitted. */
 function promptOrigins(state: State): string[] {
-    return originsUnion(
-        state.origins,
-        ...state.fit.items.filter((item) => item.shown).map((item) => (item.body.sets.length === 0 ? [] : shownOrigins(item))),
-    );
-}
-
-function shownOrigins(item: State["fit"]["items"][number]): readonly string[] {
-    const { body } = item;
-    return originsUnion(body.sets[body.own] ?? [], ...[...new Set(body.marks)].map((mark) => body.sets[mark] ?? []));
+    return originsUnion(state.origins, ...state.fit.items.filter((item) => item.shown).map((item) => originsOf(item.body)));
 }
 
 function started(state: State): StepEvent {

@@ -1,0 +1,67 @@
+/**
+ * Built-in methods of numbers. Every result has the labels of the receiver and of all arguments.
+ *
+ * U1: `round` rounds the number as it is written (its shortest decimal form), halves away from zero: `1.005.round(2)` is 1.01, `(-2.5).round()`
+ *     is -3. No result is a negative zero.
+ */
+import { ANY_NUMBER, type Arg, label, labelsWith, numberOf, wholeOf, wrong } from "./args.ts";
+import type { Builtin } from "./builtin.ts";
+
+type Method = (self: number, args: readonly Arg[]) => number;
+
+function row(name: string, signature: string, summary: string, min: number, max: number, method: Method): Builtin {
+    return {
+        on: "number",
+        name,
+        signature,
+        summary,
+        min,
+        max,
+        call(rt, self, selfLabel, args) {
+            let l = selfLabel;
+            for (const arg of args) l = labelsWith(rt, l, arg);
+            return label(rt, method(self as number, args) + 0, l);
+        },
+    };
+}
+
+/** Decimal places that rounding may ask for, either way. */
+const MAX_DIGITS = 15;
+
+function round(self: number, args: readonly Arg[]): number {
+    const digits = wholeOf("round", "digits", args[0], 0);
+    if (Math.abs(digits) > MAX_DIGITS) throw wrong("round", "digits", `between -${MAX_DIGITS} and ${MAX_DIGITS}`, args[0]);
+    if (!Number.isFinite(self)) return self;
+    const size = Math.round(shifted(Math.abs(self), digits));
+    return Math.sign(self) * shifted(size, -digits);
+}
+
+/** `x` times a power of ten, exact in the decimal form. */
+function shifted(x: number, by: number): number {
+    const [digits, exponent = "0"] = String(x).split("e");
+    return Number(`${digits}e${Number(exponent) + by}`);
+}
+
+function numbers(name: string, args: readonly Arg[]): number[] {
+    return args.map((arg) => numberOf(name, "other", arg));
+}
+
+export const NUMBER_BUILTINS: readonly Builtin[] = [
+    row(
+        "round",
+        "round(digits?)",
+        "Rounded to whole numbers or to that many decimal places (negative: tens, hundreds …), halves away from zero.",
+        0,
+        1,
+        round,
+    ),
+    row("floor", "floor()", "The largest whole number that is not above it.", 0, 0, Math.floor),
+    row("ceil", "ceil()", "The smallest whole number that is not below it.", 0, 0, Math.ceil),
+    row("abs", "abs()", "Its size without its sign.", 0, 0, Math.abs),
+    row("min", "min(other, …)", "The smallest of it and the others.", 1, ANY_NUMBER, (self, args) =>
+        Math.min(self, ...numbers("min", args)),
+    ),
+    row("max", "max(other, …)", "The largest of it and the others.", 1, ANY_NUMBER, (self, args) =>
+        Math.max(self, ...numbers("max", args)),
+    ),
+];

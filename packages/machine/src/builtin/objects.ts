@@ -1,0 +1,113 @@
+/**
+ * Built-in methods of objects. An object's own key of the same name comes first: that is the caller's rule.
+ *
+ * Label rules as for lists (`lists.ts` K1–K3): a value taken out has its own labels, the object's and those of the key that chose it; an
+ * object or list made of values keeps each value's own labels on it and takes the labels of the objects it came from.
+ *
+ * N1: own keys only. `__proto__` and its like are keys as any other: absent until data has them.
+ */
+import { rawOf } from "../value/operators.ts";
+import { List, type Obj, type Value } from "../value/value.ts";
+import { ANY_NUMBER, type Arg, isLambda, label, labelsWith, objectOf, roomForItems, textOf, wrong } from "./args.ts";
+import type { Builtin, Runtime } from "./builtin.ts";
+
+type Method = (rt: Runtime, self: Obj, selfLabel: number, args: readonly Arg[]) => Value;
+
+function row(name: string, signature: string, summary: string, min: number, max: number, method: Method): Builtin {
+    return {
+        on: "object",
+        name,
+        signature,
+        summary,
+        min,
+        max,
+        call: (rt, self, selfLabel, args) => method(rt, self as Obj, selfLabel, args),
+    };
+}
+
+const get: Method = (rt, self, l, args) => {
+    const own = self.get(textOf("get", "key", args[0]));
+    const met = labelsWith(rt, l, args[0]);
+    if (own !== undefined) return label(rt, own, met);
+    const otherwise = args[1];
+    if (isLambda(otherwise)) throw wrong("get", "otherwise", "a value", otherwise);
+    return label(rt, otherwise ?? null, met);
+};
+
+const entries: Method = (rt, self, l) => {
+    roomForItems(rt, 3 * self.slots.length);
+    const items = self.shape.keys.map((key, slot) =>
+        rt.heap.object([
+            ["key", key],
+            ["value", self.slots[slot] as Value],
+        ]),
+    );
+    return label(rt, rt.heap.list(items), l);
+};
+
+const merge: Method = (rt, self, l, args) => {
+    const made = rt.heap.object([]);
+    let met = l;
+    const take = (from: Obj): void => {
+        roomForItems(rt, from.slots.length);
+        from.shape.keys.forEach((key, slot) => {
+            rt.heap.set(made, key, from.slots[slot] as Value);
+        });
+    };
+    take(self);
+    for (const arg of args) {
+        take(objectOf("merge", "object", arg));
+        met = labelsWith(rt, met, arg);
+    }
+    return label(rt, made, met);
+};
+
+const without: Method = (rt, self, l, args) => {
+    let met = l;
+    const left = new Set<string>();
+    for (const arg of args) {
+        met = labelsWith(rt, met, arg);
+        const raw = isLambda(arg) ? null : rawOf(arg);
+        if (raw instanceof List)
+            for (const item of raw.items) {
+                met = labelsWith(rt, met, item);
+                left.add(textOf("without", "every key", item));
+            }
+        else left.add(textOf("without", "key", arg));
+    }
+    roomForItems(rt, self.slots.length);
+    const made = rt.heap.object([]);
+    self.shape.keys.forEach((key, slot) => {
+        if (!left.has(key)) rt.heap.set(made, key, self.slots[slot] as Value);
+    });
+    return label(rt, made, met);
+};
+
+const keys: Method = (rt, self, l) => {
+    roomForItems(rt, self.slots.length);
+    return label(rt, rt.heap.list([...self.shape.keys]), l);
+};
+
+const values: Method = (rt, self, l) => {
+    roomForItems(rt, self.slots.length);
+    return label(rt, rt.heap.list([...self.slots]), l);
+};
+
+export const OBJECT_BUILTINS: readonly Builtin[] = [
+    row("keys", "keys()", "A list of its keys, in the order in which they came.", 0, 0, keys),
+    row("values", "values()", "A list of its values, in the order of its keys.", 0, 0, values),
+    row("entries", "entries()", "A list of `{key, value}`, in the order of its keys.", 0, 0, entries),
+    row("has", "has(key)", "Whether it has the key.", 1, 1, (rt, self, l, args) =>
+        label(rt, self.has(textOf("has", "key", args[0])), labelsWith(rt, l, args[0])),
+    ),
+    row("get", "get(key, otherwise?)", "The value of a key; where it is absent `otherwise`, or none.", 1, 2, get),
+    row(
+        "merge",
+        "merge(object, …)",
+        "A new object: its own keys, then those of the others; a later value of a key wins. Values are not merged.",
+        1,
+        ANY_NUMBER,
+        merge,
+    ),
+    row("without", "without(key, …)", "A new object without these keys; a list of keys will do as well.", 1, ANY_NUMBER, without),
+];

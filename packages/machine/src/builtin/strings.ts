@@ -1,0 +1,185 @@
+/**
+ * Built-in methods of strings.
+ *
+ * Boundary: text in, text out; `match` hands its pattern to `match.ts`.
+ *
+ * Lengths and positions are UTF-16 code units, the unit of `max` budgets; a negative position counts from the end.
+ * T1: no result holds half of a character whose halves were together in the operand: a cut that would fall inside one moves inwards.
+ * T2: a result carries the labels of the receiver and of every argument.
+ */
+import { wholeAfter, wholeBefore } from "../prompt/clip.ts";
+import type { Value } from "../value/value.ts";
+import { type Arg, label, labelsWith, listOf, rangeOf, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
+import type { Builtin, Runtime } from "./builtin.ts";
+import { matchText } from "./match.ts";
+
+type Method = (rt: Runtime, self: string, args: readonly Arg[]) => Value;
+
+/** A row whose result is labelled with its receiver and arguments (T2). */
+function row(
+    name: string,
+    signature: string,
+    summary: string,
+    min: number,
+    max: number,
+    method: Method,
+    more: Partial<Builtin> = {},
+): Builtin {
+    return {
+        on: "string",
+        name,
+        signature,
+        summary,
+        min,
+        max,
+        ...more,
+        call(rt, self, selfLabel, args) {
+            let l = selfLabel;
+            for (const arg of args) l = labelsWith(rt, l, arg);
+            return label(rt, method(rt, self as string, args), l);
+        },
+    };
+}
+
+const words = /[^ \t\n\r\f\v\u00a0\u2028\u2029\ufeff]+/g;
+
+function list(rt: Runtime, parts: readonly string[]): Value {
+    roomForItems(rt, parts.length);
+    return rt.heap.list([...parts]);
+}
+
+function split(rt: Runtime, self: string, args: readonly Arg[]): Value {
+    if (args.length === 0) return list(rt, self.match(words) ?? []);
+    const separator = textOf("split", "separator", args[0]);
+    return list(rt, separator === "" ? Array.from(self) : self.split(separator));
+}
+
+function lines(rt: Runtime, self: string): Value {
+    const all = self.split(/\r\n|\n|\r/);
+    if (all[all.length - 1] === "") all.pop();
+    return list(rt, all);
+}
+
+function replace(rt: Runtime, self: string, args: readonly Arg[]): Value {
+    const old = textOf("replace", "old", args[0]);
+    const by = textOf("replace", "new", args[1]);
+    if (old === "") throw wrong("replace", "old", "a string that is not empty", args[0]);
+    let count = 0;
+    for (let at = self.indexOf(old); at >= 0; at = self.indexOf(old, at + old.length)) count++;
+    if (count === 0) return self;
+    room(rt, self.length + count * (by.length - old.length));
+    return self.split(old).join(by);
+}
+
+function slice(_rt: Runtime, self: string, args: readonly Arg[]): Value {
+    const [from, to] = rangeOf("slice", self.length, args[0], args[1]);
+    return self.slice(wholeAfter(self, from), Math.max(wholeAfter(self, from), wholeBefore(self, to)));
+}
+
+function indexOf(_rt: Runtime, self: string, args: readonly Arg[]): Value {
+    const from = wholeOf("index_of", "from", args[1], 0);
+    const at = self.indexOf(textOf("index_of", "text", args[0]), from < 0 ? Math.max(0, self.length + from) : from);
+    return at < 0 ? null : at;
+}
+
+/** `sep.join(list)`: labels of the items and of their list as well. */
+const joinRow: Builtin = {
+    on: "string",
+    name: "join",
+    signature: "join(list)",
+    summary: "The strings, numbers and booleans of a list, as one text with this string between them.",
+    min: 1,
+    max: 1,
+    call(rt, self, selfLabel, args) {
+        const items = listOf("join", "list", args[0]).items;
+        return joined(rt, items, labelsWith(rt, selfLabel, args[0]), self as string);
+    },
+};
+
+/** The text of list items with a separator between them; its label is `l` joined with every item's. */
+export function joined(rt: Runtime, items: readonly Value[], l: number, separator: string): Value {
+    const texts: string[] = [];
+    let units = Math.max(0, items.length - 1) * separator.length;
+    let met = l;
+    for (const item of items) {
+        met = labelsWith(rt, met, item);
+        const raw = typeof item === "object" && item !== null && "v" in item ? item.v : item;
+        if (typeof raw !== "string" && typeof raw !== "number" && typeof raw !== "boolean")
+            throw wrong("join", "every item", "a string, number or boolean", item);
+        const text = String(raw);
+        units += text.length;
+        texts.push(text);
+    }
+    room(rt, units);
+    return label(rt, texts.join(separator), met);
+}
+
+function changed(rt: Runtime, text: string): string {
+    room(rt, text.length);
+    return text;
+}
+
+export const STRING_BUILTINS: readonly Builtin[] = [
+    row("length", "length", "Number of UTF-16 units: most characters are one, an emoji is two.", 0, 0, (_, self) => self.length, {
+        property: true,
+    }),
+    row("trim", "trim()", "Without spaces, tabs and line breaks at both ends.", 0, 0, (_, self) => self.trim()),
+    row(
+        "split",
+        "split(separator?)",
+        "The parts between separators; without one the words between runs of white space; with an empty one the characters.",
+        0,
+        1,
+        split,
+    ),
+    joinRow,
+    row("lines", "lines()", "The lines, without their line breaks. A line break at the end does not begin another line.", 0, 0, lines),
+    row("lower", "lower()", "In lower case, by Unicode's rules that depend on no language.", 0, 0, (rt, self) =>
+        changed(rt, self.toLowerCase()),
+    ),
+    row("upper", "upper()", "In upper case, by Unicode's rules that depend on no language.", 0, 0, (rt, self) =>
+        changed(rt, self.toUpperCase()),
+    ),
+    row("contains", "contains(text)", "Whether the text occurs in it. The empty text occurs everywhere.", 1, 1, (_, self, args) =>
+        self.includes(textOf("contains", "text", args[0])),
+    ),
+    row("starts_with", "starts_with(text)", "Whether it begins with the text.", 1, 1, (_, self, args) =>
+        self.startsWith(textOf("starts_with", "text", args[0])),
+    ),
+    row("ends_with", "ends_with(text)", "Whether it ends with the text.", 1, 1, (_, self, args) =>
+        self.endsWith(textOf("ends_with", "text", args[0])),
+    ),
+    row(
+        "replace",
+        "replace(old, new)",
+        "Every occurrence of the text `old` replaced, from left to right. `old` is text, not a pattern.",
+        2,
+        2,
+        replace,
+    ),
+    row(
+        "slice",
+        "slice(from, to?)",
+        "The part from position `from` up to, not including, `to`. Negative positions count from the end; a character is never cut in two.",
+        1,
+        2,
+        slice,
+    ),
+    row(
+        "index_of",
+        "index_of(text, from?)",
+        "Position of the first occurrence at or after `from`, none where there is none.",
+        1,
+        2,
+        indexOf,
+    ),
+    row(
+        "match",
+        "match(pattern, flags?)",
+        "The first match of a pattern: `{text, index, groups}`, or none. See Patterns.",
+        1,
+        2,
+        (rt, self, args) =>
+            matchText(rt, self, textOf("match", "pattern", args[0]), args[1] === undefined ? "" : textOf("match", "flags", args[1])),
+    ),
+];
