@@ -2,6 +2,8 @@ export * from "./contract/contract.ts";
 export * from "./diagnostics/diagnostic.ts";
 export * from "./form/form.ts";
 export * from "./text/source.ts";
+export { SYNTAX_CODES } from "./syntax/codes.ts";
+export { parse } from "./syntax/parse/parse.ts";
 export type * as tree from "./syntax/tree.ts";
 export { BUILTINS, type BuiltinRow } from "./check/builtins.ts";
 export { CODES, type Code, type CodeRow } from "./diagnostics/codes.ts";

@@ -171,6 +171,14 @@ export interface Budget extends Node {
     readonly amount: number;
     readonly unit: "chars" | "tokens";
     readonly keep: "start" | "end";
+    /** Letters glued to the number as written, so that one that is no unit can be refused: `k`; empty for none. */
+    readonly suffix?: string;
+}
+
+/** `30s`, `500ms`, `2 min`. */
+export interface Duration extends Node {
+    readonly text: string;
+    readonly milliseconds: number;
 }
 
 export interface Use extends Node {
@@ -386,6 +394,8 @@ export interface GenerateOption extends Node {
     readonly value: Expr;
     /** `max_output: 2k` */
     readonly budget?: Budget;
+    /** `timeout: 30s`; `value` is then the number of milliseconds. */
+    readonly duration?: Duration;
 }
 export interface Generate extends Node {
     readonly kind: "generate";

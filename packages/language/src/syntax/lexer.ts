@@ -1,0 +1,488 @@
+/**
+ * Text to tokens. Tokens live in parallel arrays (kind, start, end, matching bracket, "a line break stands before"); no object and no
+ * substring is made for one, which is what keeps reading fast.
+ *
+ * Boundary: knows characters and `tokens.ts`; knows nothing of the grammar. String contents are decoded later (`strings.ts`).
+ *
+ * L1: never throws, whatever the text, and takes time linear in it.
+ * L2: tokens and comments are in source order, do not overlap, and the last token is `EOF` at the end of the text.
+ * L3: every bracket that has a partner knows it (`match`), every other has -1.
+ */
+import type { Diagnostic, Fix } from "../diagnostics/diagnostic.ts";
+import type { Source } from "../text/source.ts";
+import { SYNTAX_CODES, type SyntaxCodeName } from "./codes.ts";
+import { checkEscapes } from "./strings.ts";
+import { T, WORDS } from "./tokens.ts";
+import type { Comment } from "./tree.ts";
+
+export interface Tokens {
+    /** Number of tokens, `EOF` included; the arrays may be longer. */
+    readonly count: number;
+    readonly kind: Uint8Array;
+    readonly start: Int32Array;
+    readonly end: Int32Array;
+    /** Index of the partner of a bracket token, else -1. */
+    readonly match: Int32Array;
+    /** 1 where a line break stands between this token and the one before. */
+    readonly newline: Uint8Array;
+    /** Every brace has a partner. */
+    readonly balanced: boolean;
+}
+
+export interface Lexed {
+    readonly tokens: Tokens;
+    readonly comments: readonly Comment[];
+    readonly diagnostics: readonly Diagnostic[];
+}
+
+/** At most so many errors are reported for one text. */
+export const MAX_ERRORS = 1000;
+
+const MAX_SAFE_DIGITS = "9007199254740992";
+
+// Classes of ASCII characters.
+const LETTER = 1;
+const DIGIT = 2;
+const CLASS = new Uint8Array(128);
+for (let c = 97; c <= 122; c++) CLASS[c] = CLASS[c - 32] = LETTER;
+CLASS[95] = LETTER;
+for (let c = 48; c <= 57; c++) CLASS[c] = DIGIT;
+
+// Words by hash, open addressing. A slot holds a kind or 0.
+const WORD_SLOTS = new Uint8Array(1024);
+const WORD_MAX = Math.max(...WORDS.map((word) => word.length));
+for (let i = 0; i < WORDS.length; i++) {
+    let hash = 0;
+    for (const char of WORDS[i] as string) hash = (Math.imul(hash, 33) + char.charCodeAt(0)) | 0;
+    let slot = hash & 1023;
+    while (WORD_SLOTS[slot] !== 0) slot = (slot + 1) & 1023;
+    WORD_SLOTS[slot] = T.Word + 1 + i;
+}
+
+function wordKind(text: string, start: number, end: number, hash: number): number {
+    let slot = hash & 1023;
+    for (;;) {
+        const kind = WORD_SLOTS[slot] as number;
+        if (kind === 0) return T.Word;
+        const word = WORDS[kind - T.Word - 1] as string;
+        if (word.length === end - start && text.startsWith(word, start)) return kind;
+        slot = (slot + 1) & 1023;
+    }
+}
+
+/** Letters of other alphabets: read as part of a name, so that one bad name is one error. */
+function isForeignLetter(c: number): boolean {
+    if (c < 0xaa || c === 0xd7 || c === 0xf7) return false;
+    if (c >= 0x2000 && c <= 0x206f) return false;
+    if (c >= 0x3000 && c <= 0x303f) return false;
+    return c < 0xfe00 || (c > 0xff20 && c < 0xfff0);
+}
+
+function isForeignSpace(c: number): boolean {
+    return (
+        c === 0xa0 || c === 0xfeff || c === 0x3000 || (c >= 0x2000 && c <= 0x200b) || c === 0x202f || c === 0x0b || c === 0x0c || c === 0x85
+    );
+}
+
+/** What to write instead of a character that is none of ours. */
+const INSTEAD: Readonly<Record<string, string>> = {
+    ";": "Statements need no separator; leave the semicolon out.",
+    "&": "Write `and`.",
+    "#": "A comment begins with `//`.",
+    "`": 'A string stands in double or single quotes; one of several lines in `"""`.',
+    "“": 'Use the straight quotes `"`.',
+    "”": 'Use the straight quotes `"`.',
+    "‘": "Use the straight quotes `'`.",
+    "’": "Use the straight quotes `'`.",
+    "\\": "A backslash has a meaning inside strings only.",
+};
+
+function instead(char: string): string | undefined {
+    return Object.hasOwn(INSTEAD, char) ? INSTEAD[char] : undefined;
+}
+
+export function lex(src: Source): Lexed {
+    const text = src.text;
+    const length = text.length;
+    let capacity = (length >> 2) + 16;
+    let kind = new Uint8Array(capacity);
+    let start = new Int32Array(capacity);
+    let end = new Int32Array(capacity);
+    let match = new Int32Array(capacity);
+    let newline = new Uint8Array(capacity);
+    const comments: Comment[] = [];
+    const diagnostics: Diagnostic[] = [];
+    const open: number[] = [];
+    const openCount = [0, 0, 0];
+    let count = 0;
+    let balanced = true;
+    let broken = 0;
+    let i = text.charCodeAt(0) === 0xfeff ? 1 : 0;
+    // Once a delimiter has been found to have no partner, none of its later ones has: looking again would make reading quadratic.
+    let doubleOpen = false;
+    let singleOpen = false;
+    let blockOpen = false;
+    let commentOpen = false;
+
+    function report(code: SyntaxCodeName, message: string, from: number, to: number, hint?: string, fixes?: readonly Fix[]): void {
+        if (diagnostics.length >= MAX_ERRORS) return;
+        const severity = SYNTAX_CODES[code].severity;
+        const diagnostic = { code, severity, message, file: src.file, range: { start: from, end: to }, hint, fixes };
+        diagnostics.push(diagnostic);
+    }
+
+    function push(tokenKind: number, from: number, to: number): void {
+        if (count === capacity) {
+            capacity *= 2;
+            kind = grown(kind, new Uint8Array(capacity));
+            newline = grown(newline, new Uint8Array(capacity));
+            start = grown(start, new Int32Array(capacity));
+            end = grown(end, new Int32Array(capacity));
+            match = grown(match, new Int32Array(capacity));
+        }
+        kind[count] = tokenKind;
+        start[count] = from;
+        end[count] = to;
+        match[count] = -1;
+        newline[count] = broken;
+        broken = 0;
+        count++;
+    }
+
+    function opener(tokenKind: number): void {
+        open.push(count);
+        const which = (tokenKind - T.LBrace) >> 1;
+        openCount[which] = (openCount[which] as number) + 1;
+        push(tokenKind, i, i + 1);
+    }
+
+    function closer(tokenKind: number): void {
+        const which = (tokenKind - T.LBrace) >> 1;
+        push(tokenKind, i, i + 1);
+        if (openCount[which] === 0) {
+            if (tokenKind === T.RBrace) balanced = false;
+            return;
+        }
+        // Brackets opened inside and not closed have no partner.
+        for (;;) {
+            const index = open.pop() as number;
+            const openKind = kind[index] as number;
+            const of = (openKind - T.LBrace) >> 1;
+            openCount[of] = (openCount[of] as number) - 1;
+            if (openKind === tokenKind - 1) {
+                match[index] = count - 1;
+                match[count - 1] = index;
+                return;
+            }
+            if (openKind === T.LBrace) balanced = false;
+        }
+    }
+
+    function lineEnd(from: number): number {
+        let at = from;
+        while (at < length) {
+            const c = text.charCodeAt(at);
+            if (c === 10 || c === 13) break;
+            at++;
+        }
+        return at;
+    }
+
+    function ownLine(from: number): boolean {
+        for (let at = from - 1; at >= 0; at--) {
+            const c = text.charCodeAt(at);
+            if (c === 10 || c === 13) return true;
+            if (c !== 32 && c !== 9 && c !== 0xfeff) return false;
+        }
+        return true;
+    }
+
+    /** `i` is at the opening quote. */
+    function readString(quote: number): void {
+        const from = i;
+        const bounded = quote === 34 ? doubleOpen : singleOpen;
+        let at = from + 1;
+        let escaped = false;
+        while (at < length) {
+            const c = text.charCodeAt(at);
+            if (c === quote) {
+                i = at + 1;
+                push(T.String, from, i);
+                if (escaped) checkEscapes(text, from + 1, at, report);
+                return;
+            }
+            if (c === 92) {
+                escaped = true;
+                at++;
+            } else if (bounded && (c === 10 || c === 13)) break;
+            at++;
+        }
+        if (quote === 34) doubleOpen = true;
+        else singleOpen = true;
+        i = lineEnd(from + 1);
+        const char = quote === 34 ? '"' : "'";
+        const hint = `Close it with ${char}. Up to there the rest of the line was read as its text.`;
+        report("UNTERMINATED_STRING", "This string is never closed.", from, from + 1, hint);
+        push(T.String, from, i);
+    }
+
+    function readBlock(): void {
+        const from = i;
+        if (!blockOpen) {
+            let at = from + 3;
+            while (at < length) {
+                const c = text.charCodeAt(at);
+                if (c === 92) at++;
+                else if (c === 34 && text.startsWith('""', at + 1)) {
+                    i = at + 3;
+                    push(T.Block, from, i);
+                    checkEscapes(text, from + 3, at, report);
+                    return;
+                }
+                at++;
+            }
+            blockOpen = true;
+        }
+        i = lineEnd(from + 3);
+        report("UNTERMINATED_STRING", "This block string is never closed.", from, from + 3, 'Close it with `"""`.');
+        push(T.Block, from, i);
+    }
+
+    function readNumber(): void {
+        const from = i;
+        let at = i + 1;
+        let fraction = false;
+        while (at < length && CLASS[text.charCodeAt(at)] === DIGIT) at++;
+        if (text.charCodeAt(at) === 46 && CLASS[text.charCodeAt(at + 1)] === DIGIT) {
+            fraction = true;
+            at += 2;
+            while (at < length && CLASS[text.charCodeAt(at)] === DIGIT) at++;
+        }
+        const digitsEnd = at;
+        while (at < length && (CLASS[text.charCodeAt(at)] as number) > 0) at++;
+        push(at === digitsEnd ? T.Number : T.Quantity, from, at);
+        i = at;
+        if (digitsEnd - from > 15) {
+            const digits = text.slice(from, digitsEnd).replace(/^0+(?=\d)/, "");
+            const size = digits.length - MAX_SAFE_DIGITS.length;
+            const tooLarge = fraction ? Number(digits) === Infinity : size > 0 || (size === 0 && digits > MAX_SAFE_DIGITS);
+            if (tooLarge) {
+                const hint = "Numbers are exact up to 2^53 (9007199254740992). Write it as a string if it is an identifier.";
+                report("NUMBER_TOO_LARGE", "This number is too large to be kept exactly.", from, at, hint);
+            }
+        }
+    }
+
+    /** A name with letters that no name may have. */
+    function readForeignName(from: number): void {
+        let at = from;
+        while (at < length) {
+            const c = text.charCodeAt(at);
+            if (c < 128 ? CLASS[c] === 0 : !isForeignLetter(c) && (c < 0xd800 || c > 0xdfff)) break;
+            at++;
+        }
+        const hint = "Text in any language can stand in strings, comments and labels.";
+        report("UNEXPECTED_CHARACTER", "A name is made of the letters a–z and A–Z, digits and `_`.", from, at, hint);
+        push(T.Word, from, at);
+        i = at;
+    }
+
+    function readUnknown(): void {
+        const from = i;
+        const c = text.charCodeAt(i);
+        if (isForeignSpace(c)) {
+            while (i < length && isForeignSpace(text.charCodeAt(i))) i++;
+            const fixes = [{ title: "Replace it by a space", safe: true, edits: [{ range: { start: from, end: i }, text: " " }] }];
+            report("UNEXPECTED_CHARACTER", "This is a space of a kind that is not read as one.", from, i, "Type an ordinary space.", fixes);
+            return;
+        }
+        const first = text.slice(i, i + (c >= 0xd800 && c < 0xdc00 ? 2 : 1));
+        i += first.length;
+        while (i < length && text.startsWith(first, i)) i += first.length;
+        const shown = c < 32 || c === 127 ? `U+${c.toString(16).toUpperCase().padStart(4, "0")}` : `\`${first}\``;
+        const fixes =
+            first === ";" ? [{ title: "Leave it out", safe: true, edits: [{ range: { start: from, end: i }, text: " " }] }] : undefined;
+        report("UNEXPECTED_CHARACTER", `The character ${shown} means nothing here.`, from, i, instead(first), fixes);
+    }
+
+    while (i < length) {
+        const c = text.charCodeAt(i);
+        if (c === 32 || c === 9) {
+            i++;
+            continue;
+        }
+        if (c === 10 || c === 13) {
+            broken = 1;
+            i++;
+            continue;
+        }
+        if (c >= 128) {
+            if (isForeignLetter(c)) readForeignName(i);
+            else readUnknown();
+            continue;
+        }
+        const charClass = CLASS[c];
+        if (charClass === LETTER) {
+            const from = i;
+            let hash = c;
+            let next = 0;
+            i++;
+            while (i < length) {
+                next = text.charCodeAt(i);
+                if (next >= 128 || CLASS[next] === 0) break;
+                hash = (Math.imul(hash, 33) + next) | 0;
+                i++;
+            }
+            if (i < length && next >= 128 && isForeignLetter(next)) readForeignName(from);
+            else push(i - from > WORD_MAX ? T.Word : wordKind(text, from, i, hash), from, i);
+            continue;
+        }
+        if (charClass === DIGIT) {
+            readNumber();
+            continue;
+        }
+        const second = i + 1 < length ? text.charCodeAt(i + 1) : 0;
+        let symbol = 0;
+        let size = 1;
+        switch (c) {
+            case 34:
+                if (second === 34 && text.charCodeAt(i + 2) === 34) readBlock();
+                else readString(34);
+                continue;
+            case 39:
+                readString(39);
+                continue;
+            case 123:
+                opener(T.LBrace);
+                i++;
+                continue;
+            case 40:
+                opener(T.LParen);
+                i++;
+                continue;
+            case 91:
+                opener(T.LBracket);
+                i++;
+                continue;
+            case 125:
+                closer(T.RBrace);
+                i++;
+                continue;
+            case 41:
+                closer(T.RParen);
+                i++;
+                continue;
+            case 93:
+                closer(T.RBracket);
+                i++;
+                continue;
+            case 44:
+                symbol = T.Comma;
+                break;
+            case 58:
+                symbol = T.Colon;
+                break;
+            case 46:
+                if (second === 46 && text.charCodeAt(i + 2) === 46) {
+                    symbol = T.Spread;
+                    size = 3;
+                } else symbol = T.Dot;
+                break;
+            case 61:
+                if (second === 61) {
+                    symbol = T.Eq;
+                    size = 2;
+                } else if (second === 62) {
+                    symbol = T.FatArrow;
+                    size = 2;
+                } else symbol = T.Assign;
+                break;
+            case 33:
+                if (second === 61) {
+                    symbol = T.Ne;
+                    size = 2;
+                } else symbol = T.Bang;
+                break;
+            case 60:
+                if (second === 61) {
+                    symbol = T.Le;
+                    size = 2;
+                } else symbol = T.Lt;
+                break;
+            case 62:
+                if (second === 61) {
+                    symbol = T.Ge;
+                    size = 2;
+                } else symbol = T.Gt;
+                break;
+            case 45:
+                if (second === 62) {
+                    symbol = T.Arrow;
+                    size = 2;
+                } else if (second === 61) {
+                    symbol = T.MinusAssign;
+                    size = 2;
+                } else symbol = T.Minus;
+                break;
+            case 43:
+                if (second === 61) {
+                    symbol = T.PlusAssign;
+                    size = 2;
+                } else symbol = T.Plus;
+                break;
+            case 42:
+                symbol = T.Star;
+                break;
+            case 37:
+                symbol = T.Percent;
+                break;
+            case 124:
+                symbol = T.Bar;
+                break;
+            case 63:
+                if (second === 46) {
+                    symbol = T.SafeDot;
+                    size = 2;
+                } else if (second === 63) {
+                    symbol = T.Coalesce;
+                    size = 2;
+                } else symbol = T.Question;
+                break;
+            case 47:
+                if (second === 47) {
+                    const from = i;
+                    i = lineEnd(i + 2);
+                    comments.push({ range: { start: from, end: i }, text: text.slice(from, i), ownLine: ownLine(from) });
+                    continue;
+                }
+                if (second === 42) {
+                    const from = i;
+                    const close = commentOpen ? -1 : text.indexOf("*/", i + 2);
+                    if (close < 0) {
+                        commentOpen = true;
+                        report("UNTERMINATED_COMMENT", "This comment is never closed.", from, from + 2, "Close it with `*/`.");
+                        i = lineEnd(i + 2);
+                    } else i = close + 2;
+                    const body = text.slice(from, i);
+                    if (body.includes("\n") || body.includes("\r")) broken = 1;
+                    comments.push({ range: { start: from, end: i }, text: body, ownLine: ownLine(from) });
+                    continue;
+                }
+                symbol = T.Slash;
+                break;
+            default:
+                readUnknown();
+                continue;
+        }
+        push(symbol, i, i + size);
+        i += size;
+    }
+    push(T.EOF, length, length);
+    for (const index of open) if (kind[index] === T.LBrace) balanced = false;
+    return { tokens: { count, kind, start, end, match, newline, balanced }, comments, diagnostics };
+}
+
+function grown<A extends Uint8Array | Int32Array>(from: A, to: A): A {
+    to.set(from);
+    return to;
+}

@@ -1,0 +1,108 @@
+/**
+ * Sequences in brackets: separators, what to do when one is missing, and the closing bracket.
+ *
+ * B1: after `separated` returned true an element begins; after false the sequence is over (its closer may be missing).
+ */
+import type { Fix } from "../../diagnostics/diagnostic.ts";
+import { SYMBOLS, T } from "../tokens.ts";
+import {
+    advance,
+    expected,
+    insertion,
+    isWord,
+    jump,
+    lineBreakBefore,
+    oldSpelling,
+    onNewLine,
+    peek,
+    prevEnd,
+    type State,
+    tokenRange,
+} from "./state.ts";
+
+/** A key and a colon are next. */
+export function atEntry(p: State): boolean {
+    return (isWord(p.k) || p.k === T.String) && peek(p, 1) === T.Colon;
+}
+
+/**
+ * After an element of the bracket opened at token `open`. `oldLines`: a line break between entries was a separator once (object fields
+ * before commas were required).
+ */
+export function separated(p: State, open: number, close: number, oldLines: boolean): boolean {
+    if (p.k === T.Comma) {
+        advance(p);
+        return p.k !== close && p.k !== T.EOF;
+    }
+    if (p.k === close || p.k === T.EOF) return false;
+    if (oldLines && onNewLine(p) && (atEntry(p) || p.k === T.Spread)) {
+        const at = prevEnd(p);
+        const range = { start: at, end: at };
+        oldSpelling(p, "Entries are separated by commas.", range, "Insert a comma", [{ range, text: "," }]);
+        return true;
+    }
+    const element = startsElement(p);
+    const fixes: readonly Fix[] | undefined = element ? insertion("Insert a comma", prevEnd(p), ",", false) : undefined;
+    expected(p, `\`,\` or \`${SYMBOLS[close]}\``, undefined, fixes);
+    const limit = p.tokens.match[open] as number;
+    // Without a partner, or where the braces do not add up, what follows on the next line belongs to the code around.
+    if (limit < 0 || (!p.tokens.balanced && onNewLine(p))) return false;
+    if (element && !onNewLine(p)) return true;
+    while (p.pos < limit) {
+        const partner = p.tokens.match[p.pos] as number;
+        if (p.k === T.Comma) {
+            advance(p);
+            return p.k !== close;
+        }
+        if (oldLines && onNewLine(p) && atEntry(p)) return true;
+        if (partner > p.pos && partner < limit) jump(p, partner + 1);
+        else advance(p);
+    }
+    return false;
+}
+
+function startsElement(p: State): boolean {
+    return p.k >= T.Word || (p.k >= T.Number && p.k <= T.Block) || p.k === T.LBrace;
+}
+
+/** Consumes the closing bracket or says that it is missing. Returns the end of the construct. */
+export function closed(p: State, open: number, close: number): number {
+    if (p.k === close) {
+        const end = p.ends[p.pos] as number;
+        advance(p);
+        return end;
+    }
+    const at = prevEnd(p);
+    const range = tokenRange(p, open);
+    const line = lineOf(p, range.start);
+    const hint = `The bracket \`${SYMBOLS[close - 1]}\` was opened on line ${line}.`;
+    expected(p, `\`${SYMBOLS[close]}\``, hint, insertion(`Insert \`${SYMBOLS[close]}\``, at, SYMBOLS[close] as string, false));
+    return at;
+}
+
+/** Line (from 1) of an offset; for messages only. */
+export function lineOf(p: State, offset: number): number {
+    const starts = p.src.lineStarts;
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+        const middle = (low + high + 1) >> 1;
+        if ((starts[middle] as number) <= offset) low = middle;
+        else high = middle - 1;
+    }
+    return low + 1;
+}
+
+/** Skips to the next token that begins a line outside brackets, to a closing brace, or to the end. Always moves when `force`. */
+export function skipLine(p: State, force: boolean): void {
+    const from = p.pos;
+    while (p.k !== T.EOF) {
+        if (p.pos > from || !force) {
+            if (p.k === T.RBrace) return;
+            if (p.pos > from && lineBreakBefore(p, 0)) return;
+        }
+        const partner = p.tokens.match[p.pos] as number;
+        if (partner > p.pos) jump(p, partner + 1);
+        else advance(p);
+    }
+}

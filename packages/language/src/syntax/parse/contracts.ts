@@ -1,0 +1,219 @@
+/**
+ * Contracts: names, lists, objects with fields, literals, unions, `T?`. Parentheses group and leave no node.
+ *
+ * C1: fields are separated by line breaks or commas. The type in `name T`, a default and a description stand on the line of the field.
+ */
+import { T } from "../tokens.ts";
+import type { ContractField, ContractLiteral, ContractNode, Expr, Name, StringLit } from "../tree.ts";
+import { closed } from "./brackets.ts";
+import { parseDefault, parseNumber, parseString } from "./expressions.ts";
+import {
+    advance,
+    enter,
+    expected,
+    insertion,
+    isWord,
+    jump,
+    LINE_ENDS,
+    leave,
+    here,
+    oldSpelling,
+    onNewLine,
+    peek,
+    prevEnd,
+    type State,
+    start,
+    take,
+    takeName,
+    tokenRange,
+} from "./state.ts";
+
+export function parseContract(p: State): ContractNode {
+    const first = parsePostfixed(p);
+    if (p.k !== T.Bar) return first;
+    const members = [first];
+    let height = p.height;
+    while (take(p, T.Bar)) {
+        members.push(parsePostfixed(p));
+        if (p.height > height) height = p.height;
+    }
+    p.height = height + 1;
+    return { kind: "c.union", range: { start: first.range.start, end: (members.at(-1) as ContractNode).range.end }, members };
+}
+
+function parsePostfixed(p: State): ContractNode {
+    const from = start(p);
+    const of = parsePrimary(p);
+    if (p.k !== T.Question || onNewLine(p)) return of;
+    advance(p);
+    p.height++;
+    return { kind: "c.optional", range: { start: from, end: prevEnd(p) }, of };
+}
+
+function parsePrimary(p: State): ContractNode {
+    p.height = 1;
+    const range = tokenRange(p, p.pos);
+    switch (p.k) {
+        case T.LBrace:
+            return parseFields(p);
+        case T.LParen:
+            return parseGroup(p);
+        case T.String:
+            return literal(range, parseString(p).value);
+        case T.Number:
+        case T.Quantity:
+            return literal(range, parseNumber(p).value);
+        case T.Minus:
+            if (peek(p, 1) === T.Number) {
+                advance(p);
+                const number = parseNumber(p);
+                return literal({ start: range.start, end: number.range.end }, -number.value);
+            }
+            break;
+        case T.True:
+        case T.False:
+            advance(p);
+            return literal(range, p.kinds[p.pos - 1] === T.True);
+        case T.List:
+            if (peek(p, 1) === T.LBracket && p.tokens.newline[p.pos + 1] !== 1) return parseListOf(p);
+            break;
+        default:
+            break;
+    }
+    if (isWord(p.k)) return { kind: "c.name", range, name: takeName(p) };
+    const hint = "A contract is `string`, `number`, `boolean`, `json`, `none`, `list[…]`, `{ … }`, a literal or the name of a shape.";
+    expected(p, "a contract", hint);
+    return nothing(p);
+}
+
+/** Stands for a contract that is not there: anything. */
+function nothing(p: State): ContractNode {
+    const range = here(p);
+    return { kind: "c.name", range, name: { range, text: "json" } };
+}
+
+function literal(range: ContractNode["range"], value: ContractLiteral["value"]): ContractLiteral {
+    return { kind: "c.literal", range, value };
+}
+
+function parseGroup(p: State): ContractNode {
+    const open = p.pos;
+    if (!enter(p)) return nothing(p);
+    advance(p);
+    const inner = parseContract(p);
+    closed(p, open, T.RParen);
+    leave(p);
+    return inner;
+}
+
+function parseListOf(p: State): ContractNode {
+    const from = start(p);
+    advance(p);
+    const open = p.pos;
+    if (!enter(p)) return nothing(p);
+    advance(p);
+    const item = parseContract(p);
+    const to = closed(p, open, T.RBracket);
+    leave(p);
+    p.height++;
+    return { kind: "c.list", range: { start: from, end: to }, item };
+}
+
+function parseFields(p: State): ContractNode {
+    const open = p.pos;
+    const from = start(p);
+    if (!enter(p)) return nothing(p);
+    const mode = p.mode;
+    p.mode = LINE_ENDS;
+    advance(p);
+    const fields: ContractField[] = [];
+    let height = 0;
+    let bare = false;
+    while (p.k !== T.RBrace && p.k !== T.EOF) {
+        if (fields.length > 0 && !take(p, T.Comma) && !onNewLine(p)) missingSeparator(p, bare);
+        if (p.k === T.RBrace || p.k === T.EOF) break;
+        const before = p.pos;
+        const field = parseField(p);
+        if (field === undefined) {
+            if (!p.tokens.balanced && onNewLine(p)) break;
+            skipField(p, before);
+        } else {
+            fields.push(field.node);
+            bare = field.bare;
+        }
+        if (p.height > height) height = p.height;
+    }
+    const to = closed(p, open, T.RBrace);
+    p.mode = mode;
+    leave(p);
+    p.height = height + 1;
+    return { kind: "c.object", range: { start: from, end: to }, fields };
+}
+
+function missingSeparator(p: State, bare: boolean): void {
+    const at = prevEnd(p);
+    const range = { start: at, end: at };
+    if (bare && isWord(p.k)) oldSpelling(p, "Fields on one line are separated by commas.", range, "Insert a comma", [{ range, text: "," }]);
+    else expected(p, "a comma or a new line between fields", undefined, isWord(p.k) ? insertion("Insert a comma", at, ",") : undefined);
+}
+
+function skipField(p: State, before: number): void {
+    while (p.k !== T.EOF && p.k !== T.RBrace && p.k !== T.Comma) {
+        if (p.pos > before && onNewLine(p)) return;
+        const partner = p.tokens.match[p.pos] as number;
+        if (partner > p.pos) jump(p, partner + 1);
+        else advance(p);
+    }
+    if (p.k === T.Comma && p.pos === before) advance(p);
+}
+
+/** `bare`: the type stands without a colon. */
+function parseField(p: State): { node: ContractField; bare: boolean } | undefined {
+    let name: Name;
+    const next = peek(p, 1);
+    if (p.k === T.String && (next === T.Colon || next === T.Question)) {
+        const quoted = parseString(p);
+        name = { range: quoted.range, text: quoted.value };
+    } else if (isWord(p.k)) name = takeName(p);
+    else {
+        expected(p, "the name of a field");
+        return undefined;
+    }
+    const optional = p.k === T.Question && !onNewLine(p);
+    if (optional) advance(p);
+    p.height = 1;
+    let type: ContractNode | undefined;
+    let bare = false;
+    if (p.k === T.Colon) {
+        advance(p);
+        type = parseContract(p);
+    } else if (!onNewLine(p) && startsType(p)) {
+        bare = true;
+        const at = prevEnd(p);
+        const range = { start: at, end: at };
+        type = parseContract(p);
+        oldSpelling(p, `A colon stands between the field \`${name.text}\` and its type.`, name.range, "Insert a colon", [
+            { range, text: ":" },
+        ]);
+    }
+    let fallback: Expr | undefined;
+    if (p.k === T.Assign) {
+        advance(p);
+        fallback = parseDefault(p);
+    }
+    let description: StringLit | undefined;
+    if ((p.k === T.String || p.k === T.Block) && !onNewLine(p)) description = parseString(p);
+    const range = { start: name.range.start, end: prevEnd(p) };
+    return { node: { range, name, optional, type, default: fallback, description }, bare };
+}
+
+/** A type without a colon; a string is one only as the first of several. */
+function startsType(p: State): boolean {
+    if (p.k === T.String) return peek(p, 1) === T.Bar;
+    return isWord(p.k) || p.k === T.LBrace || p.k === T.LParen;
+}
+
+/** Whether a parameter's contract follows its name without a colon. */
+export function startsContract(p: State): boolean {
+    return isWord(p.k) || p.k === T.LBrace || p.k === T.LParen || p.k === T.String || p.k === T.Number || p.k === T.Minus;
+}

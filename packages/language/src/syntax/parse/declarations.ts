@@ -1,0 +1,309 @@
+/**
+ * The top level of a file: imports, agents, functions, shapes.
+ *
+ * D1: configuration and `use` of an agent stand before its first function.
+ */
+import { IMPORT_KINDS, T } from "../tokens.ts";
+import type {
+    Agent,
+    ContractNode,
+    Expr,
+    Func,
+    Import,
+    ImportClause,
+    ImportKind,
+    Item,
+    Name,
+    Param,
+    ShapeDecl,
+    StringLit,
+} from "../tree.ts";
+import { closed, separated, skipLine } from "./brackets.ts";
+import { parseContract, startsContract } from "./contracts.ts";
+import { parseDefault, parseString } from "./expressions.ts";
+import {
+    advance,
+    bind,
+    enter,
+    expected,
+    expectName,
+    here,
+    isWord,
+    jump,
+    leave,
+    onNewLine,
+    peek,
+    prevEnd,
+    report,
+    type State,
+    start,
+    take,
+    takeName,
+    tokenRange,
+    tokenText,
+} from "./state.ts";
+import { parseBlock, parseConfig } from "./statements.ts";
+import { atBackendBlock, skipBackendBlock, skipRemit, skipTest, unsupported } from "./unsupported.ts";
+import { parseContextBudget, parseUse } from "./use.ts";
+
+export function parseItems(p: State): Item[] {
+    const items: Item[] = [];
+    while (p.k !== T.EOF) {
+        const before = p.pos;
+        const item = parseItem(p);
+        if (item !== undefined) items.push(item);
+        if (p.pos === before) skipToItem(p);
+    }
+    return items;
+}
+
+function parseItem(p: State): Item | undefined {
+    p.height = 0;
+    const word = p.k === T.Main ? peek(p, 1) : p.k;
+    if (word === T.Agent) return parseAgent(p);
+    if (word === T.Func) return parseFunc(p);
+    switch (p.k) {
+        case T.Import:
+            return parseImport(p);
+        case T.Shape:
+            return parseShape(p);
+        case T.Remit:
+            skipRemit(p);
+            return undefined;
+        case T.Test:
+            skipTest(p);
+            return undefined;
+        default:
+            if (atBackendBlock(p)) {
+                skipBackendBlock(p);
+                return undefined;
+            }
+            expected(
+                p,
+                "`import`, `shape`, `agent`, `func` or `main`",
+                "Statements stand inside functions: `main agent { main func() { … } }`.",
+            );
+            return undefined;
+    }
+}
+
+/** On to the next line that begins a declaration, brackets skipped whole. */
+function skipToItem(p: State): void {
+    do {
+        const partner = p.tokens.match[p.pos] as number;
+        if (partner > p.pos) jump(p, partner + 1);
+        else advance(p);
+    } while (p.k !== T.EOF && !(onNewLine(p) && startsItem(p)));
+}
+
+function startsItem(p: State): boolean {
+    const word = p.k === T.Main ? peek(p, 1) : p.k;
+    return (
+        word === T.Agent ||
+        word === T.Func ||
+        word === T.Import ||
+        word === T.Shape ||
+        word === T.Remit ||
+        word === T.Test ||
+        atBackendBlock(p)
+    );
+}
+
+// ---- import ------------------------------------------------------------------------------------------------------
+
+function parseImport(p: State): Import | undefined {
+    const from = start(p);
+    const first = p.pos;
+    advance(p);
+    const kind = isWord(p.k) ? tokenText(p) : "";
+    const known = (IMPORT_KINDS as readonly string[]).includes(kind);
+    if (!known) expected(p, "what to import", `One of ${IMPORT_KINDS.map((name) => `\`${name}\``).join(", ")}.`);
+    if (isWord(p.k) && !(p.k === T.From)) advance(p);
+    const name = expectName(p, "a name for it");
+    let uri: StringLit;
+    if (!take(p, T.From)) expected(p, '`from` and where it is: `from "…"`');
+    if (p.k === T.String || p.k === T.Block) uri = parseString(p);
+    else {
+        expected(p, "where it is, as a string");
+        uri = { kind: "string", range: here(p), value: "", style: "double" };
+        skipLine(p, false);
+    }
+    const what = (known ? kind : "tool") as ImportKind;
+    if (what === "agent" && /^[a-z][a-z0-9+.-]+:/i.test(uri.value) && !/^file:/i.test(uri.value)) {
+        const range = { start: p.starts[first] as number, end: uri.range.end };
+        unsupported(p, "An agent outside the program", range, 'Import an agent of another file: `import agent Name from "./name.remit"`.');
+        if (p.k === T.LBrace) skipBraces(p);
+        return { kind: "import", range: { start: from, end: prevEnd(p) }, what, name, uri };
+    }
+    let clauses: ImportClause[] | undefined;
+    if (p.k === T.LBrace) {
+        if (what === "tool") clauses = parseClauses(p);
+        else {
+            report(p, "SYNTAX", "Only the import of a tool has clauses.", tokenRange(p, p.pos), "Leave the braces out.");
+            skipBraces(p);
+        }
+    }
+    return { kind: "import", range: { start: from, end: prevEnd(p) }, what, name, uri, clauses };
+}
+
+function skipBraces(p: State): void {
+    const partner = p.tokens.match[p.pos] as number;
+    if (partner > p.pos) jump(p, partner + 1);
+    else advance(p);
+}
+
+/** `{ send: ask, arg to: trusted }` */
+function parseClauses(p: State): ImportClause[] {
+    const open = p.pos;
+    advance(p);
+    const clauses: ImportClause[] = [];
+    while (p.k !== T.RBrace && p.k !== T.EOF) {
+        if (!isWord(p.k)) {
+            expected(p, "the name of a method", "Write `send: ask`, or `arg to: trusted` for an argument.");
+            while (p.k !== T.EOF && p.k !== T.RBrace && p.k !== T.Comma && !onNewLine(p)) advance(p);
+            if (!take(p, T.Comma) && !onNewLine(p)) break;
+            if (!isWord(p.k)) break;
+            continue;
+        }
+        const from = start(p);
+        const arg = p.k === T.Arg && isWord(peek(p, 1));
+        if (arg) advance(p);
+        const name = takeName(p);
+        if (!take(p, T.Colon)) expected(p, `\`:\` after \`${name.text}\``);
+        const value = expectName(p, arg ? "`trusted`" : "`may`, `ask` or `never`");
+        clauses.push({ range: { start: from, end: value.range.end }, name, arg, value });
+        if (p.k === T.Comma) advance(p);
+        else if (p.k !== T.RBrace && !onNewLine(p)) {
+            expected(p, "`,` or `}`");
+            while (p.k !== T.EOF && p.k !== T.RBrace && p.k !== T.Comma && !onNewLine(p)) advance(p);
+            take(p, T.Comma);
+        }
+    }
+    closed(p, open, T.RBrace);
+    return clauses;
+}
+
+// ---- shape -------------------------------------------------------------------------------------------------------
+
+function parseShape(p: State): ShapeDecl {
+    const from = start(p);
+    advance(p);
+    const name = expectName(p, "the name of the shape");
+    const contract = parseContract(p);
+    return { kind: "shape", range: { start: from, end: contract.range.end }, name, contract };
+}
+
+// ---- agent -------------------------------------------------------------------------------------------------------
+
+function parseAgent(p: State): Agent | undefined {
+    const from = start(p);
+    const main = take(p, T.Main);
+    const word = tokenRange(p, p.pos);
+    advance(p);
+    let name: Name | undefined;
+    if (isWord(p.k)) name = takeName(p);
+    else if (!main) {
+        expected(p, "the name of the agent", "Only a `main agent` may have no name.");
+        name = { range: { start: word.end, end: word.end }, text: "" };
+    }
+    const open = p.pos;
+    if (p.k !== T.LBrace) {
+        expected(p, "`{` and the body of the agent");
+        return { kind: "agent", range: { start: from, end: prevEnd(p) }, main, name, config: [], funcs: [] };
+    }
+    enter(p);
+    advance(p);
+    const config: Agent["config"][number][] = [];
+    const funcs: Func[] = [];
+    while (p.k !== T.RBrace && p.k !== T.EOF) {
+        const before = p.pos;
+        const errors = p.errors;
+        const kind = p.k === T.Main ? peek(p, 1) : p.k;
+        if (kind === T.Func) funcs.push(parseFunc(p));
+        else if (!p.tokens.balanced && startsItem(p) && onNewLine(p)) break;
+        else {
+            const line = parseAgentLine(p);
+            if (line !== undefined) {
+                if (funcs.length > 0) {
+                    const message = "Configuration and `use` stand before the first function of an agent.";
+                    report(p, "SYNTAX", message, line.range, "Move this line up.");
+                }
+                config.push(line);
+            }
+        }
+        if (p.pos === before) skipLine(p, true);
+        else if (p.errors > errors && !onNewLine(p) && p.k !== T.RBrace) skipLine(p, false);
+    }
+    const to = closed(p, open, T.RBrace);
+    leave(p);
+    return { kind: "agent", range: { start: from, end: to }, main, name, config, funcs };
+}
+
+function parseAgentLine(p: State): Agent["config"][number] | undefined {
+    switch (p.k) {
+        case T.Model:
+        case T.Role:
+        case T.Description:
+            return parseConfig(p);
+        case T.Use:
+            return parseUse(p);
+        case T.Context:
+            if (peek(p, 1) === T.Max) return parseContextBudget(p);
+            break;
+        case T.Remit:
+            skipRemit(p);
+            return undefined;
+        default:
+            break;
+    }
+    expected(p, "`model`, `role`, `description`, `use`, `context max` or `func`", "Other statements stand inside a function of the agent.");
+    return undefined;
+}
+
+// ---- func --------------------------------------------------------------------------------------------------------
+
+function parseFunc(p: State): Func {
+    const from = start(p);
+    const main = take(p, T.Main);
+    advance(p);
+    let name: Name | undefined;
+    if (isWord(p.k)) name = takeName(p);
+    else if (!main) {
+        expected(p, "the name of the function", "Only a `main func` may have no name.");
+        name = { range: here(p), text: "" };
+    }
+    const bound = p.bound;
+    const params: Param[] = [];
+    if (p.k === T.LParen) {
+        const open = p.pos;
+        const mode = p.mode;
+        p.mode = 0;
+        advance(p);
+        while (p.k !== T.RParen && p.k !== T.EOF) {
+            const param = parseParam(p);
+            if (param !== undefined) params.push(param);
+            if (!separated(p, open, T.RParen, false)) break;
+        }
+        closed(p, open, T.RParen);
+        p.mode = mode;
+    } else expected(p, "`(` and the parameters", "A function without parameters has empty parentheses: `func f() { … }`.");
+    let result: ContractNode | undefined;
+    if (take(p, T.Arrow)) result = parseContract(p);
+    const body = parseBlock(p, "`{` and the body of the function");
+    p.bound = bound;
+    return { kind: "func", range: { start: from, end: body.range.end }, main, name, params, result, body };
+}
+
+function parseParam(p: State): Param | undefined {
+    if (!isWord(p.k)) {
+        expected(p, "the name of a parameter");
+        return undefined;
+    }
+    bind(p, p.k);
+    const name = takeName(p);
+    let contract: ContractNode | undefined;
+    if (take(p, T.Colon) || startsContract(p)) contract = parseContract(p);
+    let fallback: Expr | undefined;
+    if (take(p, T.Assign)) fallback = parseDefault(p);
+    return { range: { start: name.range.start, end: prevEnd(p) }, name, contract, default: fallback };
+}

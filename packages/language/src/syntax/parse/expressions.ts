@@ -1,0 +1,490 @@
+/**
+ * Expressions: operators, members, calls, indexes, lambdas, literals. What begins with a word of its own (`generate`, `parallel for`,
+ * `if`, `try`) is in `forms.ts`.
+ *
+ * E1: a node's range begins with its first token and ends with its last.
+ * E2: a call or an index begins on the line of what it applies to (D6). Where that line break can end a statement the bracket begins
+ *     the next one; inside brackets and headers, where it cannot, AgentScript's reading is kept, with a warning and a fix.
+ */
+import { decodeBlock, decodeQuoted } from "../strings.ts";
+import { INFIX, SYMBOLS, T } from "../tokens.ts";
+import type {
+    Arg,
+    Binary,
+    BinaryOp,
+    Expr,
+    Lambda,
+    ListLit,
+    Name,
+    NumberLit,
+    ObjectEntry,
+    ObjectLit,
+    Paren,
+    Spread,
+    StringLit,
+} from "../tree.ts";
+import { closed, separated } from "./brackets.ts";
+import { parseGenerate, parseIfExpr, parseParallel, parseTryExpr, tryFollows } from "./forms.ts";
+import {
+    advance,
+    bind,
+    chainMayGrow,
+    end,
+    enter,
+    expected,
+    expectName,
+    giveUp,
+    insertion,
+    isBound,
+    isWord,
+    jump,
+    LINE_ENDS,
+    leave,
+    missing,
+    OLD_BUDGET,
+    onNewLine,
+    prevEnd,
+    report,
+    type State,
+    start,
+    takeName,
+    tokenRange,
+} from "./state.ts";
+import { skipCallOptions } from "./unsupported.ts";
+
+/** Operators by token kind. */
+const OPERATORS: Record<number, BinaryOp> = { [T.Or]: "or", [T.And]: "and" };
+for (const kind of [T.Coalesce, T.Eq, T.Ne, T.Lt, T.Le, T.Gt, T.Ge, T.Plus, T.Minus, T.Star, T.Slash, T.Percent]) {
+    OPERATORS[kind] = SYMBOLS[kind] as BinaryOp;
+}
+
+/** What people write from other languages. */
+const FOREIGN: Readonly<Record<number, string>> = {
+    [T.Bang]: "Write `not` for a negation.",
+    [T.FatArrow]: "A lambda stands in parentheses here: `(x => x.name)`.",
+    [T.Assign]: "An assignment is a statement; compare with `==`.",
+};
+
+export function parseExpr(p: State): Expr {
+    if (p.k >= T.Word) {
+        if (p.kinds[p.pos + 1] === T.FatArrow) return parseLambda(p);
+    } else if (p.k === T.LParen) {
+        const close = p.tokens.match[p.pos] as number;
+        if (close > 0 && p.kinds[close + 1] === T.FatArrow) return parseLambda(p);
+    }
+    return parseBinary(p, 1);
+}
+
+function parseBinary(p: State, least: number): Expr {
+    let left = parseUnary(p);
+    let height = p.height;
+    for (;;) {
+        const precedence = INFIX[p.k] as number;
+        if (precedence < least || precedence === 0) return left;
+        if ((p.mode & OLD_BUDGET) !== 0 && p.k === T.Lt && p.kinds[p.pos + 1] === T.Quantity) return left;
+        const op = OPERATORS[p.k] as BinaryOp;
+        const grows = chainMayGrow(p, height);
+        advance(p);
+        const right: Expr = parseBinary(p, precedence + 1);
+        if (!grows) continue;
+        height = (height > p.height ? height : p.height) + 1;
+        p.height = height;
+        const node: Binary = { kind: "binary", range: { start: left.range.start, end: right.range.end }, op, left, right };
+        left = node;
+    }
+}
+
+function parseUnary(p: State): Expr {
+    if (p.k !== T.Not && p.k !== T.Minus) return parsePostfix(p);
+    const from = start(p);
+    const op = p.k === T.Not ? "not" : "-";
+    if (!enter(p)) return missing(p);
+    advance(p);
+    const value = parseUnary(p);
+    leave(p);
+    p.height++;
+    return { kind: "unary", range: { start: from, end: value.range.end }, op, value };
+}
+
+/** What `model` takes; also the operand of every operator. */
+export function parsePostfix(p: State): Expr {
+    let node = parsePrimary(p);
+    for (;;) {
+        const k = p.k;
+        if (k === T.Dot || k === T.SafeDot) {
+            const grows = chainMayGrow(p, p.height);
+            const height = p.height;
+            advance(p);
+            if (p.k === T.Number && node.kind !== "missing") {
+                expected(p, "a property name after the dot", "An element of a list is read with an index: `[0]`.");
+                advance(p);
+                continue;
+            }
+            const name = expectName(p, "a property name after the dot");
+            if (!grows) continue;
+            p.height = height + 1;
+            node = { kind: "member", range: { start: node.range.start, end: name.range.end }, object: node, name, safe: k === T.SafeDot };
+        } else if (k === T.LParen || k === T.LBracket) {
+            if (onNewLine(p) && !joinsLine(p, node)) return node;
+            const grows = chainMayGrow(p, p.height);
+            const grown: Expr = k === T.LParen ? parseCall(p, node) : parseIndex(p, node);
+            if (grows) node = grown;
+        } else if (node.kind === "call" && (k === T.With || k === T.Arrow) && skipCallOptions(p)) {
+            return node;
+        } else return node;
+    }
+}
+
+/** D6: the present `(` or `[` begins a line. Whether it applies to `node` all the same. */
+function joinsLine(p: State, node: Expr): boolean {
+    const call = p.k === T.LParen;
+    const possible = call ? node.kind === "ident" || node.kind === "member" : !LITERALS.has(node.kind);
+    const what = call ? "call" : "index";
+    const gap = { start: prevEnd(p), end: start(p) };
+    const blank = p.text.slice(gap.start, gap.end).trim() === "";
+    if ((p.mode & LINE_ENDS) !== 0) {
+        if (possible) {
+            const fixes = blank
+                ? [{ title: `Join the lines to make it a ${what}`, safe: false, edits: [{ range: gap, text: "" }] }]
+                : undefined;
+            const hint = `Put the \`${SYMBOLS[p.k]}\` on the line above if a ${what} is meant.`;
+            report(
+                p,
+                "LINE_CONTINUATION",
+                `This line is a statement of its own, not ${call ? "a call" : "an index"}.`,
+                tokenRange(p, p.pos),
+                hint,
+                fixes,
+            );
+        }
+        return false;
+    }
+    if (!possible) return false;
+    const fixes = blank ? [{ title: "Join the lines", safe: true, edits: [{ range: gap, text: "" }] }] : undefined;
+    const message = `${call ? "A call" : "An index"} begins on the line of what it applies to.`;
+    report(p, "LINE_CONTINUATION", message, tokenRange(p, p.pos), `Put the \`${SYMBOLS[p.k]}\` on the line above.`, fixes);
+    return true;
+}
+
+const LITERALS: ReadonlySet<string> = new Set(["string", "number", "bool", "none", "missing"]);
+
+function parseCall(p: State, callee: Expr): Expr {
+    const open = p.pos;
+    let height = p.height;
+    if (!enter(p)) return callee;
+    const mode = p.mode;
+    p.mode = 0;
+    advance(p);
+    const args: Arg[] = [];
+    if (p.k !== T.RParen) {
+        do {
+            args.push(parseArg(p));
+            if (p.height > height) height = p.height;
+        } while (separated(p, open, T.RParen, false));
+    }
+    const to = closed(p, open, T.RParen);
+    p.mode = mode;
+    leave(p);
+    p.height = height + 1;
+    return { kind: "call", range: { start: callee.range.start, end: to }, callee, args };
+}
+
+function parseArg(p: State): Arg {
+    if (isWord(p.k) && p.kinds[p.pos + 1] === T.Colon) {
+        const name = takeName(p);
+        advance(p);
+        const value = parseExpr(p);
+        return { range: { start: name.range.start, end: value.range.end }, name, value };
+    }
+    const value = parseExpr(p);
+    return { range: value.range, value };
+}
+
+function parseIndex(p: State, object: Expr): Expr {
+    const open = p.pos;
+    const height = p.height;
+    if (!enter(p)) return object;
+    const mode = p.mode;
+    p.mode = 0;
+    advance(p);
+    const index = parseExpr(p);
+    const to = closed(p, open, T.RBracket);
+    p.mode = mode;
+    leave(p);
+    p.height = (height > p.height ? height : p.height) + 1;
+    return { kind: "index", range: { start: object.range.start, end: to }, object, index };
+}
+
+function parsePrimary(p: State): Expr {
+    p.height = 1;
+    const k = p.k;
+    if (k >= T.Word) {
+        switch (k) {
+            case T.Word:
+                break;
+            case T.True:
+            case T.False: {
+                const range = tokenRange(p, p.pos);
+                advance(p);
+                return { kind: "bool", range, value: k === T.True };
+            }
+            case T.None: {
+                const range = tokenRange(p, p.pos);
+                advance(p);
+                return { kind: "none", range };
+            }
+            case T.Generate:
+                return parseGenerate(p);
+            case T.Parallel:
+                return parseParallel(p);
+            case T.If:
+                if (!isBound(p, k)) return parseIfExpr(p);
+                break;
+            case T.Try:
+                if (tryFollows(p)) return parseTryExpr(p);
+                break;
+            case T.Return:
+            case T.Use:
+            case T.Repeat:
+            case T.For:
+            case T.Loop:
+                // `x =` with nothing after it, then a statement: the word could only be an unknown name.
+                if (onNewLine(p) && !isBound(p, k)) {
+                    expected(p, "an expression");
+                    return missing(p);
+                }
+                break;
+            default:
+                break;
+        }
+        const range = tokenRange(p, p.pos);
+        advance(p);
+        return { kind: "ident", range, name: p.text.slice(range.start, range.end) };
+    }
+    switch (k) {
+        case T.String:
+        case T.Block:
+            return parseString(p);
+        case T.Number:
+        case T.Quantity:
+            return parseNumber(p);
+        case T.LBrace:
+            return parseObject(p);
+        case T.LBracket:
+            return parseList(p);
+        case T.LParen:
+            return parseParen(p);
+        default:
+            expected(p, "an expression", Object.hasOwn(FOREIGN, k) ? FOREIGN[k] : undefined);
+            if (k === T.Bang) {
+                advance(p);
+                return parseUnary(p);
+            }
+            return missing(p);
+    }
+}
+
+export function parseString(p: State): StringLit {
+    const from = start(p);
+    const to = end(p);
+    const block = p.k === T.Block;
+    const value = block ? decodeBlock(p.text.slice(from, to)) : decodeQuoted(p.text, from, to);
+    advance(p);
+    return {
+        kind: "string",
+        range: { start: from, end: to },
+        value,
+        style: block ? "block" : p.text.charCodeAt(from) === 39 ? "single" : "double",
+    };
+}
+
+/** A plain number; one with letters on it is reported. */
+export function parseNumber(p: State): NumberLit {
+    const range = tokenRange(p, p.pos);
+    const text = p.text.slice(range.start, range.end);
+    let value: number;
+    if (p.k === T.Quantity) {
+        value = Number.parseFloat(text);
+        const unit = text.replace(/^[0-9.]+/, "");
+        const hint = unit === "k" ? "The unit `k` belongs to budgets; write the number out." : "Units belong to budgets and time limits.";
+        report(p, "INVALID_NUMBER", `Invalid number literal '${text}'.`, range, hint);
+    } else value = Number(text);
+    advance(p);
+    return { kind: "number", range, value, text };
+}
+
+function parseParen(p: State): Expr {
+    const open = p.pos;
+    const from = start(p);
+    if (!enter(p)) return missing(p);
+    const mode = p.mode;
+    p.mode = 0;
+    advance(p);
+    const value = parseExpr(p);
+    const to = closed(p, open, T.RParen);
+    p.mode = mode;
+    leave(p);
+    p.height++;
+    const node: Paren = { kind: "paren", range: { start: from, end: to }, value };
+    return node;
+}
+
+function parseList(p: State): Expr {
+    const open = p.pos;
+    const from = start(p);
+    if (!enter(p)) return missing(p);
+    const mode = p.mode;
+    p.mode = 0;
+    advance(p);
+    const items: (Expr | Spread)[] = [];
+    let height = 0;
+    if (p.k !== T.RBracket) {
+        do {
+            items.push(p.k === T.Spread ? parseSpread(p) : parseExpr(p));
+            if (p.height > height) height = p.height;
+        } while (separated(p, open, T.RBracket, false));
+    }
+    const to = closed(p, open, T.RBracket);
+    p.mode = mode;
+    leave(p);
+    p.height = height + 1;
+    const node: ListLit = { kind: "list", range: { start: from, end: to }, items };
+    return node;
+}
+
+function parseSpread(p: State): Spread {
+    const from = start(p);
+    advance(p);
+    const value = parseExpr(p);
+    return { kind: "spread", range: { start: from, end: value.range.end }, value };
+}
+
+export function parseObject(p: State): Expr {
+    const open = p.pos;
+    const from = start(p);
+    if (!enter(p)) return missing(p);
+    const mode = p.mode;
+    p.mode = 0;
+    advance(p);
+    const entries: (ObjectEntry | Spread)[] = [];
+    let height = 0;
+    if (p.k !== T.RBrace) {
+        do {
+            const entry = p.k === T.Spread ? parseSpread(p) : parseEntry(p);
+            if (entry !== undefined) entries.push(entry);
+            if (p.height > height) height = p.height;
+        } while (separated(p, open, T.RBrace, true));
+    }
+    const to = closed(p, open, T.RBrace);
+    p.mode = mode;
+    leave(p);
+    p.height = height + 1;
+    const node: ObjectLit = { kind: "object", range: { start: from, end: to }, entries };
+    return node;
+}
+
+/** The key of an entry with its colon; undefined when there is none. */
+export function parseKey(p: State): { key: Name; quoted: boolean } | undefined {
+    let key: Name;
+    const quoted = p.k === T.String;
+    if (quoted) {
+        const literal = parseString(p);
+        key = { range: literal.range, text: literal.value };
+    } else if (p.k >= T.Word) key = takeName(p);
+    else {
+        const hint = p.k === T.Number || p.k === T.Quantity || p.k === T.Block ? "A key is a name or a string in quotes." : undefined;
+        expected(p, "a key", hint);
+        return undefined;
+    }
+    if (p.k === T.Colon) {
+        advance(p);
+        return { key, quoted };
+    }
+    const lone = !quoted && (p.k === T.Comma || p.k === T.RBrace);
+    expected(
+        p,
+        `\`:\` after the key \`${key.text}\``,
+        undefined,
+        lone ? insertion(`Write \`${key.text}: ${key.text}\``, prevEnd(p), `: ${key.text}`, false) : undefined,
+    );
+    if (p.k !== T.Assign) return undefined;
+    advance(p);
+    return { key, quoted };
+}
+
+function parseEntry(p: State): ObjectEntry | undefined {
+    const head = parseKey(p);
+    if (head === undefined) return undefined;
+    const value = parseExpr(p);
+    return { kind: "entry", range: { start: head.key.range.start, end: value.range.end }, key: head.key, quoted: head.quoted, value };
+}
+
+/** `x => e`, `(a, b) => e`; the caller has seen the arrow. */
+function parseLambda(p: State): Lambda | Expr {
+    const from = start(p);
+    if (!enter(p)) {
+        giveUp(p);
+        return missing(p);
+    }
+    const bound = p.bound;
+    const params: Name[] = [];
+    if (p.k === T.LParen) {
+        const open = p.pos;
+        const close = p.tokens.match[open] as number;
+        advance(p);
+        while (p.pos < close) {
+            if (!isWord(p.k)) {
+                expected(p, "the name of a parameter", "A lambda takes plain names: `(a, b) => a + b`.");
+                jump(p, close);
+                break;
+            }
+            bind(p, p.k);
+            params.push(takeName(p));
+            if (!separated(p, open, T.RParen, false)) break;
+        }
+        jump(p, close + 1);
+    } else {
+        bind(p, p.k);
+        params.push(takeName(p));
+    }
+    advance(p);
+    const body = parseExpr(p);
+    p.bound = bound;
+    leave(p);
+    p.height++;
+    return { kind: "lambda", range: { start: from, end: body.range.end }, params, body };
+}
+
+/** A literal after `=`: what a default may be. */
+export function parseDefault(p: State): Expr {
+    const value = parseExpr(p);
+    if (!isLiteral(value)) {
+        report(
+            p,
+            "SYNTAX",
+            "A default is a literal.",
+            value.range,
+            "Write a string, a number, true, false, none, or a list or object of these.",
+        );
+    }
+    return value;
+}
+
+function isLiteral(node: Expr): boolean {
+    switch (node.kind) {
+        case "string":
+        case "number":
+        case "bool":
+        case "none":
+        case "missing":
+            return true;
+        case "unary":
+            return node.op === "-" && node.value.kind === "number";
+        case "list":
+            return node.items.every((item) => item.kind !== "spread" && isLiteral(item));
+        case "object":
+            return node.entries.every((entry) => entry.kind === "entry" && isLiteral(entry.value));
+        default:
+            return false;
+    }
+}

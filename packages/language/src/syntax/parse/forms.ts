@@ -1,0 +1,355 @@
+/**
+ * Expressions that begin with a word of their own: `generate`, `parallel for`, `if` and `try`.
+ *
+ * F1: `if` and `try` are words here only where no variable of that name is in scope; `generate` and `parallel` always are.
+ */
+import { DURATION_UNITS, T } from "../tokens.ts";
+import type {
+    Block,
+    Budget,
+    ContractNode,
+    Duration,
+    Expr,
+    Generate,
+    GenerateOption,
+    If,
+    IfExpr,
+    NumberLit,
+    ParallelFor,
+    Try,
+    TryExpr,
+} from "../tree.ts";
+import { closed, separated } from "./brackets.ts";
+import { parseContract } from "./contracts.ts";
+import { parseExpr, parseKey } from "./expressions.ts";
+import {
+    advance,
+    bind,
+    end,
+    enter,
+    expected,
+    expectName,
+    isBound,
+    isWord,
+    jump,
+    leave,
+    lineBreakBefore,
+    missing,
+    oldSpelling,
+    onNewLine,
+    peek,
+    report,
+    type State,
+    start,
+    take,
+    tokenRange,
+    tokenText,
+} from "./state.ts";
+import { parseBlock } from "./statements.ts";
+import { parseBudget } from "./use.ts";
+
+// ---- generate ----------------------------------------------------------------------------------------------------
+
+export function parseGenerate(p: State): Expr {
+    const from = start(p);
+    advance(p);
+    let to = from + 8;
+    const options: GenerateOption[] = [];
+    let height = 0;
+    if (p.k === T.LParen && enter(p)) {
+        const mode = p.mode;
+        p.mode = 0;
+        const paren = p.pos;
+        advance(p);
+        if (p.k === T.LBrace) {
+            const open = p.pos;
+            advance(p);
+            if (p.k !== T.RBrace) {
+                do {
+                    const option = parseOption(p);
+                    if (option !== undefined) options.push(option);
+                    if (p.height > height) height = p.height;
+                } while (separated(p, open, T.RBrace, true));
+            }
+            closed(p, open, T.RBrace);
+            take(p, T.Comma);
+        } else {
+            expected(p, "`{` and the options", 'Write `generate({ input: "…" })`.');
+            if ((p.tokens.match[paren] as number) > 0) jump(p, p.tokens.match[paren] as number);
+        }
+        to = closed(p, paren, T.RParen);
+        p.mode = mode;
+        leave(p);
+    } else if (p.k !== T.LParen) {
+        expected(p, "`(` after `generate`", 'Write `generate({ input: "…" })`.');
+    }
+    let contract: ContractNode | undefined;
+    if (p.k === T.Arrow) {
+        advance(p);
+        contract = parseContract(p);
+        to = contract.range.end;
+        if (p.height > height) height = p.height;
+    } else if (p.k === T.LBrace && peek(p, 1) === T.Return && peek(p, 2) === T.LBrace) {
+        contract = parseReturnContract(p);
+        to = p.ends[p.pos - 1] as number;
+    }
+    p.height = height + 1;
+    const node: Generate = { kind: "generate", range: { start: from, end: to }, options, contract };
+    return node;
+}
+
+/** `generate({…}) { return { ok boolean } }`: the first spelling of an output contract. */
+function parseReturnContract(p: State): ContractNode {
+    const open = p.pos;
+    const first = tokenRange(p, open);
+    const head = { start: first.start, end: p.ends[open + 1] as number };
+    jump(p, open + 2);
+    const contract = parseContract(p);
+    const edits = [{ range: head, text: "->" }];
+    if (p.k === T.RBrace) {
+        const gap = { start: contract.range.end, end: end(p) };
+        edits.push({ range: gap, text: "" });
+        advance(p);
+    } else expected(p, "`}`");
+    oldSpelling(p, "An output contract stands after `->`.", head, "Write `-> {…}`", edits);
+    return contract;
+}
+
+function parseOption(p: State): GenerateOption | undefined {
+    const head = parseKey(p);
+    if (head === undefined) return undefined;
+    let key = head.key;
+    if (key.text === "limit") {
+        oldSpelling(p, "`limit` is called `max_output`.", key.range, "Write `max_output`", [{ range: key.range, text: "max_output" }]);
+        key = { range: key.range, text: "max_output" };
+    }
+    if (p.k === T.Number || p.k === T.Quantity) {
+        if (key.text === "max_output" && endsValue(p, peek(p, 1) === T.Tokens ? 2 : 1)) return budgetOption(p, key);
+        if (key.text === "timeout") {
+            const option = durationOption(p, key);
+            if (option !== undefined) return option;
+        }
+    }
+    const value = parseExpr(p);
+    return { range: { start: key.range.start, end: value.range.end }, key, value };
+}
+
+/** Whether the value of an entry ends before the token `ahead`. */
+function endsValue(p: State, ahead: number): boolean {
+    const next = peek(p, ahead);
+    return next === T.Comma || next === T.RBrace || next === T.EOF || lineBreakBefore(p, ahead);
+}
+
+/** Output is counted in tokens, whether the word stands there or not. */
+function budgetOption(p: State, key: GenerateOption["key"]): GenerateOption {
+    const read = parseBudget(p);
+    const budget: Budget = { ...read, unit: "tokens" };
+    const value: NumberLit = { kind: "number", range: read.range, value: read.amount, text: read.text };
+    p.height = 1;
+    return { range: { start: key.range.start, end: read.range.end }, key, value, budget };
+}
+
+function durationOption(p: State, key: GenerateOption["key"]): GenerateOption | undefined {
+    const from = start(p);
+    const digits = /^[0-9.]+/.exec(tokenText(p))?.[0] ?? "0";
+    let unit = tokenText(p).slice(digits.length);
+    let to = end(p);
+    let size = 1;
+    if (unit === "" && isWord(peek(p, 1)) && !lineBreakBefore(p, 1)) {
+        unit = tokenText(p, p.pos + 1);
+        to = p.ends[p.pos + 1] as number;
+        size = 2;
+    }
+    if (unit === "" || !endsValue(p, size)) return undefined;
+    const range = { start: from, end: to };
+    jump(p, p.pos + size);
+    const factor = Object.hasOwn(DURATION_UNITS, unit) ? (DURATION_UNITS[unit] as number) : undefined;
+    if (factor === undefined) {
+        report(p, "INVALID_NUMBER", `\`${unit}\` is no unit of time.`, range, "The units are `ms`, `s`, `min` and `h`.");
+    }
+    const duration: Duration = { range, text: digits + unit, milliseconds: Number(digits) * (factor ?? 1) };
+    p.height = 1;
+    const value: NumberLit = { kind: "number", range, value: duration.milliseconds, text: duration.text };
+    return { range: { start: key.range.start, end: to }, key, value, duration };
+}
+
+// ---- parallel for ------------------------------------------------------------------------------------------------
+
+export function parseParallel(p: State): Expr {
+    const from = start(p);
+    if (!enter(p)) return missing(p);
+    advance(p);
+    if (!take(p, T.For)) expected(p, "`for` after `parallel`");
+    const node = parseIteration(p);
+    leave(p);
+    const expr: ParallelFor = { kind: "parallel", range: { start: from, end: node.body.range.end }, ...node };
+    return expr;
+}
+
+export interface Iteration {
+    readonly item: ParallelFor["item"];
+    readonly list: Expr;
+    readonly max: NumberLit;
+    readonly body: Block;
+}
+
+/** `x in LIST max N { … }`, shared by `for` and `parallel for`. */
+export function parseIteration(p: State): Iteration {
+    const itemKind = p.k;
+    const item = expectName(p, "the name of the item");
+    if (!take(p, T.In)) expected(p, `\`in\` and the list after \`${item.text || "the item"}\``);
+    const mode = p.mode;
+    p.mode = 0;
+    let list = parseExpr(p);
+    const listHeight = p.height;
+    let max: NumberLit | undefined;
+    if (p.k !== T.Max) {
+        const old = oldLimit(p, list);
+        if (old !== undefined) [list, max] = old;
+    }
+    max ??= parseLimit(p, "for");
+    p.mode = mode;
+    const bound = p.bound;
+    bind(p, itemKind);
+    const body = parseBlock(p, "`{` and the body of the loop");
+    p.bound = bound;
+    if (listHeight >= p.height) p.height = listHeight + 1;
+    return { item, list, max, body };
+}
+
+/** `for a in b < 4 {` and `loop until c < 6 {`: the limit as it was written before `max`. */
+export function oldLimit(p: State, expr: Expr): [Expr, NumberLit] | undefined {
+    if (p.k !== T.LBrace || expr.kind !== "binary" || expr.op !== "<" || expr.right.kind !== "number") return undefined;
+    const range = { start: expr.left.range.end, end: expr.right.range.start };
+    const at = range.start + p.text.slice(range.start, range.end).indexOf("<");
+    const sign = { start: at, end: at + 1 };
+    oldSpelling(p, "A limit is written with `max`.", sign, "Write `max`", [{ range: sign, text: spaced(p, sign, "max") }]);
+    return [expr.left, expr.right];
+}
+
+/** A word in place of a sign, with spaces where the sign had none. */
+export function spaced(p: State, sign: { start: number; end: number }, word: string): string {
+    const before = /\s/.test(p.text[sign.start - 1] ?? " ") ? "" : " ";
+    const after = /\s/.test(p.text[sign.end] ?? " ") ? "" : " ";
+    return before + word + after;
+}
+
+/** `max N` of a loop. */
+export function parseLimit(p: State, what: string): NumberLit {
+    if (!take(p, T.Max)) {
+        expected(p, "`max` and a limit", `Every ${what} names its limit: \`max 10\`.`);
+        if (p.k !== T.Number) return noNumber(p);
+    }
+    return parseCount(p, `Every ${what} names its limit as a number: \`max 10\`.`);
+}
+
+/** An integer that is written out. */
+export function parseCount(p: State, hint: string): NumberLit {
+    const range = tokenRange(p, p.pos);
+    const text = tokenText(p);
+    if (p.k === T.Quantity) report(p, "INVALID_NUMBER", `Invalid number literal '${text}'.`, range, hint);
+    if (p.k === T.Number || p.k === T.Quantity) {
+        advance(p);
+        return { kind: "number", range, value: Number.parseFloat(text), text };
+    }
+    expected(p, "a number", hint);
+    // A name or a sign where the number should be: go on at the block.
+    for (let i = p.pos; i < p.tokens.count && i < p.pos + 16; i++) {
+        if (p.kinds[i] === T.LBrace) {
+            jump(p, i);
+            break;
+        }
+        if (i > p.pos && p.tokens.newline[i] === 1) break;
+    }
+    return noNumber(p);
+}
+
+function noNumber(p: State): NumberLit {
+    const at = start(p);
+    return { kind: "number", range: { start: at, end: at }, value: 1, text: "1" };
+}
+
+// ---- if ----------------------------------------------------------------------------------------------------------
+
+/** `if … { } else if … { } else { }`; the present token is `if`. */
+export function parseBranches(p: State): Pick<If, "branches" | "otherwise" | "range"> {
+    const from = start(p);
+    const branches: { test: Expr; body: Block }[] = [];
+    let otherwise: Block | undefined;
+    let height = 0;
+    for (;;) {
+        advance(p);
+        const mode = p.mode;
+        p.mode = 0;
+        const test = parseExpr(p);
+        p.mode = mode;
+        if (p.height > height) height = p.height;
+        const body = parseBlock(p, "`{` and what to do then");
+        if (p.height > height) height = p.height;
+        branches.push({ test, body });
+        if (p.k !== T.Else) break;
+        advance(p);
+        if (p.k === T.If) continue;
+        otherwise = parseBlock(p, "`{` or `if` after `else`");
+        if (p.height > height) height = p.height;
+        break;
+    }
+    p.height = height + 1;
+    const last = otherwise ?? (branches.at(-1) as { body: Block }).body;
+    return { range: { start: from, end: last.range.end }, branches, otherwise };
+}
+
+export function parseIfExpr(p: State): Expr {
+    if (!enter(p)) return missing(p);
+    const node: IfExpr = { kind: "if.expr", ...parseBranches(p) };
+    leave(p);
+    return node;
+}
+
+// ---- try ---------------------------------------------------------------------------------------------------------
+
+/**
+ * Whether the present word `try` begins a try: a block follows on its line, and either no variable is called `try`, or the block is
+ * followed by `catch` and could not be an object literal.
+ */
+export function tryFollows(p: State): boolean {
+    if (peek(p, 1) !== T.LBrace || lineBreakBefore(p, 1)) return false;
+    if (!isBound(p, T.Try)) return true;
+    const close = p.tokens.match[p.pos + 1] as number;
+    const first = peek(p, 2);
+    const object = first === T.RBrace || ((isWord(first) || first === T.String) && peek(p, 3) === T.Colon);
+    return close > 0 && p.kinds[close + 1] === T.Catch && !object;
+}
+
+/** `try { } catch name { }`; the present token is `try`. */
+export function parseTryParts(p: State): Pick<Try, "body" | "name" | "handler" | "range"> {
+    const from = start(p);
+    advance(p);
+    const body = parseBlock(p, "`{` after `try`");
+    let height = p.height;
+    const bound = p.bound;
+    let name: Try["name"];
+    let handler: Block;
+    if (p.k === T.Catch) {
+        advance(p);
+        if (isWord(p.k) && !(onNewLine(p) && peek(p, 1) !== T.LBrace)) {
+            bind(p, p.k);
+            name = expectName(p, "a name");
+        }
+        handler = parseBlock(p, "`{` and what to do about the failure");
+        p.bound = bound;
+        if (p.height > height) height = p.height;
+    } else {
+        expected(p, "`catch` after the block of `try`", "Write `try { … } catch failure { … }`.");
+        handler = { range: { start: body.range.end, end: body.range.end }, statements: [] };
+    }
+    p.height = height + 1;
+    return { range: { start: from, end: handler.range.end }, body, name, handler };
+}
+
+export function parseTryExpr(p: State): Expr {
+    if (!enter(p)) return missing(p);
+    const node: TryExpr = { kind: "try.expr", ...parseTryParts(p) };
+    leave(p);
+    return node;
+}

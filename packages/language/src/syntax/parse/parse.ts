@@ -1,0 +1,35 @@
+/**
+ * `parse`: text to tree and diagnostics.
+ *
+ * Boundary: reads one file; nothing here knows names, contracts or other files beyond what the grammar needs.
+ *
+ * R1: never throws, whatever the text. R4: takes time linear in the text.
+ */
+import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import type { Source } from "../../text/source.ts";
+import { lex, MAX_ERRORS } from "../lexer.ts";
+import type { File } from "../tree.ts";
+import { parseItems } from "./declarations.ts";
+import { newState } from "./state.ts";
+
+/**
+ * Reads one source. The tree holds all that could be read; diagnostics are in source order. A file with an error among them has
+ * `Missing` nodes or skipped text and must not be lowered.
+ */
+export function parse(src: Source): File {
+    const { tokens, comments, diagnostics } = lex(src);
+    const p = newState(src, tokens);
+    const items = parseItems(p);
+    const all = merged(src, diagnostics, p.diagnostics);
+    return { source: src, items, comments, diagnostics: all };
+}
+
+function merged(src: Source, lexical: readonly Diagnostic[], syntactic: readonly Diagnostic[]): readonly Diagnostic[] {
+    const all = lexical.length === 0 ? syntactic : [...lexical, ...syntactic];
+    const sorted = all.length < 2 ? all : all.toSorted((a, b) => a.range.start - b.range.start);
+    if (sorted.length <= MAX_ERRORS) return sorted;
+    const kept = sorted.slice(0, MAX_ERRORS);
+    const message = `Reading stopped after ${MAX_ERRORS} errors and warnings.`;
+    kept.push({ code: "TOO_MANY_ERRORS", severity: "error", message, file: src.file, range: (kept.at(-1) as Diagnostic).range });
+    return kept;
+}

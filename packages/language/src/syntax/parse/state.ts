@@ -1,0 +1,308 @@
+/**
+ * The reader's state and its small moves: looking at tokens, reporting, nesting, names that are bound.
+ *
+ * Boundary: knows tokens, not the grammar.
+ *
+ * R1: nothing here or above it throws; every loop of the parser moves forward or ends.
+ * R2: at one token at most one error is reported, so that one mistake is one message.
+ * R3: no tree is deeper than `MAX_NESTING` brackets, blocks and signs plus `MAX_CHAIN` operators.
+ */
+import type { Diagnostic, Fix } from "../../diagnostics/diagnostic.ts";
+import type { Range, Source } from "../../text/source.ts";
+import { SYNTAX_CODES, type SyntaxCodeName } from "../codes.ts";
+import { MAX_ERRORS, type Tokens } from "../lexer.ts";
+import { SYMBOLS, T } from "../tokens.ts";
+import type { Missing, Name } from "../tree.ts";
+
+export const MAX_NESTING = 256;
+export const MAX_CHAIN = 1000;
+
+/** The present expression may end a statement: a `(` or `[` on a new line begins the next one (D6). */
+export const LINE_ENDS = 1;
+/** The present expression stands after `use`: `< 2k` is the old spelling of its budget. */
+export const OLD_BUDGET = 2;
+
+export interface State {
+    readonly src: Source;
+    readonly text: string;
+    readonly tokens: Tokens;
+    readonly kinds: Uint8Array;
+    readonly starts: Int32Array;
+    readonly ends: Int32Array;
+    readonly diagnostics: Diagnostic[];
+    /** Index of the present token. */
+    pos: number;
+    /** Kind of the present token. */
+    k: number;
+    /** `LINE_ENDS`, `OLD_BUDGET`. */
+    mode: number;
+    depth: number;
+    /** Height of the node read last. */
+    height: number;
+    tooDeep: boolean;
+    errors: number;
+    /** Token of the last error. */
+    errorAt: number;
+    /** Reading has been given up: say nothing more. */
+    quiet: boolean;
+    /** Bit per word (from `BOUND_FIRST`) that is a variable in scope. */
+    bound: number;
+    /** The same for names declared anywhere at top level, -1 while not looked for. */
+    declared: number;
+}
+
+export function newState(src: Source, tokens: Tokens): State {
+    return {
+        src,
+        text: src.text,
+        tokens,
+        kinds: tokens.kind,
+        starts: tokens.start,
+        ends: tokens.end,
+        diagnostics: [],
+        pos: 0,
+        k: tokens.kind[0] as number,
+        mode: 0,
+        depth: 0,
+        height: 0,
+        tooDeep: false,
+        errors: 0,
+        errorAt: -1,
+        quiet: false,
+        bound: 0,
+        declared: -1,
+    };
+}
+
+// ---- tokens ------------------------------------------------------------------------------------------------------
+
+export function advance(p: State): void {
+    if (p.k !== T.EOF) p.k = p.kinds[++p.pos] as number;
+}
+
+export function jump(p: State, index: number): void {
+    p.pos = index;
+    p.k = p.kinds[index] as number;
+}
+
+/** Kind of the token `ahead` of the present one; `EOF` past the end. */
+export function peek(p: State, ahead: number): number {
+    const index = p.pos + ahead;
+    return index < p.tokens.count ? (p.kinds[index] as number) : T.EOF;
+}
+
+export function start(p: State): number {
+    return p.starts[p.pos] as number;
+}
+
+/** End of the present token. */
+export function end(p: State): number {
+    return p.ends[p.pos] as number;
+}
+
+/** End of the token before the present one. */
+export function prevEnd(p: State): number {
+    return p.pos === 0 ? 0 : (p.ends[p.pos - 1] as number);
+}
+
+export function onNewLine(p: State): boolean {
+    return p.tokens.newline[p.pos] === 1;
+}
+
+/** Whether a line break stands before the token `ahead` of the present one. */
+export function lineBreakBefore(p: State, ahead: number): boolean {
+    const index = p.pos + ahead;
+    return index >= p.tokens.count || p.tokens.newline[index] === 1;
+}
+
+export function isWord(k: number): boolean {
+    return k >= T.Word;
+}
+
+export function tokenRange(p: State, index: number): Range {
+    return { start: p.starts[index] as number, end: p.ends[index] as number };
+}
+
+export function tokenText(p: State, index = p.pos): string {
+    return p.text.slice(p.starts[index] as number, p.ends[index] as number);
+}
+
+/** The present word as a name. */
+export function takeName(p: State): Name {
+    const from = p.starts[p.pos] as number;
+    const to = p.ends[p.pos] as number;
+    advance(p);
+    return { range: { start: from, end: to }, text: p.text.slice(from, to) };
+}
+
+/** A name is wanted here; keywords are names too. */
+export function expectName(p: State, what: string): Name {
+    if (p.k >= T.Word) return takeName(p);
+    expected(p, what);
+    return { range: here(p), text: "" };
+}
+
+/** Consumes the token if it is of this kind. */
+export function take(p: State, kind: number): boolean {
+    if (p.k !== kind) return false;
+    advance(p);
+    return true;
+}
+
+/** An empty range after the token before. */
+export function here(p: State): Range {
+    const at = Math.min(prevEnd(p), start(p));
+    return { start: at, end: at };
+}
+
+export function missing(p: State): Missing {
+    p.height = 1;
+    return { kind: "missing", range: here(p) };
+}
+
+// ---- reports -----------------------------------------------------------------------------------------------------
+
+export function report(p: State, code: SyntaxCodeName, message: string, range: Range, hint?: string, fixes?: readonly Fix[]): void {
+    if (p.quiet) return;
+    const severity = SYNTAX_CODES[code].severity;
+    if (severity === "error") {
+        if (p.errorAt === p.pos && code === "SYNTAX") return;
+        p.errorAt = p.pos;
+        if (++p.errors > MAX_ERRORS) {
+            giveUp(p);
+            return;
+        }
+    }
+    p.diagnostics.push({ code, severity, message, file: p.src.file, range, hint, fixes });
+}
+
+/** An earlier spelling with the edits that write it as it is written now. */
+export function oldSpelling(p: State, message: string, range: Range, title: string, edits: Fix["edits"]): void {
+    const hint = `${title}; \`remit fmt --fix\` does it.`;
+    report(p, "OLD_SPELLING", message, range, hint, [{ title, safe: true, edits }]);
+}
+
+/** What stands at a token, for "found …". */
+export function describe(p: State, index = p.pos): string {
+    const kind = p.kinds[index] as number;
+    if (kind === T.EOF) return "the end of the file";
+    if (kind === T.String || kind === T.Block) return "a string";
+    const text = tokenText(p, index);
+    if (kind === T.Number || kind === T.Quantity) return `the number \`${cut(text)}\``;
+    return `\`${kind < T.Word ? SYMBOLS[kind] : cut(text)}\``;
+}
+
+function cut(text: string): string {
+    return text.length > 40 ? `${text.slice(0, 40)}…` : text;
+}
+
+/** `what` was expected at the present token. */
+export function expected(p: State, what: string, hint?: string, fixes?: readonly Fix[]): void {
+    const range = p.k === T.EOF ? here(p) : tokenRange(p, p.pos);
+    report(p, "SYNTAX", `Expected ${what}, found ${describe(p)}.`, range, hint, fixes);
+}
+
+export function insertion(title: string, at: number, text: string, safe = true): readonly Fix[] {
+    return [{ title, safe, edits: [{ range: { start: at, end: at }, text }] }];
+}
+
+/** Reads nothing more and says nothing more. */
+export function giveUp(p: State): void {
+    p.quiet = true;
+    jump(p, p.tokens.count - 1);
+}
+
+// ---- nesting -----------------------------------------------------------------------------------------------------
+
+/**
+ * One level deeper. False: too deep; the error has been reported and the bracket at the present token, if there is one, skipped
+ * whole.
+ */
+export function enter(p: State): boolean {
+    if (p.depth < MAX_NESTING) {
+        p.depth++;
+        return true;
+    }
+    reportDepth(p, `Brackets, blocks and signs may stand ${MAX_NESTING} deep inside one another, not more.`);
+    const partner = p.tokens.match[p.pos] as number;
+    if (partner > p.pos) jump(p, partner + 1);
+    else giveUp(p);
+    return false;
+}
+
+export function leave(p: State): void {
+    p.depth--;
+}
+
+/** Whether a chain of operators, members or calls that is `height` high may grow by one. */
+export function chainMayGrow(p: State, height: number): boolean {
+    if (height < MAX_CHAIN) return true;
+    reportDepth(p, `A chain of operators, members and calls may be ${MAX_CHAIN} long, not more.`);
+    return false;
+}
+
+function reportDepth(p: State, message: string): void {
+    if (p.tooDeep) return;
+    p.tooDeep = true;
+    report(p, "TOO_DEEP", message, tokenRange(p, p.pos), "Give the inner parts names of their own.");
+}
+
+// ---- names that are bound ----------------------------------------------------------------------------------------
+
+// Words with a second reading where AgentScript reads a name. A name that is bound in scope stays a name ("new words never take old
+// ones away"), so the reader follows which of these few are bound.
+const BOUND: readonly number[] = [
+    T.Break,
+    T.Continue,
+    T.Raise,
+    T.Try,
+    T.If,
+    T.Else,
+    T.Context,
+    T.Image,
+    T.Tokens,
+    T.Keep,
+    T.Priority,
+    T.With,
+    T.Delegate,
+    T.Define,
+    T.Catch,
+    T.Func,
+    T.Agent,
+    T.Main,
+    T.Import,
+    T.Return,
+    T.Use,
+    T.Repeat,
+    T.For,
+    T.Loop,
+];
+const BIT = new Int32Array(128);
+BOUND.forEach((kind, index) => {
+    BIT[kind] = 1 << index;
+});
+
+/** Marks the name of a word token of this kind as bound in the present scope. */
+export function bind(p: State, kind: number): void {
+    p.bound |= BIT[kind] as number;
+}
+
+/** Whether the word of this kind is a variable, parameter, import, agent or function in scope. */
+export function isBound(p: State, kind: number): boolean {
+    const bit = BIT[kind] as number;
+    if ((p.bound & bit) !== 0) return true;
+    if (p.declared < 0) p.declared = declaredWords(p);
+    return (p.declared & bit) !== 0;
+}
+
+/** Names of imports, agents, functions and shapes of the whole file: they are visible before they are written. */
+function declaredWords(p: State): number {
+    let bits = 0;
+    const { kinds } = p;
+    for (let i = 0; i + 2 < p.tokens.count; i++) {
+        const kind = kinds[i] as number;
+        if (kind === T.Func || kind === T.Agent || kind === T.Shape) bits |= BIT[kinds[i + 1] as number] as number;
+        else if (kind === T.Import) bits |= BIT[kinds[i + 2] as number] as number;
+    }
+    return bits;
+}

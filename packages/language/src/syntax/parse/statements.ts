@@ -1,0 +1,293 @@
+/**
+ * Statements and blocks.
+ *
+ * A1: where a word that Remit added could also be a name, it is the name if one is bound in scope, and AgentScript's reading stands.
+ * A2: after a syntax error reading goes on at the next line outside brackets or at the closing brace.
+ */
+import { T } from "../tokens.ts";
+import type { Assign, Block, Config, NumberLit, Stmt } from "../tree.ts";
+import { closed, skipLine } from "./brackets.ts";
+import { parseExpr, parsePostfix } from "./expressions.ts";
+import { oldLimit, parseBranches, parseCount, parseIteration, parseLimit, parseTryParts, tryFollows } from "./forms.ts";
+import {
+    advance,
+    bind,
+    end,
+    enter,
+    expected,
+    here,
+    insertion,
+    isBound,
+    isWord,
+    jump,
+    LINE_ENDS,
+    leave,
+    lineBreakBefore,
+    missing,
+    onNewLine,
+    peek,
+    prevEnd,
+    report,
+    type State,
+    start,
+    tokenRange,
+} from "./state.ts";
+import { skipStatement } from "./unsupported.ts";
+import { contextFollows, parseContextBudget, parseUse } from "./use.ts";
+
+export function parseBlock(p: State, what: string): Block {
+    const open = p.pos;
+    const from = start(p);
+    if (p.k !== T.LBrace) {
+        expected(p, what);
+        p.height = 1;
+        return { range: here(p), statements: [] };
+    }
+    if (!enter(p)) return { range: { start: from, end: prevEnd(p) }, statements: [] };
+    const { mode, bound } = p;
+    p.mode = LINE_ENDS;
+    advance(p);
+    const statements: Stmt[] = [];
+    let height = 0;
+    while (p.k !== T.RBrace && p.k !== T.EOF) {
+        if (!p.tokens.balanced && startsDeclaration(p)) break;
+        const before = p.pos;
+        const errors = p.errors;
+        const statement = parseStatement(p);
+        if (statement !== undefined) statements.push(statement);
+        if (p.height > height) height = p.height;
+        if (p.pos === before) skipLine(p, true);
+        else if (p.errors > errors && !lineBreakBefore(p, 0) && p.k !== T.RBrace) skipLine(p, false);
+    }
+    const to = closed(p, open, T.RBrace);
+    p.mode = mode;
+    p.bound = bound;
+    leave(p);
+    p.height = height + 1;
+    return { range: { start: from, end: to }, statements };
+}
+
+/**
+ * In a file whose braces do not add up: the present line is the head of a function, an agent or an import, so a brace is missing
+ * before it.
+ */
+function startsDeclaration(p: State): boolean {
+    const at = p.k === T.Main ? 1 : 0;
+    const word = peek(p, at);
+    if (word === T.Func) {
+        const paren = isWord(peek(p, at + 1)) ? at + 2 : at + 1;
+        if (peek(p, paren) !== T.LParen || lineBreakBefore(p, paren)) return false;
+        const close = p.tokens.match[p.pos + paren] as number;
+        return close > 0 && (p.kinds[close + 1] === T.LBrace || p.kinds[close + 1] === T.Arrow) && onNewLine(p);
+    }
+    if (word === T.Agent) return isWord(peek(p, at + 1)) ? peek(p, at + 2) === T.LBrace : at === 1 && peek(p, 2) === T.LBrace;
+    return p.k === T.Import && isWord(peek(p, 1)) && isWord(peek(p, 2)) && peek(p, 3) === T.From && peek(p, 4) === T.String;
+}
+
+/** Undefined for a construct that was reported and skipped. */
+export function parseStatement(p: State): Stmt | undefined {
+    const from = start(p);
+    switch (p.k) {
+        case T.Word:
+            break;
+        case T.Use:
+            return parseUse(p);
+        case T.Return:
+            return parseReturn(p);
+        case T.Repeat:
+            return parseRepeat(p);
+        case T.For: {
+            if (!enter(p)) return undefined;
+            advance(p);
+            const loop = parseIteration(p);
+            leave(p);
+            return { kind: "for", range: { start: from, end: loop.body.range.end }, ...loop };
+        }
+        case T.Loop:
+            return parseLoop(p);
+        case T.If: {
+            const parts = parseBranches(p);
+            return { kind: "if", ...parts };
+        }
+        case T.Else:
+            if ((peek(p, 1) === T.LBrace || peek(p, 1) === T.If) && !isBound(p, T.Else)) return strayElse(p);
+            break;
+        case T.Model:
+        case T.Role:
+        case T.Description:
+            return parseConfig(p);
+        case T.Context:
+            if (contextFollows(p)) return parseContextBudget(p);
+            break;
+        case T.Try:
+            if (tryFollows(p)) return { kind: "try", ...parseTryParts(p) };
+            break;
+        case T.Raise:
+            if (raiseFollows(p)) return parseRaise(p);
+            break;
+        case T.Break:
+        case T.Continue:
+            if (bareFollows(p)) {
+                const kind = p.k === T.Break ? "break" : "continue";
+                const range = tokenRange(p, p.pos);
+                advance(p);
+                p.height = 1;
+                return { kind, range };
+            }
+            break;
+        case T.Catch:
+            if (!isBound(p, T.Catch) && (peek(p, 1) === T.LBrace || (isWord(peek(p, 1)) && peek(p, 2) === T.LBrace))) return strayCatch(p);
+            break;
+        case T.Delegate:
+        case T.Define:
+            if (skipStatement(p)) return undefined;
+            break;
+        case T.RParen:
+        case T.RBracket:
+        case T.Comma:
+            expected(p, "a statement");
+            advance(p);
+            p.height = 1;
+            return undefined;
+        default:
+            break;
+    }
+    const word = p.k;
+    const target = parseExpr(p);
+    const op = p.k === T.Assign ? "=" : p.k === T.PlusAssign ? "+=" : p.k === T.MinusAssign ? "-=" : undefined;
+    if (op === undefined) return { kind: "expr", range: target.range, value: target };
+    const height = p.height;
+    advance(p);
+    const value = p.k === T.RBrace ? nothingAfter(p, `a value after \`${op}\``) : parseExpr(p);
+    if (target.kind === "ident") bind(p, word);
+    p.height = (height > p.height ? height : p.height) + 1;
+    const node: Assign = { kind: "assign", range: { start: from, end: value.range.end }, target, op, value };
+    return node;
+}
+
+function nothingAfter(p: State, what: string) {
+    expected(p, what);
+    return missing(p);
+}
+
+function parseReturn(p: State): Stmt {
+    const from = start(p);
+    const to = end(p);
+    advance(p);
+    if (p.k === T.RBrace || p.k === T.EOF) {
+        expected(p, "a value after `return`", "Write `return none` to return nothing.", insertion("Write `return none`", to, " none"));
+        const value = missing(p);
+        return { kind: "return", range: { start: from, end: to }, value };
+    }
+    const value = parseExpr(p);
+    return { kind: "return", range: { start: from, end: value.range.end }, value };
+}
+
+function parseRepeat(p: State): Stmt {
+    const from = start(p);
+    const word = end(p);
+    advance(p);
+    if (p.k === T.Star) advance(p);
+    else
+        expected(
+            p,
+            "`*` and a number after `repeat`",
+            "Write `repeat * 3 { … }`.",
+            p.k === T.Number ? insertion("Insert `*`", word, " *") : undefined,
+        );
+    const times = parseCount(p, "Write `repeat * 3 { … }`.");
+    const body = parseBlock(p, "`{` and the body of the loop");
+    return { kind: "repeat", range: { start: from, end: body.range.end }, times, body };
+}
+
+function parseLoop(p: State): Stmt {
+    const from = start(p);
+    advance(p);
+    if (p.k === T.Until) advance(p);
+    else expected(p, "`until` and a condition after `loop`", "Write `loop until done max 10 { … }`.");
+    const mode = p.mode;
+    p.mode = 0;
+    let until = parseExpr(p);
+    let height = p.height;
+    let max: NumberLit | undefined;
+    if (p.k !== T.Max) {
+        const old = oldLimit(p, until);
+        if (old !== undefined) [until, max] = old;
+    }
+    max ??= parseLimit(p, "loop");
+    p.mode = mode;
+    const body = parseBlock(p, "`{` and the body of the loop");
+    if (p.height > height) height = p.height;
+    p.height = height + 1;
+    return { kind: "loop", range: { start: from, end: body.range.end }, until, max, body };
+}
+
+export function parseConfig(p: State): Config {
+    const from = start(p);
+    const key = p.k === T.Model ? "model" : p.k === T.Role ? "role" : "description";
+    advance(p);
+    if (p.k < T.Number || (p.k >= T.Comma && p.k < T.Word && p.k !== T.Minus) || p.k === T.RBrace || p.k === T.RParen) {
+        const hint = `\`${key}\` at the start of a statement sets the ${key}. A variable of that name can only be read: \`x = ${key}\`.`;
+        expected(p, `a value after \`${key}\``, hint);
+        const value = missing(p);
+        return { kind: "config", range: { start: from, end: prevEnd(p) }, key, value };
+    }
+    const value = key === "model" ? parsePostfix(p) : parseExpr(p);
+    return { kind: "config", range: { start: from, end: value.range.end }, key, value };
+}
+
+/** `break`, `continue`: nothing on the line or after it goes on with the word as a name. */
+function bareFollows(p: State): boolean {
+    if (isBound(p, p.k)) return false;
+    const next = peek(p, 1);
+    if (next === T.EOF || next === T.RBrace) return true;
+    if (isWord(next)) return next !== T.And && next !== T.Or;
+    if (next === T.LParen || next === T.LBracket) return lineBreakBefore(p, 1);
+    return next === T.LBrace || next === T.String || next === T.Block || next === T.Number || next === T.Quantity;
+}
+
+/** `raise EXPR`: a value begins after the word on its line. */
+function raiseFollows(p: State): boolean {
+    if (lineBreakBefore(p, 1) || isBound(p, T.Raise)) return false;
+    const next = peek(p, 1);
+    if (isWord(next)) return next !== T.And && next !== T.Or;
+    return (
+        next === T.String ||
+        next === T.Block ||
+        next === T.Number ||
+        next === T.Quantity ||
+        next === T.LBrace ||
+        next === T.LParen ||
+        next === T.LBracket ||
+        next === T.Minus
+    );
+}
+
+function parseRaise(p: State): Stmt {
+    const from = start(p);
+    advance(p);
+    const value = parseExpr(p);
+    return { kind: "raise", range: { start: from, end: value.range.end }, value };
+}
+
+function strayElse(p: State): undefined {
+    report(p, "SYNTAX", "This `else` has no `if`.", tokenRange(p, p.pos), "`else` follows the closing brace of an `if`.");
+    if (peek(p, 1) === T.If) parseBranchesAfterElse(p);
+    else {
+        advance(p);
+        parseBlock(p, "`{`");
+    }
+    return undefined;
+}
+
+function parseBranchesAfterElse(p: State): void {
+    advance(p);
+    parseBranches(p);
+}
+
+function strayCatch(p: State): undefined {
+    report(p, "SYNTAX", "This `catch` has no `try`.", tokenRange(p, p.pos), "`catch` follows the closing brace of a `try`.");
+    jump(p, p.pos + (peek(p, 1) === T.LBrace ? 1 : 2));
+    parseBlock(p, "`{`");
+    return undefined;
+}

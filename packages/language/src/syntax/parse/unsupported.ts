@@ -1,0 +1,109 @@
+/**
+ * Constructs of the language that this version does not run. Each is reported once and skipped whole, so that it hides no other error
+ * and causes none.
+ */
+import type { Range } from "../../text/source.ts";
+import { T } from "../tokens.ts";
+import { parseContract } from "./contracts.ts";
+import {
+    advance,
+    isBound,
+    isWord,
+    jump,
+    lineBreakBefore,
+    onNewLine,
+    peek,
+    report,
+    type State,
+    start,
+    tokenRange,
+    tokenText,
+} from "./state.ts";
+
+export function unsupported(p: State, what: string, range: Range, hint?: string): void {
+    report(p, "UNSUPPORTED", `${what} is not supported in this version.`, range, hint);
+}
+
+/** Skips to the closing partner of the first bracket of a kind, on from the present token. */
+function skipPast(p: State, open: number): void {
+    while (p.k !== T.EOF && p.k !== open && p.k !== T.RBrace) {
+        const partner = p.tokens.match[p.pos] as number;
+        if (partner > p.pos) jump(p, partner + 1);
+        else advance(p);
+    }
+    if (p.k !== open) return;
+    const partner = p.tokens.match[p.pos] as number;
+    if (partner > p.pos) jump(p, partner + 1);
+    else advance(p);
+}
+
+function headRange(p: State, words: number): Range {
+    return { start: start(p), end: p.ends[Math.min(p.pos + words - 1, p.tokens.count - 1)] as number };
+}
+
+/** `remit NAME { … }`, `remit { … }`; the present token is `remit`. */
+export function skipRemit(p: State): void {
+    unsupported(
+        p,
+        "A remit",
+        headRange(p, isWord(peek(p, 1)) ? 2 : 1),
+        "Without one, agents of the program may do what their own file imports.",
+    );
+    skipPast(p, T.LBrace);
+}
+
+/** Whether a `memory` or `temporal` block begins here. */
+export function atBackendBlock(p: State): boolean {
+    return (p.k === T.Memory || p.k === T.Temporal) && (peek(p, 1) === T.Static || peek(p, 1) === T.Dynamic || peek(p, 1) === T.LParen);
+}
+
+export function skipBackendBlock(p: State): void {
+    unsupported(p, `A \`${tokenText(p)}\` block`, headRange(p, 2));
+    skipPast(p, T.LParen);
+    if (p.k === T.As && !onNewLine(p)) {
+        advance(p);
+        if (isWord(p.k)) advance(p);
+    }
+}
+
+export function skipTest(p: State): void {
+    unsupported(p, "A test", headRange(p, peek(p, 1) === T.LBrace ? 1 : 2));
+    skipPast(p, T.LBrace);
+}
+
+/** `delegate … to X { … }` and `define name = func …` at the start of a statement. False: it is neither. */
+export function skipStatement(p: State): boolean {
+    if (isBound(p, p.k) || !isWord(peek(p, 1)) || lineBreakBefore(p, 1)) return false;
+    if (p.k === T.Delegate) {
+        for (let ahead = 1; !lineBreakBefore(p, ahead); ahead++) {
+            if (peek(p, ahead) !== T.LBrace) continue;
+            unsupported(p, "Delegation", tokenRange(p, p.pos));
+            skipPast(p, T.LBrace);
+            p.height = 1;
+            return true;
+        }
+        return false;
+    }
+    if (peek(p, 2) !== T.Assign || peek(p, 3) !== T.Func) return false;
+    unsupported(p, "Defining a function while the program runs", headRange(p, 2));
+    skipPast(p, T.LBrace);
+    p.height = 1;
+    return true;
+}
+
+/** After a call: `with { … }` and `-> contract` of a yield. False: neither follows. */
+export function skipCallOptions(p: State): boolean {
+    const options = p.k === T.With && !onNewLine(p) && peek(p, 1) === T.LBrace && !isBound(p, T.With);
+    if (!options && p.k !== T.Arrow) return false;
+    const hint = "A contract stands after `generate(…)`; a call hands over control only to an external agent.";
+    unsupported(p, options ? "`with` after a call" : "A contract after a call", tokenRange(p, p.pos), hint);
+    if (options) skipPast(p, T.LBrace);
+    if (p.k === T.Arrow) {
+        advance(p);
+        const { quiet } = p;
+        p.quiet = true;
+        parseContract(p);
+        p.quiet = quiet;
+    }
+    return true;
+}

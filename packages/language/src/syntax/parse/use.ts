@@ -1,0 +1,269 @@
+/**
+ * What selects and bounds context: `use`, `use one of`, `context max`, budgets and labels.
+ *
+ * U1: the order is fixed: expression, `max`, `keep`, `priority`, `as`. `keep` belongs to the budget; `priority` stands after it.
+ * U2: `tokens`, `keep`, `priority` and `image` are qualifiers only on the line of what they qualify and where no variable of that name
+ *     is in scope; there AgentScript would read a statement of its own, and so does this reader, with a warning.
+ */
+import { BUDGET_UNITS, T } from "../tokens.ts";
+import type { Budget, Candidate, ContextBudget, Expr, Label, NumberLit, Use, UseOneOf } from "../tree.ts";
+import { closed } from "./brackets.ts";
+import { parseExpr, parseString } from "./expressions.ts";
+import { parseCount, spaced } from "./forms.ts";
+import {
+    advance,
+    expected,
+    insertion,
+    isBound,
+    isWord,
+    jump,
+    LINE_ENDS,
+    lineBreakBefore,
+    OLD_BUDGET,
+    oldSpelling,
+    onNewLine,
+    peek,
+    prevEnd,
+    report,
+    type State,
+    start,
+    take,
+    takeName,
+    tokenRange,
+    tokenText,
+} from "./state.ts";
+
+/** The present token is `use`. */
+export function parseUse(p: State): Use | UseOneOf {
+    const from = start(p);
+    advance(p);
+    if (p.k === T.One && peek(p, 1) === T.Of && peek(p, 2) === T.LBrace) return parseOneOf(p, from);
+    const image = p.k === T.Image && imageFollows(p);
+    if (image) advance(p);
+    const value = parseUsed(p);
+    const height = p.height;
+    const max = parseItemBudget(p);
+    const priority = parsePriority(p);
+    const label = parseAs(p);
+    p.height = height + 1;
+    return { kind: "use", range: { start: from, end: prevEnd(p) }, image, value, max, priority, label };
+}
+
+function parseUsed(p: State): Expr {
+    const mode = p.mode;
+    p.mode = LINE_ENDS | OLD_BUDGET;
+    const value = parseExpr(p);
+    p.mode = mode;
+    return value;
+}
+
+/** `use image EXPR`: an expression begins after the word on its line. */
+function imageFollows(p: State): boolean {
+    if (lineBreakBefore(p, 1)) return false;
+    const next = peek(p, 1);
+    const begins =
+        next === T.String ||
+        next === T.Block ||
+        next === T.LBrace ||
+        next === T.LParen ||
+        next === T.LBracket ||
+        (isWord(next) && next !== T.Max && next !== T.As && next !== T.And && next !== T.Or && next !== T.Priority);
+    return begins && unbound(p, "`use image`");
+}
+
+/** A qualifier is a word only where no variable has its name (U2). */
+function unbound(p: State, what: string): boolean {
+    if (!isBound(p, p.k)) return true;
+    const message = `\`${tokenText(p)}\` is a variable here, so this is read as AgentScript reads it, not as ${what}.`;
+    report(p, "WORD_IS_NAME", message, tokenRange(p, p.pos), "Rename the variable if the word is meant.");
+    return false;
+}
+
+function parseItemBudget(p: State): Budget | undefined {
+    if (p.k === T.Max) {
+        advance(p);
+        return parseBudget(p);
+    }
+    if (p.k === T.Lt && peek(p, 1) === T.Quantity) {
+        const sign = tokenRange(p, p.pos);
+        oldSpelling(p, "A budget is written with `max`.", sign, "Write `max`", [{ range: sign, text: spaced(p, sign, "max") }]);
+        advance(p);
+        return parseBudget(p);
+    }
+    if (p.k === T.Keep && keepFollows(p) && unbound(p, "a qualifier")) {
+        expected(p, "`max` and a budget before `keep`", "`keep` says what a budget leaves: `max 4k keep end`.");
+        jump(p, p.pos + 2);
+    }
+    return undefined;
+}
+
+function keepFollows(p: State): boolean {
+    return !onNewLine(p) && !lineBreakBefore(p, 1) && (peek(p, 1) === T.Start || peek(p, 1) === T.End);
+}
+
+/** `4k`, `4k tokens`, `4k tokens keep end`; the word `max` has been read. A unit that is none is kept for the checker. */
+export function parseBudget(p: State): Budget {
+    const from = start(p);
+    if (p.k !== T.Number && p.k !== T.Quantity) {
+        expected(p, "a budget", "A budget is a number: `max 800`, `max 4k`, `max 4k tokens`.");
+        if (isWord(p.k) && !onNewLine(p) && p.k !== T.As) advance(p);
+        return { range: { start: from, end: from }, text: "1", amount: 1, unit: "chars", keep: "start", suffix: "" };
+    }
+    const written = tokenText(p);
+    const digits = (/^[0-9.]+/.exec(written) as RegExpExecArray)[0];
+    const suffix = written.slice(digits.length);
+    // Shifting the point in the text keeps `2.3k` exact.
+    const amount = suffix === "k" ? Number(`${digits}e3`) : Number(digits) * (BUDGET_UNITS[suffix] ?? 1);
+    advance(p);
+    let text = written;
+    let unit: Budget["unit"] = "chars";
+    let keep: Budget["keep"] = "start";
+    if (p.k === T.Tokens && !onNewLine(p) && !startsStatement(peek(p, 1)) && unbound(p, "a unit")) {
+        unit = "tokens";
+        text += " tokens";
+        advance(p);
+    }
+    if (p.k === T.Keep && keepFollows(p) && unbound(p, "a qualifier")) {
+        keep = peek(p, 1) === T.End ? "end" : "start";
+        text += ` keep ${keep}`;
+        jump(p, p.pos + 2);
+    }
+    return { range: { start: from, end: prevEnd(p) }, text, amount, unit, keep, suffix };
+}
+
+/** After a word: the word begins a statement of its own (`tokens = 1`, `tokens.x`). */
+function startsStatement(next: number): boolean {
+    return next === T.Assign || next === T.PlusAssign || next === T.MinusAssign || next === T.Dot || next === T.LParen;
+}
+
+function parsePriority(p: State): NumberLit | undefined {
+    if (p.k !== T.Priority || onNewLine(p) || lineBreakBefore(p, 1)) return undefined;
+    if (peek(p, 1) !== T.Number || !unbound(p, "a qualifier")) return undefined;
+    advance(p);
+    return parseCount(p, "A priority is a number: `priority 3`.");
+}
+
+function parseAs(p: State): Label | undefined {
+    if (p.k !== T.As) return undefined;
+    advance(p);
+    return parseLabel(p);
+}
+
+/** A name or a string that ends its line. Bare words up to the end of the line are the old spelling. */
+function parseLabel(p: State): Label | undefined {
+    let label: Label;
+    const first = p.pos;
+    if (p.k === T.String) {
+        const literal = parseString(p);
+        label = { range: literal.range, text: literal.value, quoted: true };
+    } else if (isWord(p.k)) {
+        const name = takeName(p);
+        label = { range: name.range, text: name.text, quoted: false };
+    } else {
+        expected(p, "a label after `as`", 'A label is one name, or text in quotes: `as "build log"`.');
+        return undefined;
+    }
+    if (p.k === T.EOF || p.k === T.RBrace || onNewLine(p)) return label;
+    const misplaced = p.k === T.Max || p.k === T.Priority || p.k === T.Keep || p.k === T.Lt;
+    if (!label.quoted && !misplaced && (isWord(p.k) || p.k === T.Number || p.k === T.Quantity || p.k === T.Minus)) {
+        while (!onNewLine(p) && (isWord(p.k) || p.k === T.Number || p.k === T.Quantity || p.k === T.Minus)) advance(p);
+        const range = { start: p.starts[first] as number, end: prevEnd(p) };
+        const text = p.text.slice(range.start, range.end);
+        if (p.k === T.EOF || p.k === T.RBrace || onNewLine(p)) {
+            oldSpelling(p, "A label of several words stands in quotes.", range, "Put it in quotes", [{ range, text: `"${text}"` }]);
+            return { range, text, quoted: true };
+        }
+    }
+    const hint = misplaced ? "The order is: expression, `max`, `keep`, `priority`, `as`." : "A label ends its line.";
+    expected(p, "the end of the line after the label", hint);
+    while (p.k !== T.EOF && p.k !== T.RBrace && !onNewLine(p)) advance(p);
+    return label;
+}
+
+/** The present token is `one`. */
+function parseOneOf(p: State, from: number): UseOneOf {
+    jump(p, p.pos + 2);
+    const open = p.pos;
+    advance(p);
+    const candidates: Candidate[] = [];
+    let height = 0;
+    while (p.k !== T.RBrace && p.k !== T.EOF) {
+        if (candidates.length > 0 && !onNewLine(p)) {
+            const fixes = insertion("Begin a new line", prevEnd(p), "\n", true);
+            expected(
+                p,
+                "a new line between candidates",
+                "Candidates are separated by line breaks, not by commas.",
+                p.k === T.Comma ? undefined : fixes,
+            );
+            if (p.k === T.Comma) {
+                advance(p);
+                continue;
+            }
+        }
+        const before = p.pos;
+        const candidate = parseCandidate(p);
+        if (candidate !== undefined) candidates.push(candidate);
+        if (p.height > height) height = p.height;
+        if (p.pos === before || candidate === undefined) skipCandidate(p, before);
+    }
+    closed(p, open, T.RBrace);
+    const priority = parsePriority(p);
+    if (p.k !== T.As) expected(p, "`as` and the label of the slot", "Write `} as evidence` after the candidates.");
+    const label = parseAs(p);
+    p.height = height + 1;
+    return { kind: "use.one", range: { start: from, end: prevEnd(p) }, candidates, priority, label };
+}
+
+function skipCandidate(p: State, before: number): void {
+    if (p.pos === before) advance(p);
+    while (p.k !== T.EOF && p.k !== T.RBrace && !onNewLine(p)) {
+        const partner = p.tokens.match[p.pos] as number;
+        if (partner > p.pos) jump(p, partner + 1);
+        else advance(p);
+    }
+}
+
+function parseCandidate(p: State): Candidate | undefined {
+    if (!isWord(p.k)) {
+        expected(p, "the name of a candidate", "Write `name: expression` or `name: empty`.");
+        return undefined;
+    }
+    const name = takeName(p);
+    if (!take(p, T.Colon)) {
+        expected(p, `\`:\` after the candidate \`${name.text}\``, "Write `name: expression` or `name: empty`.");
+        return undefined;
+    }
+    let value: Expr | undefined;
+    let max: Budget | undefined;
+    const next = peek(p, 1);
+    if (p.k === T.Empty && (next === T.Selected || next === T.RBrace || next === T.Max || lineBreakBefore(p, 1))) {
+        advance(p);
+        if (p.k === T.Max) expected(p, "a new line after `empty`", "An empty candidate has no budget.");
+    } else {
+        value = parseUsed(p);
+        max = parseItemBudget(p);
+    }
+    let selected = false;
+    if (p.k === T.Selected && !onNewLine(p)) {
+        selected = true;
+        advance(p);
+    }
+    return { range: { start: name.range.start, end: prevEnd(p) }, name, value, max, selected };
+}
+
+/** The present token is `context`; the word `max` follows. */
+export function parseContextBudget(p: State): ContextBudget {
+    const from = start(p);
+    jump(p, p.pos + 2);
+    const max = parseBudget(p);
+    p.height = 1;
+    return { kind: "context", range: { start: from, end: max.range.end }, max };
+}
+
+/** Whether the present word `context` begins `context max …`. A plain number with both words bound is AgentScript's three statements. */
+export function contextFollows(p: State): boolean {
+    if (peek(p, 1) !== T.Max || lineBreakBefore(p, 1) || lineBreakBefore(p, 2)) return false;
+    const amount = peek(p, 2);
+    return amount === T.Quantity || (amount === T.Number && !isBound(p, T.Context));
+}
