@@ -6,7 +6,7 @@
  * Y1: nothing outlives the store: whoever drops it frees every run in it.
  */
 import type { Json, Program } from "@remit/language";
-import type { LedgerEvent, MachineEvent, Usage } from "@remit/machine";
+import type { LedgerEvent, MachineEvent, Outcome, Usage } from "@remit/machine";
 import { LedgerError } from "./error.ts";
 import { GENESIS, type Sealed, seal } from "./seal.ts";
 import {
@@ -35,7 +35,7 @@ interface Kept {
     /** Events not yet sealed, with the time of their commit. */
     loose: { readonly event: MachineEvent; readonly time: number }[];
     readonly sealed: Sealed[];
-    readonly outcomes: RecordedOutcome[];
+    readonly outcomes: { readonly path: string; readonly outcome: Outcome; readonly time: number }[];
     readonly pending: Map<string, PendingEffect>;
     image: Json | null;
     deltas: Json[];
@@ -76,7 +76,7 @@ export function memoryStore(): LedgerStore {
                 if (!open) throw new LedgerError("owned", `run ${kept.run.id} is no longer owned by this writer`);
                 const time = Date.now();
                 for (const { path, outcome } of batch.outcomes ?? []) {
-                    kept.outcomes.push({ n: kept.outcomes.length + 1, time: new Date(time).toISOString(), path, outcome });
+                    kept.outcomes.push({ path, outcome, time });
                     kept.pending.delete(path);
                 }
                 for (const event of batch.events ?? []) kept.loose.push({ event, time });
@@ -169,7 +169,17 @@ export function memoryStore(): LedgerStore {
             const kept = find(id);
             for (let at = from - 1; at < sealAll(kept).length; at++) yield kept.sealed[at] as Sealed;
         },
-        outcomes: (id, after = 0) => find(id).outcomes.slice(after),
+        outcomes: (id, after = 0) =>
+            find(id)
+                .outcomes.slice(after)
+                .map(
+                    ({ path, outcome, time }, i): RecordedOutcome => ({
+                        n: after + i + 1,
+                        time: new Date(time).toISOString(),
+                        path,
+                        outcome,
+                    }),
+                ),
         pending: (id) => [...find(id).pending.values()],
         program: (hash): Program => {
             for (const kept of runs.values()) if (kept.run.hash === hash) return kept.run.program;
@@ -183,10 +193,10 @@ export function memoryStore(): LedgerStore {
             const kept = find(id);
             const sealed = sealAll(kept);
             let answered = "";
-            const outcomes = kept.outcomes.map((one) => {
+            const outcomes = kept.outcomes.map((one, i) => {
                 const text = JSON.stringify(one.outcome);
                 answered = chainOutcome(answered, one.path, text);
-                return { n: one.n, path: one.path, text, hash: answered };
+                return { n: i + 1, path: one.path, text, hash: answered };
             });
             return verifyRun({
                 count: sealed.length,

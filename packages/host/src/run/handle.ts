@@ -1,0 +1,140 @@
+/**
+ * A run as its caller holds it: a value to wait for, events to read, a way to cancel.
+ *
+ * Boundary: promises and iterators over the driver and the store.
+ *
+ * N1: nothing is buffered for a reader of events: each reader reads the ledger from where it is.
+ * N2: `result` tells every way a run can end; it rejects only where the ledger itself failed.
+ */
+import type { Json } from "@remit/language";
+import type { Effect, Failure, LedgerEvent, Usage } from "@remit/machine";
+import { follow } from "../ledger/follow.ts";
+import type { LedgerStore, RunInfo, RunStatus, RunWriter } from "../ledger/store.ts";
+import { type DriveEnd, type DriveOptions, type Steppable, drive } from "./drive.ts";
+import { RemitError } from "./error.ts";
+
+export interface RunResult<T = Json> {
+    readonly run: string;
+    readonly status: RunStatus;
+    readonly ok: boolean;
+    /** Where `ok`. */
+    readonly value?: T;
+    /** Where not `ok`: for a stopped run `cancelled`, for a waiting one what it waits for. */
+    readonly failure?: Failure;
+    /** Effects that wait for a person. */
+    readonly waiting?: readonly Effect[];
+    readonly usage: Usage;
+    readonly steps: number;
+    /** Effects with an outcome. */
+    readonly effects: number;
+}
+
+export interface RunHandle<T = Json> {
+    readonly id: string;
+    /** The value; rejects with `RemitError`. */
+    readonly value: Promise<T>;
+    readonly result: Promise<RunResult<T>>;
+    /** All events from the first on; ends with the run. Every iteration reads them anew. */
+    readonly events: AsyncIterable<LedgerEvent>;
+    /** Stops the run. With a durable ledger it can be resumed. */
+    cancel(): void;
+}
+
+export interface ExecuteOptions extends Omit<DriveOptions, "store" | "writer" | "committed"> {
+    readonly store: LedgerStore;
+    readonly writer: RunWriter;
+    /** Called with each event after it is kept. */
+    readonly event?: (event: LedgerEvent) => void;
+    /** Called once, when the run is over for this process. */
+    readonly over?: () => void;
+}
+
+export function execute<T>(machine: Steppable, options: ExecuteOptions): RunHandle<T> {
+    const { store, writer } = options;
+    const { id } = writer;
+    const cancel = new AbortController();
+    const outside = options.signal;
+    const onAbort = (): void => cancel.abort();
+    if (outside?.aborted === true) cancel.abort();
+    else outside?.addEventListener("abort", onAbort, { once: true });
+
+    let wakers: (() => void)[] = [];
+    let seen = options.event === undefined ? 0 : store.run(id).events;
+    const committed = (): void => {
+        if (options.event !== undefined)
+            for (const event of store.events(id, seen + 1)) {
+                seen = event.seq;
+                options.event(event);
+            }
+        if (wakers.length === 0) return;
+        const waiting = wakers;
+        wakers = [];
+        for (const wake of waiting) wake();
+    };
+
+    const result = drive(machine, { ...options, signal: cancel.signal, committed })
+        .then((end) => resultOf<T>(store.run(id), end))
+        .finally(() => {
+            outside?.removeEventListener("abort", onAbort);
+            options.over?.();
+            committed();
+        });
+    // A caller that only reads events must not be ended by a rejection it never asked for.
+    result.catch(() => undefined);
+    let value: Promise<T> | null = null;
+    return {
+        id,
+        result,
+        get value() {
+            value ??= result.then(valueOrThrow);
+            return value;
+        },
+        events: {
+            [Symbol.asyncIterator]: () => follow(store, id, { news: () => new Promise((resolve) => void wakers.push(resolve)) }),
+        },
+        cancel: () => cancel.abort(),
+    };
+}
+
+/** The value of a result; throws `RemitError` where there is none. */
+export function valueOrThrow<T>(result: RunResult<T>): T {
+    if (result.ok) return result.value as T;
+    throw new RemitError(result.failure as Failure, result.run);
+}
+
+export function resultOf<T>(info: RunInfo, end: DriveEnd): RunResult<T> {
+    const about = { run: info.id, status: end.status, usage: info.usage, steps: info.steps, effects: info.effects };
+    switch (end.status) {
+        case "done":
+            return { ...about, ok: true, value: end.value as T };
+        case "failed":
+            return { ...about, ok: false, failure: end.failure };
+        case "stopped":
+            return {
+                ...about,
+                ok: false,
+                failure: { kind: "cancelled", message: "the run was cancelled", hint: `remit resume ${info.id} goes on with it` },
+            };
+        case "waiting": {
+            const [first] = end.waiting;
+            const what = end.waiting.map((effect) => effect.path).join(", ");
+            return {
+                ...about,
+                ok: false,
+                waiting: end.waiting,
+                failure: {
+                    kind: "denied",
+                    message: `the run waits for an answer: ${what}`,
+                    site: first?.site ?? null,
+                    hint: waitingHint(info.id, end.waiting),
+                },
+            };
+        }
+    }
+}
+
+/** How a person answers, in the words of the command line. */
+export function waitingHint(run: string, waiting: readonly Effect[]): string {
+    const path = waiting[0]?.path ?? "PATH";
+    return `remit resume ${run} --answer '${path}=…' (done:JSON where it happened, again where it did not, give-up to let the program fail)`;
+}

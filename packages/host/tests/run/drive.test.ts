@@ -1,0 +1,282 @@
+/** The driver over a machine made for the test: order of commits and effects (D1–D5, F1–F3), cancel, time, waiting. */
+import type { Json } from "@remit/language";
+import type { Effect, MachineEvent, Outcome } from "@remit/machine";
+import { expect, test } from "vitest";
+import { LedgerError } from "../../src/ledger/error.ts";
+import { memoryStore } from "../../src/ledger/memory.ts";
+import type { Batch, LedgerStore, RunWriter } from "../../src/ledger/store.ts";
+import { type Advance, type DriveOptions, type Steppable, drive } from "../../src/run/drive.ts";
+import type { Host, Later, PerformIO } from "../../src/run/host.ts";
+
+const effect = (path: string, more: Partial<Effect> = {}): Effect => ({
+    path,
+    kind: "tool",
+    principal: "user",
+    site: null,
+    request: { op: "call" },
+    labels: [],
+    ...more,
+});
+
+/** Asks for the effects of one stage after the other, all of a stage at once; the value is the list of answers in order of asking. */
+function staged(stages: readonly (readonly Effect[])[], slices = 0): Steppable {
+    const answers = new Map<string, Outcome>();
+    let stage = 0;
+    let asked = false;
+    let left = slices;
+    const state = { steps: 0 };
+    const event = (path: string, kind: MachineEvent["kind"]): MachineEvent => ({
+        path,
+        parent: null,
+        kind,
+        principal: "user",
+        site: null,
+        labels: [],
+        data: null,
+    });
+    return {
+        get steps() {
+            return state.steps;
+        },
+        resolve: (path, outcome) => void answers.set(path, outcome),
+        save: () => ({ kind: "image", json: { stage, answers: [...answers.keys()] } }),
+        end: (failure) => ({ state: "ended", events: [event("main", "run.ended")], effects: [], dropped: [], end: { ok: false, failure } }),
+        advance: (): Advance => {
+            state.steps++;
+            if (left > 0) {
+                left--;
+                return { state: "sliced", events: [event("main", "use")], effects: [], dropped: [] };
+            }
+            const now = stages[stage] ?? [];
+            if (asked && now.every((one) => answers.has(one.path))) {
+                stage++;
+                asked = false;
+                left = slices;
+                return { state: "sliced", events: [], effects: [], dropped: [] };
+            }
+            if (stage === stages.length) {
+                const value = stages.flat().map((one): Json => {
+                    const outcome = answers.get(one.path) as Outcome;
+                    return outcome.ok ? outcome.value : outcome.failure.kind;
+                });
+                return { state: "ended", events: [event("main", "run.ended")], effects: [], dropped: [], end: { ok: true, value } };
+            }
+            const effects = asked ? [] : now;
+            asked = true;
+            return { state: "waiting", events: effects.map((one) => event(one.path, "tool.started")), effects, dropped: [] };
+        },
+    };
+}
+
+interface Setup {
+    readonly store: LedgerStore;
+    readonly batches: Batch[];
+    readonly log: string[];
+    readonly run: (machine: Steppable, perform: Host["perform"], more?: Partial<DriveOptions>) => ReturnType<typeof drive>;
+}
+function setup(fail?: (batch: Batch, n: number) => void): Setup {
+    const store = memoryStore();
+    const inner = store.create({ id: "r", program: { format: "remit-program/1", files: [] }, hash: "h", file: "a", root: "", options: {} });
+    const batches: Batch[] = [];
+    const log: string[] = [];
+    const writer: RunWriter = {
+        id: "r",
+        release: () => inner.release(),
+        commit: (batch) => {
+            fail?.(batch, batches.length);
+            batches.push(batch);
+            for (const one of batch.outcomes ?? []) log.push(`keep ${one.path}`);
+            for (const one of batch.pending ?? []) if (one.begun) log.push(`start ${one.effect.path}`);
+            for (const path of batch.begin ?? []) log.push(`start ${path}`);
+            inner.commit(batch);
+        },
+    };
+    return {
+        store,
+        batches,
+        log,
+        run: (machine, perform, more = {}) =>
+            drive(machine, {
+                store,
+                writer,
+                ...more,
+                host: {
+                    perform: async (one, io) => {
+                        log.push(`perform ${one.path}`);
+                        return perform(one, io);
+                    },
+                },
+            }),
+    };
+}
+const echo = async (one: Effect): Promise<Outcome> => ({ ok: true, value: one.path, origins: [] });
+const forever = (_one: Effect, io: PerformIO): Promise<Outcome> =>
+    new Promise((_resolve, reject) => io.signal.addEventListener("abort", () => reject(io.signal.reason)));
+
+test("D1: each effect is kept as started before it is performed, each outcome before what follows", async () => {
+    const { log, run, store } = setup();
+    const end = await run(staged([[effect("a")], [effect("b"), effect("c")], [effect("d")]], 2), echo);
+    expect(end).toEqual({ status: "done", value: ["a", "b", "c", "d"] });
+    for (const path of ["a", "b", "c", "d"]) {
+        expect(log.indexOf(`start ${path}`)).toBeLessThan(log.indexOf(`perform ${path}`));
+        expect(log.indexOf(`perform ${path}`)).toBeLessThan(log.indexOf(`keep ${path}`));
+    }
+    expect(log.indexOf("keep c")).toBeLessThan(log.indexOf("start d"));
+    expect(store.run("r")).toMatchObject({ status: "done", effects: 4, live: false });
+});
+
+test("one commit an effect: outcome, state and next start together", async () => {
+    const { batches, run } = setup();
+    // The stages of this machine are cut by slices of their own, so ask for one that is not.
+    const paths = ["a", "b", "c", "d"];
+    let at = -1;
+    const machine: Steppable = {
+        steps: 0,
+        resolve: () => undefined,
+        save: () => ({ kind: "delta", json: null }),
+        end: () => {
+            throw new Error("unused");
+        },
+        advance: () => {
+            at++;
+            const path = paths[at];
+            return path === undefined
+                ? { state: "ended", events: [], effects: [], dropped: [], end: { ok: true, value: null } }
+                : { state: "waiting", events: [], effects: [effect(path)], dropped: [] };
+        },
+    };
+    await run(machine, echo);
+    expect(batches.length).toBe(5);
+    expect(batches[1]).toMatchObject({ outcomes: [{ path: "a" }], pending: [{ effect: { path: "b" }, begun: true }] });
+});
+
+test("D5: events wait for the state that follows them", async () => {
+    const { batches, run } = setup();
+    await run(staged([[effect("a")]], 3), echo);
+    for (const batch of batches)
+        if ((batch.events?.length ?? 0) > 0) expect(batch.pending !== undefined || batch.end !== undefined).toBe(true);
+});
+
+test("the concurrency limit holds; what waits for room is kept as not begun", async () => {
+    const { batches, run } = setup();
+    let now = 0;
+    let most = 0;
+    const many = Array.from({ length: 20 }, (_, i) => effect(`e${i}`));
+    await run(
+        staged([many]),
+        async (one) => {
+            most = Math.max(most, ++now);
+            await new Promise((resolve) => setTimeout(resolve, 1));
+            now--;
+            return echo(one);
+        },
+        { concurrency: 3 },
+    );
+    expect(most).toBe(3);
+    expect(batches[0]?.pending?.map((one) => one.begun)).toEqual(many.map((_, i) => i < 3));
+    expect(batches.flatMap((batch) => batch.begin ?? []).length).toBe(17);
+});
+
+test("D3: cancel tells the performers, keeps what still finishes, leaves the rest pending", async () => {
+    const { run, store } = setup();
+    const cancel = new AbortController();
+    setTimeout(() => cancel.abort(), 5);
+    const end = await run(
+        staged([[effect("slow"), effect("finishes")]]),
+        (one, io) =>
+            one.path === "slow"
+                ? forever(one, io)
+                : new Promise((resolve) => io.signal.addEventListener("abort", () => resolve(echo(one)))),
+        { signal: cancel.signal },
+    );
+    expect(end).toEqual({ status: "stopped" });
+    expect([...store.outcomes("r")].map((one) => one.path)).toEqual(["finishes"]);
+    expect(store.pending("r").map((one) => one.effect.path)).toEqual(["slow"]);
+    expect(store.run("r").status).toBe("stopped");
+});
+
+test("a performer that ignores cancel holds the end up for the grace time only", async () => {
+    const { run } = setup();
+    const cancel = new AbortController();
+    cancel.abort();
+    expect(await run(staged([[effect("deaf")]]), () => new Promise(() => undefined), { signal: cancel.signal, grace: 20 })).toEqual({
+        status: "stopped",
+    });
+});
+
+test("the run's time ends it with limit.time, in computing and in waiting", async () => {
+    const waiting = setup();
+    const end = await waiting.run(staged([[effect("a")]]), forever, { timeout: 20 });
+    expect(end).toMatchObject({ status: "failed", failure: { kind: "limit.time" } });
+    const computing = setup();
+    expect(await computing.run(staged([[effect("a")]], 1e9), echo, { timeout: 20 })).toMatchObject({ failure: { kind: "limit.time" } });
+});
+
+test("D4: time stands still while a person is asked", async () => {
+    const { run } = setup();
+    const end = await run(
+        staged([[effect("q", { kind: "ask" })]]),
+        (one) => new Promise((resolve) => setTimeout(() => resolve(echo(one)), 60)),
+        { timeout: 30 },
+    );
+    expect(end).toEqual({ status: "done", value: ["q"] });
+});
+
+test("an effect's deadline answers it with timeout; what comes later changes nothing (F3)", async () => {
+    const { run, store } = setup();
+    const end = await run(staged([[effect("a", { deadline: 10 })], [effect("b")]]), (one) =>
+        one.path === "a"
+            ? new Promise((resolve) => setTimeout(() => resolve(echo(one)), 40))
+            : new Promise((resolve) => setTimeout(() => resolve(echo(one)), 60)),
+    );
+    expect(end).toEqual({ status: "done", value: ["timeout", "b"] });
+    expect([...store.outcomes("r")].length).toBe(2);
+});
+
+test("what a performer throws is a failure of its effect", async () => {
+    const { run } = setup();
+    const end = await run(staged([[effect("a"), effect("m", { kind: "model" })]]), () => {
+        throw new Error("broken");
+    });
+    expect(end).toEqual({ status: "done", value: ["tool", "model"] });
+});
+
+test("F2: secrets are taken out before anybody sees an outcome", async () => {
+    const { run, store } = setup();
+    const scrub = (json: Json): Json => JSON.parse(JSON.stringify(json).replaceAll("hunter2", "[secret]")) as Json;
+    const end = await run(staged([[effect("a")]]), async () => ({ ok: true, value: "it is hunter2", origins: [] }), { scrub });
+    expect(end).toEqual({ status: "done", value: ["it is [secret]"] });
+    expect(JSON.stringify([...store.outcomes("r")])).not.toContain("hunter2");
+});
+
+test("nobody to answer now: the rest goes on, then the run stops as waiting", async () => {
+    const { run, store } = setup();
+    const end = await run(
+        staged([[effect("q", { kind: "ask" }), effect("a")]]),
+        async (one): Promise<Outcome | Later> => (one.kind === "ask" ? { later: true } : echo(one)),
+    );
+    expect(end).toMatchObject({ status: "waiting", waiting: [{ path: "q" }] });
+    expect([...store.outcomes("r")].map((one) => one.path)).toEqual(["a"]);
+    expect(store.pending("r").map((one) => one.effect.path)).toEqual(["q"]);
+});
+
+test("D2: when the ledger cannot be written nothing more is begun", async () => {
+    const full = setup((batch) => {
+        if ((batch.outcomes?.length ?? 0) > 0) throw new LedgerError("full", "no room");
+    });
+    await expect(full.run(staged([[effect("a")], [effect("b")]]), echo)).rejects.toMatchObject({ code: "full" });
+    expect(full.log.filter((line) => line.startsWith("perform"))).toEqual(["perform a"]);
+    expect(full.store.run("r")).toMatchObject({ status: "running", live: false });
+});
+
+test("H1: a request that arises while an effect runs leaves its own events, kept before it is performed", async () => {
+    const { run, store, log } = setup();
+    const end = await run(staged([[effect("a")]]), async (one, io) => {
+        if (one.kind === "ask") return { ok: true, value: "yes", origins: ["user"] };
+        const said = await io.child(effect("a/elicit#0", { kind: "ask" }));
+        return said.ok ? { ok: true, value: said.value, origins: [] } : said;
+    });
+    expect(end).toEqual({ status: "done", value: ["yes"] });
+    expect([...store.events("r")].map((event) => event.kind)).toEqual(["tool.started", "ask.requested", "ask.decided", "run.ended"]);
+    expect(log).toContain("perform a");
+});
