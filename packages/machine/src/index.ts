@@ -7,3 +7,6 @@ export * from "./value/json.ts";
 export * from "./builtin/table.ts";
 export * from "./prompt/setup.ts";
 export { continueGenerate, startGenerate } from "./prompt/generate.ts";
+export * from "./ledger/canonical.ts";
+export * from "./ledger/seal.ts";
+export * from "./ledger/ndjson.ts";

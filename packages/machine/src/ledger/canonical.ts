@@ -1,0 +1,75 @@
+/**
+ * Canonical texts: of a JSON value, for hashing, and of a whole run, for comparing.
+ *
+ * Boundary: pure functions of what they are given.
+ *
+ * N1: two JSON values that are equal but for the order of keys have the same canonical text (the ordering of RFC 8785; numbers and strings
+ *     as ECMAScript writes them).
+ * N2: the canonical ledger of a run does not hold time, sequence, run id or hashes, and events stand by path: two runs of the same program
+ *     with the same effect results have the same one, whatever the order in which concurrent effects came back.
+ */
+import type { Json } from "@remit/language";
+import type { MachineEvent } from "./events.ts";
+
+export function canonicalJson(value: Json): string {
+    if (value === null || typeof value !== "object") return JSON.stringify(value);
+    if (Array.isArray(value)) {
+        let out = "[";
+        for (let at = 0; at < value.length; at++) out += (at === 0 ? "" : ",") + canonicalJson(value[at] as Json);
+        return `${out}]`;
+    }
+    let out = "{";
+    for (const key of Object.keys(value).sort()) {
+        const item = value[key];
+        if (item === undefined) continue; // an absent key and an undefined one are the same JSON
+        out += `${out === "{" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(item)}`;
+    }
+    return `${out}}`;
+}
+
+/** Key of `data` that holds measured times and nothing else. */
+export const TIMING = "timing";
+
+/** What two runs are compared by: the machine's own part of an event, without measured times. */
+export function comparable(event: MachineEvent): MachineEvent {
+    const { path, parent, kind, principal, site, labels } = event;
+    return { path, parent, kind, principal, site, labels, data: untimed(event.data) };
+}
+
+function untimed(data: Json): Json {
+    if (data === null || typeof data !== "object" || Array.isArray(data) || !Object.hasOwn(data, TIMING)) return data;
+    const { [TIMING]: _, ...rest } = data;
+    return rest;
+}
+
+/** The canonical ledger of a run: one line an event, by path, events of one path in their order. */
+export function canonicalLedger(events: Iterable<MachineEvent>): string {
+    const lines = [...events].map((event) => ({ path: event.path, line: canonicalJson(comparable(event) as unknown as Json) }));
+    return lines
+        .sort((a, b) => comparePaths(a.path, b.path))
+        .map(({ line }) => `${line}\n`)
+        .join("");
+}
+
+/** Orders paths step by step, numbers by size: `for[2]` before `for[10]`, a path before what is under it. */
+export function comparePaths(a: string, b: string): number {
+    if (a === b) return 0;
+    const [left, right] = [a.split("/"), b.split("/")];
+    for (let at = 0; at < Math.min(left.length, right.length); at++) {
+        const order = compareSteps(left[at] as string, right[at] as string);
+        if (order !== 0) return order;
+    }
+    return left.length - right.length;
+}
+
+function compareSteps(a: string, b: string): number {
+    if (a === b) return 0;
+    const [left, right] = [a.split(/(\d+)/), b.split(/(\d+)/)];
+    for (let at = 0; at < Math.min(left.length, right.length); at++) {
+        const [x, y] = [left[at] as string, right[at] as string];
+        if (x === y) continue;
+        if (at % 2 === 1 && Number(x) !== Number(y)) return Number(x) - Number(y);
+        return x < y ? -1 : 1;
+    }
+    return left.length - right.length || (a < b ? -1 : 1);
+}
