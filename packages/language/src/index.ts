@@ -4,6 +4,8 @@ export * from "./form/form.ts";
 export * from "./text/source.ts";
 export { SYNTAX_CODES } from "./syntax/codes.ts";
 export { parse } from "./syntax/parse/parse.ts";
+export { isName, isPlainName } from "./syntax/print/flat.ts";
+export { applyFixes, format, printExpr } from "./syntax/print/print.ts";
 export type * as tree from "./syntax/tree.ts";
 export { BUILTINS, type BuiltinRow } from "./check/builtins.ts";
 export { CODES, type Code, type CodeRow } from "./diagnostics/codes.ts";

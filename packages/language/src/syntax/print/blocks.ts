@@ -1,0 +1,208 @@
+/**
+ * Blocks and statements: one statement a line, four spaces a step.
+ *
+ * K1: a statement that would be read as part of the one before, or as another statement, gets parentheses. Trees that were read from text
+ *     never need them; trees made from a program form may.
+ */
+import { quoteString } from "../strings.ts";
+import type { Block, Candidate, Config, ContextBudget, Expr, Label, Name, Stmt, Use, UseOneOf } from "../tree.ts";
+import { catchHead } from "./flat.ts";
+import { branches, expression, sequence } from "./layout.ts";
+import { commentsBefore, leading, leadingClose, newline, put, trailing, type Writer } from "./writer.ts";
+
+export function block(w: Writer, node: Block): void {
+    const close = node.range.end - 1;
+    put(w, "{");
+    if (node.statements.length === 0 && !commentsBefore(w, close)) {
+        put(w, "}");
+        return;
+    }
+    w.indent++;
+    const from = node.range.start + 1;
+    w.at = Math.max(w.at, from);
+    trailingOpen(w, from, node.statements[0]?.range.start ?? close);
+    newline(w);
+    statements(w, node.statements, close);
+    w.indent--;
+    put(w, "}");
+}
+
+/** Comments on the line of an opening brace stay there. */
+export function trailingOpen(w: Writer, from: number, limit: number): void {
+    const next = w.comments[w.next];
+    if (next !== undefined && next.range.start >= from) trailing(w, from, limit, false);
+}
+
+function statements(w: Writer, list: readonly Stmt[], close: number): void {
+    list.forEach((node, index) => {
+        leading(w, node.range.start, index === 0);
+        statement(w, node, index === 0 ? undefined : list[index - 1]);
+        const next = list[index + 1]?.range.start;
+        trailing(w, node.range.end, next ?? close, next === undefined);
+        newline(w);
+    });
+    leadingClose(w, close, list.length === 0);
+}
+
+export function catchBlock(w: Writer, name: Name | undefined, handler: Block): void {
+    put(w, ` ${catchHead(name)}`);
+    block(w, handler);
+}
+
+// ---- statements --------------------------------------------------------------------------------------------------
+
+function statement(w: Writer, node: Stmt, before: Stmt | undefined): void {
+    switch (node.kind) {
+        case "config":
+        case "context":
+        case "use":
+        case "use.one":
+            agentLine(w, node);
+            return;
+        case "return":
+        case "raise":
+            put(w, `${node.kind} `);
+            expression(w, node.value, 0);
+            return;
+        case "repeat":
+            put(w, `repeat * ${node.times.text} `);
+            block(w, node.body);
+            return;
+        case "for":
+            put(w, `for ${node.item.text} in `);
+            expression(w, node.list, node.max.text.length + 8);
+            put(w, ` max ${node.max.text} `);
+            block(w, node.body);
+            return;
+        case "loop":
+            put(w, "loop until ");
+            expression(w, node.until, node.max.text.length + 8);
+            put(w, ` max ${node.max.text} `);
+            block(w, node.body);
+            return;
+        case "if":
+            branches(w, node.branches, node.otherwise);
+            return;
+        case "try":
+            put(w, "try ");
+            block(w, node.body);
+            catchBlock(w, node.name, node.handler);
+            return;
+        case "break":
+        case "continue":
+            put(w, node.kind);
+            return;
+        case "assign":
+            opening(w, node.target, before, 3);
+            put(w, ` ${node.op} `);
+            expression(w, node.value, 0);
+            return;
+        case "expr":
+            opening(w, node.value, before, 0);
+            return;
+    }
+}
+
+/** What configuration lines of agents and statements share. */
+export function agentLine(w: Writer, node: Config | ContextBudget | Use | UseOneOf): void {
+    switch (node.kind) {
+        case "config":
+            put(w, `${node.key} `);
+            expression(w, node.value, 0);
+            return;
+        case "context":
+            put(w, `context max ${node.max.text}`);
+            return;
+        case "use": {
+            put(w, node.image ? "use image " : "use ");
+            const rest = qualifiers(node);
+            expression(w, node.value, rest.length);
+            put(w, rest);
+            return;
+        }
+        case "use.one":
+            put(w, "use one of ");
+            sequence(w, "{", "}", node.candidates, candidate, node.range.start + "use one of {".length, lastOf(node), "");
+            put(w, qualifiers(node));
+            return;
+    }
+}
+
+/** Where the candidates end: before what stands after the brace. */
+function lastOf(node: UseOneOf): number {
+    return node.priority?.range.start ?? node.label?.range.start ?? node.range.end;
+}
+
+function candidate(w: Writer, node: Candidate): void {
+    put(w, `${node.name.text}: `);
+    const rest = (node.max === undefined ? "" : ` max ${node.max.text}`) + (node.selected ? " selected" : "");
+    if (node.value === undefined) put(w, "empty");
+    else expression(w, node.value, rest.length);
+    put(w, rest);
+}
+
+function qualifiers(node: Use | UseOneOf): string {
+    let out = "";
+    if (node.kind === "use" && node.max !== undefined) out += ` max ${node.max.text}`;
+    if (node.priority !== undefined) out += ` priority ${node.priority.text}`;
+    return node.label === undefined ? out : `${out} as ${labelText(node.label)}`;
+}
+
+function labelText(label: Label): string {
+    return label.quoted ? quoteString(label.text, '"') : label.text;
+}
+
+// ---- the first word of a statement -------------------------------------------------------------------------------
+
+/** Words that always begin another statement. */
+const RESERVED: ReadonlySet<string> = new Set("use return repeat for loop if model role description".split(" "));
+
+function opening(w: Writer, node: Expr, before: Stmt | undefined, tail: number): void {
+    const first = leftmost(node);
+    const guarded =
+        (first.kind === "unary" && first.op === "-" && before !== undefined && open(before)) ||
+        (first.kind === "number" && first.value < 0 && before !== undefined && open(before)) ||
+        (first.kind === "ident" && (RESERVED.has(first.name) || goesOn(first.name, before))) ||
+        first.kind === "if.expr" ||
+        first.kind === "try.expr";
+    if (guarded) put(w, "(");
+    expression(w, node, guarded ? tail + 1 : tail);
+    if (guarded) put(w, ")");
+}
+
+function leftmost(node: Expr): Expr {
+    let at = node;
+    for (;;) {
+        if (at.kind === "binary") at = at.left;
+        else if (at.kind === "member" || at.kind === "index") at = at.object;
+        else if (at.kind === "call") at = at.callee;
+        else return at;
+    }
+}
+
+/** Whether an expression ends the statement, so that an operator on the next line would go on with it. */
+function open(node: Stmt): boolean {
+    switch (node.kind) {
+        case "expr":
+        case "assign":
+        case "return":
+        case "raise":
+        case "config":
+        case "break":
+        case "continue":
+            return true;
+        case "use":
+            return node.max === undefined && node.priority === undefined && node.label === undefined;
+        default:
+            return false;
+    }
+}
+
+/** Whether a word at the start of a line would go on with the statement before. */
+function goesOn(word: string, before: Stmt | undefined): boolean {
+    if (before === undefined) return false;
+    if (word === "and" || word === "or") return open(before);
+    if (before.kind === "use")
+        return (word === "max" && before.max === undefined && before.label === undefined) || (word === "as" && before.label === undefined);
+    return before.kind === "if" && before.otherwise === undefined && word === "else";
+}

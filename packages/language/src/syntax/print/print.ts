@@ -1,0 +1,156 @@
+/**
+ * `format`: a file in its one layout. `printExpr`: an expression on one line. `applyFixes`: a text with repairs made.
+ *
+ * Boundary: trees to text. Knows nothing of meaning; the same tree and comments give the same text.
+ *
+ * T1: parse(format(parse(text))) is the tree of the text, ranges aside. P1: formatting is idempotent. P2: no comment is lost.
+ * P3: a file that could not be read whole is given back as it is.
+ */
+import type { Fix } from "../../diagnostics/diagnostic.ts";
+import type { Agent, Expr, File, Func, Import, Item, ShapeDecl } from "../tree.ts";
+import { agentLine, block, trailingOpen } from "./blocks.ts";
+import { flatExpr } from "./flat.ts";
+import { contractNode, expression, parameters, sequence } from "./layout.ts";
+import { commentsBefore, hasComments, leading, leadingClose, newline, newWriter, put, room, trailing, type Writer } from "./writer.ts";
+
+/** The text of a file in its one layout: four spaces a step, at most one empty line, earlier spellings in the current one. */
+export function format(file: File): string {
+    if (file.diagnostics.some((diagnostic) => diagnostic.severity === "error")) return file.source.text;
+    const w = newWriter(file);
+    const end = file.source.text.length;
+    file.items.forEach((node, index) => {
+        const before = file.items[index - 1];
+        // Imports may stand close together; everything else is set apart by one empty line.
+        const apart = before !== undefined && !(before.kind === "import" && node.kind === "import");
+        if (apart) newline(w);
+        leading(w, node.range.start, index === 0 || apart);
+        item(w, node);
+        const next = file.items[index + 1]?.range.start;
+        trailing(w, node.range.end, next ?? end, next === undefined);
+        newline(w);
+    });
+    leadingClose(w, end + 1, file.items.length === 0);
+    return w.out;
+}
+
+/**
+ * An expression on one line, as a context item names its source: `a.b[0]`, `{ k: v }`, `[x, y]`, strings in JSON's quotes, numbers as
+ * written, parentheses only where they are needed. Blocks are shortened where they hold statements of several lines.
+ */
+export function printExpr(expr: Expr): string {
+    return flatExpr(expr, { display: true }, Number.POSITIVE_INFINITY) as string;
+}
+
+/**
+ * The text with fixes applied. Edits are made from first to last; a fix that overlaps one before it is left out whole, so that a second
+ * round can bring it.
+ */
+export function applyFixes(text: string, fixes: readonly Fix[]): string {
+    const chosen: { start: number; end: number; text: string }[] = [];
+    for (const fix of fixes) {
+        const edits = fix.edits.map((edit) => ({ start: edit.range.start, end: edit.range.end, text: edit.text }));
+        const clashes = edits.some((edit) => chosen.some((other) => overlaps(edit, other)));
+        if (!clashes) chosen.push(...edits);
+    }
+    const sorted = chosen
+        .map((edit, order) => ({ ...edit, order }))
+        .sort((a, b) => a.start - b.start || a.end - b.end || a.order - b.order);
+    let out = "";
+    let from = 0;
+    for (const edit of sorted) {
+        out += text.slice(from, edit.start) + edit.text;
+        from = edit.end;
+    }
+    return out + text.slice(from);
+}
+
+function overlaps(a: { start: number; end: number; text: string }, b: { start: number; end: number; text: string }): boolean {
+    if (a.start === b.start && a.end === b.end) return a.start !== a.end || a.text === b.text;
+    return a.start < b.end && b.start < a.end;
+}
+
+// ---- items -------------------------------------------------------------------------------------------------------
+
+function item(w: Writer, node: Item): void {
+    switch (node.kind) {
+        case "import":
+            importLine(w, node);
+            return;
+        case "shape":
+            shape(w, node);
+            return;
+        case "agent":
+            agent(w, node);
+            return;
+        case "func":
+            func(w, node);
+            return;
+    }
+}
+
+function importLine(w: Writer, node: Import): void {
+    put(w, `import ${node.what} ${node.name.text} from `);
+    expression(w, node.uri, 0);
+    if (node.clauses === undefined) return;
+    put(w, " ");
+    const clauses = node.clauses.map((clause) => `${clause.arg ? "arg " : ""}${clause.name.text}: ${clause.value.text}`);
+    const flat = clauses.length === 0 ? "{}" : `{ ${clauses.join(", ")} }`;
+    if (!hasComments(w, node.range) && flat.length <= room(w)) put(w, flat);
+    else {
+        const print = (_: Writer, clause: (typeof node.clauses & object)[number]) =>
+            put(w, `${clause.arg ? "arg " : ""}${clause.name.text}: ${clause.value.text}`);
+        sequence(w, "{", "}", node.clauses, print, node.uri.range.end, node.range.end - 1);
+    }
+}
+
+function shape(w: Writer, node: ShapeDecl): void {
+    put(w, `shape ${node.name.text} `);
+    contractNode(w, node.contract, 0, true);
+}
+
+function head(word: string, node: Agent | Func): string {
+    return `${node.main ? "main " : ""}${word}${node.name === undefined ? "" : ` ${node.name.text}`}`;
+}
+
+function agent(w: Writer, node: Agent): void {
+    const close = node.range.end - 1;
+    put(w, `${head("agent", node)} {`);
+    const lines = [...node.config, ...node.funcs];
+    if (lines.length === 0 && !commentsBefore(w, close)) {
+        put(w, "}");
+        return;
+    }
+    w.indent++;
+    w.at = node.name?.range.end ?? node.range.start;
+    trailingOpen(w, w.at, lines[0]?.range.start ?? close);
+    newline(w);
+    lines.forEach((line, index) => {
+        const apart = line.kind === "func" && index > 0;
+        if (apart) newline(w);
+        leading(w, line.range.start, index === 0 || apart);
+        if (line.kind === "func") func(w, line);
+        else agentLine(w, line);
+        const next = lines[index + 1]?.range.start;
+        trailing(w, line.range.end, next ?? close, next === undefined);
+        newline(w);
+    });
+    leadingClose(w, close, lines.length === 0);
+    w.indent--;
+    put(w, "}");
+}
+
+function func(w: Writer, node: Func): void {
+    const { result, body } = node;
+    put(w, head("func", node));
+    const from = node.name?.range.end ?? node.range.start;
+    const last = node.params.at(-1)?.range.end ?? from;
+    const close = Math.max(last, (result ?? body).range.start - 1);
+    parameters(w, node.params, from, close, result === undefined ? 2 : 5);
+    put(w, " ");
+    if (result !== undefined) {
+        put(w, "-> ");
+        contractNode(w, result, 2, true);
+        put(w, " ");
+    }
+    block(w, body);
+}
