@@ -14,14 +14,17 @@ export class Fail {
     site: Site | null;
     /** Origins of what is shown in `message` and `detail`: a caught failure carries them (label set id of the run). */
     labels: number;
+    /** It bounds the whole run: nothing inside the run can catch it. */
+    readonly whole: boolean;
 
-    constructor(kind: FailureKind, message: string, more: { detail?: Json; hint?: string; site?: Site | null; labels?: number } = {}) {
+    constructor(kind: FailureKind, message: string, more: { detail?: Json; hint?: string; site?: Site | null; labels?: number; whole?: boolean } = {}) {
         this.kind = kind;
         this.message = message;
         this.detail = more.detail;
         this.hint = more.hint;
         this.site = more.site ?? null;
         this.labels = more.labels ?? 0;
+        this.whole = more.whole ?? false;
     }
 
     get class(): "failure" | "limit" | "violation" {

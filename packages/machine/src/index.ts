@@ -10,3 +10,6 @@ export { continueGenerate, startGenerate } from "./prompt/generate.ts";
 export * from "./ledger/canonical.ts";
 export * from "./ledger/seal.ts";
 export * from "./ledger/ndjson.ts";
+export { Compiled, compileProgram } from "./compile/program.ts";
+export { type Advance, Machine, type Result } from "./run/machine.ts";
+export type { FileContent, Limits, StartOptions } from "./run/options.ts";

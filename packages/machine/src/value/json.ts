@@ -6,7 +6,7 @@
 import type { Json } from "@remit/language";
 import { Fail } from "../failure.ts";
 import type { Labels } from "./label.ts";
-import { Capability, type Heap, Labelled, List, Obj, type Raw, type Value } from "./value.ts";
+import { Capability, type Heap, Labelled, List, type Obj, type Raw, type Value } from "./value.ts";
 
 export const MAX_DEPTH = 500;
 
@@ -25,6 +25,7 @@ export function toJson(value: Value, labels: Labels): { json: Json; labels: numb
             met = labels.union(met, v.l);
             v = v.v;
         }
+        if (typeof v === "number" && !Number.isFinite(v)) throw new Fail("value", `${v} cannot be written as JSON`, { labels: met });
         if (v === null || typeof v !== "object") return v;
         if (v instanceof Capability) throw capabilityIsNotData(v);
         if (open.has(v)) throw new Fail("value", "this value contains itself", { labels: met });

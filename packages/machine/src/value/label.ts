@@ -34,6 +34,11 @@ export class Labels {
         return id;
     }
 
+    /** How many sets there are, the empty one included. Ids run from 0 to `size - 1` in the order in which sets were first met. */
+    get size(): number {
+        return this.sets.length;
+    }
+
     /** Sorted origins of a set. */
     origins(id: number): readonly string[] {
         return this.sets[id] as readonly string[];

@@ -116,19 +116,30 @@ export interface Owner {
     readonly parent: Owner | null;
 }
 
+/** What to put back when a stretch of closures is given up. `items` (`slots`) is null where the object only grew. */
 export type UndoEntry =
-    | { readonly list: List; readonly length: number; readonly items: Value[] | null }
-    | { readonly obj: Obj; readonly shape: Shape; readonly slots: Value[]; readonly keys: number };
+    | { readonly list: List; readonly gen: number; readonly length: number; readonly items: Value[] | null }
+    | { readonly obj: Obj; readonly gen: number; readonly shape: Shape; readonly keys: number; readonly slots: Value[] | null };
+
+/** How an object with an id changed since the last save: from `at` on it grew; `whole`: something before `at` was overwritten. */
+export interface Change {
+    readonly at: number;
+    whole: boolean;
+}
+
+/** No list holds more items; see LANGUAGE 9 on what bounds a run. */
+export const MAX_ITEMS = 10_000_000;
 
 /**
  * The write barrier's state. `gen` is raised at every save, at the start of every stretch of closures and at every change of fiber, so
- * that the first write to an older object after it passes `touch` once.
+ * that the first write to an older object after it passes `touch` once. An object's `gen` is `gen` once it may be overwritten freely and
+ * `-gen` once it may only grow freely: growing logs a length, overwriting a copy.
  */
 export class Heap {
     gen = 1;
     owner: Owner;
     /** Objects with an id that changed since the last save. */
-    readonly dirty = new Set<List | Obj>();
+    readonly dirty = new Map<List | Obj, Change>();
     /** Set while a stretch of closures may have to be undone. */
     undo: UndoEntry[] | null = null;
     readonly root = new Shape([], false);
@@ -149,17 +160,20 @@ export class Heap {
     }
 
     set(obj: Obj, key: string, value: Value): void {
-        if (obj.gen !== this.gen) this.touch(obj);
         const slot = obj.shape.index.get(key);
-        if (slot !== undefined) obj.slots[slot] = value;
-        else {
+        if (slot !== undefined) {
+            if (obj.gen !== this.gen) this.touch(obj);
+            obj.slots[slot] = value;
+        } else {
+            if (obj.gen !== this.gen && obj.gen !== -this.gen) this.touchGrowth(obj);
             obj.shape = obj.shape.with(key);
             obj.slots.push(value);
         }
     }
 
     push(list: List, value: Value): void {
-        if (list.gen !== this.gen) this.touch(list);
+        if (list.gen !== this.gen && list.gen !== -this.gen) this.touchGrowth(list);
+        if (list.items.length >= MAX_ITEMS) throw new Fail("limit.bytes", `a list may hold ${MAX_ITEMS} items`, { whole: true });
         list.items.push(value);
     }
 
@@ -168,19 +182,61 @@ export class Heap {
         list.items[index] = value;
     }
 
-    /** First write to `o` in this generation: refuse what another fiber owns, remember how to undo it, mark it dirty. */
+    /** Before something that `o` already holds is overwritten, once in a generation: may it be, and what was it. */
     touch(o: List | Obj): void {
+        this.permit(o);
+        if (this.undo !== null) {
+            if (o instanceof List) this.undo.push({ list: o, gen: o.gen, length: o.items.length, items: o.items.slice() });
+            else this.undo.push({ obj: o, gen: o.gen, shape: o.shape, keys: o.shape.keys.length, slots: o.slots.slice() });
+        }
+        if (o.id !== 0) {
+            const change = this.dirty.get(o);
+            if (change !== undefined) change.whole = true;
+            else this.dirty.set(o, { at: 0, whole: true });
+        }
+        o.gen = this.gen;
+    }
+
+    /** Before `o` grows for the first time in a generation. */
+    touchGrowth(o: List | Obj): void {
+        this.permit(o);
+        const at = o instanceof List ? o.items.length : o.slots.length;
+        if (this.undo !== null) {
+            if (o instanceof List) this.undo.push({ list: o, gen: o.gen, length: at, items: null });
+            else this.undo.push({ obj: o, gen: o.gen, shape: o.shape, keys: o.shape.keys.length, slots: null });
+        }
+        if (o.id !== 0 && !this.dirty.has(o)) this.dirty.set(o, { at, whole: false });
+        o.gen = -this.gen;
+    }
+
+    /** Only what made an object, or waits for what made it, may change it. */
+    private permit(o: List | Obj): void {
         let owner: Owner | null = o.owner;
         while (owner !== null && owner !== this.owner) owner = owner.parent;
         if (owner === null)
             throw new Fail("value", "a parallel for changed something that its iterations share", {
                 hint: "return the value from the iteration and collect the results after the parallel for",
             });
-        if (this.undo !== null) {
-            if (o instanceof List) this.undo.push({ list: o, length: o.items.length, items: o.items.slice() });
-            else this.undo.push({ obj: o, shape: o.shape, slots: o.slots.slice(), keys: o.shape.keys.length });
+    }
+
+    /** Puts back everything that was written since `undo` was set. */
+    rollBack(): void {
+        const log = this.undo ?? [];
+        for (let i = log.length - 1; i >= 0; i--) {
+            const entry = log[i] as UndoEntry;
+            if ("list" in entry) {
+                if (entry.items !== null) entry.list.items = entry.items;
+                else entry.list.items.length = entry.length;
+                entry.list.gen = entry.gen;
+            } else {
+                const { obj, shape, keys } = entry;
+                if (entry.slots !== null) obj.slots = entry.slots;
+                else obj.slots.length = keys;
+                if (shape.own) for (const key of shape.keys.splice(keys)) shape.index.delete(key);
+                obj.shape = shape;
+                obj.gen = entry.gen;
+            }
         }
-        if (o.id !== 0) this.dirty.add(o);
-        o.gen = this.gen;
+        this.undo = null;
     }
 }

@@ -1,0 +1,294 @@
+/**
+ * Calls in code that cannot reach an effect: functions of the program, built-ins, and lambdas.
+ *
+ * Boundary: closures only. Calls on frames are instructions (`frames.ts`), which share the argument and method code of this file.
+ *
+ * M1: a call counts one step after its arguments; each run of a lambda counts one.
+ */
+import type { ExprForm, Json, Site } from "@remit/language";
+import type { Builtin, Lambda } from "../builtin/builtin.ts";
+import { findBuiltin } from "../builtin/table.ts";
+import { Fail } from "../failure.ts";
+import { located, unknownProperty } from "../value/access.ts";
+import { fromJson } from "../value/json.ts";
+import { nameOf } from "../value/operators.ts";
+import { Capability, Labelled, List, Obj, type Raw, type Value } from "../value/value.ts";
+import { type Context, expr, fails, lookUp, siteOf } from "./closures.ts";
+import { type Code, type RunState, type Slots, slots0, slots1, slots2, slotsOf } from "./code.ts";
+import { checkArguments, checkResult } from "./contracts.ts";
+import { asLambda } from "./effects.ts";
+import { type Rows, rowFor, rowsOf } from "./members.ts";
+import type { Fn } from "./program.ts";
+
+/** An argument as a built-in takes it. */
+export type Arg = (f: Slots) => Value | Lambda;
+
+export function callCode(cx: Context, e: ExprForm & { kind: "call" }): Code {
+    const at = siteOf(cx, e.at);
+    const { callee } = e;
+    if (e.args.some((a) => a.name !== undefined)) return fails("value", "this call takes no named arguments", at);
+    if (callee.kind === "name") {
+        if (cx.scope.find(callee.name) !== 0) return fails("value", `'${callee.name}' is not a function`, at);
+        const meaning = lookUp(cx, callee.name);
+        if (meaning === undefined) return fails("value", `Unknown function '${callee.name}'`, at);
+        if (meaning.kind === "func") return userCall(cx, meaning.fn, e, at);
+        if (meaning.kind === "builtin") return globalCall(meaning.row, argsOf(cx, e), at);
+        return fails("value", meaning.kind === "agent" ? "an effect cannot happen here" : `'${callee.name}' is not a function`, at);
+    }
+    if (callee.kind !== "member") return fails("value", "only a name or a member can be called", at);
+    if (callee.object.kind === "name" && cx.scope.find(callee.object.name) === 0) {
+        const meaning = lookUp(cx, callee.object.name);
+        if (meaning === undefined) {
+            const row = callee.object.name === "json" ? findBuiltin("json", callee.name) : undefined;
+            if (row !== undefined) return globalCall(row, argsOf(cx, e), at);
+        } else if (meaning.kind !== "file") return fails("value", "an effect cannot happen here", at);
+    }
+    return methodCode(expr(cx, callee.object), callee.name, argsOf(cx, e), callee.safe === true, at);
+}
+
+// ---- functions of the program ----------------------------------------------------------------------------------------
+
+function userCall(cx: Context, fn: Fn, e: ExprForm & { kind: "call" }, at: Site | null): Code {
+    if (fn.effectful) return fails("value", "an effect cannot happen here", at);
+    const given = e.args.map((a) => expr(cx, a.value));
+    const wrong = wrongCount(fn, given.length);
+    if (wrong !== null) return fails("value", wrong, at);
+    const args = [...given, ...defaultsFrom(fn, given.length)];
+    const [a, b] = args as [Code, Code];
+    if (fn.checksParams || fn.form.result !== undefined)
+        return (f) => {
+            const m = f[0];
+            const c = fn.closure;
+            const g = slots0(c.slots, m);
+            for (let i = 0; i < args.length; i++) g[i + 1] = (args[i] as Code)(f);
+            if (--m.left < 0) m.over();
+            if (--m.depth < 0) m.deep();
+            checkArguments(m, fn, g, at);
+            const r = checkResult(m, fn, c.run(g), at);
+            m.depth++;
+            return r;
+        };
+    if (args.length === 1)
+        return (f) => {
+            const m = f[0];
+            const c = fn.closure;
+            const g = slots1(c.slots, m, a(f));
+            if (--m.left < 0) m.over();
+            if (--m.depth < 0) m.deep();
+            const r = c.run(g);
+            m.depth++;
+            return r;
+        };
+    if (args.length === 2)
+        return (f) => {
+            const m = f[0];
+            const c = fn.closure;
+            const g = slots2(c.slots, m, a(f), b(f));
+            if (--m.left < 0) m.over();
+            if (--m.depth < 0) m.deep();
+            const r = c.run(g);
+            m.depth++;
+            return r;
+        };
+    return (f) => {
+        const m = f[0];
+        const c = fn.closure;
+        const g = slots0(c.slots, m);
+        for (let i = 0; i < args.length; i++) g[i + 1] = (args[i] as Code)(f);
+        if (--m.left < 0) m.over();
+        if (--m.depth < 0) m.deep();
+        const r = c.run(g);
+        m.depth++;
+        return r;
+    };
+}
+
+/** Null where a function takes that many arguments. */
+export function wrongCount(fn: Fn, given: number): string | null {
+    const most = fn.form.params.length;
+    if (given >= fn.required && given <= most) return null;
+    const expected = fn.required === most ? `${most}` : `${fn.required} to ${most}`;
+    return `${fn.name} expects ${expected} argument${expected === "1" ? "" : "s"}, got ${given}`;
+}
+
+/** Code for the defaults of the parameters from `given` on. */
+export function defaultsFrom(fn: Fn, given: number): Code[] {
+    return fn.form.params.slice(given).map((p) => {
+        const json: Json = p.default ?? null;
+        if (json === null || typeof json !== "object") return () => json;
+        return (f) => fromJson(json, f[0].heap);
+    });
+}
+
+// ---- built-ins -------------------------------------------------------------------------------------------------------
+
+export function argsOf(cx: Context, e: ExprForm & { kind: "call" }): Arg[] {
+    return e.args.map((a, i): Arg => {
+        if (a.value.kind === "lambda") return lambdaArg(cx, a.value);
+        const named = asLambda(cx.program, cx, { has: (name) => cx.scope.find(name) !== 0 }, e, i);
+        if (named !== undefined) {
+            if (named.effectful)
+                return fails("value", `${named.name} reaches an effect, so it cannot stand for a lambda`, siteOf(cx, e.at));
+            return (f) => new FnLambda(f[0], named);
+        }
+        return expr(cx, a.value);
+    });
+}
+
+class SlotLambda implements Lambda {
+    readonly arity: number;
+    private readonly f: Slots;
+    private readonly slots: readonly number[];
+    private readonly body: Code;
+    constructor(f: Slots, slots: readonly number[], body: Code) {
+        this.f = f;
+        this.slots = slots;
+        this.body = body;
+        this.arity = slots.length;
+    }
+    call(args: readonly Value[]): Value {
+        const { f, slots } = this;
+        if (--f[0].left < 0) f[0].over();
+        for (let i = 0; i < slots.length; i++) f[slots[i] as number] = args[i] ?? null;
+        return this.body(f);
+    }
+}
+
+function lambdaArg(cx: Context, e: ExprForm & { kind: "lambda" }): Arg {
+    cx.scope.push();
+    const slots = e.params.map((p) => cx.scope.define(p));
+    const body = expr(cx, e.body);
+    cx.scope.pop();
+    return (f) => new SlotLambda(f, slots, body);
+}
+
+/** A function of the program given by name where a lambda is taken. */
+class FnLambda implements Lambda {
+    readonly arity: number;
+    private readonly m: RunState;
+    private readonly fn: Fn;
+    private readonly defaults: readonly Code[];
+    constructor(m: RunState, fn: Fn) {
+        this.m = m;
+        this.fn = fn;
+        this.arity = fn.form.params.length;
+        this.defaults = defaultsFrom(fn, 0);
+    }
+    call(args: readonly Value[]): Value {
+        const { m, fn } = this;
+        const g = slotsOf(fn.closure.slots, m, args.slice(0, this.arity));
+        for (let i = args.length; i < this.arity; i++) g[i + 1] = (this.defaults[i] as Code)(g);
+        if (--m.left < 0) m.over();
+        if (--m.depth < 0) m.deep();
+        checkArguments(m, fn, g, null);
+        const r = checkResult(m, fn, fn.closure.run(g), null);
+        m.depth++;
+        return r;
+    }
+}
+
+export function globalCall(row: Builtin, args: readonly Arg[], at: Site | null): Code {
+    const wrong = wrongArgs(row, args.length);
+    if (wrong !== null) return fails("value", wrong, at);
+    return (f) => {
+        const given = args.map((a) => a(f));
+        if (--f[0].left < 0) f[0].over();
+        return callRow(f[0], row, null, 0, given, at);
+    };
+}
+
+function wrongArgs(row: Builtin, given: number): string | null {
+    if (given >= row.min && given <= row.max) return null;
+    const expected = row.min === row.max ? `${row.min}` : Number.isFinite(row.max) ? `${row.min} to ${row.max}` : `at least ${row.min}`;
+    return `${row.name} expects ${expected} argument${expected === "1" ? "" : "s"}, got ${given}`;
+}
+
+function callRow(m: RunState, row: Builtin, self: Raw, l: number, args: readonly (Value | Lambda)[], at: Site | null): Value {
+    for (let i = 0; i < args.length; i++) {
+        const isLambda = isALambda(args[i] as Value | Lambda);
+        if (isLambda !== (row.lambda === i))
+            throw new Fail("value", isLambda ? `${row.name} takes no lambda there` : `${row.name} needs a lambda: ${row.signature}`, {
+                site: at,
+            });
+    }
+    try {
+        return row.call(m, self, l, args);
+    } catch (error) {
+        throw located(error, at);
+    }
+}
+
+export function isALambda(arg: Value | Lambda): arg is Lambda {
+    return arg instanceof SlotLambda || arg instanceof FnLambda;
+}
+
+/** `object.name(args)` where the object is data. */
+export function methodCode(object: Code, name: string, args: readonly Arg[], safe: boolean, at: Site | null): Code {
+    const rows = rowsOf(name);
+    const only = args[0];
+    if (name === "add" && args.length === 1 && only !== undefined && rows.list?.mutates === true)
+        return (f) => {
+            const self = object(f);
+            const given = only(f);
+            const m = f[0];
+            if (--m.left < 0) m.over();
+            if (self instanceof List && !isALambda(given)) {
+                try {
+                    m.heap.push(self, given);
+                } catch (error) {
+                    throw located(error, at);
+                }
+                return self;
+            }
+            return callMethod(m, self, name, [given], rows, safe, at);
+        };
+    if (args.length === 0)
+        return (f) => {
+            const self = object(f);
+            if (--f[0].left < 0) f[0].over();
+            return callMethod(f[0], self, name, [], rows, safe, at);
+        };
+    if (args.length === 1 && only !== undefined)
+        return (f) => {
+            const self = object(f);
+            const given = [only(f)];
+            if (--f[0].left < 0) f[0].over();
+            return callMethod(f[0], self, name, given, rows, safe, at);
+        };
+    return (f) => {
+        const self = object(f);
+        const given = args.map((a) => a(f));
+        if (--f[0].left < 0) f[0].over();
+        return callMethod(f[0], self, name, given, rows, safe, at);
+    };
+}
+
+/** Own keys come before built-in methods, so an object's own `keys` is not the built-in one. */
+export function callMethod(
+    m: RunState,
+    object: Value,
+    name: string,
+    args: readonly (Value | Lambda)[],
+    rows: Rows,
+    safe: boolean,
+    at: Site | null,
+): Value {
+    const l = object instanceof Labelled ? object.l : 0;
+    const self = object instanceof Labelled ? object.v : object;
+    if (self instanceof Obj && self.has(name))
+        throw new Fail("value", `'${name}' of this object is not a function`, { site: at, labels: l });
+    const row = rowFor(rows, self);
+    if (row === undefined) {
+        if (safe && (self === null || self instanceof Obj)) return l === 0 ? null : new Labelled(null, l);
+        if (self instanceof Capability)
+            throw new Fail("value", `${self.name} is a ${self.kind} and has no method '${name}' here`, { site: at });
+        if (self instanceof Obj) throw unknownProperty(name, at, l);
+        throw new Fail("value", self === null ? `none has no method '${name}'` : `a ${nameOf(self)} has no method '${name}'`, {
+            site: at,
+            labels: l,
+        });
+    }
+    const wrong = wrongArgs(row, args.length);
+    if (wrong !== null) throw new Fail("value", wrong, { site: at });
+    return callRow(m, row, self, l, args, at);
+}

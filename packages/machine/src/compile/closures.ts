@@ -1,0 +1,477 @@
+/**
+ * Code that cannot reach an effect, as closures over slots.
+ *
+ * Boundary: expressions and statements to `Code` and `Step`. `frames.ts` uses the same expressions as operands of its instructions, with
+ * calls of the user's functions lifted out before (`framed`).
+ *
+ * M1: steps are the same in both forms: one for each statement, one for each call (of a function, built-in or lambda), one for each pass of
+ *     a loop.
+ * M2: every failure of an expression carries its own place, so both forms report the same.
+ */
+import type { At, BranchForm, ExprForm, Site, StmtForm } from "@remit/language";
+import { Fail } from "../failure.ts";
+import { readIndex, writeIndex, writeMember } from "../value/access.ts";
+import { equals, join, nameOf, negate, not, numeric, plus, truthy } from "../value/operators.ts";
+import { Labelled, List, type Value } from "../value/value.ts";
+import { callCode } from "./calls.ts";
+import { BREAK, type ClosureForm, CONTINUE, type Code, type Operand, type Slots, type Step } from "./code.ts";
+import { blockStep, testOf } from "./control.ts";
+import { failureValue, raisedFailure } from "./failure.ts";
+import * as fused from "./fused.ts";
+import { listCode, objectCode } from "./literals.ts";
+import { memberCode, propertyCode } from "./members.ts";
+import type { Compiled, Fn, Meaning } from "./program.ts";
+import { Scope } from "./scope.ts";
+
+/** What compiling one function needs. */
+export interface Context {
+    readonly program: Compiled;
+    readonly file: number;
+    readonly agent: string | null;
+    readonly scope: Scope;
+}
+
+export const siteOf = (cx: Context, at: At | undefined): Site | null => cx.program.site(cx.file, at);
+export const lookUp = (cx: Context, name: string): Meaning | undefined => cx.program.lookup(cx.file, cx.agent, name);
+
+export function closureForm(fn: Fn): ClosureForm {
+    const scope = new Scope();
+    const cx: Context = { program: fn.program, file: fn.file, agent: fn.agent, scope };
+    for (const p of fn.form.params) scope.define(p.name);
+    const run = valueOfBlock(cx, fn.form.body);
+    return { slots: scope.size, run };
+}
+
+/** A block whose value is that of its last statement, if that is an expression; `return` inside ends it with its value. */
+export function valueOfBlock(cx: Context, body: readonly StmtForm[]): Code {
+    const last = body[body.length - 1];
+    const rest = blockStep((last?.kind === "expr" ? body.slice(0, -1) : body).map((s) => step(cx, s)));
+    if (last?.kind === "expr") {
+        const value = expr(cx, last.value);
+        if (rest === null)
+            return (f) => {
+                if (--f[0].left < 0) f[0].over();
+                return value(f);
+            };
+        return (f) => {
+            const done = rest(f);
+            if (done !== undefined) return done as Value;
+            if (--f[0].left < 0) f[0].over();
+            return value(f);
+        };
+    }
+    if (rest === null) return () => null;
+    return (f) => {
+        const done = rest(f);
+        return done === undefined ? null : (done as Value);
+    };
+}
+
+function block(cx: Context, body: readonly StmtForm[]): Step {
+    cx.scope.push();
+    const made = blockStep(body.map((s) => step(cx, s)));
+    cx.scope.pop();
+    return made ?? (() => undefined);
+}
+
+// ---- statements ------------------------------------------------------------------------------------------------------
+
+export function step(cx: Context, s: StmtForm): Step {
+    switch (s.kind) {
+        case "config":
+        case "context":
+        case "use":
+        case "use.one":
+            return () => undefined;
+        case "expr": {
+            const value = expr(cx, s.value);
+            return (f) => {
+                value(f);
+                return undefined;
+            };
+        }
+        case "return":
+            return expr(cx, s.value);
+        case "assign":
+            return assign(cx, s.target, s.op, s.value, siteOf(cx, s.at));
+        case "if":
+            return branches(cx, s.branches, s.otherwise);
+        case "raise": {
+            const value = expr(cx, s.value);
+            const at = siteOf(cx, s.at);
+            return (f) => {
+                throw raisedFailure(f[0], value(f), at);
+            };
+        }
+        case "break":
+            return () => BREAK;
+        case "continue":
+            return () => CONTINUE;
+        case "repeat": {
+            const { times } = s;
+            const body = block(cx, s.body);
+            return (f) => {
+                const m = f[0];
+                for (let i = 0; i < times; i++) {
+                    if (--m.left < 0) m.over();
+                    const done = body(f);
+                    if (done !== undefined && done !== CONTINUE) return done === BREAK ? undefined : done;
+                }
+                return undefined;
+            };
+        }
+        case "loop": {
+            const until = testOf(expr(cx, s.until));
+            const { max } = s;
+            const body = block(cx, s.body);
+            return (f) => {
+                const m = f[0];
+                for (let i = 0; i < max; i++) {
+                    if (--m.left < 0) m.over();
+                    if (until(f)) break;
+                    const done = body(f);
+                    if (done !== undefined && done !== CONTINUE) return done === BREAK ? undefined : done;
+                }
+                return undefined;
+            };
+        }
+        case "for": {
+            const list = expr(cx, s.list);
+            const { max } = s;
+            const at = siteOf(cx, s.list.at ?? s.at);
+            cx.scope.push();
+            const slot = cx.scope.define(s.item);
+            const body = block(cx, s.body);
+            cx.scope.pop();
+            return (f) => {
+                const m = f[0];
+                const all = list(f);
+                const l = all instanceof Labelled ? all.l : 0;
+                const items = listOf(all, at).items;
+                const n = Math.min(items.length, max);
+                for (let i = 0; i < n; i++) {
+                    if (--m.left < 0) m.over();
+                    f[slot] = l === 0 ? (items[i] as Value) : join(m, items[i] as Value, l);
+                    const done = body(f);
+                    if (done !== undefined && done !== CONTINUE) return done === BREAK ? undefined : done;
+                }
+                return undefined;
+            };
+        }
+        case "try": {
+            const body = block(cx, s.body);
+            cx.scope.push();
+            const slot = s.name === undefined ? 0 : cx.scope.define(s.name);
+            const handler = block(cx, s.handler);
+            cx.scope.pop();
+            return (f) => guarded(f, body, handler, slot);
+        }
+    }
+}
+
+/** The list behind a value that a loop goes over. */
+export function listOf(value: Value, at: Site | null): List {
+    const v = value instanceof Labelled ? value.v : value;
+    if (!(v instanceof List))
+        throw new Fail("value", `a loop needs a list, not a ${nameOf(v)}`, { site: at, labels: value instanceof Labelled ? value.l : 0 });
+    return v;
+}
+
+function guarded<T>(f: Slots, body: (f: Slots) => T, handler: (f: Slots) => T, slot: number): T {
+    const { depth } = f[0];
+    try {
+        return body(f);
+    } catch (error) {
+        if (!(error instanceof Fail) || error.whole) throw error;
+        f[0].depth = depth;
+        if (slot !== 0) f[slot] = failureValue(f[0], error);
+        return handler(f);
+    }
+}
+
+function branches(cx: Context, list: readonly BranchForm[], otherwise: readonly StmtForm[] | undefined): Step {
+    let rest: Step | null = otherwise === undefined ? null : block(cx, otherwise);
+    for (let i = list.length - 1; i >= 0; i--) {
+        const branch = list[i] as BranchForm;
+        rest = choose(expr(cx, branch.test), block(cx, branch.body), rest);
+    }
+    return rest ?? (() => undefined);
+}
+
+function choose(test: Code, yes: Step, no: Step | null): Step {
+    if (no === null)
+        return (f) => {
+            const c = test(f);
+            return c === true || (c !== false && truthy(c)) ? yes(f) : undefined;
+        };
+    return (f) => {
+        const c = test(f);
+        return c === true || (c !== false && truthy(c)) ? yes(f) : no(f);
+    };
+}
+
+const OPERATION = { "+=": "+", "-=": "-" } as const;
+
+function assign(cx: Context, target: ExprForm, op: "=" | "+=" | "-=", value: ExprForm, at: Site | null): Step {
+    if (target.kind === "name") {
+        if (op !== "=") {
+            const whole: ExprForm = { kind: "binary", op: OPERATION[op], left: target, right: value };
+            return assignSlot(cx, target.name, whole, at);
+        }
+        return assignSlot(cx, target.name, value, at);
+    }
+    const given = expr(cx, value);
+    if (target.kind === "member") {
+        const object = expr(cx, target.object);
+        const { name } = target;
+        if (op === "=")
+            return (f) => {
+                const v = given(f);
+                writeMember(f[0].heap, object(f), name, v, at);
+                return undefined;
+            };
+        const read = propertyCode(name, false, siteOf(cx, target.at) ?? at);
+        const by = op;
+        return (f) => {
+            const v = given(f);
+            const o = object(f);
+            const before = read(f, o);
+            writeMember(f[0].heap, o, name, by === "+=" ? plus(f[0], before, v, at) : numeric(f[0], "-", before, v, at), at);
+            return undefined;
+        };
+    }
+    if (target.kind === "index") {
+        const object = expr(cx, target.object);
+        const index = expr(cx, target.index);
+        const by = op;
+        return (f) => {
+            const v = given(f);
+            const o = object(f);
+            const i = index(f);
+            if (by === "=") writeIndex(f[0], o, i, v, at);
+            else {
+                const before = readIndex(f[0], o, i, at);
+                writeIndex(f[0], o, i, by === "+=" ? plus(f[0], before, v, at) : numeric(f[0], "-", before, v, at), at);
+            }
+            return undefined;
+        };
+    }
+    return fails("value", "only a name, a property or an item can be assigned", at);
+}
+
+function assignSlot(cx: Context, name: string, value: ExprForm, at: Site | null): Step {
+    if (cx.scope.isFenced(name))
+        return fails("value", `an iteration of a parallel for cannot assign '${name}', which its siblings share`, at);
+    if (value.kind === "binary" && (value.op === "+" || value.op === "-" || value.op === "*" || value.op === "%")) {
+        const l = operand(cx, value.left);
+        const r = operand(cx, value.right);
+        const slot = slotFor(cx, name);
+        const where = siteOf(cx, value.at) ?? at;
+        if (l.kind === "k" && r.kind === "k") return into(slot, binaryOf(value.op, l, r, where));
+        if (value.op === "+") return fused.plusInto(slot, l, r, where);
+        if (value.op === "-") return fused.minusInto(slot, l, r, where);
+        if (value.op === "*") return fused.timesInto(slot, l, r, where);
+        return fused.moduloInto(slot, l, r, where);
+    }
+    const code = expr(cx, value);
+    return into(slotFor(cx, name), code);
+}
+
+function into(slot: number, code: Code): Step {
+    return (f) => {
+        f[slot] = code(f);
+        return undefined;
+    };
+}
+
+/** S1: the nearest visible slot of that name, or a new one in the present block. */
+export function slotFor(cx: Context, name: string): number {
+    return cx.scope.find(name) || cx.scope.define(name);
+}
+
+export function fails(kind: "value" | "violation.capability", message: string, at: Site | null): (f: Slots) => never {
+    return () => {
+        throw new Fail(kind, message, { site: at });
+    };
+}
+
+// ---- expressions -----------------------------------------------------------------------------------------------------
+
+export function operand(cx: Context, e: ExprForm): Operand {
+    if (e.kind === "literal") return { kind: "k", value: e.value };
+    if (e.kind === "name") {
+        const slot = cx.scope.find(e.name);
+        if (slot !== 0) return { kind: "s", slot };
+    }
+    return { kind: "e", code: expr(cx, e) };
+}
+
+export function expr(cx: Context, e: ExprForm): Code {
+    switch (e.kind) {
+        case "literal": {
+            const { value } = e;
+            return () => value;
+        }
+        case "name":
+            return nameCode(cx, e.name, siteOf(cx, e.at));
+        case "list":
+            return listCode(cx, e);
+        case "object":
+            return objectCode(cx, e);
+        case "member": {
+            const at = siteOf(cx, e.at);
+            if (e.object.kind === "name" && cx.scope.find(e.object.name) === 0) {
+                const meaning = lookUp(cx, e.object.name);
+                if (meaning !== undefined && "value" in meaning)
+                    return fails("value", `${e.object.name}.${e.name} is a method: call it`, at);
+            }
+            return memberCode(operand(cx, e.object), e.name, e.safe === true, at);
+        }
+        case "index":
+            return indexCode(operand(cx, e.object), operand(cx, e.index), siteOf(cx, e.at));
+        case "unary": {
+            const value = expr(cx, e.value);
+            if (e.op === "not") return (f) => not(value(f));
+            const at = siteOf(cx, e.at);
+            if (e.value.kind === "literal" && typeof e.value.value === "number") {
+                const negative = -e.value.value;
+                return () => negative;
+            }
+            return (f) => negate(value(f), at);
+        }
+        case "binary":
+            return binary(cx, e);
+        case "call":
+            return callCode(cx, e);
+        case "lambda":
+            return fails("value", "a lambda may stand only where a built-in method takes one", siteOf(cx, e.at));
+        case "if.expr": {
+            let rest: Code = e.otherwise === undefined ? () => null : valueBlock(cx, e.otherwise);
+            for (let i = e.branches.length - 1; i >= 0; i--) {
+                const branch = e.branches[i] as BranchForm;
+                const test = testOf(expr(cx, branch.test));
+                const yes = valueBlock(cx, branch.body);
+                const no = rest;
+                rest = (f) => (test(f) ? yes(f) : no(f));
+            }
+            return rest;
+        }
+        case "try.expr": {
+            const body = valueBlock(cx, e.body);
+            cx.scope.push();
+            const slot = e.name === undefined ? 0 : cx.scope.define(e.name);
+            const handler = valueBlock(cx, e.handler);
+            cx.scope.pop();
+            return (f) => guarded(f, body, handler, slot);
+        }
+        case "generate":
+        case "parallel":
+            return fails("value", "an effect cannot happen here", siteOf(cx, e.at));
+    }
+}
+
+function valueBlock(cx: Context, body: readonly StmtForm[]): Code {
+    cx.scope.push();
+    const code = valueOfBlock(cx, body);
+    cx.scope.pop();
+    return code;
+}
+
+export function nameCode(cx: Context, name: string, at: Site | null): Code {
+    const slot = cx.scope.find(name);
+    if (slot !== 0) return (f) => f[slot] as Value;
+    const meaning = lookUp(cx, name);
+    if (meaning === undefined) return fails("value", `Unknown name '${name}'`, at);
+    if (meaning.kind === "file") {
+        const { number } = meaning.import;
+        return (f) => f[0].imports[number] ?? null;
+    }
+    if (meaning.kind === "builtin") return fails("value", `${name} is a built-in function: call it`, at);
+    const { value } = meaning;
+    return () => value;
+}
+
+function indexCode(l: Operand, r: Operand, at: Site | null): Code {
+    const object = codeOf(l);
+    if (r.kind === "k") {
+        const { value } = r;
+        return (f) => {
+            const o = object(f);
+            if (o instanceof List && typeof value === "number") {
+                const item = o.items[value];
+                if (item !== undefined) return item;
+            }
+            return readIndex(f[0], o, value, at);
+        };
+    }
+    const index = codeOf(r);
+    return (f) => {
+        const o = object(f);
+        const i = index(f);
+        if (o instanceof List && typeof i === "number") {
+            const item = o.items[i];
+            if (item !== undefined) return item;
+        }
+        return readIndex(f[0], o, i, at);
+    };
+}
+
+export function codeOf(o: Operand): Code {
+    if (o.kind === "e") return o.code;
+    if (o.kind === "s") {
+        const { slot } = o;
+        return (f) => f[slot] as Value;
+    }
+    const { value } = o;
+    return () => value;
+}
+
+function binary(cx: Context, e: ExprForm & { kind: "binary" }): Code {
+    const at = siteOf(cx, e.at);
+    if (e.op === "and" || e.op === "or" || e.op === "??") {
+        const left = expr(cx, e.left);
+        const right = expr(cx, e.right);
+        if (e.op === "??")
+            return (f) => {
+                const a = left(f);
+                if (a === null) return right(f);
+                return a instanceof Labelled && a.v === null ? join(f[0], right(f), a.l) : a;
+            };
+        const isAnd = e.op === "and";
+        return (f) => {
+            const a = left(f);
+            const l = a instanceof Labelled ? a.l : 0;
+            let r = truthy(a);
+            if (r !== isAnd) return l === 0 ? r : new Labelled(r, l);
+            const b = right(f);
+            r = truthy(b);
+            const both = b instanceof Labelled ? f[0].labels.union(l, b.l) : l;
+            return both === 0 ? r : new Labelled(r, both);
+        };
+    }
+    return binaryOf(e.op, operand(cx, e.left), operand(cx, e.right), at);
+}
+
+const FUSED = {
+    "+": fused.plusCode,
+    "-": fused.minusCode,
+    "*": fused.timesCode,
+    "/": fused.overCode,
+    "%": fused.moduloCode,
+    "<": fused.lessCode,
+    "<=": fused.atMostCode,
+    ">": fused.moreCode,
+    ">=": fused.atLeastCode,
+    "==": fused.sameCode,
+    "!=": fused.differCode,
+} as const;
+
+function binaryOf(op: keyof typeof FUSED, l: Operand, r: Operand, at: Site | null): Code {
+    if (l.kind === "k" && r.kind === "k") {
+        const [a, b] = [l.value, r.value];
+        if (op === "+") return (f) => plus(f[0], a, b, at);
+        if (op === "==" || op === "!=") return (f) => equals(f[0], a, b, op === "==", at);
+        return (f) => numeric(f[0], op, a, b, at);
+    }
+    return FUSED[op](l, r, at);
+}

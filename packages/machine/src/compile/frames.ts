@@ -1,0 +1,492 @@
+/**
+ * A function's frame form: statements to instructions.
+ *
+ * Boundary: statements and control flow here, expressions that hold calls in `lift.ts`, plain expressions as closures.
+ *
+ * M1: steps are counted as in closures: a statement's first instruction counts its step, `NEXT` one for each pass.
+ * M3: no value is half computed between two instructions: everything is in a slot.
+ */
+import type { At, BudgetForm, ExprForm, Site, StmtForm, UseForm, UseOneForm } from "@remit/language";
+import { type Context, expr, fails, siteOf, slotFor, step } from "./closures.ts";
+import type { Code, Step } from "./code.ts";
+import {
+    type AgentContext,
+    type Detail,
+    type FrameForm,
+    type Handler,
+    Instruction,
+    OP,
+    type PathSite,
+    type UseSpec,
+} from "./instructions.ts";
+import { Lifter } from "./lift.ts";
+import { type Compiled, type Fn, shownName } from "./program.ts";
+import { Scope } from "./scope.ts";
+import { numberSites } from "./sites.ts";
+import { sourceOf } from "./source.ts";
+
+const NOTHING: Step = () => undefined;
+const NONE: Code = () => null;
+const NO_CONTEXT: AgentContext = { model: null, role: null, description: null, max: null, uses: [] };
+
+interface LoopLabels {
+    readonly exits: Instruction[];
+    readonly again: Instruction[];
+}
+
+interface Body {
+    code: Instruction[];
+    handlers: Handler[];
+    names: { name: string; slot: number; from: number; to: number }[];
+}
+
+export function frameForm(fn: Fn): FrameForm {
+    const emitter = new Emitter(fn);
+    return emitter.function();
+}
+
+export class Emitter {
+    readonly fn: Fn;
+    readonly cx: Context;
+    readonly lifter: Lifter;
+    readonly ordinals: ReadonlyMap<ExprForm, string>;
+    private readonly bodies: Body[] = [];
+    private body: Body;
+    private pending = 0;
+    /** The last place that a jump leads to. */
+    private landed = -1;
+    private site: Site | null = null;
+    private loops: LoopLabels[] = [];
+    path: { word: string; slot: number }[] = [];
+    context: AgentContext;
+    private labels = new Map<string, number>();
+
+    constructor(fn: Fn) {
+        this.fn = fn;
+        this.cx = { program: fn.program, file: fn.file, agent: fn.agent, scope: new Scope() };
+        this.body = { code: [], handlers: [], names: [] };
+        this.bodies.push(this.body);
+        this.ordinals = numberSites(fn);
+        this.context = agentContext(fn.program, fn.file, fn.agent);
+        this.lifter = new Lifter(this);
+    }
+
+    function(): FrameForm {
+        for (const p of this.fn.form.params) this.named(p.name, this.cx.scope.define(p.name));
+        this.returning(this.fn.form.body);
+        return { slots: this.cx.scope.size, bodies: this.bodies };
+    }
+
+    // ---- emitting ----
+
+    emit(op: number, code: Code | Step, slot = 0, detail: Detail | null = null): Instruction {
+        const call = op >= OP.CALL && op <= OP.GENERATE ? 1 : 0;
+        const made = new Instruction(op, this.pending + call, this.site, code, slot, detail);
+        this.pending = 0;
+        this.body.code.push(made);
+        return made;
+    }
+
+    /** Sends the result of the instruction just emitted to another slot, if it is the one that fills `from` and nothing jumps past it. */
+    redirect(from: number, to: number): boolean {
+        const { code } = this.body;
+        const last = code[code.length - 1] as Instruction;
+        if (last.slot !== from || last.op < OP.CALL || last.op > OP.PARALLEL || this.landed === code.length) return false;
+        code[code.length - 1] = new Instruction(last.op, last.step, last.site, last.code, to, last.detail);
+        return true;
+    }
+
+    here(): number {
+        return this.body.code.length;
+    }
+
+    /** Makes these jumps lead to the next instruction. */
+    land(jumps: readonly Instruction[]): void {
+        for (const jump of jumps) jump.to = this.here();
+        this.landed = this.here();
+    }
+
+    jumpTo(to: number): void {
+        this.emit(OP.JUMP, NOTHING).to = to;
+    }
+
+    at(at: At | undefined): void {
+        this.site = siteOf(this.cx, at) ?? this.site;
+    }
+
+    /** `slot = e`, with calls in `e` lifted before. */
+    set(slot: number, e: ExprForm): void {
+        const plain = this.lifter.lift(e);
+        this.emit(this.lifter.mayRunLong(plain) ? OP.STRETCH : OP.SET, expr(this.cx, plain), slot);
+    }
+
+    siteOfCall(e: ExprForm, word: string): PathSite {
+        return { loops: [...this.path], name: this.ordinals.get(e) ?? word };
+    }
+
+    named(name: string, slot: number): void {
+        this.body.names.push({ name, slot, from: this.here(), to: Number.POSITIVE_INFINITY });
+    }
+
+    // ---- blocks ----
+
+    /** A block in its own scope. `into`: the slot for the value of its last statement, none where that is no expression. */
+    block(statements: readonly StmtForm[], into = 0): void {
+        const { context } = this;
+        const first = this.body.names.length;
+        this.cx.scope.push();
+        const last = statements[statements.length - 1];
+        for (const s of statements) {
+            if (into !== 0 && s === last && s.kind === "expr") {
+                this.begin(s);
+                this.set(into, s.value);
+            } else this.statement(s);
+        }
+        if (into !== 0 && last?.kind !== "expr") this.emit(OP.SET, NONE, into);
+        this.cx.scope.pop();
+        this.context = context;
+        for (let i = first; i < this.body.names.length; i++) {
+            const name = this.body.names[i] as Body["names"][number];
+            if (name.to === Number.POSITIVE_INFINITY) name.to = this.here();
+        }
+    }
+
+    /** Statements of a function's or iteration's body, with the value it returns at the end. */
+    private returning(statements: readonly StmtForm[]): void {
+        const last = statements[statements.length - 1];
+        for (const s of statements) {
+            if (s === last && s.kind === "expr") {
+                this.begin(s);
+                const plain = this.lifter.lift(s.value);
+                this.giveBack(plain);
+            } else this.statement(s);
+        }
+        if (last?.kind !== "expr") this.emit(OP.RETURN, NONE);
+    }
+
+    private giveBack(plain: ExprForm): void {
+        if (this.lifter.mayRunLong(plain)) {
+            const slot = this.cx.scope.temporary();
+            this.emit(OP.STRETCH, expr(this.cx, plain), slot);
+            this.emit(OP.RETURN, (f) => f[slot] as ReturnType<Code>);
+        } else this.emit(OP.RETURN, expr(this.cx, plain));
+    }
+
+    /** The body of a parallel for, as a body of its own over the same slots. Gives its number. */
+    iteration(item: string, statements: readonly StmtForm[]): { body: number; slot: number } {
+        const outer = {
+            body: this.body,
+            loops: this.loops,
+            path: this.path,
+            context: this.context,
+            site: this.site,
+            pending: this.pending,
+        };
+        const made: Body = { code: [], handlers: [], names: [] };
+        const number = this.bodies.push(made) - 1;
+        this.body = made;
+        this.loops = [];
+        this.path = [];
+        this.pending = 0;
+        this.cx.scope.push(true);
+        const slot = this.cx.scope.define(item);
+        this.named(item, slot);
+        this.returning(statements);
+        this.cx.scope.pop();
+        this.body = outer.body;
+        this.loops = outer.loops;
+        this.path = outer.path;
+        this.context = outer.context;
+        this.site = outer.site;
+        this.pending = outer.pending;
+        return { body: number, slot };
+    }
+
+    private begin(s: StmtForm): void {
+        this.pending = 1;
+        this.at(s.at);
+    }
+
+    // ---- statements ----
+
+    statement(s: StmtForm): void {
+        this.begin(s);
+        this.inside(s);
+        if (this.pending !== 0) this.emit(OP.DO, NOTHING);
+    }
+
+    private inside(s: StmtForm): void {
+        switch (s.kind) {
+            case "config":
+                this.context = { ...this.context, [s.key]: expr(this.cx, s.value) };
+                return;
+            case "context":
+                this.context = { ...this.context, max: s.max };
+                return;
+            case "use":
+            case "use.one": {
+                const use = useSpec(this.cx, this.fn.agent, this.fn.name, s, this.labels);
+                this.context = { ...this.context, uses: [...this.context.uses, use] };
+                this.emit(OP.USE, NOTHING, 0, { kind: "use", use, path: { loops: [...this.path], name: "" } });
+                return;
+            }
+            case "expr": {
+                const plain = this.lifter.lift(s.value);
+                if (plain.kind === "name" || plain.kind === "literal") {
+                    if (plain.kind === "name" && this.cx.scope.find(plain.name) === 0) this.emit(OP.DO, expr(this.cx, plain) as Step);
+                    return;
+                }
+                const code = expr(this.cx, plain);
+                this.emit(this.lifter.mayRunLong(plain) ? OP.STRETCH : OP.DO, dropping(code));
+                return;
+            }
+            case "return":
+                this.giveBack(this.lifter.lift(s.value));
+                return;
+            case "raise":
+                this.emit(OP.DO, step(this.cx, { ...s, value: this.lifter.short(this.lifter.lift(s.value)) }));
+                return;
+            case "assign":
+                this.assign(s);
+                return;
+            case "break":
+            case "continue": {
+                const loop = this.loops[this.loops.length - 1];
+                if (loop === undefined) this.emit(OP.DO, fails("value", `${s.kind} stands in no loop`, this.site));
+                else (s.kind === "break" ? loop.exits : loop.again).push(this.emit(OP.JUMP, NOTHING));
+                return;
+            }
+            case "if":
+                this.branches(s.branches, s.otherwise, 0);
+                return;
+            case "try":
+                this.guarded(s.body, s.name, s.handler, 0);
+                return;
+            case "repeat":
+                this.loop("repeat", s.times, null, s.body, s.at);
+                return;
+            case "loop":
+                this.loop("loop", s.max, s.until, s.body, s.at);
+                return;
+            case "for":
+                this.forEach(s);
+                return;
+        }
+    }
+
+    private assign(s: StmtForm & { kind: "assign" }): void {
+        const { lifter } = this;
+        if (s.target.kind === "name") {
+            const known = this.cx.scope.find(s.target.name);
+            let value = s.value;
+            if (lifter.lifts(value)) {
+                if (s.op !== "=" && known !== 0)
+                    value = lifter.lift({ kind: "binary", op: s.op === "+=" ? "+" : "-", left: s.target, right: s.value, at: s.at });
+                else value = lifter.lift(value);
+                // A call's result goes straight into the variable.
+                if (
+                    lifter.retarget(value, () =>
+                        this.cx.scope.isFenced((s.target as { name: string }).name)
+                            ? 0
+                            : slotFor(this.cx, (s.target as { name: string }).name),
+                    )
+                ) {
+                    if (known === 0) this.named(s.target.name, this.cx.scope.find(s.target.name));
+                    return;
+                }
+                if (s.op !== "=" && known !== 0) {
+                    this.emit(OP.DO, step(this.cx, { ...s, op: "=", value }));
+                    return;
+                }
+            }
+            const long = lifter.mayRunLong(value);
+            const code = step(this.cx, { ...s, value });
+            this.emit(long ? OP.STRETCH : OP.DO, code);
+            if (known === 0) this.named(s.target.name, this.cx.scope.find(s.target.name));
+            return;
+        }
+        const { target } = s;
+        if (target.kind === "member") {
+            const [value, object] = lifter.liftAll([s.value, target.object]) as [ExprForm, ExprForm];
+            this.plain({ ...s, value, target: { ...target, object } });
+        } else if (target.kind === "index") {
+            const [value, object, index] = lifter.liftAll([s.value, target.object, target.index]) as [ExprForm, ExprForm, ExprForm];
+            this.plain({ ...s, value, target: { ...target, object, index } });
+        } else this.plain(s);
+    }
+
+    private plain(s: StmtForm & { kind: "assign" }): void {
+        const long = this.lifter.mayRunLong(s.value) || this.lifter.mayRunLong(s.target);
+        this.emit(long ? OP.STRETCH : OP.DO, step(this.cx, s));
+    }
+
+    /** `into`: slot for the value of the branch taken; 0 for a statement. */
+    branches(
+        list: readonly { readonly test: ExprForm; readonly body: readonly StmtForm[] }[],
+        otherwise: readonly StmtForm[] | undefined,
+        into: number,
+    ): void {
+        const ends: Instruction[] = [];
+        for (const branch of list) {
+            const skip = this.unless(branch.test);
+            this.block(branch.body, into);
+            ends.push(this.emit(OP.JUMP, NOTHING));
+            this.land([skip]);
+        }
+        if (otherwise !== undefined) this.block(otherwise, into);
+        else if (into !== 0) this.emit(OP.SET, NONE, into);
+        this.land(ends);
+    }
+
+    /** A jump that is taken where `test` is false. */
+    unless(test: ExprForm): Instruction {
+        const plain = this.lifter.short(this.lifter.lift(test));
+        return this.emit(OP.UNLESS, expr(this.cx, plain));
+    }
+
+    guarded(body: readonly StmtForm[], name: string | undefined, handler: readonly StmtForm[], into: number): void {
+        if (this.pending !== 0) this.emit(OP.DO, NOTHING);
+        const from = this.here();
+        this.block(body, into);
+        const to = this.here();
+        const end = this.emit(OP.JUMP, NOTHING);
+        this.cx.scope.push();
+        const slot = name === undefined ? 0 : this.cx.scope.define(name);
+        this.body.handlers.push({ from, to, at: this.here(), slot });
+        const first = this.body.names.length;
+        if (name !== undefined) this.named(name, slot);
+        this.block(handler, into);
+        this.cx.scope.pop();
+        if (name !== undefined) (this.body.names[first] as { to: number }).to = this.here();
+        this.land([end]);
+    }
+
+    private loop(word: string, times: number, until: ExprForm | null, body: readonly StmtForm[], at: At | undefined): void {
+        this.cx.scope.push();
+        const index = this.cx.scope.temporary();
+        this.emit(OP.SET, () => -1, index);
+        const top = this.here();
+        const labels: LoopLabels = { exits: [], again: [] };
+        this.path.push({ word, slot: index });
+        this.at(at);
+        const path = { loops: [...this.path], name: "" };
+        const next = this.emit(OP.NEXT, NOTHING, 0, {
+            kind: "next",
+            index,
+            times,
+            count: 0,
+            list: 0,
+            item: 0,
+            max: times,
+            name: null,
+            path,
+        });
+        labels.exits.push(next);
+        if (until !== null) {
+            const plain = this.lifter.short(this.lifter.lift(until));
+            labels.exits.push(this.emit(OP.WHEN, expr(this.cx, plain)));
+        }
+        this.passes(labels, body, top);
+    }
+
+    private forEach(s: StmtForm & { kind: "for" }): void {
+        this.cx.scope.push();
+        const list = this.cx.scope.temporary();
+        const count = this.cx.scope.temporary();
+        const index = this.cx.scope.temporary();
+        this.set(list, s.list);
+        const item = this.cx.scope.define(s.item);
+        this.path.push({ word: "for", slot: index });
+        const path = { loops: [...this.path], name: "" };
+        const leaves = this.lifter.reaches(s.body);
+        const detail: Detail = { kind: "next", index, times: s.max, count, list, item, max: s.max, name: leaves ? s.item : null, path };
+        this.at(s.list.at);
+        this.emit(OP.ENTER, NOTHING, 0, detail);
+        const top = this.here();
+        this.at(s.at);
+        const labels: LoopLabels = { exits: [], again: [] };
+        labels.exits.push(this.emit(OP.NEXT, NOTHING, 0, detail));
+        const name = this.body.names.length;
+        this.named(s.item, item);
+        this.passes(labels, s.body, top);
+        (this.body.names[name] as { to: number }).to = this.here();
+    }
+
+    private passes(labels: LoopLabels, body: readonly StmtForm[], top: number): void {
+        this.loops.push(labels);
+        this.block(body);
+        this.loops.pop();
+        this.path.pop();
+        for (const jump of labels.again) jump.to = top;
+        this.jumpTo(top);
+        this.land(labels.exits);
+        this.cx.scope.pop();
+    }
+}
+
+function dropping(code: Code): Step {
+    return (f) => {
+        code(f);
+        return undefined;
+    };
+}
+
+// ---- context ---------------------------------------------------------------------------------------------------------
+
+function agentContext(program: Compiled, file: number, agent: string | null): AgentContext {
+    return program.context(file, agent, () => {
+        const form = agent === null ? undefined : program.program.files[file]?.agents.find((a) => a.name === agent);
+        let context = NO_CONTEXT;
+        const cx: Context = { program, file, agent, scope: new Scope() };
+        const labels = new Map<string, number>();
+        for (const c of form?.config ?? []) {
+            if (c.kind === "config") context = { ...context, [c.key]: expr(cx, c.value) };
+            else if (c.kind === "context") context = { ...context, max: c.max };
+            else context = { ...context, uses: [...context.uses, useSpec(cx, agent, null, c, labels)] };
+        }
+        return context;
+    });
+}
+
+/** The `use` lines of an agent, for the events of a call into it. */
+export function agentUses(program: Compiled, file: number, agent: string): readonly UseSpec[] {
+    return agentContext(program, file, agent).uses;
+}
+
+function useSpec(cx: Context, agent: string | null, func: string | null, s: UseForm | UseOneForm, labels: Map<string, number>): UseSpec {
+    const budget = (b: BudgetForm | undefined): BudgetForm | null => b ?? null;
+    if (s.kind === "use") {
+        return {
+            source: sourceOf(s.value),
+            label: s.label ?? null,
+            code: expr(cx, s.value),
+            budget: budget(s.max),
+            priority: s.priority ?? null,
+            image: s.image === true,
+            site: siteOf(cx, s.at),
+            oneOf: null,
+        };
+    }
+    const nth = (labels.get(s.label) ?? 0) + 1;
+    labels.set(s.label, nth);
+    const place = [agent === null ? null : shownName(agent), func].filter((part) => part !== null).join(".");
+    return {
+        source: "",
+        label: s.label,
+        code: null,
+        budget: null,
+        priority: s.priority ?? null,
+        image: false,
+        site: siteOf(cx, s.at),
+        oneOf: {
+            siteId: `${cx.program.fileName(cx.file)}#${place}[${s.label}${nth === 1 ? "" : `#${nth}`}]`,
+            candidates: s.candidates.map((c) => ({
+                name: c.name,
+                source: c.value === undefined ? "" : sourceOf(c.value),
+                code: c.value === undefined ? null : expr(cx, c.value),
+                budget: budget(c.max),
+                selected: c.selected === true,
+            })),
+        },
+    };
+}

@@ -1,0 +1,210 @@
+/**
+ * Instructions of the frame form: what a function that can stop in the middle is compiled to.
+ *
+ * Boundary: shapes. An instruction's operands are closures over the frame's slots and its result goes into a slot, so between two
+ * instructions a frame is `{fn, pc, locals}` and nothing else.
+ *
+ * One class with the same fields for all: the interpreter's loads stay monomorphic.
+ */
+import type { BudgetForm, Contract, Shapes, Site } from "@remit/language";
+import type { Arg } from "./calls.ts";
+import type { Code, Step } from "./code.ts";
+import type { Rows } from "./members.ts";
+import type { AgentEntry, Fn, ImportEntry } from "./program.ts";
+
+export const OP = {
+    /** Runs a statement that has no jump and no effect. */
+    DO: 0,
+    /** `slot = code`. */
+    SET: 1,
+    JUMP: 2,
+    /** Jumps where `code` is false. */
+    UNLESS: 3,
+    WHEN: 4,
+    /** Jumps where `slot` is not none. */
+    PRESENT: 5,
+    NEXT: 6,
+    CALL: 7,
+    CALL_VALUE: 8,
+    EFFECT: 9,
+    GENERATE: 10,
+    PARALLEL: 11,
+    RETURN: 12,
+    USE: 13,
+    /** Like SET (`slot` 0: like DO), of code that may run long because it holds a lambda. */
+    STRETCH: 14,
+    /** Checks the list of a `for` and puts its number of passes into a slot. */
+    ENTER: 15,
+} as const;
+
+export class Instruction {
+    readonly op: number;
+    /** Steps it counts before it runs: 1 at the start of a statement. */
+    step: number;
+    readonly site: Site | null;
+    readonly code: Code | Step;
+    readonly slot: number;
+    /** Where it jumps; patched once known. */
+    to: number;
+    readonly detail: Detail | null;
+    constructor(op: number, step: number, site: Site | null, code: Code | Step, slot: number, detail: Detail | null) {
+        this.op = op;
+        this.step = step;
+        this.site = site;
+        this.code = code;
+        this.slot = slot;
+        this.to = -1;
+        this.detail = detail;
+    }
+}
+
+/** Loop indices and name of a call site: with the frame's own path, its place in the run. */
+export interface PathSite {
+    readonly loops: readonly { readonly word: string; readonly slot: number }[];
+    /** `helper#0`, `generate#1`. */
+    readonly name: string;
+}
+
+/** `index` and `count` are slots. For a `for`: the list's slot and the item's. */
+export interface NextDetail {
+    readonly kind: "next";
+    readonly index: number;
+    /** Passes at most: a constant, or the slot that holds it. */
+    readonly times: number;
+    readonly count: number;
+    readonly list: number;
+    readonly item: number;
+    readonly max: number;
+    /** Set where passes leave an event: the item's name. */
+    readonly name: string | null;
+    readonly path: PathSite;
+}
+
+export interface CallDetail {
+    readonly kind: "call";
+    readonly fn: Fn;
+    readonly args: readonly Code[];
+    /** The agent called, where the call crosses into one. */
+    readonly agent: AgentEntry | null;
+    readonly path: PathSite;
+}
+
+/** A call through a value. `name` null: the value itself is called. */
+export interface CallValueDetail {
+    readonly kind: "call.value";
+    readonly name: string | null;
+    readonly args: readonly Arg[];
+    readonly rows: Rows;
+    readonly safe: boolean;
+    readonly path: PathSite;
+}
+
+export interface EffectDetail {
+    readonly kind: "effect";
+    readonly import: ImportEntry;
+    readonly method: string;
+    readonly args: readonly Arg[];
+    readonly path: PathSite;
+}
+
+/** One `use`, ready to be evaluated in the frame it stands in. `code` is null for `empty`. */
+export interface UseSpec {
+    readonly source: string;
+    readonly label: string | null;
+    readonly code: Code | null;
+    readonly budget: BudgetForm | null;
+    readonly priority: number | null;
+    readonly image: boolean;
+    readonly site: Site | null;
+    /** Set for `use one of`. */
+    readonly oneOf: {
+        readonly siteId: string;
+        readonly candidates: readonly {
+            readonly name: string;
+            readonly source: string;
+            readonly code: Code | null;
+            readonly budget: BudgetForm | null;
+            readonly selected: boolean;
+        }[];
+    } | null;
+}
+
+/** What a `generate` sees of the declarations before it. */
+export interface AgentContext {
+    readonly model: Code | null;
+    readonly role: Code | null;
+    readonly description: Code | null;
+    readonly max: BudgetForm | null;
+    readonly uses: readonly UseSpec[];
+}
+
+export interface UseDetail {
+    readonly kind: "use";
+    readonly use: UseSpec;
+    readonly path: PathSite;
+}
+
+export interface GenerateDetail {
+    readonly kind: "generate";
+    readonly context: AgentContext;
+    readonly input: Code;
+    readonly model: Code | null;
+    readonly tools: readonly { readonly code: Code; readonly method: string | null }[] | null;
+    readonly contract: Contract | null;
+    readonly shapes: Shapes;
+    readonly label: string;
+    readonly agent: string;
+    readonly options: GenerateOptionsForm;
+    readonly scope: readonly string[];
+    readonly path: PathSite;
+}
+
+export interface GenerateOptionsForm {
+    readonly max_output?: number;
+    readonly attempts?: number;
+    readonly temperature?: number;
+    readonly think?: boolean | "auto" | "low" | "medium" | "high";
+    readonly strict?: boolean;
+    readonly debug?: boolean;
+    readonly stream?: boolean;
+    readonly turns?: number;
+    readonly timeout?: number;
+}
+
+export interface ParallelDetail {
+    readonly kind: "parallel";
+    readonly list: Code;
+    readonly max: number;
+    readonly item: string;
+    /** Slot of the item in an iteration's slots. */
+    readonly slot: number;
+    /** Number of the body among the function's bodies. */
+    readonly body: number;
+    readonly source: string;
+    readonly path: PathSite;
+}
+
+export type Detail = NextDetail | CallDetail | CallValueDetail | EffectDetail | UseDetail | GenerateDetail | ParallelDetail;
+
+/** Instructions `from` to before `to` are guarded: a failure in them continues at `at`, bound to `slot` if that is not 0. */
+export interface Handler {
+    readonly from: number;
+    readonly to: number;
+    readonly at: number;
+    readonly slot: number;
+}
+
+/** Code of a function's body, or of the body of a parallel for in it, which has the same slots. */
+export interface BodyForm {
+    readonly code: readonly Instruction[];
+    /** Innermost first. */
+    readonly handlers: readonly Handler[];
+    /** Names of slots for debuggers: visible from instruction `from` on, before `to`. */
+    readonly names: readonly { readonly name: string; readonly slot: number; readonly from: number; readonly to: number }[];
+}
+
+export interface FrameForm {
+    readonly slots: number;
+    /** The function's own body first, then bodies of parallel fors in it. */
+    readonly bodies: readonly BodyForm[];
+}

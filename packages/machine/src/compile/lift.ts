@@ -1,0 +1,439 @@
+/**
+ * Lifting calls out of expressions: every call of a user's function and everything that can reach an effect becomes an instruction with its
+ * result in a slot, in the order of evaluation; what is left is an expression without them.
+ *
+ * Boundary: expressions of one function. A lifted value is referred to by a hidden name (`%3`), which no program can write.
+ *
+ * M4: operands left of a lifted call are computed before it: they go to temporaries unless nothing can change them.
+ */
+import type { ArgForm, ExprForm, SpreadForm, StmtForm } from "@remit/language";
+import { argsOf, defaultsFrom, wrongCount } from "./calls.ts";
+import { expr, fails, lookUp, siteOf } from "./closures.ts";
+import type { Step } from "./code.ts";
+import { asLambda } from "./effects.ts";
+import type { Emitter } from "./frames.ts";
+import { type GenerateOptionsForm, OP } from "./instructions.ts";
+import { rowsOf } from "./members.ts";
+import { type AgentEntry, type Fn, shownName } from "./program.ts";
+import { sourceOf } from "./source.ts";
+import { walk, walkBlock } from "./walk.ts";
+
+const NOTHING: Step = () => undefined;
+const OPTIONS = ["max_output", "attempts", "temperature", "think", "strict", "debug", "stream", "turns", "timeout"] as const;
+
+type CallForm = ExprForm & { kind: "call" };
+
+export class Lifter {
+    private readonly e: Emitter;
+    private readonly known = new Map<ExprForm, boolean>();
+
+    constructor(emitter: Emitter) {
+        this.e = emitter;
+    }
+
+    // ---- what is to be lifted ----
+
+    lifts(e: ExprForm): boolean {
+        let known = this.known.get(e);
+        if (known === undefined) {
+            known = this.find(e);
+            this.known.set(e, known);
+        }
+        return known;
+    }
+
+    private find(e: ExprForm): boolean {
+        switch (e.kind) {
+            case "literal":
+            case "name":
+            case "lambda":
+                return false;
+            case "list":
+                return e.items.some((i) => this.lifts(i.kind === "spread" ? i.value : i));
+            case "object":
+                return e.entries.some((i) => this.lifts(i.value));
+            case "member":
+                return this.lifts(e.object);
+            case "index":
+                return this.lifts(e.object) || this.lifts(e.index);
+            case "unary":
+                return this.lifts(e.value);
+            case "binary":
+                return this.lifts(e.left) || this.lifts(e.right);
+            case "call":
+                return (
+                    this.isOwn(e) || (e.callee.kind === "member" && this.lifts(e.callee.object)) || e.args.some((a) => this.lifts(a.value))
+                );
+            case "if.expr":
+                return (
+                    e.branches.some((b) => this.lifts(b.test) || this.blockLifts(b.body)) ||
+                    (e.otherwise !== undefined && this.blockLifts(e.otherwise))
+                );
+            case "try.expr":
+                return this.blockLifts(e.body) || this.blockLifts(e.handler);
+            case "generate":
+            case "parallel":
+                return true;
+        }
+    }
+
+    /** Blocks in expressions stay closures only where they are one plain expression. */
+    private blockLifts(body: readonly StmtForm[]): boolean {
+        const [only] = body;
+        return body.length !== 0 && (body.length > 1 || only?.kind !== "expr" || this.lifts(only.value));
+    }
+
+    /** True where a call is an instruction of its own: not a built-in on data. */
+    private isOwn(e: CallForm): boolean {
+        const { cx } = this.e;
+        const { callee } = e;
+        if (callee.kind === "name") {
+            if (cx.scope.find(callee.name) !== 0) return true;
+            const meaning = lookUp(cx, callee.name);
+            return meaning?.kind === "func" || meaning?.kind === "agent" || (meaning !== undefined && "value" in meaning);
+        }
+        if (callee.kind !== "member") return true;
+        if (callee.object.kind === "name" && cx.scope.find(callee.object.name) === 0) {
+            const meaning = lookUp(cx, callee.object.name);
+            if (meaning !== undefined && "value" in meaning) return true;
+            if (meaning === undefined) return false;
+        }
+        return callee.object.kind !== "literal" && cx.program.reach.travels;
+    }
+
+    /** True where plain code holds a lambda, so that it may take any number of steps. */
+    mayRunLong(e: ExprForm): boolean {
+        let found = false;
+        walk(e, {
+            expr: (x) => {
+                if (x.kind === "lambda") found = true;
+                else if (
+                    x.kind === "call" &&
+                    x.args.some((_, i) => asLambda(this.e.cx.program, this.e.fn, { has: () => false }, x, i) !== undefined)
+                )
+                    found = true;
+                return !found;
+            },
+        });
+        return found;
+    }
+
+    /** True where statements hold something that can reach an effect. */
+    reaches(body: readonly StmtForm[]): boolean {
+        let found = false;
+        const { cx } = this.e;
+        walkBlock(body, {
+            stmt: (s) => {
+                if (s.kind === "use" || s.kind === "use.one") found = true;
+                return !found;
+            },
+            expr: (e) => {
+                if (e.kind === "generate" || e.kind === "parallel") found = true;
+                else if (e.kind === "call") {
+                    const { callee } = e;
+                    const name =
+                        callee.kind === "name"
+                            ? callee.name
+                            : callee.kind === "member" && callee.object.kind === "name"
+                              ? callee.object.name
+                              : null;
+                    const meaning = name === null ? undefined : lookUp(cx, name);
+                    if (meaning?.kind === "func") found = found || meaning.fn.effectful;
+                    else if (meaning !== undefined && "value" in meaning) found = true;
+                    else if (cx.program.reach.travels) found = true;
+                }
+                return !found;
+            },
+        });
+        return found;
+    }
+
+    // ---- lifting ----
+
+    private temporary(): { slot: number; name: ExprForm } {
+        const { scope } = this.e.cx;
+        const slot = scope.temporary();
+        const name = `%${slot}`;
+        scope.alias(name, slot);
+        return { slot, name: { kind: "name", name } };
+    }
+
+    /** The expression's value in a temporary. */
+    spill(e: ExprForm): ExprForm {
+        const { slot, name } = this.temporary();
+        this.e.emit(this.mayRunLong(e) ? OP.STRETCH : OP.SET, expr(this.e.cx, e), slot);
+        return name;
+    }
+
+    /** Sends the result of the instruction just emitted into another slot, where `e` is nothing but that result. */
+    retarget(e: ExprForm, slot: () => number): boolean {
+        if (e.kind !== "name" || !e.name.startsWith("%")) return false;
+        const to = slot();
+        if (to === 0) return false;
+        return this.e.redirect(this.e.cx.scope.find(e.name), to);
+    }
+
+    /** Operands in order: each lifted, and kept safe from the calls that come after it. */
+    liftAll(list: readonly ExprForm[]): ExprForm[] {
+        let last = -1;
+        list.forEach((e, i) => {
+            if (this.lifts(e)) last = i;
+        });
+        if (last < 0) return [...list];
+        return list.map((e, i) => {
+            if (i > last) return e;
+            const plain = this.lift(e);
+            if (i === last || plain.kind === "literal") return plain;
+            if (plain.kind === "name" && (plain.name.startsWith("%") || !list.slice(i + 1).some((later) => this.hasBlock(later))))
+                return plain;
+            if (plain.kind === "lambda") return plain;
+            return this.spill(plain);
+        });
+    }
+
+    /** A block in an expression may assign variables. */
+    private hasBlock(e: ExprForm): boolean {
+        let found = false;
+        walk(e, {
+            expr: (x) => {
+                if (x.kind === "if.expr" || x.kind === "try.expr") found = true;
+                return !found;
+            },
+        });
+        return found;
+    }
+
+    lift(e: ExprForm): ExprForm {
+        if (!this.lifts(e)) return e;
+        switch (e.kind) {
+            case "literal":
+            case "name":
+            case "lambda":
+                return e;
+            case "list": {
+                const values = this.liftAll(e.items.map((i) => (i.kind === "spread" ? i.value : i)));
+                const items = e.items.map((i, at): ExprForm | SpreadForm =>
+                    i.kind === "spread" ? { ...i, value: values[at] as ExprForm } : (values[at] as ExprForm),
+                );
+                return { ...e, items };
+            }
+            case "object": {
+                const values = this.liftAll(e.entries.map((i) => i.value));
+                return { ...e, entries: e.entries.map((i, at) => ({ ...i, value: values[at] as ExprForm })) };
+            }
+            case "member":
+                return { ...e, object: this.lift(e.object) };
+            case "index": {
+                const [object, index] = this.liftAll([e.object, e.index]) as [ExprForm, ExprForm];
+                return { ...e, object, index };
+            }
+            case "unary":
+                return { ...e, value: this.lift(e.value) };
+            case "binary":
+                return this.binary(e);
+            case "call":
+                return this.call(e);
+            case "if.expr": {
+                const { slot, name } = this.temporary();
+                this.e.branches(e.branches, e.otherwise, slot);
+                return name;
+            }
+            case "try.expr": {
+                const { slot, name } = this.temporary();
+                this.e.guarded(e.body, e.name, e.handler, slot);
+                return name;
+            }
+            case "generate":
+                return this.generate(e);
+            case "parallel":
+                return this.parallel(e);
+        }
+    }
+
+    private binary(e: ExprForm & { kind: "binary" }): ExprForm {
+        if (e.op !== "and" && e.op !== "or" && e.op !== "??") {
+            const [left, right] = this.liftAll([e.left, e.right]) as [ExprForm, ExprForm];
+            return { ...e, left, right };
+        }
+        if (!this.lifts(e.right)) return { ...e, left: this.lift(e.left) };
+        // The right side runs only where the left one does not decide: jumps around it, the operator itself applied on each way.
+        const { slot, name } = this.temporary();
+        this.e.set(slot, e.left);
+        const decided =
+            e.op === "??"
+                ? this.e.emit(OP.PRESENT, NOTHING, slot)
+                : this.e.emit(e.op === "and" ? OP.UNLESS : OP.WHEN, expr(this.e.cx, name));
+        const right = this.lift(e.right);
+        this.e.emit(this.mayRunLong(right) ? OP.STRETCH : OP.SET, expr(this.e.cx, { ...e, left: name, right }), slot);
+        if (e.op === "??") {
+            this.e.land([decided]);
+            return name;
+        }
+        const end = this.e.emit(OP.JUMP, NOTHING);
+        this.e.land([decided]);
+        this.e.emit(OP.SET, expr(this.e.cx, { ...e, left: name, right: { kind: "literal", value: e.op === "and" } }), slot);
+        this.e.land([end]);
+        return name;
+    }
+
+    // ---- calls ----
+
+    private refused(message: string, e: ExprForm): ExprForm {
+        this.e.emit(OP.DO, fails("value", message, siteOf(this.e.cx, e.at)));
+        return { kind: "literal", value: null };
+    }
+
+    private call(e: CallForm): ExprForm {
+        const { cx } = this.e;
+        const { callee } = e;
+        if (!this.isOwn(e)) {
+            const object = callee.kind === "member" ? [callee.object] : [];
+            const [first, ...rest] = this.liftAll([...object, ...e.args.map((a) => a.value)]) as [ExprForm, ...ExprForm[]];
+            const values = callee.kind === "member" ? rest : [first, ...rest];
+            const args = e.args.map((a, i): ArgForm => ({ ...a, value: values[i] as ExprForm }));
+            return { ...e, callee: callee.kind === "member" ? { ...callee, object: first } : callee, args };
+        }
+        if (e.args.some((a) => a.name !== undefined)) return this.refused("this call takes no named arguments", e);
+        if (callee.kind === "name" && cx.scope.find(callee.name) === 0) {
+            const meaning = lookUp(cx, callee.name);
+            if (meaning?.kind === "func") return this.user(e, meaning.fn, null);
+            if (meaning?.kind === "agent") {
+                const { main } = meaning.agent;
+                return main === null ? this.refused(`agent ${callee.name} has no main func`, e) : this.user(e, main, meaning.agent);
+            }
+            if (meaning?.kind !== undefined) return this.refused(`'${callee.name}' is not a function`, e);
+        }
+        if (callee.kind === "member" && callee.object.kind === "name" && cx.scope.find(callee.object.name) === 0) {
+            const meaning = lookUp(cx, callee.object.name);
+            if (meaning?.kind === "agent") {
+                const fn = meaning.agent.funcs.get(callee.name);
+                return fn === undefined
+                    ? this.refused(`agent ${callee.object.name} has no function '${callee.name}'`, e)
+                    : this.user(e, fn, meaning.agent);
+            }
+            if (meaning?.kind === "tool" || meaning?.kind === "memory") {
+                const args = this.argsIn(e, [])[1];
+                const { slot, name } = this.temporary();
+                this.mark(e);
+                const path = this.e.siteOfCall(e, callee.name);
+                this.e.emit(OP.EFFECT, NOTHING, slot, {
+                    kind: "effect",
+                    import: meaning.import,
+                    method: callee.name,
+                    args: argsOf(cx, args),
+                    path,
+                });
+                return name;
+            }
+            if (meaning !== undefined && "value" in meaning && meaning.kind !== "func")
+                return this.refused(`${callee.object.name} is a ${meaning.kind} and has no methods`, e);
+        }
+        return this.value(e);
+    }
+
+    private mark(e: ExprForm): void {
+        this.e.at(e.at);
+    }
+
+    /** Lifted receiver operands and the call with lifted arguments. */
+    private argsIn(e: CallForm, before: readonly ExprForm[]): [ExprForm[], CallForm] {
+        const values = this.liftAll([...before, ...e.args.map((a) => a.value)]);
+        // An argument that may run long is an instruction of its own, and so is what comes before it.
+        let long = -1;
+        values.forEach((v, i) => {
+            if (v.kind !== "lambda" && this.mayRunLong(v)) long = i;
+        });
+        for (let i = 0; i <= long; i++) {
+            const v = values[i] as ExprForm;
+            if (v.kind !== "literal" && v.kind !== "lambda" && (v.kind !== "name" || i === long)) values[i] = this.spill(v);
+        }
+        const args = e.args.map((a, i): ArgForm => ({ ...a, value: values[before.length + i] as ExprForm }));
+        return [values.slice(0, before.length), { ...e, args }];
+    }
+
+    private user(e: CallForm, fn: Fn, agent: AgentEntry | null): ExprForm {
+        const wrong = wrongCount(fn, e.args.length);
+        if (wrong !== null) return this.refused(wrong, e);
+        const [, lifted] = this.argsIn(e, []);
+        const args = [...lifted.args.map((a) => expr(this.e.cx, a.value)), ...defaultsFrom(fn, e.args.length)];
+        const { slot, name } = this.temporary();
+        this.mark(e);
+        this.e.emit(OP.CALL, NOTHING, slot, { kind: "call", fn, args, agent, path: this.e.siteOfCall(e, fn.name) });
+        return name;
+    }
+
+    /** The expression, or the temporary that holds it where it may run long. */
+    short(e: ExprForm): ExprForm {
+        return this.mayRunLong(e) ? this.spill(e) : e;
+    }
+
+    /** A call through a value: which it is shows only when it runs. */
+    private value(e: CallForm): ExprForm {
+        const { callee } = e;
+        const object = callee.kind === "member" ? callee.object : callee;
+        const [[receiver], lifted] = this.argsIn(e, [object]) as [[ExprForm], CallForm];
+        const code = expr(this.e.cx, receiver);
+        const { slot, name } = this.temporary();
+        this.mark(e);
+        this.e.emit(OP.CALL_VALUE, code, slot, {
+            kind: "call.value",
+            name: callee.kind === "member" ? callee.name : null,
+            args: argsOf(this.e.cx, lifted),
+            rows: rowsOf(callee.kind === "member" ? callee.name : ""),
+            safe: callee.kind === "member" && callee.safe === true,
+            path: this.e.siteOfCall(e, "call"),
+        });
+        return name;
+    }
+
+    // ---- generate and parallel ----
+
+    private generate(e: ExprForm & { kind: "generate" }): ExprForm {
+        const { cx, fn } = this.e;
+        const input = this.short(this.lift(e.input));
+        const options: { [key: string]: unknown } = {};
+        for (const key of OPTIONS) if (e[key] !== undefined) options[key] = e[key];
+        const { slot, name } = this.temporary();
+        this.mark(e);
+        const path = this.e.siteOfCall(e, "generate");
+        const agent = fn.agent === null ? null : shownName(fn.agent);
+        this.e.emit(OP.GENERATE, NOTHING, slot, {
+            kind: "generate",
+            context: this.e.context,
+            input: expr(cx, input),
+            model: e.model === undefined ? null : expr(cx, e.model),
+            tools:
+                e.tools?.map((t) =>
+                    t.kind === "member" ? { code: expr(cx, t.object), method: t.name } : { code: expr(cx, t), method: null },
+                ) ?? null,
+            contract: e.contract ?? null,
+            shapes: cx.program.shapesOf(cx.file),
+            label: `${agent === null ? "" : `${agent}.`}${fn.name}[${path.name.slice(path.name.indexOf("#") + 1)}]`,
+            agent: agent ?? fn.name,
+            options: options as GenerateOptionsForm,
+            scope: cx.scope.visible(),
+            path,
+        });
+        return name;
+    }
+
+    private parallel(e: ExprForm & { kind: "parallel" }): ExprForm {
+        const list = this.short(this.lift(e.list));
+        const code = expr(this.e.cx, list);
+        const { slot, name } = this.temporary();
+        this.mark(e);
+        const { body, slot: item } = this.e.iteration(e.item, e.body);
+        this.mark(e);
+        this.e.emit(OP.PARALLEL, NOTHING, slot, {
+            kind: "parallel",
+            list: code,
+            max: e.max,
+            item: e.item,
+            slot: item,
+            body,
+            source: sourceOf(e.list),
+            path: this.e.siteOfCall(e, "parallel"),
+        });
+        return name;
+    }
+}

@@ -1,0 +1,100 @@
+/**
+ * Reading members: own keys first, then built-in properties, then the failure.
+ *
+ * The one-entry cache of an object's shape belongs to the code, not to a run: a shape that another run made simply does not match.
+ */
+import type { Site } from "@remit/language";
+import { type Builtin, findBuiltin } from "../builtin/table.ts";
+import { Fail } from "../failure.ts";
+import { located, unknownProperty } from "../value/access.ts";
+import { join, nameOf } from "../value/operators.ts";
+import { Capability, Labelled, List, Obj, type Raw, type Shape, type Value } from "../value/value.ts";
+import { codeOf } from "./closures.ts";
+import type { Code, Operand, RunState, Slots } from "./code.ts";
+
+/** Rows of the built-in table that have a name, by what they are on. */
+export interface Rows {
+    readonly string: Builtin | undefined;
+    readonly list: Builtin | undefined;
+    readonly object: Builtin | undefined;
+    readonly number: Builtin | undefined;
+}
+
+export function rowsOf(name: string): Rows {
+    return {
+        string: findBuiltin("string", name),
+        list: findBuiltin("list", name),
+        object: findBuiltin("object", name),
+        number: findBuiltin("number", name),
+    };
+}
+
+export function rowFor(rows: Rows, self: Raw): Builtin | undefined {
+    if (typeof self === "string") return rows.string;
+    if (typeof self === "number") return rows.number;
+    if (self instanceof List) return rows.list;
+    if (self instanceof Obj) return rows.object;
+    return undefined;
+}
+
+export function memberCode(o: Operand, name: string, safe: boolean, at: Site | null): Code {
+    const read = propertyCode(name, safe, at);
+    const isLength = name === "length" && rowsOf(name).list?.property === true;
+    let shape: Shape | null = null;
+    let slot = 0;
+    const slow = (f: Slots, object: Value): Value => {
+        if (object instanceof Obj && !object.shape.own) {
+            const found = object.shape.index.get(name);
+            if (found !== undefined) {
+                shape = object.shape;
+                slot = found;
+            }
+        }
+        return read(f, object);
+    };
+    if (o.kind === "s") {
+        const from = o.slot;
+        return (f) => {
+            const object = f[from] as Value;
+            if (object instanceof Obj && object.shape === shape) return object.slots[slot] as Value;
+            if (isLength && object instanceof List) return object.items.length;
+            return slow(f, object);
+        };
+    }
+    const code = codeOf(o);
+    return (f) => {
+        const object = code(f);
+        if (object instanceof Obj && object.shape === shape) return object.slots[slot] as Value;
+        if (isLength && object instanceof List) return object.items.length;
+        return slow(f, object);
+    };
+}
+
+export function propertyCode(name: string, safe: boolean, at: Site | null): (f: Slots, object: Value) => Value {
+    const rows = rowsOf(name);
+    return (f, object) => readProperty(f[0], object, name, safe, rows, at);
+}
+
+function readProperty(m: RunState, object: Value, name: string, safe: boolean, rows: Rows, at: Site | null): Value {
+    const l = object instanceof Labelled ? object.l : 0;
+    const v = object instanceof Labelled ? object.v : object;
+    if (v instanceof Obj) {
+        const own = v.get(name);
+        if (own !== undefined) return join(m, own, l);
+    }
+    if (v instanceof Capability) throw new Fail("value", `${v.name} is a ${v.kind}: '${name}' can only be called`, { site: at });
+    const row = rowFor(rows, v);
+    if (row?.property === true && !(v instanceof Obj)) {
+        try {
+            return row.call(m, v, l, []);
+        } catch (error) {
+            throw located(error, at);
+        }
+    }
+    if (safe && (v === null || v instanceof Obj)) return l === 0 ? null : new Labelled(null, l);
+    if (v instanceof Obj) throw unknownProperty(name, at, l);
+    throw new Fail("value", v === null ? `none has no property '${name}'` : `a ${nameOf(v)} has no property '${name}'`, {
+        site: at,
+        labels: l,
+    });
+}

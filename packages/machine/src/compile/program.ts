@@ -1,0 +1,232 @@
+/**
+ * A compiled program: its functions, what its names mean, and their compiled forms, made when first needed.
+ *
+ * Boundary: knows the program form and nothing of any run. One `Compiled` serves any number of machines.
+ *
+ * K2: which functions can reach an effect follows from the form alone (`effects.ts`); what the form claims of itself is not believed.
+ * K3: a function's number is its place in the form, so a continuation can name it.
+ */
+import type { At, FileForm, FuncForm, ImportForm, Program, Shapes, Site } from "@remit/language";
+import { type Builtin, findBuiltin } from "../builtin/table.ts";
+import { Capability } from "../value/value.ts";
+import { closureForm } from "./closures.ts";
+import type { ClosureForm } from "./code.ts";
+import { analyse, type Reach } from "./effects.ts";
+import { frameForm } from "./frames.ts";
+import type { AgentContext, FrameForm } from "./instructions.ts";
+
+/** A user's function. */
+export class Fn {
+    readonly id: number;
+    readonly file: number;
+    readonly agent: string | null;
+    readonly form: FuncForm;
+    readonly program: Compiled;
+    /** True where arguments or the result have to be checked against a contract. */
+    readonly checksParams: boolean;
+    /** Least number of arguments: parameters after it have defaults. */
+    readonly required: number;
+    private closures: ClosureForm | null = null;
+    private framed: FrameForm | null = null;
+
+    constructor(id: number, file: number, agent: string | null, form: FuncForm, program: Compiled) {
+        this.id = id;
+        this.file = file;
+        this.agent = agent;
+        this.form = form;
+        this.program = program;
+        this.checksParams = form.params.some((p) => p.contract !== undefined);
+        let required = form.params.length;
+        while (required > 0 && form.params[required - 1]?.default !== undefined) required--;
+        this.required = required;
+    }
+
+    /** As it shows in paths and messages. */
+    get name(): string {
+        return shownName(this.form.name);
+    }
+
+    get effectful(): boolean {
+        return this.program.reach.effectful[this.id] as boolean;
+    }
+
+    get closure(): ClosureForm {
+        if (this.closures === null) this.closures = closureForm(this);
+        return this.closures;
+    }
+
+    get frames(): FrameForm {
+        if (this.framed === null) this.framed = frameForm(this);
+        return this.framed;
+    }
+
+    site(at: At | undefined): Site | null {
+        return this.program.site(this.file, at);
+    }
+}
+
+/** `main` for the unnamed main function and agent. */
+export function shownName(name: string): string {
+    return name === "__main" || name === "__main_agent" ? "main" : name;
+}
+
+/** What a name stands for where it is no local. */
+export type Meaning =
+    | { readonly kind: "func"; readonly fn: Fn; readonly value: Capability }
+    | { readonly kind: "agent"; readonly agent: AgentEntry; readonly value: Capability }
+    | { readonly kind: "tool" | "llm" | "memory" | "skill"; readonly import: ImportEntry; readonly value: Capability }
+    | { readonly kind: "file"; readonly import: ImportEntry }
+    | { readonly kind: "builtin"; readonly row: Builtin };
+
+export interface AgentEntry {
+    readonly file: number;
+    readonly name: string;
+    readonly main: Fn | null;
+    readonly funcs: ReadonlyMap<string, Fn>;
+    readonly value: Capability;
+}
+
+export interface ImportEntry {
+    readonly file: number;
+    /** Place among the file imports of the whole program. */
+    readonly number: number;
+    readonly form: ImportForm;
+    readonly value: Capability | null;
+}
+
+interface FileEntry {
+    readonly form: FileForm;
+    readonly imports: Map<string, ImportEntry>;
+    readonly funcs: Map<string, Fn>;
+    readonly agents: Map<string, AgentEntry>;
+    readonly shapes: Shapes;
+}
+
+export class Compiled {
+    readonly program: Program;
+    readonly functions: Fn[] = [];
+    readonly files: FileEntry[] = [];
+    readonly fileImports: ImportEntry[] = [];
+    private readonly contexts = new Map<string, AgentContext>();
+    private reached: Reach | null = null;
+
+    constructor(program: Program) {
+        this.program = program;
+        program.files.forEach((form, file) => {
+            this.files.push(this.entry(form, file));
+        });
+    }
+
+    private entry(form: FileForm, file: number): FileEntry {
+        const add = (agent: string | null, func: FuncForm): Fn => {
+            const fn = new Fn(this.functions.length, file, agent, func, this);
+            this.functions.push(fn);
+            return fn;
+        };
+        const imports = new Map<string, ImportEntry>();
+        for (const i of form.imports) {
+            const kind = i.what;
+            const value = kind === "file" ? null : new Capability(kind, file, i.name);
+            const made: ImportEntry = { file, number: this.fileImports.length, form: i, value };
+            if (kind === "file") this.fileImports.push(made);
+            imports.set(i.name, made);
+        }
+        const agents = new Map<string, AgentEntry>();
+        for (const a of form.agents) {
+            const funcs = new Map(a.funcs.map((func) => [func.name, add(a.name, func)]));
+            const main = [...funcs.values()].find((fn) => fn.form.main === true) ?? null;
+            agents.set(a.name, { file, name: a.name, main, funcs, value: new Capability("agent", file, a.name) });
+        }
+        const funcs = new Map(form.funcs.map((func) => [func.name, add(null, func)]));
+        return { form, imports, funcs, agents, shapes: Object.fromEntries(form.shapes.map((s) => [s.name, s.contract])) };
+    }
+
+    get reach(): Reach {
+        if (this.reached === null) this.reached = analyse(this);
+        return this.reached;
+    }
+
+    site(file: number, at: At | undefined): Site | null {
+        if (at === undefined) return null;
+        return { file: this.fileName(file), line: at[0], column: at[1], endLine: at[2], endColumn: at[3] };
+    }
+
+    fileName(file: number): string {
+        return (this.files[file] as FileEntry).form.file;
+    }
+
+    shapesOf(file: number): Shapes {
+        return (this.files[file] as FileEntry).shapes;
+    }
+
+    agent(file: number, name: string): AgentEntry | undefined {
+        return this.files[file]?.agents.get(name);
+    }
+
+    /** What agent-level configuration gives to every function of an agent; empty for a function outside agents. */
+    context(file: number, agent: string | null, make: () => AgentContext): AgentContext {
+        const key = `${file}/${agent ?? ""}`;
+        let made = this.contexts.get(key);
+        if (made === undefined) {
+            made = make();
+            this.contexts.set(key, made);
+        }
+        return made;
+    }
+
+    /**
+     * The meaning of a name in a function of `agent` in `file`: the agent's functions, the file's functions, agents and imports, agents of
+     * files that are imported for an agent, built-ins.
+     */
+    lookup(file: number, agent: string | null, name: string): Meaning | undefined {
+        const entry = this.files[file] as FileEntry;
+        const own = agent === null ? undefined : entry.agents.get(agent)?.funcs.get(name);
+        if (own !== undefined) return { kind: "func", fn: own, value: capabilityOf(own) };
+        const func = entry.funcs.get(name);
+        if (func !== undefined) return { kind: "func", fn: func, value: capabilityOf(func) };
+        const declared = entry.agents.get(name);
+        if (declared !== undefined) return { kind: "agent", agent: declared, value: declared.value };
+        const found = entry.imports.get(name);
+        if (found !== undefined) {
+            const what = found.form.what;
+            if (what === "file") return { kind: "file", import: found };
+            if (what !== "agent") return { kind: what, import: found, value: found.value as Capability };
+            const from = found.form.from === undefined ? undefined : this.agent(found.form.from, name);
+            return from === undefined ? undefined : { kind: "agent", agent: from, value: from.value };
+        }
+        const beside = this.besideImported(file, name, new Set());
+        if (beside !== undefined) return { kind: "agent", agent: beside, value: beside.value };
+        const row = findBuiltin("global", name);
+        return row === undefined ? undefined : { kind: "builtin", row };
+    }
+
+    /** AgentScript makes every agent of an imported file callable, not only the one that was named. */
+    private besideImported(file: number, name: string, seen: Set<number>): AgentEntry | undefined {
+        for (const i of (this.files[file] as FileEntry).form.imports) {
+            if (i.what !== "agent" || i.from === undefined || seen.has(i.from)) continue;
+            seen.add(i.from);
+            const found = this.agent(i.from, name) ?? this.besideImported(i.from, name, seen);
+            if (found !== undefined) return found;
+        }
+        return undefined;
+    }
+
+    /** The import that a tool, model or memory capability names. */
+    importOf(c: Capability): ImportForm | undefined {
+        return this.files[c.file]?.imports.get(c.name)?.form;
+    }
+
+    /** The function that a function capability names. */
+    functionOf(c: Capability): Fn | undefined {
+        return c.agent === null ? this.files[c.file]?.funcs.get(c.name) : this.agent(c.file, c.agent)?.funcs.get(c.name);
+    }
+}
+
+function capabilityOf(fn: Fn): Capability {
+    return new Capability("func", fn.file, fn.form.name, fn.agent);
+}
+
+/** Compiles nothing yet: functions are compiled when they are first called. */
+export function compileProgram(program: Program): Compiled {
+    return new Compiled(program);
+}

@@ -1,0 +1,42 @@
+/**
+ * Names of call sites within a function, for paths: `helper#0`, `Repo.read#1`, `generate#0`.
+ *
+ * E1: a site's number is its place among the sites of the same name in the function's text, outer calls before the calls in their arguments.
+ */
+import type { ExprForm } from "@remit/language";
+import { type Fn, shownName } from "./program.ts";
+import { walkBlock } from "./walk.ts";
+
+export function numberSites(fn: Fn): ReadonlyMap<ExprForm, string> {
+    const numbers = new Map<string, number>();
+    const sites = new Map<ExprForm, string>();
+    const add = (e: ExprForm, name: string): void => {
+        const n = numbers.get(name) ?? 0;
+        numbers.set(name, n + 1);
+        sites.set(e, `${name}#${n}`);
+    };
+    walkBlock(fn.form.body, {
+        expr: (e) => {
+            if (e.kind === "generate" || e.kind === "parallel") add(e, e.kind);
+            else if (e.kind === "call") add(e, siteName(fn, e.callee));
+            return true;
+        },
+    });
+    return sites;
+}
+
+function siteName(fn: Fn, callee: ExprForm): string {
+    if (callee.kind === "name") {
+        const meaning = fn.program.lookup(fn.file, fn.agent, callee.name);
+        if (meaning?.kind === "func") return meaning.fn.name;
+        if (meaning?.kind === "agent") return `${shownName(callee.name)}.${meaning.agent.main?.name ?? "main"}`;
+        return callee.name;
+    }
+    if (callee.kind === "member") {
+        if (callee.object.kind !== "name") return `.${callee.name}`;
+        const on = callee.object.name;
+        const meaning = fn.program.lookup(fn.file, fn.agent, on);
+        return meaning?.kind === "agent" ? `${shownName(on)}.${shownName(callee.name)}` : `${on}.${callee.name}`;
+    }
+    return "call";
+}

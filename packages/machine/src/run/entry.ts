@@ -1,0 +1,224 @@
+/**
+ * The beginning of a run: which function, with which arguments.
+ *
+ * Boundary: input JSON to arguments. Missing fields of the entry's contract are asked for as `input` effects, one after another, where
+ * somebody is there to answer.
+ *
+ * N1: everything of the input carries its origins, `user` unless said otherwise; a file import carries the origins of its content.
+ */
+import type { Contract, Field, Json } from "@remit/language";
+import { slotsOf } from "../compile/code.ts";
+import { checkArguments } from "../compile/contracts.ts";
+import { agentUses } from "../compile/frames.ts";
+import { type Fn, shownName } from "../compile/program.ts";
+import type { InputRequest, Outcome } from "../effect.ts";
+import { Fail } from "../failure.ts";
+import { fromJson } from "../value/json.ts";
+import { Labelled, type Value } from "../value/value.ts";
+import { useEvent } from "./events.ts";
+import { Frame } from "./fiber.ts";
+import type { Machine } from "./machine.ts";
+import { DEFAULTS } from "./options.ts";
+import { failFrom, raise } from "./perform.ts";
+
+interface Question {
+    readonly name: string;
+    readonly contract: Contract;
+    readonly description?: string;
+    readonly param: number;
+    /** Null: the parameter itself. */
+    readonly field: string | null;
+}
+
+/** What is known of the arguments while questions are open. Plain JSON but for the function. */
+export interface Entry {
+    readonly fn: Fn;
+    readonly args: (Json | undefined)[];
+    questions: Question[];
+    origins: string[];
+}
+
+export function startEntry(m: Machine): void {
+    const { compiled, options, run } = m;
+    const entry = options.entry ?? compiled.program.entry;
+    const fn =
+        entry === undefined
+            ? undefined
+            : compiled.functions.find((f) => f.file === entry.file && f.agent === (entry.agent ?? null) && f.form.name === entry.func);
+    for (const i of compiled.fileImports) {
+        const place = `${i.file}/${i.form.name}`;
+        const content = options.imports !== undefined && Object.hasOwn(options.imports, place) ? options.imports[place] : undefined;
+        const raw = content === undefined ? null : fromJson(content.json, run.heap);
+        const l = content === undefined ? 0 : run.labels.of(content.origins);
+        run.imports.push(l === 0 ? raw : new Labelled(raw, l));
+    }
+    const origins = [...(options.inputLabels ?? ["user"])].sort();
+    m.emit("run.started", fn?.name ?? "main", null, null, origins, {
+        program: options.programHash,
+        entry:
+            fn === undefined
+                ? null
+                : { file: compiled.fileName(fn.file), agent: fn.agent === null ? null : shownName(fn.agent), function: fn.name },
+        input: options.input,
+        limits: {
+            steps: DEFAULTS.steps,
+            depth: DEFAULTS.depth,
+            tokens: null,
+            usd: null,
+            calls: null,
+            turns: null,
+            bytes: null,
+            time: null,
+            ...options.limits,
+        },
+        concurrency: m.concurrency,
+        principal: m.principal,
+    });
+    if (fn === undefined) {
+        m.finish(
+            new Fail(
+                "value",
+                entry === undefined ? "the program has no main function" : `the program has no function '${entry.func}' to start with`,
+            ),
+        );
+        return;
+    }
+    for (const i of compiled.fileImports)
+        if (options.imports === undefined || !Object.hasOwn(options.imports, `${i.file}/${i.form.name}`)) {
+            m.finish(
+                new Fail("value", `the content of file import ${i.form.name} (${i.form.uri}) was not given`, {
+                    site: compiled.site(i.file, i.form.at),
+                }),
+            );
+            return;
+        }
+    const args = argumentsOf(fn, options.input);
+    m.entry = { fn, args, questions: questionsOf(m, fn, args), origins };
+    next(m);
+}
+
+function argumentsOf(fn: Fn, input: Json): (Json | undefined)[] {
+    const { params } = fn.form;
+    const object = input !== null && typeof input === "object" && !Array.isArray(input) ? input : null;
+    const field = (name: string): Json | undefined => (object !== null && Object.hasOwn(object, name) ? object[name] : undefined);
+    if (params.length === 0) return [];
+    const [only] = params;
+    if (params.length === 1 && only !== undefined && !isScalar(only.contract)) return [input];
+    if (params.length === 1 && object === null) return [input];
+    return params.map((p) => field(p.name));
+}
+
+/** A lone parameter with such a contract takes its field of the input, as several parameters do. */
+function isScalar(contract: Contract | undefined): boolean {
+    if (contract === undefined) return false;
+    if (contract.type === "optional") return isScalar(contract.of);
+    return (
+        contract.type === "string" ||
+        contract.type === "number" ||
+        contract.type === "boolean" ||
+        contract.type === "list" ||
+        contract.type === "literal"
+    );
+}
+
+function questionsOf(m: Machine, fn: Fn, args: (Json | undefined)[]): Question[] {
+    const shapes = m.compiled.shapesOf(fn.file);
+    const open: Question[] = [];
+    fn.form.params.forEach((p, param) => {
+        const given = args[param];
+        if (given === undefined) {
+            if (p.default !== undefined) args[param] = p.default;
+            else if (p.contract?.type === "optional") args[param] = null;
+            else open.push({ name: p.name, contract: p.contract ?? { type: "json" }, param, field: null });
+            return;
+        }
+        const contract = resolve(p.contract, shapes);
+        if (contract?.type !== "object" || given === null || typeof given !== "object" || Array.isArray(given)) return;
+        for (const f of contract.fields) {
+            const own = Object.hasOwn(given, f.name) ? given[f.name] : null;
+            if (own === null && !mayBeNone(f))
+                open.push({
+                    name: `${p.name}.${f.name}`,
+                    contract: f.contract,
+                    ...(f.description === undefined ? {} : { description: f.description }),
+                    param,
+                    field: f.name,
+                });
+        }
+    });
+    return open;
+}
+
+function resolve(contract: Contract | undefined, shapes: { readonly [name: string]: Contract }): Contract | undefined {
+    return contract?.type === "ref" ? (Object.hasOwn(shapes, contract.name) ? shapes[contract.name] : undefined) : contract;
+}
+
+function mayBeNone(f: Field): boolean {
+    return f.optional === true || f.default !== undefined || f.contract.type === "optional" || f.contract.type === "none";
+}
+
+/** The next question, or the beginning. */
+function next(m: Machine): void {
+    const entry = m.entry as Entry;
+    const [question] = entry.questions;
+    if (question === undefined) {
+        begin(m, entry);
+        return;
+    }
+    const path = `${entry.fn.name}/${question.name}`;
+    const site = entry.fn.site(entry.fn.form.at);
+    if (m.options.interactive !== true) {
+        m.finish(new Fail("contract", `Missing input '${question.name}' and no interactive input provider is available`, { site }));
+        return;
+    }
+    const request: InputRequest = {
+        name: question.name,
+        contract: question.contract,
+        ...(question.description === undefined ? {} : { description: question.description }),
+    };
+    raise(m, m.root, "input", path, site, request as unknown as Json, [], "user");
+    m.emit("input.requested", path, null, site, [], { path: question.name, contract: question.contract as unknown as Json });
+}
+
+export function answerEntry(m: Machine, outcome: Outcome): void {
+    const entry = m.entry as Entry;
+    const [question, ...rest] = entry.questions as [Question, ...Question[]];
+    const path = `${entry.fn.name}/${question.name}`;
+    const site = entry.fn.site(entry.fn.form.at);
+    if (!outcome.ok) {
+        m.finish(failFrom(m, outcome.failure, site, ["user"]));
+        return;
+    }
+    m.emit("input.given", path, null, site, outcome.origins, { path: question.name, value: outcome.value });
+    entry.questions = rest;
+    entry.origins = [...new Set([...entry.origins, ...outcome.origins])].sort();
+    if (question.field === null) entry.args[question.param] = outcome.value;
+    else {
+        const before = entry.args[question.param] as { [key: string]: Json };
+        entry.args[question.param] = { ...before, [question.field]: outcome.value };
+    }
+    next(m);
+}
+
+function begin(m: Machine, entry: Entry): void {
+    const { run } = m;
+    const { fn } = entry;
+    const l = run.labels.of(entry.origins);
+    const values = entry.args.map((json): Value => {
+        const raw = fromJson(json ?? null, run.heap);
+        return l === 0 ? raw : new Labelled(raw, l);
+    });
+    const form = fn.frames;
+    const locals = slotsOf(form.slots, run, values);
+    try {
+        checkArguments(run, fn, locals, fn.site(fn.form.at));
+    } catch (error) {
+        if (!(error instanceof Fail)) throw error;
+        m.finish(error);
+        return;
+    }
+    const path = fn.name;
+    if (fn.agent !== null) for (const use of agentUses(m.compiled, fn.file, fn.agent)) useEvent(m, null, path, use);
+    m.root.frames.push(new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, path, null, null));
+    m.ready.push(m.root);
+}

@@ -1,0 +1,133 @@
+/**
+ * Events of calls, loops and declarations.
+ *
+ * L1: `data` follows AgentScript's trace where that has the field.
+ */
+import type { BudgetForm, Json, Site } from "@remit/language";
+import type { Instruction, NextDetail, UseSpec } from "../compile/instructions.ts";
+import { agentUses } from "../compile/frames.ts";
+import { type AgentEntry, type Fn, shownName } from "../compile/program.ts";
+import { Fail } from "../failure.ts";
+import { List, type Value } from "../value/value.ts";
+import { rawOf } from "../value/operators.ts";
+import { pathOf } from "./execute.ts";
+import type { Fiber, Frame } from "./fiber.ts";
+import type { Machine } from "./machine.ts";
+import { show } from "./show.ts";
+
+export function agentStarted(
+    m: Machine,
+    caller: Frame,
+    fn: Fn,
+    agent: AgentEntry,
+    args: readonly Value[],
+    path: string,
+    site: Site | null,
+): void {
+    const shown = shownArgs(m, args);
+    m.emit("agent.started", path, caller.parent, site, shown.labels, { agent: shownName(agent.name), function: fn.name, args: shown.json });
+    for (const use of agentUses(m.compiled, fn.file, agent.name)) useEvent(m, path, path, use);
+}
+
+export function agentEnded(m: Machine, fiber: Fiber, frame: Frame, end: Value | Fail): void {
+    const agent = frame.agent as AgentEntry;
+    const caller = fiber.frames[fiber.frames.indexOf(frame) - 1];
+    const base = { agent: shownName(agent.name), function: frame.fn.name };
+    const parent = caller?.parent ?? null;
+    const site = caller?.form.code[caller.pc]?.site ?? null;
+    if (end instanceof Fail) {
+        m.emit("agent.ended", frame.path, parent, site, m.run.labels.origins(end.labels), {
+            ...base,
+            ok: false,
+            kind: end.kind,
+            error: end.message,
+        });
+        return;
+    }
+    const shown = show(end, m.run.labels);
+    m.emit("agent.ended", frame.path, parent, site, m.run.labels.origins(shown.labels), { ...base, ok: true, result: shown.json });
+}
+
+export function shownArgs(m: Machine, args: readonly Value[]): { json: Json[]; labels: readonly string[] } {
+    let labels = 0;
+    const json = args.map((arg) => {
+        const shown = show(arg, m.run.labels);
+        labels = m.run.labels.union(labels, shown.labels);
+        return shown.json;
+    });
+    return { json, labels: m.run.labels.origins(labels) };
+}
+
+/** One event for each pass of a `for` whose body can reach an effect. */
+export function forEvent(m: Machine, frame: Frame, I: Instruction, d: NextDetail): void {
+    const shown = show(frame.locals[d.item] as Value, m.run.labels);
+    const list = rawOf(frame.locals[d.list] as Value);
+    const total = list instanceof List ? list.items.length : 0;
+    m.emit("for", pathOf(frame, d.path), frame.parent, I.site, m.run.labels.origins(shown.labels), {
+        item: d.name,
+        index: frame.locals[d.index] as number,
+        value: shown.json,
+        max_items: d.max,
+        total_items: total,
+        truncated: total > d.max,
+    });
+}
+
+export function budgetData(budget: BudgetForm | null): Json {
+    return budget === null ? null : { amount: budget.amount, unit: budget.unit, text: budget.text, keep: budget.keep ?? "start" };
+}
+
+export function useEvent(m: Machine, parent: string | null, path: string, use: UseSpec): void {
+    const picked = pick(m, use);
+    const variant: Json = picked.variant === null ? null : { ...picked.variant, available: [...picked.variant.available] };
+    m.emit("use", path, parent, use.site, [], {
+        source: picked.source === "" ? null : picked.source,
+        label: use.label,
+        budget: budgetData(picked.budget),
+        ...(variant === null ? {} : { variant }),
+    });
+}
+
+export interface Picked {
+    readonly source: string;
+    readonly budget: BudgetForm | null;
+    readonly code: UseSpec["code"];
+    readonly variant: {
+        readonly site_id: string;
+        readonly picked: string;
+        readonly available: readonly string[];
+        readonly reason: "trial" | "selected" | "first";
+        readonly empty: boolean;
+    } | null;
+}
+
+/** What a `use` puts into the prompt: of several candidates the one that the run's options name, else the selected, else the first. */
+export function pick(m: Machine, use: UseSpec): Picked {
+    if (use.oneOf === null) return { source: use.source, budget: use.budget, code: use.code, variant: null };
+    const { siteId, candidates } = use.oneOf;
+    const hints = m.options.variants;
+    const hint = hints !== undefined && Object.hasOwn(hints, siteId) ? hints[siteId] : undefined;
+    const selected = candidates.find((c) => c.selected);
+    const chosen = hint === undefined ? (selected ?? candidates[0]) : candidates.find((c) => c.name === hint);
+    if (chosen === undefined)
+        throw new Fail(
+            "value",
+            hint === undefined ? `use one of at ${siteId} has no candidates` : `use one of at ${siteId} has no candidate '${hint}'`,
+            {
+                site: use.site,
+                hint: `it has ${candidates.map((c) => c.name).join(", ")}`,
+            },
+        );
+    return {
+        source: chosen.source,
+        budget: chosen.budget,
+        code: chosen.code,
+        variant: {
+            site_id: siteId,
+            picked: chosen.name,
+            available: candidates.map((c) => c.name),
+            reason: hint !== undefined ? "trial" : selected !== undefined ? "selected" : "first",
+            empty: chosen.code === null,
+        },
+    };
+}

@@ -1,0 +1,434 @@
+/**
+ * The interpreter of frames.
+ *
+ * Boundary: instructions of one fiber, until it waits, ends or the slice is over.
+ *
+ * X1: a call of a function that reaches no effect runs as closures. If that is given up (slice over, nested too deep) everything it wrote is
+ *     put back, its steps are given back, and the same call runs on frames, which stop anywhere.
+ * X2: after a stretch that counted n steps was given up, the next n steps stay on frames: what is given up never costs more than what is done.
+ * X3: an instruction with a lambda is a stretch too; where a whole slice is not enough for it, the next slice is twice as long.
+ */
+import type { Lambda } from "../builtin/builtin.ts";
+import { callMethod, isALambda, wrongCount } from "../compile/calls.ts";
+import { listOf } from "../compile/closures.ts";
+import { BAIL, type Code, type Slots, type Step, slots0, slotsOf } from "../compile/code.ts";
+import { checkArguments, checkResult } from "../compile/contracts.ts";
+import { failureValue } from "../compile/failure.ts";
+import {
+    type CallDetail,
+    type CallValueDetail,
+    type EffectDetail,
+    type GenerateDetail,
+    type Instruction,
+    type NextDetail,
+    OP,
+    type ParallelDetail,
+    type PathSite,
+    type UseDetail,
+} from "../compile/instructions.ts";
+import type { AgentEntry, Fn } from "../compile/program.ts";
+import { Fail } from "../failure.ts";
+import { join, rawOf, truthy } from "../value/operators.ts";
+import { Capability, Labelled, Obj, type Value } from "../value/value.ts";
+import { agentEnded, agentStarted, forEvent, useEvent } from "./events.ts";
+import { type Fiber, Frame } from "./fiber.ts";
+import { beginGenerate } from "./generate.ts";
+import type { Machine } from "./machine.ts";
+import { beginParallel, iterationEnded } from "./parallel.ts";
+import { askMemory, askTool } from "./perform.ts";
+
+/** Nested calls that one stretch of closures may hold: far below what any JavaScript stack takes. */
+const CLOSURE_DEPTH = 150;
+
+export function pathOf(frame: Frame, site: PathSite): string {
+    let path = frame.path;
+    for (const loop of site.loops) path += `/${loop.word}[${frame.locals[loop.slot] as number}]`;
+    return site.name === "" ? path : `${path}/${site.name}`;
+}
+
+/** `wait` also where the fiber ended: it has nothing more to do now. */
+export function runFiber(m: Machine, fiber: Fiber): "wait" | "slice" {
+    m.enter(fiber);
+    for (;;) {
+        if (fiber.frames.length === 0) return "wait";
+        try {
+            return runFrames(m, fiber);
+        } catch (error) {
+            m.run.end();
+            const fail = failOf(m, error);
+            if (fail === null) throw error;
+            if (!unwind(m, fiber, fail)) return "wait";
+        }
+    }
+}
+
+/** A failure of the program; null where the error is a defect of the machine. */
+function failOf(m: Machine, error: unknown): Fail | null {
+    if (error instanceof Fail) return error;
+    // Values or expressions nested deeper than the JavaScript stack: the program's doing, and a limit like the counted one.
+    if (error instanceof RangeError) return tooDeep(m.depthLimit);
+    return null;
+}
+
+function tooDeep(limit: number): Fail {
+    return new Fail("limit.depth", `Maximum call depth of ${limit} exceeded`, { whole: true });
+}
+
+/** Looks for a handler. False where the fiber ended by the failure. */
+export function unwind(m: Machine, fiber: Fiber, fail: Fail): boolean {
+    const { frames } = fiber;
+    if (fail.whole) {
+        if (fail.site === null) fail.site = siteOfTop(fiber);
+        m.finish(fail);
+        return false;
+    }
+    while (frames.length > 0) {
+        const frame = fiber.top;
+        if (fail.site === null) fail.site = siteOfTop(fiber);
+        frame.native = null;
+        const handler = frame.form.handlers.find((h) => h.from <= frame.pc && frame.pc < h.to);
+        if (handler !== undefined) {
+            if (handler.slot !== 0) frame.locals[handler.slot] = failureValue(m.run, fail);
+            frame.pc = handler.at;
+            if (frames.length - 1 < fiber.low) fiber.low = frames.length - 1;
+            return true;
+        }
+        if (frame.agent !== null) agentEnded(m, fiber, frame, fail);
+        frames.pop();
+    }
+    if (fiber.parent === null) m.finish(fail);
+    else iterationEnded(m, fiber, fail);
+    return false;
+}
+
+function siteOfTop(fiber: Fiber): Fail["site"] {
+    for (let i = fiber.frames.length - 1; i >= 0; i--) {
+        const frame = fiber.frames[i] as Frame;
+        const site = frame.form.code[frame.pc]?.site;
+        if (site !== undefined && site !== null) return site;
+    }
+    return null;
+}
+
+function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
+    const { run } = m;
+    if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
+    let frame = fiber.top;
+    let { locals: L } = frame;
+    let { code } = frame.form;
+    for (;;) {
+        const I = code[frame.pc] as Instruction;
+        run.left -= I.step;
+        if (run.left < 0) {
+            run.left += I.step;
+            if (m.spent) throw stepsSpent(m);
+            return "slice";
+        }
+        switch (I.op) {
+            case OP.DO:
+                (I.code as Step)(L);
+                frame.pc++;
+                continue;
+            case OP.SET:
+                L[I.slot] = (I.code as Code)(L);
+                frame.pc++;
+                continue;
+            case OP.JUMP:
+                frame.pc = I.to;
+                continue;
+            case OP.UNLESS: {
+                const c = (I.code as Code)(L);
+                if (c === true || (c !== false && truthy(c))) frame.pc++;
+                else frame.pc = I.to;
+                continue;
+            }
+            case OP.WHEN: {
+                const c = (I.code as Code)(L);
+                if (c === true || (c !== false && truthy(c))) frame.pc = I.to;
+                else frame.pc++;
+                continue;
+            }
+            case OP.PRESENT:
+                if (rawOf(L[I.slot] as Value) !== null) frame.pc = I.to;
+                else frame.pc++;
+                continue;
+            case OP.NEXT: {
+                const d = I.detail as NextDetail;
+                const i = (L[d.index] as number) + 1;
+                if (i >= (d.count === 0 ? d.times : (L[d.count] as number))) {
+                    frame.pc = I.to;
+                    continue;
+                }
+                run.left--;
+                L[d.index] = i;
+                if (d.list !== 0) {
+                    const all = L[d.list] as Value;
+                    const item = listOf(all, I.site).items[i] as Value;
+                    L[d.item] = all instanceof Labelled ? join(run, item, all.l) : item;
+                    if (d.name !== null) forEvent(m, frame, I, d);
+                }
+                frame.pc++;
+                continue;
+            }
+            case OP.ENTER: {
+                const d = I.detail as NextDetail;
+                L[d.count] = Math.min(listOf(L[d.list] as Value, I.site).items.length, d.max);
+                L[d.index] = -1;
+                frame.pc++;
+                continue;
+            }
+            case OP.STRETCH:
+                if (!stretch(m, fiber, I, L)) return "slice";
+                frame.pc++;
+                continue;
+            case OP.CALL:
+                if (callFn(m, fiber, frame, I, L)) continue;
+                break;
+            case OP.CALL_VALUE: {
+                const done = callValue(m, fiber, frame, I, L);
+                if (done === "slice" || done === "wait") return done;
+                if (done === "next") continue;
+                break;
+            }
+            case OP.EFFECT: {
+                const d = I.detail as EffectDetail;
+                const args = d.args.map((a) => a(L));
+                if (d.import.form.what === "tool")
+                    askTool(m, fiber, frame, d.import, d.method, dataOnly(args, I), pathOf(frame, d.path), I.site);
+                else askMemory(m, fiber, frame, d.import, d.method, dataOnly(args, I), pathOf(frame, d.path), I.site);
+                return "wait";
+            }
+            case OP.GENERATE:
+                beginGenerate(m, fiber, frame, I.detail as GenerateDetail, I.site);
+                if (frame.native !== null || m.result !== null) return "wait";
+                continue;
+            case OP.PARALLEL:
+                if (beginParallel(m, fiber, frame, I.detail as ParallelDetail, I)) return "wait";
+                continue;
+            case OP.USE: {
+                const d = I.detail as UseDetail;
+                useEvent(m, frame.parent, pathOf(frame, d.path), d.use);
+                frame.pc++;
+                continue;
+            }
+            case OP.RETURN: {
+                const value = checkResult(run, frame.fn, (I.code as Code)(L), I.site);
+                if (frame.agent !== null) agentEnded(m, fiber, frame, value);
+                fiber.frames.pop();
+                if (fiber.frames.length === 0) {
+                    if (run.left < 0 && m.spent) throw stepsSpent(m);
+                    if (fiber.parent === null) m.finish(value);
+                    else iterationEnded(m, fiber, value);
+                    return "wait";
+                }
+                const caller = fiber.top;
+                const call = caller.form.code[caller.pc] as Instruction;
+                caller.locals[call.slot] = value;
+                caller.pc++;
+                if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
+                break;
+            }
+            default:
+                throw new Error(`unknown instruction ${I.op}`);
+        }
+        frame = fiber.top;
+        L = frame.locals;
+        code = frame.form.code;
+    }
+}
+
+function stepsSpent(m: Machine): Fail {
+    const limit = m.run.before + m.run.granted;
+    return new Fail("limit.steps", `the run's budget of ${limit} steps is used up`, {
+        whole: true,
+        detail: { meter: "steps", limit, used: m.run.steps },
+    });
+}
+
+/** An instruction with a lambda. False where the slice is over and it has to run again, from its beginning. */
+function stretch(m: Machine, fiber: Fiber, I: Instruction, L: Slots): boolean {
+    const { run } = m;
+    const mark = run.left;
+    const bytes = run.bytes;
+    run.begin(CLOSURE_DEPTH);
+    let value: unknown;
+    try {
+        value = I.code(L);
+    } catch (error) {
+        if (error !== BAIL) throw error;
+        giveUp(m, fiber, mark, bytes, I.step);
+        return false;
+    }
+    run.end();
+    fiber.need = 0;
+    if (I.slot !== 0) L[I.slot] = value as Value;
+    return true;
+}
+
+/** Puts back what an instruction did that needs more steps than the slice had, or fails where more cannot be had. */
+function giveUp(m: Machine, fiber: Fiber, mark: number, bytes: number, step: number): void {
+    const { run } = m;
+    if (run.cause === "depth") {
+        run.end();
+        throw new Fail("limit.depth", `Maximum call depth of ${CLOSURE_DEPTH} inside a lambda exceeded`, { whole: true });
+    }
+    if (m.spent) {
+        run.end();
+        throw stepsSpent(m);
+    }
+    run.heap.rollBack();
+    run.end();
+    run.left = mark + step;
+    run.bytes = bytes;
+    if (run.left >= run.granted) fiber.need = 2 * Math.max(fiber.need, run.granted);
+}
+
+// ---- calls -----------------------------------------------------------------------------------------------------------
+
+/** Runs a call as closures (true) or pushes its frame (false). */
+function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots): boolean {
+    const { run } = m;
+    const d = I.detail as CallDetail;
+    const { fn, args } = d;
+    if (fn.effectful || d.agent !== null || m.options.mode === "frames" || run.steps < m.framesUntil) {
+        const given: Value[] = [];
+        for (let i = 0; i < args.length; i++) given.push((args[i] as Code)(L));
+        push(m, fiber, frame, fn, given, d.agent, d.path, I);
+        return false;
+    }
+    const { closure } = fn;
+    const g = slots0(closure.slots, run);
+    const n = args.length;
+    for (let i = 0; i < n; i++) g[i + 1] = (args[i] as Code)(L);
+    const a = n > 0 ? (g[1] as Value) : null;
+    const b = n > 1 ? (g[2] as Value) : null;
+    const rest = n > 2 ? g.slice(3, n + 1) : null;
+    const depth = m.depthLimit - fiber.base - fiber.frames.length - 1;
+    if (run.left >= 0 && depth >= 0) {
+        const mark = run.left;
+        const { bytes } = run;
+        run.begin(depth < CLOSURE_DEPTH ? depth : CLOSURE_DEPTH);
+        try {
+            checkArguments(run, fn, g, I.site);
+            L[I.slot] = checkResult(run, fn, closure.run(g), I.site);
+            run.end();
+            frame.pc++;
+            return true;
+        } catch (error) {
+            if (error !== BAIL && !(error instanceof RangeError)) throw error;
+            run.heap.rollBack();
+            run.end();
+            const wasted = mark - run.left;
+            run.left = mark;
+            run.bytes = bytes;
+            m.framesUntil = run.steps + wasted;
+        }
+    }
+    const given: Value[] = n === 0 ? [] : n === 1 ? [a] : [a, b, ...((rest ?? []) as Value[])];
+    push(m, fiber, frame, fn, given, null, d.path, I);
+    return false;
+}
+
+function push(
+    m: Machine,
+    fiber: Fiber,
+    caller: Frame,
+    fn: Fn,
+    args: readonly Value[],
+    agent: AgentEntry | null,
+    site: PathSite,
+    I: Instruction,
+): void {
+    const { run } = m;
+    if (fiber.base + fiber.frames.length >= m.depthLimit) throw tooDeep(m.depthLimit);
+    const form = fn.frames;
+    const locals = slotsOf(form.slots, run, args);
+    checkArguments(run, fn, locals, I.site);
+    const path = pathOf(caller, site);
+    if (agent !== null) agentStarted(m, caller, fn, agent, args, path, I.site);
+    fiber.frames.push(new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, path, agent === null ? caller.parent : path, agent));
+}
+
+/** A call through a value: a capability, an own key that holds one, or a method of data. */
+function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots): "next" | "pushed" | "wait" | "slice" {
+    const { run } = m;
+    const d = I.detail as CallValueDetail;
+    const mark = run.left;
+    const { bytes } = run;
+    run.begin(CLOSURE_DEPTH);
+    try {
+        const object = (I.code as Code)(L);
+        const args = d.args.map((a) => a(L));
+        const found = capabilityIn(object, d.name, I);
+        if (found === null) {
+            if (d.name === null) throw new Fail("value", "only a function can be called", { site: I.site });
+            L[I.slot] = callMethod(run, object, d.name, args, d.rows, d.safe, I.site);
+            run.end();
+            fiber.need = 0;
+            frame.pc++;
+            return "next";
+        }
+        run.end();
+        callCapability(m, fiber, frame, found.target, found.method, dataOnly(args, I), pathOf(frame, d.path), d.path, I);
+        return found.target.kind === "tool" || found.target.kind === "memory" ? "wait" : "pushed";
+    } catch (error) {
+        if (error !== BAIL) throw error;
+        giveUp(m, fiber, mark, bytes, I.step);
+        return "slice";
+    }
+}
+
+/** The capability that a call through a value reaches: the value itself, or what the object's own key holds. */
+function capabilityIn(object: Value, name: string | null, I: Instruction): { target: Capability; method: string | null } | null {
+    const target = rawOf(object);
+    if (target instanceof Capability) return { target, method: name };
+    const own = name !== null && target instanceof Obj ? target.get(name) : undefined;
+    if (own === undefined) return null;
+    const held = rawOf(own);
+    if (!(held instanceof Capability)) throw new Fail("value", `'${name}' of this object is not a function`, { site: I.site });
+    return { target: held, method: null };
+}
+
+function dataOnly(args: readonly (Value | Lambda)[], I: Instruction): Value[] {
+    return args.map((arg) => {
+        if (isALambda(arg)) throw new Fail("value", "a lambda may stand only where a built-in method takes one", { site: I.site });
+        return arg;
+    });
+}
+
+function callCapability(
+    m: Machine,
+    fiber: Fiber,
+    frame: Frame,
+    c: Capability,
+    method: string | null,
+    args: Value[],
+    path: string,
+    site: PathSite,
+    I: Instruction,
+): void {
+    const { compiled } = m;
+    const refuse = (message: string): Fail => new Fail("value", message, { site: I.site });
+    if (c.kind === "tool" || c.kind === "memory") {
+        const form = compiled.importOf(c);
+        if (method === null || form === undefined) throw refuse(`${c.name} is a ${c.kind}: call one of its methods`);
+        const entry = { file: c.file, number: 0, form, value: c };
+        if (c.kind === "tool") askTool(m, fiber, frame, entry, method, args, path, I.site);
+        else askMemory(m, fiber, frame, entry, method, args, path, I.site);
+        return;
+    }
+    let fn: Fn | undefined;
+    let agent: AgentEntry | null = null;
+    if (c.kind === "func" && method === null) fn = compiled.functionOf(c);
+    else if (c.kind === "agent") {
+        agent = compiled.agent(c.file, c.name) ?? null;
+        fn = method === null ? (agent?.main ?? undefined) : agent?.funcs.get(method);
+    }
+    if (fn === undefined)
+        throw refuse(method === null ? `${c.name} is a ${c.kind} and cannot be called` : `${c.name} has no function '${method}'`);
+    const wrong = wrongCount(fn, args.length);
+    if (wrong !== null) throw refuse(wrong);
+    const { params } = fn.form;
+    const given = params.map((p, i) => args[i] ?? m.fromJson(p.default ?? null));
+    push(m, fiber, frame, fn, given, agent, site, I);
+}

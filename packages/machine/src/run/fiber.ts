@@ -1,0 +1,107 @@
+/**
+ * Fibers and frames: where a run stands.
+ *
+ * Boundary: data. A frame is `{fn, body, pc, locals}`; what it waits for inside one instruction is its `native` state.
+ *
+ * M3: a fiber is saved only between instructions: `pc` is the instruction that waits, or the next one.
+ */
+import type { Json } from "@remit/language";
+import type { Slots } from "../compile/code.ts";
+import type { BodyForm } from "../compile/instructions.ts";
+import type { AgentEntry, Fn } from "../compile/program.ts";
+import type { Effect, Outcome } from "../effect.ts";
+import type { Fail } from "../failure.ts";
+import type { List, Owner } from "../value/value.ts";
+
+export class Frame {
+    readonly fn: Fn;
+    /** Number of the body: 0 the function's own, others bodies of parallel fors. */
+    readonly body: number;
+    readonly form: BodyForm;
+    pc: number;
+    readonly locals: Slots;
+    /** Path of this call or iteration. */
+    readonly path: string;
+    /** Path of the agent call, iteration or run that events here belong to. */
+    readonly parent: string | null;
+    /** Set where this call crossed into an agent. */
+    readonly agent: AgentEntry | null;
+    native: Native | null = null;
+
+    constructor(fn: Fn, body: number, form: BodyForm, locals: Slots, path: string, parent: string | null, agent: AgentEntry | null) {
+        this.fn = fn;
+        this.body = body;
+        this.form = form;
+        this.pc = 0;
+        this.locals = locals;
+        this.path = path;
+        this.parent = parent;
+        this.agent = agent;
+    }
+}
+
+/** What an instruction that has begun keeps until it is done. */
+export type Native = EffectWait | GenerateWait | ParallelWait;
+
+export interface EffectWait {
+    readonly kind: "effect";
+    readonly path: string;
+}
+
+export interface GenerateWait {
+    readonly kind: "generate";
+    readonly path: string;
+    state: Json;
+    /** Paths of the effects of the present step, in order, and their outcomes. */
+    waiting: readonly string[];
+    outcomes: (Outcome | null)[];
+}
+
+export interface ParallelWait {
+    readonly kind: "parallel";
+    readonly path: string;
+    readonly prefix: string;
+    /** A copy of what there is to do. */
+    readonly items: List;
+    /** Label of the list's reference, joined to each item. */
+    readonly label: number;
+    next: number;
+    running: number;
+    /** Index and value of each iteration that succeeded, in the order in which they ended: it only grows, so saving it is cheap. */
+    readonly done: List;
+    readonly failures: { readonly index: number; readonly fail: Fail }[];
+}
+
+export class Fiber implements Owner {
+    readonly id: number;
+    readonly parent: Fiber | null;
+    /** Index of its iteration, 0 for the run's own. */
+    readonly index: number;
+    /** Calls nested outside this fiber. */
+    readonly base: number;
+    readonly frames: Frame[] = [];
+    /** Lowest frame that ran since the last save. */
+    low = 0;
+    /** Slice that a single instruction needs, where it is more than usual. */
+    need = 0;
+
+    constructor(id: number, parent: Fiber | null, index: number, base: number) {
+        this.id = id;
+        this.parent = parent;
+        this.index = index;
+        this.base = base;
+    }
+
+    get top(): Frame {
+        return this.frames[this.frames.length - 1] as Frame;
+    }
+}
+
+/** An effect that was asked for and has no outcome yet. `slot`: which of a generate's effects it is. */
+export interface Pending {
+    readonly effect: Effect;
+    readonly fiber: Fiber;
+    readonly slot: number;
+    /** Origin of a failure's text: `tool:Search`. */
+    readonly origin: string;
+}

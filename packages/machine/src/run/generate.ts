@@ -1,0 +1,135 @@
+/**
+ * `generate` on a frame: the set-up from what is visible, and the coroutine's steps between effects.
+ *
+ * Boundary: what a prompt looks like, what an answer means and when to try again is the coroutine's (`../prompt/generate.ts`).
+ *
+ * G6: the `use`s visible are those that stand textually before the `generate` in its function, after the agent's own; each is evaluated now,
+ *     in the slots of the frame it stands in.
+ */
+import type { Site } from "@remit/language";
+import type { Code, Slots } from "../compile/code.ts";
+import type { GenerateDetail } from "../compile/instructions.ts";
+import { Fail } from "../failure.ts";
+import { continueGenerate, startGenerate } from "../prompt/generate.ts";
+import type { GenerateSetup, GenerateStep, ItemInput } from "../prompt/setup.ts";
+import type { Outcome } from "../effect.ts";
+import { fromJson } from "../value/json.ts";
+import { rawOf } from "../value/operators.ts";
+import { Capability, Labelled, type Value } from "../value/value.ts";
+import { pick } from "./events.ts";
+import { pathOf } from "./execute.ts";
+import type { Fiber, Frame, GenerateWait, Pending } from "./fiber.ts";
+import type { Machine } from "./machine.ts";
+import { failFrom, raise } from "./perform.ts";
+
+export function beginGenerate(m: Machine, fiber: Fiber, frame: Frame, d: GenerateDetail, site: Site | null): void {
+    const path = pathOf(frame, d.path);
+    const setup = setUp(m, frame, d, site);
+    const native: GenerateWait = { kind: "generate", path, state: null, waiting: [], outcomes: [] };
+    frame.native = native;
+    const end = take(m, fiber, frame, native, startGenerate(setup, m.run), site, setup.model.name);
+    if (end === null) return;
+    frame.native = null;
+    frame.locals[(frame.form.code[frame.pc] as { slot: number }).slot] = end;
+    frame.pc++;
+}
+
+/** An outcome of one of the effects; the coroutine goes on when all of the step are there. */
+export function generateOutcome(m: Machine, fiber: Fiber, native: GenerateWait, pending: Pending, outcome: Outcome): void {
+    native.outcomes[pending.slot] = outcome;
+    if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
+    const outcomes = native.outcomes.filter((o): o is Outcome => o !== null);
+    if (outcomes.length < native.waiting.length) return;
+    const frame = fiber.top;
+    const step = continueGenerate(native.state, outcomes, m.run);
+    const end = take(m, fiber, frame, native, step, pending.effect.site, pending.origin.slice("model:".length));
+    if (end !== null) m.deliver(fiber, end);
+}
+
+/** Does what a step says; gives the value where it is the end. */
+function take(
+    m: Machine,
+    fiber: Fiber,
+    frame: Frame,
+    native: GenerateWait,
+    step: GenerateStep,
+    site: Site | null,
+    model: string,
+): Value | null {
+    const at = (suffix: string): string => (suffix === "" ? native.path : `${native.path}/${suffix}`);
+    native.state = step.state;
+    for (const e of step.events) m.emit(e.kind, at(e.suffix), e.suffix === "" ? frame.parent : native.path, site, e.labels, e.data);
+    if ("effects" in step) {
+        native.waiting = step.effects.map((e) => at(e.suffix));
+        native.outcomes = step.effects.map(() => null);
+        step.effects.forEach((e, slot) => {
+            raise(m, fiber, e.kind, at(e.suffix), site, e.request, e.labels, `model:${model}`, slot, e.deadline);
+        });
+        return null;
+    }
+    if ("failure" in step) throw failFrom(m, step.failure, site, step.origins);
+    const value = fromJson(step.value, m.run.heap);
+    const l = m.run.labels.of(step.origins);
+    return l === 0 ? value : new Labelled(value, l);
+}
+
+function setUp(m: Machine, frame: Frame, d: GenerateDetail, site: Site | null): GenerateSetup {
+    const L: Slots = frame.locals;
+    const { context } = d;
+    const missing = (what: string): Fail =>
+        new Fail("value", `generate needs a ${what}`, { site, hint: `declare one with '${what} …' in the agent or function` });
+    const code = d.model ?? context.model;
+    if (code === null) throw missing("model");
+    if (context.role === null) throw missing("role");
+    if (context.description === null) throw missing("description");
+    const model = importNamed(m, code, L, "llm", site);
+    const items: ItemInput[] = [];
+    for (const use of context.uses) {
+        const picked = pick(m, use);
+        items.push({
+            source: picked.source,
+            label: use.label,
+            value: picked.code === null ? null : picked.code(L),
+            ...(picked.budget === null ? {} : { budget: picked.budget }),
+            ...(use.priority === null ? {} : { priority: use.priority }),
+            ...(use.image ? { image: true } : {}),
+            ...(picked.variant === null ? {} : { variant: picked.variant }),
+        });
+    }
+    const { attempts, strict, debug, stream, ...more } = d.options;
+    return {
+        label: d.label,
+        agent: d.agent,
+        model: { name: model.name, uri: model.uri },
+        identity: { role: context.role(L), description: context.description(L) },
+        items,
+        instruction: d.input(L),
+        options: { attempts: attempts ?? 1, strict: strict ?? false, debug: debug ?? false, stream: stream ?? false, ...more },
+        ...(d.contract === null ? {} : { contract: d.contract }),
+        shapes: d.shapes,
+        ...(d.tools === null
+            ? {}
+            : {
+                  tools: d.tools.map((t) => {
+                      const tool = importNamed(m, t.code, L, "tool", site);
+                      return { ...tool, ...(t.method === null ? {} : { method: t.method }) };
+                  }),
+              }),
+        ...(context.max === null ? {} : { contextMax: context.max }),
+        scope: d.scope,
+    };
+}
+
+function importNamed(
+    m: Machine,
+    code: Code,
+    L: Slots,
+    kind: "llm" | "tool",
+    site: Site | null,
+): { name: string; uri: string; file: string } {
+    const c = rawOf(code(L));
+    const form = c instanceof Capability && c.kind === kind ? m.compiled.importOf(c) : undefined;
+    if (!(c instanceof Capability) || form === undefined)
+        throw new Fail("value", `generate needs ${kind === "llm" ? "a model" : "a tool"} here`, { site });
+    return { name: form.name, uri: form.uri, file: m.compiled.fileName(c.file) };
+}

@@ -1,0 +1,229 @@
+/**
+ * A machine from its continuation.
+ *
+ * Boundary: reading what `save.ts` wrote. A document of another program, engine or version, or one that does not follow its forerunner, is
+ * refused; nothing in it is run before it is whole.
+ */
+import type { Json } from "@remit/language";
+import type { Slots } from "../compile/code.ts";
+import { Fail } from "../failure.ts";
+import { Capability, type CapabilityKind, type Heap, Labelled, List, Obj, type Value } from "../value/value.ts";
+import { Fiber, Frame, type Native } from "./fiber.ts";
+import type { Machine } from "./machine.ts";
+import {
+    CONTINUATION,
+    type Cell,
+    type Continuation,
+    type FailDoc,
+    type FiberDoc,
+    type FrameDoc,
+    type NativeDoc,
+    type ThingDoc,
+} from "./save.ts";
+
+function refuse(message: string): Fail {
+    return new Fail("invalid_payload", `this continuation cannot be loaded: ${message}`);
+}
+
+export function load(m: Machine, documents: readonly Json[]): Machine {
+    if (documents.length === 0) throw refuse("there is none");
+    const docs = documents.map((doc, i) => checked(m, doc, i));
+    const last = docs[docs.length - 1] as Continuation;
+    const reader = new Reader(m);
+    for (const doc of docs) reader.take(doc);
+    reader.finish(last);
+    m.saved.seq = last.seq + 1;
+    return m;
+}
+
+function checked(m: Machine, json: Json, i: number): Continuation {
+    if (json === null || typeof json !== "object" || Array.isArray(json)) throw refuse("it is no object");
+    const doc = json as unknown as Continuation;
+    if (doc.version !== CONTINUATION.version)
+        throw refuse(`its version is ${String(doc.version)}, this machine reads ${CONTINUATION.version}`);
+    if (doc.engine !== CONTINUATION.engine) throw refuse(`its engine is ${String(doc.engine)}, this machine is ${CONTINUATION.engine}`);
+    if (doc.program !== m.options.programHash) throw refuse(`it belongs to program ${String(doc.program)}, not ${m.options.programHash}`);
+    if (doc.run !== m.options.run) throw refuse(`it belongs to run ${String(doc.run)}, not ${m.options.run}`);
+    if (doc.form !== (i === 0 ? "image" : "delta"))
+        throw refuse(i === 0 ? "the first document is no image" : "a later document is no delta");
+    return doc;
+}
+
+class Reader {
+    private readonly m: Machine;
+    private readonly things = new Map<number, List | Obj>();
+    private readonly owners = new Map<number, number>();
+    private readonly frames = new Map<number, FrameDoc[]>();
+    private readonly heads = new Map<number, FiberDoc>();
+    private seq = -1;
+
+    constructor(m: Machine) {
+        this.m = m;
+    }
+
+    take(doc: Continuation): void {
+        const { m } = this;
+        const { run } = m;
+        if (this.seq >= 0 && doc.seq !== this.seq + 1) throw refuse(`document ${doc.seq} does not follow ${this.seq}`);
+        this.seq = doc.seq;
+        doc.labels.sets.forEach((set, i) => {
+            if (run.labels.of(set) !== doc.labels.from + i) throw refuse("its labels are not in order");
+        });
+        for (const thing of doc.heap) this.make(thing, run.heap);
+        for (const thing of doc.heap) this.fill(thing, run.heap);
+        for (const id of doc.gone) {
+            this.heads.delete(id);
+            this.frames.delete(id);
+        }
+        for (const f of doc.fibers) {
+            this.heads.set(f.id, f);
+            this.frames.set(f.id, [...(this.frames.get(f.id) ?? []).slice(0, f.from), ...f.frames]);
+        }
+        if (doc.imports !== undefined) run.imports = doc.imports.map((cell) => this.value(cell));
+        for (const path of doc.answered) this.asked.delete(path);
+        for (const p of doc.asked) this.asked.set(p.effect.path, p);
+    }
+
+    private readonly asked = new Map<string, Continuation["asked"][number]>();
+
+    private make(doc: ThingDoc, heap: Heap): void {
+        if (doc.o !== undefined) this.owners.set(doc.id, doc.o);
+        else this.owners.delete(doc.id);
+        if (this.things.has(doc.id)) return;
+        const made = "list" in doc ? new List([], heap) : new Obj(heap.root, [], heap);
+        made.id = doc.id;
+        made.gen = 0;
+        this.things.set(doc.id, made);
+        if (doc.id >= this.m.saved.ids) this.m.saved.ids = doc.id + 1;
+    }
+
+    private fill(doc: ThingDoc, heap: Heap): void {
+        const o = this.things.get(doc.id) as List | Obj;
+        const at = doc.at ?? 0;
+        if ("list" in doc) {
+            if (!(o instanceof List) || at > o.items.length) throw refuse(`list ${doc.id} does not fit`);
+            o.items.length = at;
+            for (const cell of doc.list) o.items.push(this.value(cell));
+            return;
+        }
+        if (!(o instanceof Obj) || at > o.slots.length) throw refuse(`object ${doc.id} does not fit`);
+        if (at === 0) {
+            o.shape = heap.root;
+            o.slots = [];
+        }
+        doc.keys.forEach((key, i) => {
+            o.shape = o.shape.with(key);
+            o.slots.push(this.value(doc.values[i] as Cell));
+        });
+    }
+
+    value(cell: Cell): Value {
+        if (cell === null || typeof cell !== "object") return cell;
+        if ("r" in cell) {
+            const o = this.things.get(cell.r);
+            if (o === undefined) throw refuse(`object ${cell.r} is missing`);
+            return o;
+        }
+        if ("l" in cell) {
+            const v = this.value(cell.v);
+            if (v instanceof Labelled || cell.l <= 0 || cell.l >= this.m.run.labels.size) throw refuse("a label does not fit");
+            return new Labelled(v, cell.l);
+        }
+        if ("c" in cell) return new Capability(cell.c[0] as CapabilityKind, cell.c[1], cell.c[2], cell.c[3]);
+        return cell.n === "-0" ? -0 : Number(cell.n);
+    }
+
+    finish(last: Continuation): void {
+        const { m } = this;
+        const { run } = m;
+        for (const head of [...this.heads.values()].sort((a, b) => a.id - b.id)) this.fiber(head);
+        for (const [id, o] of this.things) o.owner = m.fibers.get(this.owners.get(id) ?? 0) ?? m.root;
+        for (const p of this.asked.values()) {
+            const fiber = m.fibers.get(p.fiber);
+            if (fiber === undefined) throw refuse(`effect ${p.effect.path} belongs to no fiber`);
+            m.waiting.set(p.effect.path, { effect: p.effect, fiber, slot: p.slot, origin: p.origin });
+        }
+        m.inbox = last.inbox.map((i) => ({ ...i }));
+        m.ready = last.ready.map((id) => {
+            const fiber = m.fibers.get(id);
+            if (fiber === undefined) throw refuse(`fiber ${id} is missing`);
+            return fiber;
+        });
+        if (last.entry !== null) {
+            const fn = m.compiled.functions[last.entry.fn];
+            if (fn === undefined) throw refuse("its entry is unknown");
+            const args: (Json | undefined)[] = [...last.entry.args];
+            for (const i of last.entry.absent) args[i] = undefined;
+            m.entry = { fn, args, questions: [...last.entry.questions], origins: [...last.entry.origins] };
+        }
+        const { bytes, ...used } = last.budgets;
+        Object.assign(m.budgets.used, used);
+        run.bytes = bytes;
+        run.before = last.steps;
+        m.nextFiber = last.nextFiber;
+        m.framesUntil = last.framesUntil;
+        if (last.ended) throw refuse("the run has ended");
+    }
+
+    private fiber(doc: FiberDoc): void {
+        const { m } = this;
+        let fiber = m.root;
+        if (doc.parent !== null) {
+            const parent = m.fibers.get(doc.parent);
+            if (parent === undefined) throw refuse(`fiber ${doc.id} has no parent`);
+            fiber = new Fiber(doc.id, parent, doc.index, doc.base);
+            m.fibers.set(doc.id, fiber);
+        }
+        fiber.need = doc.need;
+        for (const frame of this.frames.get(doc.id) ?? []) fiber.frames.push(this.frame(frame));
+    }
+
+    private frame(doc: FrameDoc): Frame {
+        const { m } = this;
+        const fn = m.compiled.functions[doc.fn];
+        const form = fn?.frames.bodies[doc.body];
+        if (fn === undefined || form === undefined || form.code[doc.pc] === undefined) throw refuse("a frame does not fit the program");
+        if (doc.locals.length + 1 < fn.frames.slots) throw refuse("a frame has too few locals");
+        const locals: Slots = [m.run];
+        for (const cell of doc.locals) locals.push(this.value(cell));
+        const agent = doc.agent === null ? null : m.compiled.agent(doc.agent[0], doc.agent[1]);
+        if (agent === undefined) throw refuse("a frame names an unknown agent");
+        const frame = new Frame(fn, doc.body, form, locals, doc.path, doc.parent, agent);
+        frame.pc = doc.pc;
+        frame.native = doc.native === null ? null : this.native(doc.native);
+        return frame;
+    }
+
+    private native(doc: NativeDoc): Native {
+        if (doc.kind === "effect") return { kind: "effect", path: doc.path };
+        if (doc.kind === "generate")
+            return { kind: "generate", path: doc.path, state: doc.state, waiting: [...doc.waiting], outcomes: [...doc.outcomes] };
+        return {
+            kind: "parallel",
+            path: doc.path,
+            prefix: doc.prefix,
+            items: this.list(doc.items),
+            label: doc.label,
+            next: doc.next,
+            running: doc.running,
+            done: this.list(doc.done),
+            failures: doc.failures.map((f) => ({ index: f.index, fail: failOf(f.fail) })),
+        };
+    }
+
+    private list(cell: Cell): List {
+        const v = this.value(cell);
+        if (!(v instanceof List)) throw refuse("a list is missing");
+        return v;
+    }
+}
+
+function failOf(doc: FailDoc): Fail {
+    return new Fail(doc.kind, doc.message, {
+        ...(doc.detail === undefined ? {} : { detail: doc.detail }),
+        ...(doc.hint === undefined ? {} : { hint: doc.hint }),
+        site: doc.site,
+        labels: doc.labels,
+        whole: doc.whole,
+    });
+}

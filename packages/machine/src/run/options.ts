@@ -1,0 +1,56 @@
+/**
+ * What a run is started with.
+ */
+import type { Json } from "@remit/language";
+
+export interface Limits {
+    /** Statements, calls and passes executed. Default 100 million. */
+    readonly steps?: number;
+    /** Calls nested. Default 1000. */
+    readonly depth?: number;
+    /** Tokens of all model turns, in and out. */
+    readonly tokens?: number;
+    readonly usd?: number;
+    /** Effects performed. */
+    readonly calls?: number;
+    /** Model turns. */
+    readonly turns?: number;
+    /** Bytes of data that growing values may take, all in all. */
+    readonly bytes?: number;
+    /** Milliseconds; kept by the host, which calls `exceed`. */
+    readonly time?: number;
+}
+
+export interface FileContent {
+    readonly json: Json;
+    readonly origins: readonly string[];
+}
+
+export interface StartOptions {
+    readonly run: string;
+    /** Lower-case hex SHA-256 of the program form. */
+    readonly programHash: string;
+    /** The program's own entry where absent. */
+    readonly entry?: { readonly file: number; readonly agent?: string; readonly func: string };
+    /** The argument of the entry function; for several parameters an object with a field for each. */
+    readonly input: Json;
+    /** Origins of the input. Default `user`. */
+    readonly inputLabels?: readonly string[];
+    /** Contents of file imports by `FILE INDEX/NAME`. */
+    readonly imports?: { readonly [place: string]: FileContent };
+    readonly limits?: Limits;
+    /** Iterations of a parallel for that run at once. Default 4. */
+    readonly concurrency?: number;
+    /** Candidates of `use one of` by site id. */
+    readonly variants?: { readonly [site: string]: string };
+    /** On whose authority the program runs. Default `user`. */
+    readonly principal?: string;
+    /** Missing fields of the input are asked for. */
+    readonly interactive?: boolean;
+    /** Steps between two returns to the host. Default 1 million. */
+    readonly slice?: number;
+    /** `frames`: never use the closure form; the same run, slower. */
+    readonly mode?: "closures" | "frames";
+}
+
+export const DEFAULTS = { steps: 100_000_000, depth: 1000, concurrency: 4, slice: 1_000_000, principal: "user" } as const;

@@ -1,0 +1,145 @@
+/**
+ * `parallel for`: one fiber for each iteration, under a limit, results in the order of the items.
+ *
+ * P1: an iteration has copies of the slots around it; what it makes is its own, what it did not make it cannot change (`Heap.touch`).
+ * P2: all iterations run even where one fails; then one failure names them all.
+ */
+import type { Json } from "@remit/language";
+import { listOf } from "../compile/closures.ts";
+import type { Slots } from "../compile/code.ts";
+import type { Instruction, ParallelDetail } from "../compile/instructions.ts";
+import { Fail } from "../failure.ts";
+import { join } from "../value/operators.ts";
+import { Labelled, type Value } from "../value/value.ts";
+import { pathOf } from "./execute.ts";
+import { Fiber, Frame, type ParallelWait } from "./fiber.ts";
+import type { Machine } from "./machine.ts";
+import { show } from "./show.ts";
+
+/** False where there was nothing to do and the fiber goes on at once. */
+export function beginParallel(m: Machine, fiber: Fiber, frame: Frame, d: ParallelDetail, I: Instruction): boolean {
+    const value = (d.list as (f: Slots) => Value)(frame.locals);
+    const all = listOf(value, I.site).items.slice(0, d.max);
+    const path = pathOf(frame, d.path);
+    const prefix = pathOf(frame, { loops: d.path.loops, name: "" });
+    const native: ParallelWait = {
+        kind: "parallel",
+        path,
+        prefix,
+        items: m.run.heap.list(all),
+        label: value instanceof Labelled ? value.l : 0,
+        next: 0,
+        running: 0,
+        done: m.run.heap.list([]),
+        failures: [],
+    };
+    m.emit("parallel.started", path, frame.parent, I.site, [], startedData(m, d, native));
+    frame.native = native;
+    if (all.length === 0) {
+        const made = m.run.heap.list([]);
+        endedEvent(m, frame, d, native, I);
+        frame.native = null;
+        frame.locals[I.slot] = made;
+        frame.pc++;
+        return false;
+    }
+    fill(m, fiber, frame, native, d);
+    return true;
+}
+
+function startedData(m: Machine, d: ParallelDetail, native: ParallelWait): { [key: string]: Json } {
+    return { item: d.item, source: d.source, max_items: d.max, items: native.items.items.length, concurrency: m.concurrency };
+}
+
+/** Starts iterations up to the limit. */
+function fill(m: Machine, fiber: Fiber, frame: Frame, native: ParallelWait, d: ParallelDetail): void {
+    while (native.running < m.concurrency && native.next < native.items.items.length) {
+        const index = native.next++;
+        native.running++;
+        const child = new Fiber(m.nextFiber++, fiber, index, fiber.base + fiber.frames.length);
+        const locals = frame.locals.slice() as Slots;
+        locals[d.slot] = join(m.run, native.items.items[index] as Value, native.label);
+        const path = `${native.prefix}/parallel[${index}]`;
+        const form = frame.fn.frames.bodies[d.body] as Frame["form"];
+        child.frames.push(new Frame(frame.fn, d.body, form, locals, path, path, null));
+        m.fibers.set(child.id, child);
+        m.run.left--;
+        m.ready.push(child);
+    }
+}
+
+/** An iteration came to its end. */
+export function iterationEnded(m: Machine, child: Fiber, end: Value | Fail): void {
+    const fiber = child.parent as Fiber;
+    const frame = fiber.top;
+    const native = frame.native as ParallelWait;
+    const I = frame.form.code[frame.pc] as Instruction;
+    const d = I.detail as ParallelDetail;
+    m.fibers.delete(child.id);
+    if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
+    native.running--;
+    if (end instanceof Fail) native.failures.push({ index: child.index, fail: end });
+    else {
+        m.enter(fiber);
+        m.run.heap.push(native.done, child.index);
+        m.run.heap.push(native.done, end);
+    }
+    if (native.next < native.items.items.length) {
+        m.enter(fiber);
+        fill(m, fiber, frame, native, d);
+        return;
+    }
+    if (native.running > 0) return;
+    m.enter(fiber);
+    endedEvent(m, frame, d, native, I);
+    if (native.failures.length === 0) {
+        m.deliver(fiber, m.run.heap.list(resultsOf(native) as Value[]));
+        return;
+    }
+    const failures = [...native.failures].sort((a, b) => a.index - b.index);
+    const first = (failures[0] as { fail: Fail }).fail;
+    let labels = 0;
+    for (const f of failures) labels = m.run.labels.union(labels, f.fail.labels);
+    const violation = failures.find((f) => f.fail.class === "violation")?.fail;
+    m.deliverFail(
+        fiber,
+        new Fail((violation ?? first).kind, `parallel for failed: ${failures.map((f) => `[${f.index}] ${f.fail.message}`).join("; ")}`, {
+            site: I.site,
+            labels,
+            detail: failures.map((f) => ({ index: f.index, kind: f.fail.kind, message: f.fail.message })),
+        }),
+    );
+}
+
+/** Results by index. */
+function resultsOf(native: ParallelWait): (Value | undefined)[] {
+    const results: (Value | undefined)[] = native.items.items.map(() => undefined);
+    const { items } = native.done;
+    for (let i = 0; i < items.length; i += 2) results[items[i] as number] = items[i + 1];
+    return results;
+}
+
+function endedEvent(m: Machine, frame: Frame, d: ParallelDetail, native: ParallelWait, I: Instruction): void {
+    let labels = 0;
+    const { failures } = native;
+    const results = resultsOf(native);
+    const iterations = native.items.items.map((item, index): Json => {
+        const input = show(join(m.run, item, native.label), m.run.labels);
+        labels = m.run.labels.union(labels, input.labels);
+        const failed = failures.find((f) => f.index === index);
+        if (failed !== undefined) {
+            labels = m.run.labels.union(labels, failed.fail.labels);
+            return { index, input: input.json, ok: false, kind: failed.fail.kind, error: failed.fail.message };
+        }
+        const result = show(results[index] as Value, m.run.labels);
+        labels = m.run.labels.union(labels, result.labels);
+        return { index, input: input.json, ok: true, result: result.json };
+    });
+    const indices = failures.map((f) => f.index).sort((a, b) => a - b);
+    m.emit("parallel.ended", native.path, frame.parent, I.site, m.run.labels.origins(labels), {
+        ...startedData(m, d, native),
+        ok: failures.length === 0,
+        iterations,
+        ...(indices.length === 0 ? {} : { failed_indices: indices }),
+    });
+}

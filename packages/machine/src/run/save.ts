@@ -1,0 +1,391 @@
+/**
+ * The continuation: a run's state as JSON, whole or as what changed since the last save.
+ *
+ * Boundary: writing. Reading is `load.ts`; both follow the shapes below.
+ *
+ * M6: a list or object reachable twice is written once; an id is given at the first save that reaches it.
+ * M7: a delta holds objects that changed or are new, appended tails of what only grew, and frames from the lowest one that ran; a whole image
+ *     is written when the deltas since the last one are larger than it. What nothing reaches any more leaves with the next image.
+ */
+import type { Contract, Json, Site } from "@remit/language";
+import type { Effect, FailureKind, Outcome } from "../effect.ts";
+import type { Fail } from "../failure.ts";
+import { Capability, Labelled, List, type Obj, type Owner, type Value } from "../value/value.ts";
+import { Fiber, type Frame, type Native } from "./fiber.ts";
+import type { Machine } from "./machine.ts";
+
+export const CONTINUATION = { version: 1, engine: "remit-machine/1" } as const;
+
+/** What the last save knew. */
+export class Saved {
+    /** Size of the last image, -1 before the first; size of the deltas after it. */
+    image = -1;
+    deltas = 0;
+    seq = 0;
+    labels = 1;
+    ids = 1;
+    readonly fibers = new Set<number>();
+    readonly pending = new Set<string>();
+}
+
+/**
+ * A value: primitives stand for themselves, `{r: id}` is a list or object, `{l, v}` carries label set `l`, `{c: [kind, file, name, agent]}` is a
+ * capability, `{n: text}` a number that JSON has no text for.
+ */
+export type Cell =
+    | null
+    | boolean
+    | number
+    | string
+    | { readonly r: number }
+    | { readonly l: number; readonly v: Cell }
+    | { readonly c: readonly [string, number, string, string | null] }
+    | { readonly n: string };
+
+/** `at`: it grew from there, what stands before is as it was. `o`: the fiber it belongs to, absent for the run's own. */
+export type ThingDoc = { readonly id: number; readonly o?: number; readonly at?: number } & (
+    | { readonly list: readonly Cell[] }
+    | { readonly keys: readonly string[]; readonly values: readonly Cell[] }
+);
+
+export interface FailDoc {
+    readonly kind: FailureKind;
+    readonly message: string;
+    readonly detail?: Json;
+    readonly hint?: string;
+    readonly site: Site | null;
+    readonly labels: number;
+    readonly whole: boolean;
+}
+
+export type NativeDoc =
+    | { readonly kind: "effect"; readonly path: string }
+    | {
+          readonly kind: "generate";
+          readonly path: string;
+          readonly state: Json;
+          readonly waiting: readonly string[];
+          readonly outcomes: readonly (Outcome | null)[];
+      }
+    | {
+          readonly kind: "parallel";
+          readonly path: string;
+          readonly prefix: string;
+          readonly items: Cell;
+          readonly label: number;
+          readonly next: number;
+          readonly running: number;
+          readonly done: Cell;
+          readonly failures: readonly { readonly index: number; readonly fail: FailDoc }[];
+      };
+
+export interface FrameDoc {
+    readonly fn: number;
+    readonly body: number;
+    readonly pc: number;
+    readonly locals: readonly Cell[];
+    readonly path: string;
+    readonly parent: string | null;
+    readonly agent: readonly [number, string] | null;
+    readonly principal: string;
+    readonly site: Site | null;
+    readonly native: NativeDoc | null;
+}
+
+/** `from`: frames below it are as they were. */
+export interface FiberDoc {
+    readonly id: number;
+    readonly parent: number | null;
+    readonly index: number;
+    readonly base: number;
+    readonly from: number;
+    readonly frames: readonly FrameDoc[];
+    readonly need: number;
+    readonly waiting: string | null;
+}
+
+export interface PendingDoc {
+    readonly effect: Effect;
+    readonly fiber: number;
+    readonly slot: number;
+    readonly origin: string;
+}
+
+export interface EntryDoc {
+    readonly fn: number;
+    readonly args: readonly Json[];
+    /** Which of `args` are not there yet. */
+    readonly absent: readonly number[];
+    readonly questions: readonly {
+        readonly name: string;
+        readonly contract: Contract;
+        readonly description?: string;
+        readonly param: number;
+        readonly field: string | null;
+    }[];
+    readonly origins: readonly string[];
+}
+
+export interface Continuation {
+    readonly version: 1;
+    readonly engine: string;
+    readonly program: string;
+    readonly run: string;
+    readonly form: "image" | "delta";
+    /** Counts saves; a delta follows the document before it. */
+    readonly seq: number;
+    /** Label sets from id `from` on, each as its sorted origins. */
+    readonly labels: { readonly from: number; readonly sets: readonly (readonly string[])[] };
+    readonly heap: readonly ThingDoc[];
+    readonly fibers: readonly FiberDoc[];
+    readonly gone: readonly number[];
+    readonly imports?: readonly Cell[];
+    readonly asked: readonly PendingDoc[];
+    readonly answered: readonly string[];
+    readonly inbox: readonly { readonly path: string; readonly outcome: Outcome }[];
+    readonly ready: readonly number[];
+    readonly entry: EntryDoc | null;
+    readonly budgets: {
+        readonly tokens: number;
+        readonly usd: number;
+        readonly calls: number;
+        readonly turns: number;
+        readonly bytes: number;
+    };
+    readonly steps: number;
+    readonly nextFiber: number;
+    readonly framesUntil: number;
+    readonly ended: boolean;
+}
+
+export function save(m: Machine, whole: boolean): { image: Json } | { delta: Json } {
+    const { saved, run } = m;
+    const image = whole || saved.image < 0 || saved.deltas > saved.image;
+    const writer = new Writer(m, image);
+    const doc = writer.document();
+    run.heap.dirty.clear();
+    run.heap.gen++;
+    saved.seq++;
+    saved.labels = run.labels.size;
+    saved.fibers.clear();
+    for (const [id, fiber] of m.fibers) {
+        saved.fibers.add(id);
+        fiber.low = fiber.frames.length;
+    }
+    saved.pending.clear();
+    for (const path of m.waiting.keys()) saved.pending.add(path);
+    if (image) {
+        saved.image = writer.size;
+        saved.deltas = 0;
+        return { image: doc as unknown as Json };
+    }
+    saved.deltas += writer.size;
+    return { delta: doc as unknown as Json };
+}
+
+class Writer {
+    /** About how long the document is as text. */
+    size = 0;
+    private readonly m: Machine;
+    private readonly image: boolean;
+    private readonly heap: ThingDoc[] = [];
+    private readonly met = new Set<List | Obj>();
+    private readonly rest: (List | Obj)[] = [];
+
+    constructor(m: Machine, image: boolean) {
+        this.m = m;
+        this.image = image;
+    }
+
+    document(): Continuation {
+        const { m, image } = this;
+        const { run, saved } = m;
+        const from = image ? 1 : saved.labels;
+        const sets: (readonly string[])[] = [];
+        for (let id = from; id < run.labels.size; id++) sets.push(run.labels.origins(id));
+        this.size += 16 * sets.length + 200;
+        const imports = image ? run.imports.map((v) => this.cell(v)) : undefined;
+        const fibers: FiberDoc[] = [];
+        for (const fiber of m.fibers.values())
+            if (image || fiber.low < fiber.frames.length || !saved.fibers.has(fiber.id)) fibers.push(this.fiber(fiber));
+        if (!image)
+            for (const [o, change] of run.heap.dirty) {
+                this.met.add(o);
+                this.thing(o, change.whole ? 0 : change.at);
+            }
+        for (let o = this.rest.pop(); o !== undefined; o = this.rest.pop()) this.thing(o, 0);
+        const asked: PendingDoc[] = [];
+        for (const [path, p] of m.waiting)
+            if (image || !saved.pending.has(path)) {
+                asked.push({ effect: p.effect, fiber: p.fiber.id, slot: p.slot, origin: p.origin });
+                this.size += 100 + weight(p.effect.request);
+            }
+        const { tokens, usd, calls, turns } = m.budgets.used;
+        return {
+            ...CONTINUATION,
+            program: m.options.programHash,
+            run: m.options.run,
+            form: image ? "image" : "delta",
+            seq: saved.seq,
+            labels: { from, sets },
+            heap: this.heap,
+            fibers,
+            gone: image ? [] : [...saved.fibers].filter((id) => !m.fibers.has(id)),
+            ...(imports === undefined ? {} : { imports }),
+            asked,
+            answered: image ? [] : [...saved.pending].filter((path) => !m.waiting.has(path)),
+            inbox: m.inbox,
+            ready: m.ready.map((f) => f.id),
+            entry: this.entry(),
+            budgets: { tokens, usd, calls, turns, bytes: run.bytes },
+            steps: run.steps,
+            nextFiber: m.nextFiber,
+            framesUntil: m.framesUntil,
+            ended: m.result !== null,
+        };
+    }
+
+    private entry(): EntryDoc | null {
+        const { entry, root } = this.m;
+        if (entry === null || root.frames.length > 0) return null;
+        this.size += weight(entry.args.map((a) => a ?? null));
+        return {
+            fn: entry.fn.id,
+            args: entry.args.map((a) => a ?? null),
+            absent: entry.args.flatMap((a, i) => (a === undefined ? [i] : [])),
+            questions: entry.questions,
+            origins: entry.origins,
+        };
+    }
+
+    cell(value: Value): Cell {
+        this.size += 6;
+        if (value === null || typeof value === "boolean") return value;
+        if (typeof value === "string") {
+            this.size += value.length;
+            return value;
+        }
+        if (typeof value === "number")
+            return Number.isFinite(value) && !Object.is(value, -0) ? value : { n: Object.is(value, -0) ? "-0" : String(value) };
+        if (value instanceof Labelled) {
+            this.size += 14;
+            return { l: value.l, v: this.cell(value.v) };
+        }
+        if (value instanceof Capability) return { c: [value.kind, value.file, value.name, value.agent] };
+        return { r: this.reach(value) };
+    }
+
+    /** The id of an object, to be written where this document has to have it. */
+    private reach(o: List | Obj): number {
+        if (o.id === 0) {
+            o.id = this.m.saved.ids++;
+            this.met.add(o);
+            this.rest.push(o);
+        } else if (this.image && !this.met.has(o)) {
+            this.met.add(o);
+            this.rest.push(o);
+        }
+        return o.id;
+    }
+
+    private thing(o: List | Obj, at: number): void {
+        this.size += 24;
+        const owner = this.ownerOf(o.owner);
+        const head = { id: o.id, ...(owner === 0 ? {} : { o: owner }), ...(at === 0 ? {} : { at }) };
+        if (o instanceof List) {
+            const list: Cell[] = [];
+            for (let i = at; i < o.items.length; i++) list.push(this.cell(o.items[i] as Value));
+            this.heap.push({ ...head, list });
+        } else {
+            const keys = o.shape.keys.slice(at);
+            const values: Cell[] = [];
+            for (let i = at; i < o.slots.length; i++) {
+                values.push(this.cell(o.slots[i] as Value));
+                this.size += (o.shape.keys[i] as string).length + 3;
+            }
+            this.heap.push({ ...head, keys, values });
+        }
+    }
+
+    /** The fiber that owns a thing, or the nearest one around it that still runs: they permit the same writes. */
+    private ownerOf(owner: Owner): number {
+        for (let o: Owner | null = owner; o !== null; o = o.parent) if (o instanceof Fiber && this.m.fibers.has(o.id)) return o.id;
+        return 0;
+    }
+
+    private fiber(f: Fiber): FiberDoc {
+        const from = this.image || !this.m.saved.fibers.has(f.id) ? 0 : Math.min(f.low, f.frames.length);
+        this.size += 60;
+        const top = f.frames[f.frames.length - 1];
+        return {
+            id: f.id,
+            parent: f.parent === null ? null : f.parent.id,
+            index: f.index,
+            base: f.base,
+            from,
+            frames: f.frames.slice(from).map((frame) => this.frame(frame)),
+            need: f.need,
+            waiting: top?.native?.path ?? null,
+        };
+    }
+
+    private frame(frame: Frame): FrameDoc {
+        const locals: Cell[] = [];
+        for (let i = 1; i < frame.locals.length; i++) locals.push(this.cell(frame.locals[i] as Value));
+        this.size += 120 + frame.path.length;
+        return {
+            fn: frame.fn.id,
+            body: frame.body,
+            pc: frame.pc,
+            locals,
+            path: frame.path,
+            parent: frame.parent,
+            agent: frame.agent === null ? null : [frame.agent.file, frame.agent.name],
+            principal: this.m.principal,
+            site: frame.form.code[frame.pc]?.site ?? null,
+            native: frame.native === null ? null : this.native(frame.native),
+        };
+    }
+
+    private native(n: Native): NativeDoc {
+        if (n.kind === "effect") return n;
+        if (n.kind === "generate") {
+            this.size += weight(n.state);
+            return { kind: "generate", path: n.path, state: n.state, waiting: n.waiting, outcomes: n.outcomes };
+        }
+        return {
+            kind: "parallel",
+            path: n.path,
+            prefix: n.prefix,
+            items: this.cell(n.items),
+            label: n.label,
+            next: n.next,
+            running: n.running,
+            done: this.cell(n.done),
+            failures: n.failures.map((f) => ({ index: f.index, fail: failDoc(f.fail) })),
+        };
+    }
+}
+
+function failDoc(fail: Fail): FailDoc {
+    return {
+        kind: fail.kind,
+        message: fail.message,
+        ...(fail.detail === undefined ? {} : { detail: fail.detail }),
+        ...(fail.hint === undefined ? {} : { hint: fail.hint }),
+        site: fail.site,
+        labels: fail.labels,
+        whole: fail.whole,
+    };
+}
+
+/** About how long JSON is as text. */
+function weight(json: Json): number {
+    let size = 0;
+    const rest: Json[] = [json];
+    for (let j = rest.pop(); j !== undefined; j = rest.pop()) {
+        size += typeof j === "string" ? j.length + 3 : 6;
+        if (j !== null && typeof j === "object") for (const v of Array.isArray(j) ? j : Object.values(j)) if (v !== undefined) rest.push(v);
+    }
+    return size;
+}

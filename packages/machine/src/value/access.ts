@@ -1,0 +1,96 @@
+/**
+ * Reading and writing members and items.
+ *
+ * Boundary: own keys of objects and items of lists. Built-in properties (`length`, `summary`) are rows of the built-in table, which the
+ * caller looks up; here they are what is left when no own key answers.
+ *
+ * V3: what is read through a labelled reference has its label; an index lends its label to what it chose.
+ */
+import type { Site } from "@remit/language";
+import { Fail } from "../failure.ts";
+import { type Joins, join, nameOf } from "./operators.ts";
+import { Capability, type Heap, Labelled, List, Obj, type Value } from "./value.ts";
+
+export function unknownProperty(key: string, at: Site | null, l: number): Fail {
+    return new Fail("value", `Unknown object property '${key}'`, { site: at, labels: l });
+}
+
+/** `object[index]`: an item of a list by a whole number from 0, or an own key of an object by a string. */
+export function readIndex(m: Joins, object: Value, index: Value, at: Site | null): Value {
+    let l = 0;
+    if (object instanceof Labelled) {
+        l = object.l;
+        object = object.v;
+    }
+    if (index instanceof Labelled) {
+        l = m.labels.union(l, index.l);
+        index = index.v;
+    }
+    if (object instanceof List) {
+        if (typeof index !== "number" || !Number.isInteger(index) || index < 0)
+            throw new Fail("value", "a list index must be a whole number from 0", { site: at, labels: l });
+        const item = object.items[index];
+        if (item === undefined)
+            throw new Fail("value", `list index ${index} is out of range (length ${object.items.length})`, { site: at, labels: l });
+        return join(m, item, l);
+    }
+    if (object instanceof Obj) {
+        if (typeof index !== "string") throw new Fail("value", "an object is indexed by a string", { site: at, labels: l });
+        const value = object.get(index);
+        if (value === undefined) throw unknownProperty(index, at, l);
+        return join(m, value, l);
+    }
+    throw new Fail("value", `a ${nameOf(object)} cannot be indexed`, { site: at, labels: l });
+}
+
+/** `object[index] = value`. A list does not grow this way; an object gets the key. */
+export function writeIndex(m: Joins & { readonly heap: Heap }, object: Value, index: Value, value: Value, at: Site | null): void {
+    let l = 0;
+    if (object instanceof Labelled) {
+        l = object.l;
+        object = object.v;
+    }
+    if (index instanceof Labelled) {
+        l = m.labels.union(l, index.l);
+        value = join(m, value, index.l);
+        index = index.v;
+    }
+    try {
+        if (object instanceof List) {
+            if (typeof index !== "number" || !Number.isInteger(index) || index < 0)
+                throw new Fail("value", "a list index must be a whole number from 0", { labels: l });
+            if (index >= object.items.length)
+                throw new Fail("value", `list index ${index} is out of range (length ${object.items.length})`, { labels: l });
+            m.heap.setItem(object, index, value);
+        } else if (object instanceof Obj) {
+            if (typeof index !== "string") throw new Fail("value", "an object is indexed by a string", { labels: l });
+            m.heap.set(object, index, value);
+        } else throw new Fail("value", `an item of a ${nameOf(object)} cannot be assigned`, { labels: l });
+    } catch (error) {
+        throw located(error, at);
+    }
+}
+
+/** `object.key = value`. */
+export function writeMember(heap: Heap, object: Value, key: string, value: Value, at: Site | null): void {
+    const target = object instanceof Labelled ? object.v : object;
+    if (!(target instanceof Obj)) {
+        if (target instanceof Capability)
+            throw new Fail("violation.capability", `${target.name} is a ${target.kind} and cannot be changed`, { site: at });
+        throw new Fail("value", `property '${key}' of a ${nameOf(target)} cannot be assigned`, {
+            site: at,
+            labels: object instanceof Labelled ? object.l : 0,
+        });
+    }
+    try {
+        heap.set(target, key, value);
+    } catch (error) {
+        throw located(error, at);
+    }
+}
+
+/** A failure with its place, where it has none yet. Anything else is passed on as it is. */
+export function located(error: unknown, at: Site | null): unknown {
+    if (error instanceof Fail && error.site === null) error.site = at;
+    return error;
+}

@@ -1,0 +1,244 @@
+/**
+ * Operators over values: the slow paths, and the only place besides the built-ins that knows labels.
+ *
+ * Boundary: operands in, value out. Fast paths over raw numbers and strings are in `../compile/fused.ts` and fall back to these.
+ * A step is never counted here.
+ *
+ * V3: the result of an operator has the labels of its operands, and of whatever it read inside them, and no others.
+ * O1: every failure names its operator and its place.
+ */
+import type { Site } from "@remit/language";
+import { Fail } from "../failure.ts";
+import type { Labels } from "./label.ts";
+import { Capability, Labelled, List, Obj, type Raw, type Value } from "./value.ts";
+
+/** What operators need of a run. */
+export interface Joins {
+    readonly labels: Labels;
+}
+
+/** No string is longer, in UTF-16 units. */
+export const MAX_STRING = 64 * 1024 * 1024;
+
+/** Deepest nesting that equality follows, as in `toJson`. */
+const MAX_EQUAL_DEPTH = 500;
+
+export function join(m: Joins, value: Value, l: number): Value {
+    if (l === 0) return value;
+    if (value instanceof Labelled) return value.l === l ? value : new Labelled(value.v, m.labels.union(value.l, l));
+    return new Labelled(value, l);
+}
+
+export function rawOf(value: Value): Raw {
+    return value instanceof Labelled ? value.v : value;
+}
+
+export function labelOf(value: Value): number {
+    return value instanceof Labelled ? value.l : 0;
+}
+
+/** What a value is called in messages. */
+export function nameOf(v: Raw): string {
+    if (v === null) return "none";
+    if (typeof v === "string" || typeof v === "number" || typeof v === "boolean") return typeof v;
+    if (v instanceof List) return "list";
+    if (v instanceof Obj) return "object";
+    return `${v.kind} ${v.name}`;
+}
+
+/** `none`, `false`, `0`, `""` and `[]` are false; every object and every capability is true. */
+export function truthy(value: Value): boolean {
+    const v = value instanceof Labelled ? value.v : value;
+    if (v === null || v === false || v === 0 || v === "") return false;
+    if (v instanceof List) return v.items.length > 0;
+    return !Number.isNaN(v);
+}
+
+// ---- arithmetic ------------------------------------------------------------------------------------------------------
+
+export type NumberOp = "-" | "*" | "/" | "%" | "<" | "<=" | ">" | ">=";
+
+function wantsNumbers(op: string, at: Site | null, l: number): Fail {
+    return new Fail("value", `operator '${op}' requires number operands`, { site: at, labels: l });
+}
+
+/** Any operator that needs two numbers. */
+export function numeric(m: Joins, op: NumberOp, a: Value, b: Value, at: Site | null): Value {
+    let l = 0;
+    if (a instanceof Labelled) {
+        l = a.l;
+        a = a.v;
+    }
+    if (b instanceof Labelled) {
+        l = l === 0 ? b.l : m.labels.union(l, b.l);
+        b = b.v;
+    }
+    if (typeof a !== "number" || typeof b !== "number") throw wantsNumbers(op, at, l);
+    let r: Raw;
+    switch (op) {
+        case "-":
+            r = a - b;
+            break;
+        case "*":
+            r = a * b;
+            break;
+        case "/":
+            if (b === 0) throw new Fail("value", "division by zero", { site: at, labels: l });
+            r = a / b;
+            break;
+        case "%":
+            if (b === 0) throw new Fail("value", "division by zero", { site: at, labels: l });
+            r = a % b;
+            break;
+        case "<":
+            r = a < b;
+            break;
+        case "<=":
+            r = a <= b;
+            break;
+        case ">":
+            r = a > b;
+            break;
+        case ">=":
+            r = a >= b;
+            break;
+    }
+    return l === 0 ? r : new Labelled(r, l);
+}
+
+/** Adds two numbers, or joins texts where one side is a string: the other side shows if it is a string, number or boolean. */
+export function plus(m: Joins, a: Value, b: Value, at: Site | null): Value {
+    let l = 0;
+    if (a instanceof Labelled) {
+        l = a.l;
+        a = a.v;
+    }
+    if (b instanceof Labelled) {
+        l = l === 0 ? b.l : m.labels.union(l, b.l);
+        b = b.v;
+    }
+    let r: Raw;
+    if (typeof a === "number" && typeof b === "number") r = a + b;
+    else if (typeof a === "string" || typeof b === "string") {
+        refuseCapability(a, at);
+        refuseCapability(b, at);
+        r = shown(a) + shown(b);
+        if (r.length > MAX_STRING) throw tooLong(at);
+    } else throw wantsNumbers("+", at, l);
+    return l === 0 ? r : new Labelled(r, l);
+}
+
+/** The joined text, or the failure of a string beyond the limit. */
+export function concat(a: string, b: string, at: Site | null): string {
+    const r = a + b;
+    if (r.length > MAX_STRING) throw tooLong(at);
+    return r;
+}
+
+function tooLong(at: Site | null): Fail {
+    return new Fail("limit.bytes", `a string may hold ${MAX_STRING} characters`, { site: at, whole: true });
+}
+
+function shown(v: Raw): string {
+    return typeof v === "string" ? v : typeof v === "number" || typeof v === "boolean" ? String(v) : "";
+}
+
+export function negate(value: Value, at: Site | null): Value {
+    const l = labelOf(value);
+    const v = rawOf(value);
+    if (typeof v !== "number") throw new Fail("value", "operator '-' requires a number operand", { site: at, labels: l });
+    return l === 0 ? -v : new Labelled(-v, l);
+}
+
+export function not(value: Value): Value {
+    return value instanceof Labelled ? new Labelled(!truthy(value), value.l) : !truthy(value);
+}
+
+// ---- equality --------------------------------------------------------------------------------------------------------
+
+function refuseCapability(v: Raw, at: Site | null): void {
+    if (v instanceof Capability)
+        throw new Fail("violation.capability", `${v.name} is a ${v.kind}, which is never data`, {
+            site: at,
+            hint: "call one of its methods and use the result",
+        });
+}
+
+/** Deep equality that does not depend on the order of keys. Carries the labels of everything in both sides. */
+export function equals(m: Joins, a: Value, b: Value, wanted: boolean, at: Site | null): Value {
+    let l = 0;
+    if (a instanceof Labelled) {
+        l = a.l;
+        a = a.v;
+    }
+    if (b instanceof Labelled) {
+        l = l === 0 ? b.l : m.labels.union(l, b.l);
+        b = b.v;
+    }
+    let same: boolean;
+    if (a === null || b === null || typeof a !== "object" || typeof b !== "object") {
+        refuseCapability(a, at);
+        refuseCapability(b, at);
+        same = a === b;
+        if (typeof a === "object" && a !== null) l = m.labels.union(l, deepLabels(m, a, at));
+        if (typeof b === "object" && b !== null) l = m.labels.union(l, deepLabels(m, b, at));
+    } else {
+        l = m.labels.union(l, m.labels.union(deepLabels(m, a, at), deepLabels(m, b, at)));
+        same = alike(a, b, 0, new Set(), at);
+    }
+    const r = same === wanted;
+    return l === 0 ? r : new Labelled(r, l);
+}
+
+/** Labels of everything inside a list or object. Refuses capabilities. */
+export function deepLabels(m: Joins, top: Raw, at: Site | null): number {
+    let l = 0;
+    const seen = new Set<Raw>();
+    const rest: Raw[] = [top];
+    for (let v = rest.pop(); v !== undefined; v = rest.pop()) {
+        refuseCapability(v, at);
+        if (v === null || typeof v !== "object" || seen.has(v)) continue;
+        seen.add(v);
+        for (const item of v instanceof List ? v.items : (v as Obj).slots) {
+            if (item instanceof Labelled) {
+                l = m.labels.union(l, item.l);
+                rest.push(item.v);
+            } else if (item !== null && typeof item === "object") rest.push(item);
+        }
+    }
+    return l;
+}
+
+/** `compared` holds pairs under comparison or found equal: a cycle is equal to one of the same form, and shared parts cost once. */
+function alike(x: Value, y: Value, depth: number, compared: Set<string>, at: Site | null, ids = new Map<Raw, number>()): boolean {
+    const a = rawOf(x);
+    const b = rawOf(y);
+    if (a === b) return true;
+    if (a === null || b === null || typeof a !== "object" || typeof b !== "object") return false;
+    if (depth > MAX_EQUAL_DEPTH)
+        throw new Fail("value", `values nested more than ${MAX_EQUAL_DEPTH} deep cannot be compared`, { site: at });
+    const pair = `${idIn(ids, a)}=${idIn(ids, b)}`;
+    if (compared.has(pair)) return true;
+    compared.add(pair);
+    if (a instanceof List) {
+        if (!(b instanceof List) || a.items.length !== b.items.length) return false;
+        for (let i = 0; i < a.items.length; i++)
+            if (!alike(a.items[i] as Value, b.items[i] as Value, depth + 1, compared, at, ids)) return false;
+        return true;
+    }
+    if (!(a instanceof Obj) || !(b instanceof Obj) || a.slots.length !== b.slots.length) return false;
+    for (const key of a.shape.keys) {
+        const other = b.get(key);
+        if (other === undefined || !alike(a.get(key) as Value, other, depth + 1, compared, at, ids)) return false;
+    }
+    return true;
+}
+
+function idIn(ids: Map<Raw, number>, v: Raw): number {
+    let id = ids.get(v);
+    if (id === undefined) {
+        id = ids.size;
+        ids.set(v, id);
+    }
+    return id;
+}
