@@ -1,4 +1,23 @@
+export { assignable, disjoint } from "./contract/assignable.ts";
+export {
+    type Checked,
+    type Checker,
+    type CheckOptions,
+    checkValue,
+    compileContract,
+    compileTest,
+    LLM_RESULT,
+} from "./contract/check.ts";
+export { acceptValue, coerceValue, compileAcceptance, compileCoercion } from "./contract/coerce.ts";
 export * from "./contract/contract.ts";
+export { type FromSchema, fromJsonSchema } from "./contract/from-schema.ts";
+export { contractOf, literalOf } from "./contract/from-tree.ts";
+export { inferContract } from "./contract/infer.ts";
+export type { Mismatch } from "./contract/problem.ts";
+export { toJsonSchema } from "./contract/schema.ts";
+export { showContract, showJson } from "./contract/show.ts";
+export { typescriptDeclarations, typescriptType } from "./contract/typescript.ts";
+export { zeroValue } from "./contract/zero.ts";
 export * from "./diagnostics/diagnostic.ts";
 export * from "./form/form.ts";
 export * from "./text/source.ts";
