@@ -102,7 +102,9 @@ function broken(w: Writer, node: Expr, tail: number): void {
             return;
         case "member":
             expression(w, node.object, tail, POSTFIX_PRECEDENCE);
+            w.indent++;
             between(w, node.name.range.start);
+            w.indent--;
             put(w, (node.safe ? "?." : ".") + node.name.text);
             return;
         case "index":

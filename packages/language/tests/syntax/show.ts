@@ -1,0 +1,160 @@
+/** Trees as one short line, for tests: what was read, without ranges. */
+import { type Diagnostic, parse, source, type tree } from "../../src/index.ts";
+
+export function read(text: string): tree.File {
+    return parse(source(text, "test.remit"));
+}
+
+/** Reads statements as the body of a function. */
+export function readBody(text: string): tree.File {
+    return read(`func f() {\n${text}\n}`);
+}
+
+export function codes(file: tree.File): string {
+    return file.diagnostics.map((diagnostic) => diagnostic.code).join(" ");
+}
+
+/** `CODE "text it stands at"` for each diagnostic. */
+export function marks(file: tree.File): string[] {
+    return file.diagnostics.map((d: Diagnostic) => `${d.code} ${JSON.stringify(file.source.text.slice(d.range.start, d.range.end))}`);
+}
+
+/** The statements of the only function of `readBody`. */
+export function showBody(file: tree.File): string {
+    const func = file.items[0] as tree.Func;
+    return func.body.statements.map(showStmt).join(" ");
+}
+
+export function showStmt(node: tree.Stmt): string {
+    switch (node.kind) {
+        case "config":
+            return `(${node.key} ${showExpr(node.value)})`;
+        case "context":
+            return `(context ${showBudget(node.max)})`;
+        case "use": {
+            const parts = [node.image ? "use-image" : "use", showExpr(node.value)];
+            if (node.max) parts.push(`max:${showBudget(node.max)}`);
+            if (node.priority) parts.push(`priority:${node.priority.text}`);
+            if (node.label) parts.push(`as:${node.label.quoted ? JSON.stringify(node.label.text) : node.label.text}`);
+            return `(${parts.join(" ")})`;
+        }
+        case "use.one": {
+            const list = node.candidates.map(
+                (c) =>
+                    `${c.name.text}:${c.value ? showExpr(c.value) : "EMPTY"}${c.max ? `<${showBudget(c.max)}` : ""}${c.selected ? "!" : ""}`,
+            );
+            return `(use-one ${list.join(" ")}${node.priority ? ` priority:${node.priority.text}` : ""} as:${node.label?.text})`;
+        }
+        case "return":
+        case "raise":
+            return `(${node.kind} ${showExpr(node.value)})`;
+        case "repeat":
+            return `(repeat ${node.times.text} ${showBlock(node.body)})`;
+        case "for":
+            return `(for ${node.item.text} ${showExpr(node.list)} ${node.max.text} ${showBlock(node.body)})`;
+        case "loop":
+            return `(loop ${showExpr(node.until)} ${node.max.text} ${showBlock(node.body)})`;
+        case "if":
+            return showIf(node);
+        case "try":
+            return `(try ${showBlock(node.body)} ${node.name?.text ?? "_"} ${showBlock(node.handler)})`;
+        case "break":
+        case "continue":
+            return node.kind.toUpperCase();
+        case "assign":
+            return `(${node.op} ${showExpr(node.target)} ${showExpr(node.value)})`;
+        case "expr":
+            return showExpr(node.value);
+    }
+}
+
+function showIf(node: Pick<tree.If, "branches" | "otherwise">): string {
+    const parts = node.branches.map((branch) => `${showExpr(branch.test)} ${showBlock(branch.body)}`);
+    return `(if ${parts.join(" elif ")}${node.otherwise ? ` else ${showBlock(node.otherwise)}` : ""})`;
+}
+
+function showBlock(block: tree.Block): string {
+    return `{${block.statements.map(showStmt).join(" ")}}`;
+}
+
+export function showBudget(budget: tree.Budget): string {
+    return `${budget.amount}${budget.unit === "tokens" ? "t" : "c"}${budget.keep === "end" ? "-end" : ""}`;
+}
+
+export function showExpr(node: tree.Expr | tree.Spread): string {
+    switch (node.kind) {
+        case "string":
+            return JSON.stringify(node.value);
+        case "number":
+            return node.text;
+        case "bool":
+            return String(node.value);
+        case "none":
+            return "none";
+        case "ident":
+            return node.name;
+        case "missing":
+            return "MISSING";
+        case "spread":
+            return `...${showExpr(node.value)}`;
+        case "list":
+            return `[${node.items.map(showExpr).join(" ")}]`;
+        case "object":
+            return `{${node.entries.map((e) => (e.kind === "spread" ? showExpr(e) : `${e.key.text}:${showExpr(e.value)}`)).join(" ")}}`;
+        case "member":
+            return `(${node.safe ? "?." : "."} ${showExpr(node.object)} ${node.name.text})`;
+        case "index":
+            return `(@ ${showExpr(node.object)} ${showExpr(node.index)})`;
+        case "call":
+            return `(call ${[showExpr(node.callee), ...node.args.map((arg) => (arg.name ? `${arg.name.text}:` : "") + showExpr(arg.value))].join(" ")})`;
+        case "unary":
+            return `(${node.op} ${showExpr(node.value)})`;
+        case "binary":
+            return `(${node.op} ${showExpr(node.left)} ${showExpr(node.right)})`;
+        case "paren":
+            return `<${showExpr(node.value)}>`;
+        case "lambda":
+            return `(\\${node.params.map((param) => param.text).join(",")} ${showExpr(node.body)})`;
+        case "if.expr":
+            return showIf(node);
+        case "try.expr":
+            return `(try ${showBlock(node.body)} ${node.name?.text ?? "_"} ${showBlock(node.handler)})`;
+        case "generate": {
+            const options = node.options.map(
+                (o) => `${o.key.text}:${o.budget ? showBudget(o.budget) : o.duration ? `${o.duration.milliseconds}ms` : showExpr(o.value)}`,
+            );
+            return `(generate ${options.join(" ")}${node.contract ? ` -> ${showContract(node.contract)}` : ""})`;
+        }
+        case "parallel":
+            return `(parallel ${node.item.text} ${showExpr(node.list)} ${node.max.text} ${showBlock(node.body)})`;
+    }
+}
+
+export function showContract(node: tree.ContractNode): string {
+    switch (node.kind) {
+        case "c.name":
+            return node.name.text;
+        case "c.literal":
+            return JSON.stringify(node.value);
+        case "c.list":
+            return `list[${showContract(node.item)}]`;
+        case "c.optional":
+            return `(opt ${showContract(node.of)})`;
+        case "c.union":
+            return `(or ${node.members.map(showContract).join(" ")})`;
+        case "c.object":
+            return `{${node.fields.map(showField).join(" ")}}`;
+    }
+}
+
+function showField(field: tree.ContractField): string {
+    const type = field.type ? `:${showContract(field.type)}` : "";
+    const fallback = field.default ? `=${showExpr(field.default)}` : "";
+    const description = field.description ? `//${field.description.value}` : "";
+    return `${field.name.text}${field.optional ? "?" : ""}${type}${fallback}${description}`;
+}
+
+/** A tree without ranges, source, comments and diagnostics, for comparison. */
+export function bare(file: tree.File): unknown {
+    return JSON.parse(JSON.stringify(file.items, (key, value) => (key === "range" ? undefined : value)));
+}
