@@ -1,0 +1,24 @@
+export { LEDGER_ERRORS, LedgerError, type LedgerErrorCode } from "./ledger/error.ts";
+export { type ExportOptions, exportRun } from "./ledger/export.ts";
+export { type FollowOptions, follow } from "./ledger/follow.ts";
+export { memoryStore } from "./ledger/memory.ts";
+export { openStore, openStore as openSqlite } from "./ledger/open.ts";
+export {
+    cacheFolder,
+    configFolder,
+    ledgerPath,
+    privateFile,
+    privateFolder,
+    privateKey,
+    stateFolder,
+    writePrivate,
+} from "./ledger/place.ts";
+export type { LedgerStore, NewRun, PendingEffect, RecordedOutcome, RunInfo, RunStatus, RunWriter, Verification } from "./ledger/store.ts";
+export { RemitError } from "./run/error.ts";
+export type { ToolFunctions } from "./run/functions.ts";
+export type { RunHandle, RunResult } from "./run/handle.ts";
+export { type Host, hostOf, type Later, type Performer, type Performers, type PerformIO } from "./run/host.ts";
+export type { Entry, KeptOptions } from "./run/options.ts";
+export type { Divergence, Replayed } from "./run/replay.ts";
+export type { AskUnknown, UnknownAnswer } from "./run/resume.ts";
+export type { Handlers, HostOptions, RunOptions } from "./run/setup.ts";

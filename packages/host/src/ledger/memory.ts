@@ -6,9 +6,9 @@
  * Y1: nothing outlives the store: whoever drops it frees every run in it.
  */
 import type { Json, Program } from "@remit/language";
-import type { LedgerEvent, MachineEvent, Outcome, Usage } from "@remit/machine";
+import { GENESIS, type MachineEvent, type Outcome, type SealedEvent, type Usage } from "@remit/machine";
 import { LedgerError } from "./error.ts";
-import { GENESIS, type Sealed, seal } from "./seal.ts";
+import { seal } from "./seal.ts";
 import {
     type Batch,
     type LedgerStore,
@@ -34,7 +34,7 @@ interface Kept {
     owned: boolean;
     /** Events not yet sealed, with the time of their commit. */
     loose: { readonly event: MachineEvent; readonly time: number }[];
-    readonly sealed: Sealed[];
+    readonly sealed: SealedEvent[];
     readonly outcomes: { readonly path: string; readonly outcome: Outcome; readonly time: number }[];
     readonly pending: Map<string, PendingEffect>;
     image: Json | null;
@@ -52,7 +52,7 @@ export function memoryStore(): LedgerStore {
         return kept;
     }
 
-    function sealAll(kept: Kept): readonly Sealed[] {
+    function sealAll(kept: Kept): readonly SealedEvent[] {
         for (let from = 0; from < kept.loose.length; ) {
             const time = (kept.loose[from] as { time: number }).time;
             let to = from + 1;
@@ -81,10 +81,10 @@ export function memoryStore(): LedgerStore {
                 }
                 for (const event of batch.events ?? []) kept.loose.push({ event, time });
                 for (const path of batch.dropped ?? []) kept.pending.delete(path);
-                for (const one of batch.pending ?? []) kept.pending.set(one.effect.path, one);
+                for (const one of batch.pending ?? []) kept.pending.set(one.path, one);
                 for (const path of batch.begin ?? []) {
                     const one = kept.pending.get(path);
-                    if (one !== undefined) kept.pending.set(path, { effect: one.effect, begun: true });
+                    if (one !== undefined) kept.pending.set(path, { path, begun: true });
                 }
                 if (batch.state?.kind === "image") {
                     kept.image = batch.state.json;
@@ -165,9 +165,9 @@ export function memoryStore(): LedgerStore {
         },
         runs: (limit = 100) => [...runs.values()].reverse().slice(0, limit).map(info),
         run: (id) => info(find(id)),
-        events: function* (id, from = 1): Generator<LedgerEvent> {
+        events: function* (id, from = 1): Generator<SealedEvent> {
             const kept = find(id);
-            for (let at = from - 1; at < sealAll(kept).length; at++) yield kept.sealed[at] as Sealed;
+            for (let at = from - 1; at < sealAll(kept).length; at++) yield kept.sealed[at] as SealedEvent;
         },
         outcomes: (id, after = 0) =>
             find(id)

@@ -3,10 +3,9 @@
  *
  * Boundary: row in, value out; opens nothing.
  */
-import type { LedgerEvent, Usage } from "@remit/machine";
+import type { LedgerEvent, SealedEvent, Usage } from "@remit/machine";
 import { type Blobs, unpack } from "./blob.ts";
 import { isLive, parseOwner } from "./lease.ts";
-import type { Sealed } from "./seal.ts";
 import type { RunInfo, RunStatus } from "./store.ts";
 
 export const RUN_COLUMNS =
@@ -19,7 +18,7 @@ export const SQL = {
     blob: "INSERT OR IGNORE INTO blobs (sha256, bytes) VALUES (?, ?)",
     event: "INSERT INTO events (run, seq, time, path, parent, kind, principal, site, labels, data, prev, hash, salt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     outcome: "INSERT INTO outcomes (run, n, time, path, outcome, hash) VALUES (?, ?, ?, ?, ?, ?)",
-    pending: "INSERT OR REPLACE INTO pending (run, path, begun, effect) VALUES (?, ?, ?, ?)",
+    pending: "INSERT OR REPLACE INTO pending (run, path, begun) VALUES (?, ?, ?)",
     begin: "UPDATE pending SET begun = 1 WHERE run = ? AND path = ?",
     settle: "DELETE FROM pending WHERE run = ? AND path = ?",
     state: "INSERT INTO continuations (run, n, kind, outcomes, state) VALUES (?, ?, ?, ?, ?)",
@@ -77,7 +76,7 @@ export interface OutcomeRow {
     hash: string;
 }
 
-export function eventOf(row: EventRow, run: string, blobs: Blobs): Sealed {
+export function eventOf(row: EventRow, run: string, blobs: Blobs): SealedEvent {
     return {
         path: row.path,
         parent: row.parent,

@@ -54,9 +54,9 @@ CREATE TABLE outcomes (
 
 -- Effects that were asked for and have no outcome. begun: 1 from just before it is performed.
 CREATE TABLE pending (
-    run INTEGER NOT NULL, path TEXT NOT NULL, begun INTEGER NOT NULL, effect TEXT NOT NULL,
+    run INTEGER NOT NULL, path TEXT NOT NULL, begun INTEGER NOT NULL,
     PRIMARY KEY (run, path)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 -- outcomes: how many outcomes of the run the state contains.
 CREATE TABLE continuations (

@@ -10,7 +10,7 @@
 import type { StatementSync } from "node:sqlite";
 import { resolve } from "node:path";
 import type { Json, Program } from "@remit/language";
-import type { Effect, LedgerEvent, Outcome, Usage } from "@remit/machine";
+import { GENESIS, type Outcome, type SealedEvent, type Usage } from "@remit/machine";
 import { type Anchor, readAnchors, writeAnchor } from "./anchor.ts";
 import { type Blobs, pack, sha256, unpack } from "./blob.ts";
 import { type SqliteOptions, connect } from "./connect.ts";
@@ -18,7 +18,7 @@ import { LedgerError, guarded, ledgerError } from "./error.ts";
 import { BEAT_MS, type Owner, isLive, parseOwner, thisOwner } from "./lease.ts";
 import { configFolder, privateKey } from "./place.ts";
 import { type EventRow, type OutcomeRow, RUN_COLUMNS, type RunRow, SQL, eventOf, infoOf } from "./rows.ts";
-import { GENESIS, type Sealed, seal } from "./seal.ts";
+import { seal } from "./seal.ts";
 import type { Batch, LedgerStore, NewRun, PendingEffect, RecordedOutcome, RunWriter, SavedState, Verification } from "./store.ts";
 import { addUsage } from "./store.ts";
 import { chainOutcome, verifyRun } from "./verify.ts";
@@ -134,7 +134,6 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
                 lastAnswer = chainOutcome(lastAnswer, at, text);
                 return { at, text, hash: lastAnswer };
             });
-            const pending = (batch.pending ?? []).map((one) => ({ ...one, text: pack(one.effect as unknown as Json, into) }));
             const state = batch.state === undefined ? null : { kind: batch.state.kind, text: pack(batch.state.json, into, false) };
             const end = batch.end;
             const result =
@@ -190,7 +189,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
                         e.salt,
                     );
                 for (const at of batch.dropped ?? []) prepared("settle").run(row.key, at);
-                for (const one of pending) prepared("pending").run(row.key, one.effect.path, one.begun ? 1 : 0, one.text);
+                for (const one of batch.pending ?? []) prepared("pending").run(row.key, one.path, one.begun ? 1 : 0);
                 for (const at of batch.begin ?? []) prepared("begin").run(row.key, at);
                 if (state !== null) {
                     prepared("state").run(row.key, states + 1, state.kind, nextAnswers, state.text);
@@ -224,7 +223,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
         };
     }
 
-    function* eventsOf(row: RunRow, from: number): Generator<Sealed> {
+    function* eventsOf(row: RunRow, from: number): Generator<SealedEvent> {
         // Read in pieces: an open cursor would keep the write-ahead log from being folded in while a slow reader looks at it.
         for (let seq = from; ; ) {
             const rows = query("SELECT * FROM events WHERE run = ? AND seq >= ? ORDER BY seq LIMIT 256").all(
@@ -295,7 +294,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
                 ),
             ),
         run: (id) => guarded(path, () => infoOf(rowOf(id), stored)),
-        events: function* (id, from = 1): Generator<LedgerEvent> {
+        events: function* (id, from = 1): Generator<SealedEvent> {
             yield* guardedAll(path, () => eventsOf(rowOf(id), from));
         },
         outcomes: function* (id, after = 0): Generator<RecordedOutcome> {
@@ -304,12 +303,9 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
         },
         pending: (id) =>
             guarded(path, () =>
-                (
-                    query("SELECT begun, effect FROM pending WHERE run = ? ORDER BY rowid").all(rowOf(id).key) as {
-                        begun: number;
-                        effect: string;
-                    }[]
-                ).map((row): PendingEffect => ({ begun: row.begun === 1, effect: unpack(row.effect, stored) as unknown as Effect })),
+                (query("SELECT path, begun FROM pending WHERE run = ?").all(rowOf(id).key) as { path: string; begun: number }[]).map(
+                    (row): PendingEffect => ({ path: row.path, begun: row.begun === 1 }),
+                ),
             ),
         program: (name) =>
             guarded(path, () => {

@@ -8,7 +8,7 @@
  * T3: a run's events are numbered from 1 without gaps, its outcomes too.
  */
 import type { Json, Program } from "@remit/language";
-import type { Effect, Failure, LedgerEvent, MachineEvent, Outcome, Usage } from "@remit/machine";
+import type { Failure, MachineEvent, Outcome, SealedEvent, Usage } from "@remit/machine";
 
 /**
  * `running`: somebody owns it, or its owner died; `waiting`: for a person's answer; `stopped`: cancelled or interrupted in good order.
@@ -58,8 +58,9 @@ export interface RecordedOutcome {
     readonly outcome: Outcome;
 }
 
+/** An effect without an outcome. What it asks for is in the state and in the events. */
 export interface PendingEffect {
-    readonly effect: Effect;
+    readonly path: string;
     /** Performing may have begun. */
     readonly begun: boolean;
 }
@@ -125,7 +126,7 @@ export interface LedgerStore {
     /** By id, by an unambiguous beginning of one, or `last`. Throws `LedgerError` `unknown`. */
     run(id: string): RunInfo;
     /** From event number `from` on. */
-    events(id: string, from?: number): Iterable<LedgerEvent>;
+    events(id: string, from?: number): Iterable<SealedEvent>;
     /** Those with `n` greater than `after`. */
     outcomes(id: string, after?: number): Iterable<RecordedOutcome>;
     pending(id: string): PendingEffect[];

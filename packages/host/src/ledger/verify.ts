@@ -3,10 +3,10 @@
  *
  * Boundary: pure over what the store reads; names the first thing that does not hold.
  */
+import { type SealedEvent, verifyChain } from "@remit/machine";
 import type { Anchor } from "./anchor.ts";
 import { sha256 } from "./blob.ts";
 import { LedgerError } from "./error.ts";
-import { type Sealed, verifySeals } from "./seal.ts";
 import type { Verification } from "./store.ts";
 
 /** Hash of an outcome in its chain. */
@@ -20,7 +20,7 @@ export interface Claims {
     readonly head: string;
     readonly answers: number;
     readonly answered: string;
-    readonly events: Iterable<Sealed>;
+    readonly events: Iterable<SealedEvent>;
     readonly outcomes: Iterable<{ readonly n: number; readonly path: string; readonly text: string; readonly hash: string }>;
     readonly anchor: Anchor | undefined;
 }
@@ -36,24 +36,18 @@ export function verifyRun(claims: Claims): Verification {
         problem: { what, seq, message },
     });
     try {
-        let atAnchor: string | null = null;
-        const watched = function* (): Generator<Sealed> {
+        const watched = function* (): Generator<SealedEvent> {
             for (const event of claims.events) {
-                yield event;
                 seen = event.seq;
-                if (event.seq === anchor?.count) atAnchor = event.hash;
+                yield event;
             }
         };
-        const chain = verifySeals(watched());
+        const chain = verifyChain(
+            watched(),
+            sha256,
+            anchor === undefined || anchor.count === 0 ? undefined : { seq: anchor.count, hash: anchor.head },
+        );
         if (!chain.ok) return no("event", chain.seq, chain.message);
-        if (anchor !== undefined && anchor.count > chain.count)
-            return no(
-                "event",
-                chain.count + 1,
-                `event ${chain.count + 1} was dropped: the anchor knows ${anchor.count} events, the file has ${chain.count}`,
-            );
-        if (anchor !== undefined && anchor.count > 0 && atAnchor !== anchor.head)
-            return no("event", anchor.count, `event ${anchor.count} is not the one that was anchored: the events were made anew`);
         if (chain.count !== claims.count || chain.head !== claims.head)
             return no("head", chain.count, `the run's row speaks of ${claims.count} events, the file has ${chain.count}`);
 

@@ -67,7 +67,7 @@ export function compiledCache(folders: { readonly cache?: string; readonly confi
             if (entry === null) return null;
             const texts = new Map<string, string>();
             for (const { path: from, file, sha256: was } of entry.files) {
-                const text = orNull(() => readFileSync(from, "utf8"));
+                const text = orNull(() => readFileSync(from, "utf8").replace(/^\uFEFF/, ""));
                 if (text === null || sha256(text) !== was) return null;
                 texts.set(file, text);
             }

@@ -20,14 +20,16 @@ import { isPersonal, performing } from "./perform.ts";
 
 /** What the driver needs of a machine. */
 export interface Steppable {
-    /** Computes until every fiber waits or ends, or for about `slice` steps. */
-    advance(slice: number): Advance;
+    /** Computes until every fiber waits or ends, or a slice is over. */
+    advance(): Advance;
     /** Tells the outcome of an effect that was asked for. */
     resolve(path: string, outcome: Outcome): void;
     /** Ends the run with this failure, whatever waits. */
     end(failure: Failure): Advance;
     /** The state, as an image or as what changed since the last one. Only while every fiber waits. */
     save(): { readonly kind: "image" | "delta"; readonly json: Json };
+    /** Effects without an outcome, in the order in which they were asked for. */
+    readonly pending: readonly Effect[];
     readonly steps: number;
 }
 
@@ -77,8 +79,6 @@ export interface DriveOptions {
     readonly part?: (path: string, part: Json) => void;
     /** After each commit. */
     readonly committed?: () => void;
-    /** Steps between two looks at the clock and at the outside. */
-    readonly slice?: number;
     readonly resumed?: Resumed;
 }
 
@@ -90,13 +90,10 @@ export type DriveEnd =
 
 export const CONCURRENCY = 16;
 const GRACE_MS = 5_000;
-/** About 20 ms of computing. */
-const SLICE = 500_000;
 
 export async function drive(machine: Steppable, options: DriveOptions): Promise<DriveEnd> {
     const { store, writer, resumed } = options;
     const scrub = options.scrub ?? ((json: Json): Json => json);
-    const slice = options.slice ?? SLICE;
     const later = new Map<string, Effect>();
     /** Asked for, not begun for want of room. */
     let queue: Effect[] = [...(resumed?.again ?? [])];
@@ -131,7 +128,7 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
         writer.commit({
             outcomes,
             events: advance === undefined ? notes : notes.length === 0 ? advance.events : [...notes, ...advance.events],
-            pending: fresh,
+            pending: fresh?.map(({ effect, begun }) => ({ path: effect.path, begun })),
             begin,
             dropped: advance?.dropped,
             state: waits && store.durable ? machine.save() : undefined,
@@ -212,14 +209,14 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
         for (const { path, outcome } of resumed?.outcomes ?? []) machine.resolve(path, outcome);
         for (;;) {
             for (const { path, outcome } of answers) machine.resolve(path, outcome);
-            let advance = machine.advance(slice);
+            let advance = machine.advance();
             while (advance.state === "sliced") {
                 if (answers.length > 0) commit({ outcomes: answers });
                 answers = [];
                 await tick();
                 const what = clock.interrupt();
                 if (what !== null) return await interrupted(what);
-                advance = joined(advance, machine.advance(slice));
+                advance = joined(advance, machine.advance());
             }
             if (advance.state === "ended") return finish(advance, answers);
             commitAndBegin(answers, advance);

@@ -96,6 +96,20 @@ export function execute<T>(machine: Steppable, options: ExecuteOptions): RunHand
     };
 }
 
+/** The handle of a run that did not go on. */
+export function settled<T>(store: LedgerStore, id: string, end: DriveEnd): RunHandle<T> {
+    const result = Promise.resolve(resultOf<T>(store.run(id), end));
+    return {
+        id,
+        result,
+        get value() {
+            return result.then(valueOrThrow);
+        },
+        events: { [Symbol.asyncIterator]: () => follow(store, id) },
+        cancel: () => undefined,
+    };
+}
+
 /** The value of a result; throws `RemitError` where there is none. */
 export function valueOrThrow<T>(result: RunResult<T>): T {
     if (result.ok) return result.value as T;

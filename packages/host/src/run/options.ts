@@ -5,23 +5,9 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";
+import type { FileContent, Limits } from "@remit/machine";
 
-/** Bounds of a whole run. What is absent is not bounded, and `run.started` says so; `steps` and `depth` have defaults. */
-export interface Limits {
-    readonly steps?: number;
-    readonly depth?: number;
-    /** Input and output tokens of all model turns together. */
-    readonly tokens?: number;
-    /** US dollars. */
-    readonly usd?: number;
-    /** Tool calls. */
-    readonly calls?: number;
-    /** Milliseconds; time spent waiting for a person does not count. */
-    readonly time?: number;
-    /** Iterations of a `parallel for` that run at once. */
-    readonly parallel?: number;
-}
-
+/** The program's entry by name; absent parts are the program's own. */
 export interface Entry {
     readonly agent?: string;
     readonly func?: string;
@@ -38,8 +24,12 @@ export interface KeptOptions {
     readonly workspace: string;
     /** Chosen candidates of `use one of`: site id → name. */
     readonly variants?: { readonly [site: string]: string };
-    /** Contents of file imports: `file:URI` of the importing file's index → text or parsed JSON. */
-    readonly imports: { readonly [key: string]: Json };
+    /** Iterations of a `parallel for` that run at once. */
+    readonly concurrency?: number;
+    /** Missing fields of the input are asked for. */
+    readonly interactive?: boolean;
+    /** Contents of file imports as they were when the run began, by `FILE INDEX/NAME`. */
+    readonly imports: { readonly [place: string]: FileContent };
 }
 
 /** Sorts by time of start; unique enough for one ledger, short enough to type its beginning. */

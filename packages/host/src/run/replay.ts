@@ -7,7 +7,7 @@
  * J2: events are compared by path, without time, number, run and hashes; those of the host (`host: true`) are not expected.
  */
 import type { Json } from "@remit/language";
-import type { LedgerEvent, MachineEvent } from "@remit/machine";
+import { type LedgerEvent, type MachineEvent, canonicalJson, comparable } from "@remit/machine";
 import type { LedgerStore, RunInfo } from "../ledger/store.ts";
 import type { Advance, Steppable } from "./drive.ts";
 
@@ -27,9 +27,6 @@ export interface Replayed {
     /** As the replayed machine ended; absent where the run had not ended. */
     readonly end?: Advance["end"];
 }
-
-/** A generous slice: a replay has nobody to make way for but its own caller. */
-const SLICE = 5_000_000;
 
 export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunInfo) => Steppable): Replayed {
     const info = store.run(id);
@@ -60,7 +57,7 @@ export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunI
     };
     const run = (): void => {
         for (;;) {
-            const advance = machine.advance(SLICE);
+            const advance = machine.advance();
             take(advance);
             if (advance.state !== "sliced") return;
         }
@@ -84,9 +81,9 @@ export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunI
     if (first === undefined && over && end === undefined)
         diverge({ path: [...open][0] ?? "main", message: "the program asks for this, and the ledger has no outcome for it" });
     if (first === undefined && over && end !== undefined) {
-        const was = info.status === "done" ? { ok: true, value: info.value } : { ok: false, failure: info.failure };
-        if (stable(was as unknown as Json) !== stable(end as unknown as Json))
-            diverge({ path: "main", message: "the run ended differently" });
+        const was = canonicalJson((info.status === "done" ? [true, info.value] : [false, info.failure]) as Json);
+        const now = canonicalJson((end.ok ? [true, end.value] : [false, end.failure]) as unknown as Json);
+        if (was !== now) diverge({ path: "main", message: "the run ended differently" });
     }
     if (first === undefined)
         for (const [path, queue] of recorded)
@@ -130,21 +127,13 @@ export function isHosts(event: MachineEvent): boolean {
 }
 
 function canonical(event: MachineEvent): string {
-    return stable([event.kind, event.parent, event.principal, event.site as unknown as Json, [...event.labels], event.data]);
-}
-
-/** JSON with sorted keys: storage must not make a difference. */
-function stable(json: Json | undefined): string {
-    return JSON.stringify(json, (_key, value: unknown) =>
-        value !== null && typeof value === "object" && !Array.isArray(value)
-            ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-            : value,
-    );
+    return canonicalJson(comparable(event) as unknown as Json);
 }
 
 function different(was: LedgerEvent, now: MachineEvent): string {
     if (was.kind !== now.kind) return `event ${was.seq} was ${was.kind}, now it is ${now.kind}`;
     for (const part of ["parent", "principal", "site", "labels", "data"] as const)
-        if (stable(was[part] as Json) !== stable(now[part] as Json)) return `${was.kind} (event ${was.seq}) has another ${part}`;
+        if (canonicalJson(comparable(was)[part] as Json) !== canonicalJson(comparable(now)[part] as Json))
+            return `${was.kind} (event ${was.seq}) has another ${part}`;
     return `${was.kind} (event ${was.seq}) is different`;
 }

@@ -60,13 +60,17 @@ export async function continueRun(store: LedgerStore, id: string, options: Resum
         const info = store.run(writer.id);
         const saved = store.state(info.id);
         const outcomes: Answered[] = [...store.outcomes(info.id, saved?.outcomes ?? 0)].map(({ path, outcome }) => ({ path, outcome }));
+        const machine = options.machine(info, saved);
+        const begunPaths = new Set(store.pending(info.id).flatMap((one) => (one.begun ? [one.path] : [])));
+        const answeredPaths = new Set(outcomes.map((one) => one.path));
         const again: Effect[] = [];
         const twice: Effect[] = [];
         const answers: Answered[] = [];
         const notes: MachineEvent[] = [];
         const waiting: Effect[] = [];
-        for (const { effect, begun } of store.pending(info.id)) {
-            if (!begun) {
+        for (const effect of machine.pending) {
+            if (answeredPaths.has(effect.path)) continue;
+            if (!begunPaths.has(effect.path)) {
                 again.push(effect);
                 continue;
             }
@@ -88,7 +92,6 @@ export async function continueRun(store: LedgerStore, id: string, options: Resum
             writer.commit({ end: { status: "waiting" } });
             return { status: "waiting", info, waiting };
         }
-        const machine = options.machine(info, saved);
         return { status: "ready", info, writer, machine, resumed: { again, twice, outcomes, answers, notes } };
     } catch (error) {
         writer.release();

@@ -39,6 +39,7 @@ function staged(stages: readonly (readonly Effect[])[], slices = 0): Steppable {
             return state.steps;
         },
         resolve: (path, outcome) => void answers.set(path, outcome),
+        pending: [],
         save: () => ({ kind: "image", json: { stage, answers: [...answers.keys()] } }),
         end: (failure) => ({ state: "ended", events: [event("main", "run.ended")], effects: [], dropped: [], end: { ok: false, failure } }),
         advance: (): Advance => {
@@ -86,7 +87,7 @@ function setup(fail?: (batch: Batch, n: number) => void): Setup {
             fail?.(batch, batches.length);
             batches.push(batch);
             for (const one of batch.outcomes ?? []) log.push(`keep ${one.path}`);
-            for (const one of batch.pending ?? []) if (one.begun) log.push(`start ${one.effect.path}`);
+            for (const one of batch.pending ?? []) if (one.begun) log.push(`start ${one.path}`);
             for (const path of batch.begin ?? []) log.push(`start ${path}`);
             inner.commit(batch);
         },
@@ -133,6 +134,7 @@ test("one commit an effect: outcome, state and next start together", async () =>
     const machine: Steppable = {
         steps: 0,
         resolve: () => undefined,
+        pending: [],
         save: () => ({ kind: "delta", json: null }),
         end: () => {
             throw new Error("unused");
@@ -147,7 +149,7 @@ test("one commit an effect: outcome, state and next start together", async () =>
     };
     await run(machine, echo);
     expect(batches.length).toBe(5);
-    expect(batches[1]).toMatchObject({ outcomes: [{ path: "a" }], pending: [{ effect: { path: "b" }, begun: true }] });
+    expect(batches[1]).toMatchObject({ outcomes: [{ path: "a" }], pending: [{ path: "b", begun: true }] });
 });
 
 test("D5: events wait for the state that follows them", async () => {
@@ -191,7 +193,7 @@ test("D3: cancel tells the performers, keeps what still finishes, leaves the res
     );
     expect(end).toEqual({ status: "stopped" });
     expect([...store.outcomes("r")].map((one) => one.path)).toEqual(["finishes"]);
-    expect(store.pending("r").map((one) => one.effect.path)).toEqual(["slow"]);
+    expect(store.pending("r").map((one) => one.path)).toEqual(["slow"]);
     expect(store.run("r").status).toBe("stopped");
 });
 
@@ -257,7 +259,7 @@ test("nobody to answer now: the rest goes on, then the run stops as waiting", as
     );
     expect(end).toMatchObject({ status: "waiting", waiting: [{ path: "q" }] });
     expect([...store.outcomes("r")].map((one) => one.path)).toEqual(["a"]);
-    expect(store.pending("r").map((one) => one.effect.path)).toEqual(["q"]);
+    expect(store.pending("r").map((one) => one.path)).toEqual(["q"]);
 });
 
 test("D2: when the ledger cannot be written nothing more is begun", async () => {

@@ -1,0 +1,171 @@
+/**
+ * Loading a program: from a file with its imports, from text, or from a program form.
+ *
+ * Boundary: files, cache and hashes; reading and checking the language is `compile.ts`, which is loaded only where the cache has nothing.
+ *
+ * R3: contents of file imports are read once, when the program is loaded; every run of it sees the same.
+ * R4: a program with errors is never run; all its errors are told at once.
+ */
+import { statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { Diagnostic, Json, Program } from "@remit/language";
+import { type FileContent, canonicalJson } from "@remit/machine";
+import { sha256 } from "../ledger/blob.ts";
+import { RemitError } from "../run/error.ts";
+import { compiledCache, entryName } from "./cache.ts";
+import { engineId } from "./engine.ts";
+import { type ProgramTree, findRoot, programTree } from "./tree.ts";
+
+export type LoadSource =
+    | { readonly path: string }
+    /** `file`: the name shown in messages and the place relative imports start from. */
+    | { readonly source: string; readonly file?: string }
+    | { readonly form: Json };
+
+export interface LoadProgramOptions {
+    readonly root?: string;
+    readonly grants?: readonly string[];
+    readonly cache?: boolean;
+    readonly folders?: { readonly cache?: string; readonly config?: string };
+}
+
+export interface Loaded {
+    readonly program: Program;
+    /** SHA-256 of the canonical JSON of the program form. */
+    readonly hash: string;
+    /** Main file as shown. */
+    readonly file: string;
+    /** Absolute; empty for a program form. */
+    readonly root: string;
+    readonly diagnostics: readonly Diagnostic[];
+    /** Texts of the program's files by name, for showing diagnostics. */
+    readonly texts: ReadonlyMap<string, string>;
+    /** Contents of file imports by `FILE INDEX/NAME`. */
+    readonly imports: { readonly [place: string]: FileContent };
+}
+
+/** What could not be loaded: every diagnostic, and the texts to show them with. */
+export class LoadError extends RemitError {
+    readonly diagnostics: readonly Diagnostic[];
+    readonly texts: ReadonlyMap<string, string>;
+    constructor(
+        diagnostics: readonly Diagnostic[],
+        texts: ReadonlyMap<string, string>,
+        failure: ConstructorParameters<typeof RemitError>[0],
+    ) {
+        super(failure);
+        this.diagnostics = diagnostics;
+        this.texts = texts;
+    }
+}
+
+export function hashOf(program: Program): string {
+    return sha256(canonicalJson(program as unknown as Json));
+}
+
+/** Throws `LoadError` where the program has errors, `RemitError` where it cannot be read. */
+export async function loadProgram(from: LoadSource, options: LoadProgramOptions = {}): Promise<Loaded> {
+    if ("form" in from) return loadForm(from.form, options);
+    if ("source" in from) return loadText(from.source, from.file, options);
+    return loadFile(from.path, options);
+}
+
+async function loadForm(form: Json, options: LoadProgramOptions): Promise<Loaded> {
+    const { validForm } = await import("./compile.ts");
+    const program = validForm(form);
+    const root = options.root === undefined ? "" : resolve(options.root);
+    const imports = importsOf(program, root === "" ? null : programTree(root, options.grants));
+    return {
+        program,
+        hash: hashOf(program),
+        file: program.files.at(-1)?.file ?? "<memory>",
+        root,
+        diagnostics: [],
+        texts: new Map(),
+        imports,
+    };
+}
+
+async function loadText(text: string, file: string | undefined, options: LoadProgramOptions): Promise<Loaded> {
+    const root = resolve(options.root ?? (file === undefined ? process.cwd() : dirname(resolve(file))));
+    const tree = programTree(root, options.grants);
+    const name = file === undefined ? "<memory>" : tree.nameOf(resolve(root, file));
+    const { compileTree } = await import("./compile.ts");
+    const made = compileTree(tree, name, text);
+    return { ...made, hash: hashOf(made.program), file: name, root: tree.root, imports: importsOf(made.program, tree) };
+}
+
+async function loadFile(path: string, options: LoadProgramOptions): Promise<Loaded> {
+    const full = resolve(path);
+    const root = resolve(options.root ?? findRoot(full));
+    if (statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true) throw unreadable(`there is no folder ${root}`);
+    const tree = programTree(root, options.grants);
+    const main = tree.read(full);
+    if (!main.ok) throw unreadable(main.message);
+    const file = tree.nameOf(main.path);
+    if (full.endsWith(".json")) return { ...(await loadForm(parsedJson(main.text, file), { ...options, root })), file };
+
+    const cache = options.cache === false ? null : compiledCache(options.folders);
+    const name = entryName({
+        engine: engineId(),
+        path: main.path,
+        root: tree.root,
+        grants: (options.grants ?? []).map((one) => resolve(tree.root, one)),
+    });
+    const hit = cache?.get(name) ?? null;
+    if (hit !== null) {
+        const { program, hash, diagnostics } = hit.entry;
+        return { program, hash, file, root: tree.root, diagnostics, texts: hit.texts, imports: importsOf(program, tree) };
+    }
+    const { compileTree } = await import("./compile.ts");
+    const made = compileTree(tree, file, main.text);
+    const hash = hashOf(made.program);
+    cache?.put(name, {
+        files: [...made.texts].map(([one, text]) => ({ path: tree.pathOf(one, null), file: one, sha256: sha256(text) })),
+        program: made.program,
+        hash,
+        diagnostics: made.diagnostics,
+    });
+    return { ...made, hash, file, root: tree.root, imports: importsOf(made.program, tree) };
+}
+
+/** Contents of every file import: text, or parsed JSON for `.json`; labelled with the file. */
+function importsOf(program: Program, tree: ProgramTree | null): { readonly [place: string]: FileContent } {
+    const out: { [place: string]: FileContent } = {};
+    program.files.forEach((file, index) => {
+        for (const one of file.imports) {
+            if (one.what !== "file") continue;
+            const site =
+                one.at === undefined
+                    ? null
+                    : { file: file.file, line: one.at[0], column: one.at[1], endLine: one.at[2], endColumn: one.at[3] };
+            if (tree === null)
+                throw unreadable(`${one.name} is imported from ${one.uri}, and this program has no folder`, site, "load it with a root");
+            const path = tree.pathOf(one.uri, file.file);
+            const read = tree.read(path);
+            if (!read.ok)
+                throw unreadable(
+                    read.message,
+                    site,
+                    read.why === "outside" ? "grant the folder, or move the file into the program's tree" : undefined,
+                );
+            const name = tree.nameOf(read.path);
+            const json = name.toLowerCase().endsWith(".json") ? parsedJson(read.text, name, site) : read.text;
+            out[`${index}/${one.name}`] = { json, origins: [`file:${name}`] };
+        }
+    });
+    return out;
+}
+
+function parsedJson(text: string, name: string, site: RemitError["site"] = null): Json {
+    try {
+        return JSON.parse(text) as Json;
+    } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+        throw unreadable(`${name} is not JSON: ${error.message}`, site);
+    }
+}
+
+function unreadable(message: string, site: RemitError["site"] = null, hint?: string): RemitError {
+    return new RemitError({ kind: "value", message, site, ...(hint === undefined ? {} : { hint }) });
+}

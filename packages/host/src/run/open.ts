@@ -1,0 +1,112 @@
+/**
+ * A ledger as its reader holds it: runs, events, cost, verification, and going on with a run.
+ *
+ * Boundary: the facade for the command line and for the library; the work is in the files beside.
+ */
+import type { Program } from "@remit/language";
+import type { LedgerEvent, SealedPart } from "@remit/machine";
+import { exportRun } from "../ledger/export.ts";
+import { type FollowOptions, follow } from "../ledger/follow.ts";
+import { openStore } from "../ledger/open.ts";
+import { ledgerPath } from "../ledger/place.ts";
+import type { LedgerStore, RunInfo, Verification } from "../ledger/store.ts";
+import { type RunHandle, execute, settled } from "./handle.ts";
+import { machineOf } from "./machine.ts";
+import type { KeptOptions } from "./options.ts";
+import { type Replayed, replayRun } from "./replay.ts";
+import { continueRun } from "./resume.ts";
+import type { HostOptions, RunOptions } from "./setup.ts";
+import { withPeople, worldOf } from "./world.ts";
+
+export interface ResumeRunOptions extends Omit<HostOptions, "ledger" | "model" | "workspace">, Pick<RunOptions, "signal" | "on"> {
+    /** In place of what the run was started with. */
+    readonly model?: string;
+    readonly workspace?: string;
+}
+
+export interface Ledger {
+    readonly store: LedgerStore;
+    /** Newest first. */
+    runs(limit?: number): RunInfo[];
+    /** By id, an unambiguous beginning of one, or `last`. Throws `LedgerError` `unknown`. */
+    run(id: string): RunInfo;
+    events(id: string, from?: number): Iterable<LedgerEvent>;
+    /** Events as they come, also of a run in another process; ends with the run. */
+    follow(id: string, options?: FollowOptions): AsyncIterable<LedgerEvent>;
+    verify(id: string): Verification;
+    /** NDJSON lines, whole or with parts taken out. */
+    export(id: string, without?: readonly SealedPart[]): Iterable<string>;
+    program(id: string): Program;
+    /**
+     * Goes on with a run. Throws `LedgerError` `owned` while another process runs it, `finished` when it is over. A run with an outcome that
+     * nobody knows gives a handle whose result is `waiting`.
+     */
+    resume<T>(id: string, options?: ResumeRunOptions): Promise<RunHandle<T>>;
+    /** Performs no effect. */
+    replay(id: string): Replayed;
+    close(): void;
+}
+
+/** Opens the ledger at `path` (default: see `ledgerPath`), or wraps a store. Throws `LedgerError`. */
+export async function openLedger(
+    path?: string | LedgerStore,
+    options: { readonly readOnly?: boolean; readonly config?: string } = {},
+): Promise<Ledger> {
+    const store = typeof path === "object" ? path : await openStore(ledgerPath(path), options);
+    return {
+        store,
+        runs: (limit) => store.runs(limit),
+        run: (id) => store.run(id),
+        events: (id, from) => store.events(id, from),
+        follow: (id, how) => follow(store, store.run(id).id, how),
+        verify: (id) => store.verify(id),
+        export: (id, without = []) => exportRun(store, id, { without }),
+        program: (id) => store.program(store.run(id).program),
+        replay: (id) => replayRun(store, id, (info) => machineOf(info, store.program(info.program), null)),
+        resume: (id, how = {}) => resumeRun(store, id, how),
+        close: () => store.close(),
+    };
+}
+
+async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOptions): Promise<RunHandle<T>> {
+    const info = store.run(id);
+    const program = store.program(info.program);
+    const kept = info.options as unknown as KeptOptions;
+    const on = options.on ?? {};
+    const model = options.model ?? kept.model;
+    const world = worldOf(
+        { program, root: info.root },
+        { ...options, workspace: options.workspace ?? kept.workspace, ...(model === undefined ? {} : { model }) },
+    );
+    const host = withPeople(world.host, on);
+    const over = (): void => {
+        // The run is over: what a tool says about being closed is nobody's business any more.
+        host.close?.().catch(() => undefined);
+    };
+    try {
+        const continued = await continueRun(store, info.id, {
+            host,
+            machine: (of, saved) => machineOf(of, program, saved),
+            ...(on.unknown === undefined ? {} : { unknown: on.unknown }),
+        });
+        if (continued.status === "waiting") {
+            over();
+            return settled<T>(store, info.id, { status: "waiting", waiting: continued.waiting });
+        }
+        return execute<T>(continued.machine, {
+            store,
+            writer: continued.writer,
+            host,
+            scrub: world.scrub,
+            resumed: continued.resumed,
+            over,
+            ...(options.signal === undefined ? {} : { signal: options.signal }),
+            ...(kept.limits.time === undefined ? {} : { timeout: kept.limits.time }),
+            ...(on.event === undefined ? {} : { event: on.event }),
+            ...(on.part === undefined ? {} : { part: on.part }),
+        });
+    } catch (error) {
+        over();
+        throw error;
+    }
+}

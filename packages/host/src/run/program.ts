@@ -1,0 +1,130 @@
+/**
+ * The library's face: a program becomes a typed function.
+ *
+ * Boundary: puts loading, hosts, ledgers and runs together; each is elsewhere.
+ *
+ * X1: nothing is kept of a run that has ended, unless its caller keeps the handle (or its ledger is durable).
+ * X2: tools and models are shared by the runs of one program and closed soon after the last of them has ended.
+ */
+import { resolve } from "node:path";
+import type { Diagnostic, Json, Program } from "@remit/language";
+import { compileProgram } from "@remit/machine";
+import { memoryStore } from "../ledger/memory.ts";
+import { openStore } from "../ledger/open.ts";
+import type { LedgerStore } from "../ledger/store.ts";
+import { type LoadSource, type Loaded, loadProgram } from "../load/load.ts";
+import { type RunHandle, execute } from "./handle.ts";
+import { SLICE, startMachine, startOptions } from "./machine.ts";
+import { type KeptOptions, newRunId } from "./options.ts";
+import type { HostOptions, RunOptions } from "./setup.ts";
+import { sharedHost } from "./shared.ts";
+import { withPeople, worldOf } from "./world.ts";
+
+export interface LoadOptions extends HostOptions, RunOptions {
+    /** Folder of the program's tree. Default: found upward from the file. */
+    readonly root?: string;
+    /** Folders outside the tree that file imports may read. */
+    readonly grants?: readonly string[];
+    /** False: compile afresh, and keep nothing. */
+    readonly cache?: boolean;
+    /** Folders of cache and configuration, where not the user's own. */
+    readonly folders?: { readonly cache?: string; readonly config?: string };
+}
+
+export interface RemitProgram<I = Json, O = Json> {
+    (input: I, options?: RunOptions): Promise<O>;
+    /** Begins a run and gives its handle. */
+    run(input: I, options?: RunOptions): RunHandle<O>;
+    readonly form: Program;
+    /** SHA-256 of the program form. */
+    readonly hash: string;
+    readonly file: string;
+    readonly root: string;
+    /** Warnings and notes. */
+    readonly diagnostics: readonly Diagnostic[];
+    /** The ledger that runs are kept in; null where each run has its own in memory. */
+    ledger(): Promise<LedgerStore | null>;
+    /** Ends what tools and models hold open. Runs that go on are not waited for. */
+    close(): Promise<void>;
+}
+
+/** Reads, checks and compiles. Throws `RemitError` with every error of all files. */
+export async function load<I = Json, O = Json>(source: string | LoadSource, options: LoadOptions = {}): Promise<RemitProgram<I, O>> {
+    const loaded = await loadProgram(typeof source === "string" ? { path: source } : source, options);
+    return programOf<I, O>(loaded, options);
+}
+
+/** Loads a file and runs it once. */
+export async function run<O = Json>(source: string | LoadSource, input: Json, options: LoadOptions = {}): Promise<O> {
+    const program = await load<Json, O>(source, options);
+    try {
+        return await program(input);
+    } finally {
+        await program.close();
+    }
+}
+
+export async function programOf<I, O>(loaded: Loaded, options: LoadOptions): Promise<RemitProgram<I, O>> {
+    const compiled = compileProgram(loaded.program);
+    const workspace = resolve(options.workspace ?? process.cwd());
+    const world = worldOf(loaded, { ...options, workspace });
+    const shared = sharedHost(world.host);
+    const store = await storeOf(options.ledger);
+
+    const start = (input: I, call: RunOptions = {}): RunHandle<O> => {
+        const of = { ...options, ...call };
+        const on = { ...options.on, ...call.on };
+        const kept: KeptOptions = {
+            input: (input === undefined ? null : input) as Json,
+            limits: of.limits ?? {},
+            workspace,
+            imports: loaded.imports,
+            ...(of.entry === undefined ? {} : { entry: of.entry }),
+            ...(of.model === undefined ? {} : { model: of.model }),
+            ...(of.variants === undefined ? {} : { variants: of.variants }),
+            ...(of.concurrency === undefined ? {} : { concurrency: of.concurrency }),
+            ...(of.interactive === undefined ? {} : { interactive: of.interactive }),
+        };
+        const id = newRunId();
+        const machine = startMachine(compiled, startOptions(id, loaded.program, loaded.hash, kept, SLICE));
+        const own = store ?? memoryStore();
+        const writer = own.create({
+            id,
+            program: loaded.program,
+            hash: loaded.hash,
+            file: loaded.file,
+            root: loaded.root,
+            options: kept as unknown as Json,
+        });
+        const release = shared.take();
+        return execute<O>(machine, {
+            store: own,
+            writer,
+            host: withPeople(world.host, on),
+            scrub: world.scrub,
+            over: release,
+            ...(of.signal === undefined ? {} : { signal: of.signal }),
+            ...(kept.limits.time === undefined ? {} : { timeout: kept.limits.time }),
+            ...(on.event === undefined ? {} : { event: on.event }),
+            ...(on.part === undefined ? {} : { part: on.part }),
+        });
+    };
+
+    return Object.assign((input: I, call?: RunOptions) => start(input, call).value, {
+        run: start,
+        form: loaded.program,
+        hash: loaded.hash,
+        file: loaded.file,
+        root: loaded.root,
+        diagnostics: loaded.diagnostics,
+        ledger: async () => store,
+        close: shared.close,
+    });
+}
+
+/** The ledger a caller named; null: each run gets one of its own in memory. */
+async function storeOf(ledger: HostOptions["ledger"]): Promise<LedgerStore | null> {
+    if (ledger === undefined || ledger === "memory") return null;
+    if (typeof ledger === "object") return ledger;
+    return openStore(ledger);
+}

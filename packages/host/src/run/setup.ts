@@ -1,0 +1,63 @@
+/**
+ * What a caller of the library may say about a run.
+ *
+ * Boundary: shapes only.
+ */
+import type { Json } from "@remit/language";
+import type { AskRequest, Effect, InputRequest, LedgerEvent, Limits } from "@remit/machine";
+import type { LedgerStore } from "../ledger/store.ts";
+import type { ToolFunctions } from "./functions.ts";
+import type { Performers } from "./host.ts";
+import type { Entry } from "./options.ts";
+import type { AskUnknown } from "./resume.ts";
+
+/** What tells a person, and hears from one. Each may answer null: nobody can answer now, the run may stop as waiting. */
+export interface Handlers {
+    /** A question of the program or of its policy: one of `options`. Without a handler the answer is no. */
+    readonly ask?: (
+        request: AskRequest,
+        about: { readonly effect: Effect; readonly signal: AbortSignal },
+    ) => Promise<string | null> | string | null;
+    /** A missing field of the input, or `input.NAME`. */
+    readonly input?: (
+        request: InputRequest,
+        about: { readonly effect: Effect; readonly signal: AbortSignal },
+    ) => Promise<Json | null> | Json | null;
+    /** What became of an effect that had begun when the run was interrupted. */
+    readonly unknown?: AskUnknown;
+    /** Each event after it is kept. */
+    readonly event?: (event: LedgerEvent) => void;
+    /** Progress of an effect: a piece of streamed text, a note of a tool. */
+    readonly part?: (path: string, part: Json) => void;
+}
+
+export interface RunOptions {
+    readonly signal?: AbortSignal;
+    /** Bounds of the whole run; `time` in milliseconds. */
+    readonly limits?: Limits;
+    readonly entry?: Entry;
+    readonly variants?: { readonly [site: string]: string };
+    readonly on?: Handlers;
+    /** Iterations of a `parallel for` that run at once. Default 4. */
+    readonly concurrency?: number;
+    /** Missing fields of the input are asked for. */
+    readonly interactive?: boolean;
+}
+
+export interface HostOptions {
+    /** Functions for `import tool NAME`, by that name; they stand for whatever the import's URI says. */
+    readonly tools?: { readonly [name: string]: ToolFunctions };
+    /** Model URI that stands for every `import llm`. */
+    readonly model?: string;
+    /** Folder that tools may reach. Default: the current one. */
+    readonly workspace?: string;
+    /** `memory` (default of the library), a path, or a store that is open already. */
+    readonly ledger?: "memory" | (string & {}) | LedgerStore;
+    /** A host of one's own; performers named here come before the ones that are built in. */
+    readonly performers?: Performers;
+    readonly env?: Readonly<Record<string, string | undefined>>;
+    /** The project's configuration may start commands and load modules. */
+    readonly trust?: boolean;
+    /** Record every model reply to this file, secrets removed. */
+    readonly record?: string;
+}
