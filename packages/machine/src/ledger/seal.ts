@@ -56,6 +56,8 @@ export const CONTENT_KEYS: ReadonlySet<string> = new Set([
     "outcome",
     "question",
     "record",
+    "reply",
+    "reply_origins",
     "request",
     "result",
     "scope",

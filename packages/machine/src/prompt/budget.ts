@@ -10,7 +10,7 @@
  *     of it would be left it leaves the prompt, and the next one gives way. An item without a declared priority has 0.
  * B4: pictures and files are not cut; they leave the prompt in their turn. Their own size is not counted.
  */
-import type { BudgetForm, Json } from "@remit/language";
+import type { BudgetForm, Json, Site } from "@remit/language";
 import type { CountReply, ModelCount } from "../effect.ts";
 import { type Clip, type ClipStrategy, clipChars, clipTokens, countItems } from "./clip.ts";
 import { contextOpening, contextSize, itemText, type ShownItem } from "./layers.ts";
@@ -36,6 +36,8 @@ export interface FitItem {
     /** False where the total budget left no room, and for an empty variant. */
     readonly shown: boolean;
     readonly variant?: Json;
+    /** Where the `use` stands. */
+    readonly site?: Site;
 }
 
 export interface Fit {

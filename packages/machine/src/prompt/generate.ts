@@ -24,7 +24,7 @@ import { feedbackText, instructionText, type Rejection } from "./feedback.ts";
 import { messagesOf } from "./layers.ts";
 import { checkCall, importsOf, type Offer, offersOf } from "./offers.ts";
 import { originsOf } from "./render.ts";
-import { attemptData, callDetail, endedData, startedData } from "./report.ts";
+import { attemptData, callDetail, endedData, resultData, startedData, toolData } from "./report.ts";
 import { checkResult, resultSchema } from "./result.ts";
 import { isObject } from "./schema.ts";
 import { DEFAULT_TURNS, type GenerateSetup, type GenerateStep, type StepEffect, type StepEvent } from "./setup.ts";
@@ -51,9 +51,8 @@ export function startGenerate(setup: GenerateSetup, rt: Runtime): GenerateStep {
 }
 
 /** Goes on with the outcomes of the effects of the step that gave `state`. */
-export function continueGenerate(state: Json, outcomes: readonly Outcome[], rt: Runtime): GenerateStep {
+export function continueGenerate(state: Json, outcomes: readonly Outcome[], _rt: Runtime): GenerateStep {
     const now = state as unknown as State;
-    for (const outcome of outcomes) if (outcome.ok) rt.charge(64);
     switch (now.phase) {
         case "describe":
             return described(now, outcomes);
@@ -69,8 +68,13 @@ export function continueGenerate(state: Json, outcomes: readonly Outcome[], rt: 
 // ---- before the first attempt ------------------------------------------------------------------------------------------
 
 function described(state: State, outcomes: readonly Outcome[]): GenerateStep {
+    const events = importsOf(state.tools).map((tool, at): StepEvent => {
+        const outcome = outcomes[at] as Outcome;
+        const data = { effect: "tool", op: "describe", tool: tool.name, uri: tool.uri, ...resultData(outcome) };
+        return { kind: "effect.ended", suffix: `describe[${tool.name}]`, data, labels: originsUnion(outcome.ok ? outcome.origins : []) };
+    });
     const failed = outcomes.find((outcome) => !outcome.ok);
-    if (failed !== undefined && !failed.ok) return notStarted(state, failed.failure);
+    if (failed !== undefined && !failed.ok) return notStarted(state, failed.failure, events);
     const good = outcomes.flatMap((outcome) => (outcome.ok ? [outcome] : []));
     try {
         const offers = offersOf(
@@ -78,10 +82,13 @@ function described(state: State, outcomes: readonly Outcome[]): GenerateStep {
             good.map((outcome) => outcome.value),
         );
         const toolOrigins = importsOf(state.tools).map((tool) => `tool:${tool.name}`);
-        return fit({ ...state, offers, origins: originsUnion(state.origins, toolOrigins, ...good.map((outcome) => outcome.origins)) }, []);
+        return fit(
+            { ...state, offers, origins: originsUnion(state.origins, toolOrigins, ...good.map((outcome) => outcome.origins)) },
+            events,
+        );
     } catch (problem) {
         if (!(problem instanceof Fail)) throw problem;
-        return notStarted(state, problem.toFailure());
+        return notStarted(state, problem.toFailure(), events);
     }
 }
 
@@ -90,7 +97,7 @@ function fit(state: State, events: readonly StepEvent[]): GenerateStep {
     const items = countsOf(state.fit);
     if (items !== null) {
         const request = { op: "count", model: state.model, items } as unknown as Json;
-        const suffix = state.counts === 0 ? "count" : `count[${state.counts}]`;
+        const suffix = countSuffix(state.counts);
         return suspend({ ...state, phase: "count", counts: state.counts + 1 }, events, [
             { suffix, kind: "model", request, labels: promptOrigins(state) },
         ]);
@@ -100,7 +107,9 @@ function fit(state: State, events: readonly StepEvent[]): GenerateStep {
 
 function counted(state: State, outcomes: readonly Outcome[]): GenerateStep {
     const outcome = outcomes[0] as Outcome;
-    if (!outcome.ok) return notStarted(state, outcome.failure);
+    const data = { op: "count", model: { ...state.model }, ...resultData(outcome) };
+    const events: StepEvent[] = [{ kind: "model.ended", suffix: countSuffix(state.counts - 1), data, labels: promptOrigins(state) }];
+    if (!outcome.ok) return notStarted(state, outcome.failure, events);
     const reply = outcome.value;
     const items = isObject(reply) && Array.isArray(reply.items) ? reply.items : [];
     const answers = items.map((item) => {
@@ -111,9 +120,17 @@ function counted(state: State, outcomes: readonly Outcome[]): GenerateStep {
         answers.length !== countsOf(state.fit)?.length ||
         answers.some((answer) => Number.isNaN(answer.fits + answer.tokens + answer.total))
     )
-        return notStarted(state, { kind: "model", message: `The tokens of the prompt could not be counted for ${state.model.uri}` });
+        return notStarted(
+            state,
+            { kind: "model", message: `The tokens of the prompt could not be counted for ${state.model.uri}` },
+            events,
+        );
     const tokenizer = isObject(reply) && typeof reply.tokenizer === "string" ? reply.tokenizer : state.tokenizer;
-    return fit({ ...state, fit: continueFit(state.fit, answers), tokenizer }, []);
+    return fit({ ...state, fit: continueFit(state.fit, answers), tokenizer }, events);
+}
+
+function countSuffix(nth: number): string {
+    return nth === 0 ? "count" : `count[${nth}]`;
 }
 
 /** Origins of the prompt as it is now fitted. */
@@ -126,8 +143,8 @@ function started(state: State): StepEvent {
 }
 
 /** The end of a generate that never sent anything: the ledger still says what it was. */
-function notStarted(state: State, failure: Failure): GenerateStep {
-    return fail(state, [started(state)], failure);
+function notStarted(state: State, failure: Failure, events: readonly StepEvent[]): GenerateStep {
+    return fail(state, [...events, started(state)], failure);
 }
 
 // ---- one attempt -------------------------------------------------------------------------------------------------------
@@ -191,13 +208,13 @@ function replied(before: State, outcome: Outcome): GenerateStep {
     const usage = addUsage(before.usage, outcome.usage);
     if (!outcome.ok) {
         const state = { ...before, usage };
-        return fail(state, [attempted(state, null, outcome.usage, outcome.failure.message)], outcome.failure);
+        return fail(state, [attempted(state, outcome, null, outcome.failure.message)], outcome.failure);
     }
     const reply = replyOf(outcome.value);
     const state: State = { ...before, usage, origins: originsUnion(before.origins, outcome.origins, [`model:${before.model.name}`]) };
     if (reply === null) {
         const message = `${state.model.uri} gave no reply that can be read`;
-        return fail(state, [attempted(state, null, outcome.usage, message)], { kind: "model", message });
+        return fail(state, [attempted(state, outcome, null, message)], { kind: "model", message });
     }
     const verdict = judge(reply, state);
     const error =
@@ -206,7 +223,7 @@ function replied(before: State, outcome: Outcome): GenerateStep {
             : verdict.kind === "fail"
               ? verdict.failure.message
               : verdict.rejection.message;
-    const events = [attempted(state, reply, outcome.usage, error)];
+    const events = [attempted(state, outcome, reply, error)];
     const carried = state.messages.length;
     switch (verdict.kind) {
         case "fail":
@@ -300,8 +317,8 @@ function quoted(text: string): string {
     return text.trim() === "" ? "" : `: ${excerpt(text)}`;
 }
 
-function attempted(state: State, reply: ModelReply | null, usage: Outcome["usage"], error: string | null): StepEvent {
-    return { kind: "generate.attempt", suffix: turnSuffix(state), data: attemptData(state, reply, usage, error), labels: state.origins };
+function attempted(state: State, outcome: Outcome, reply: ModelReply | null, error: string | null): StepEvent {
+    return { kind: "generate.attempt", suffix: turnSuffix(state), data: attemptData(state, outcome, reply, error), labels: state.origins };
 }
 
 // ---- tool calls --------------------------------------------------------------------------------------------------------
@@ -322,18 +339,29 @@ function startCalls(state: State, events: readonly StepEvent[], calls: readonly 
 
 /** Performs what is waiting to be asked or called; where nothing is, the results go back to the model. */
 function stepCalls(state: State, events: readonly StepEvent[]): GenerateStep {
-    const effects = state.calls.flatMap((call, at): StepEffect[] => {
+    const effects: StepEffect[] = [];
+    const begun: StepEvent[] = [];
+    state.calls.forEach((call, at) => {
         const offer = state.offers.find((known) => known.name === call.name);
-        if (offer === undefined || call.stage === "done") return [];
-        const suffix = `attempt[${state.attempt}]/turn[${state.turn}]/call[${at}]`;
-        if (call.stage === "call") return [{ suffix, kind: "tool", request: toolRequest(offer, call), labels: state.origins }];
+        if (offer === undefined || call.stage === "done") return;
+        const suffix = callSuffix(state, at);
+        if (call.stage === "call") {
+            effects.push({ suffix, kind: "tool", request: toolRequest(offer, call), labels: state.origins });
+            begun.push({ kind: "tool.started", suffix, data: toolData(offer, call), labels: state.origins });
+            return;
+        }
         const question = `May ${state.model.name} call ${offer.tool}.${offer.method}?`;
         const request: Json = { question, detail: callDetail(state, offer, call), options: ["once", "deny"] };
-        return [{ suffix: `${suffix}/ask`, kind: "ask", request, labels: state.origins }];
+        effects.push({ suffix: `${suffix}/ask`, kind: "ask", request, labels: state.origins });
+        begun.push({ kind: "ask.requested", suffix: `${suffix}/ask`, data: request, labels: state.origins });
     });
-    if (effects.length > 0) return suspend({ ...state, phase: "calls" }, events, effects);
+    if (effects.length > 0) return suspend({ ...state, phase: "calls" }, [...events, ...begun], effects);
     const results = state.calls.map((call): Message => ({ role: "tool", call: call.id, name: call.name, result: call.result ?? null }));
     return turn({ ...state, messages: [...state.messages, ...results], calls: [], turn: state.turn + 1 }, events);
+}
+
+function callSuffix(state: State, at: number): string {
+    return `attempt[${state.attempt}]/turn[${state.turn}]/call[${at}]`;
 }
 
 function toolRequest(offer: Offer, call: Call): Json {
@@ -344,24 +372,28 @@ function callsDone(state: State, outcomes: readonly Outcome[]): GenerateStep {
     let next = 0;
     let origins = state.origins;
     let ended: Failure | null = null;
-    const calls = state.calls.map((call): Call => {
+    const events: StepEvent[] = [];
+    const calls = state.calls.map((call, at): Call => {
         if (call.stage === "done") return call;
         const outcome = outcomes[next++] as Outcome;
         const offer = state.offers.find((known) => known.name === call.name) as Offer;
-        if (!outcome.ok && FAILURE_KINDS[outcome.failure.kind] !== "failure") {
-            ended ??= outcome.failure;
-            return { ...call, stage: "done" };
-        }
+        const suffix = callSuffix(state, at);
+        const stops = !outcome.ok && FAILURE_KINDS[outcome.failure.kind] !== "failure";
+        if (stops) ended ??= outcome.failure;
         if (call.stage === "ask") {
-            if (outcome.ok && outcome.value === "once") return { ...call, stage: "call" };
+            const decision = outcome.ok && outcome.value === "once" ? "once" : "deny";
+            events.push({ kind: "ask.decided", suffix: `${suffix}/ask`, data: { decision, ...resultData(outcome) }, labels: [] });
+            if (decision === "once") return { ...call, stage: "call" };
             const why = outcome.ok ? "" : `: ${outcome.failure.message}`;
             return { ...call, stage: "done", result: toolError(`The call of ${call.name} was not allowed${why}. It was not made.`) };
         }
-        origins = originsUnion(origins, [`tool:${offer.tool}`], outcome.ok ? outcome.origins : []);
+        const labels = originsUnion([`tool:${offer.tool}`], outcome.ok ? outcome.origins : []);
+        events.push({ kind: "tool.ended", suffix, data: { ...toolData(offer, call), ...resultData(outcome) }, labels });
+        origins = originsUnion(origins, labels);
         return { ...call, stage: "done", result: outcome.ok ? outcome.value : toolError(outcome.failure.message) };
     });
     const after: State = { ...state, calls, origins };
-    return ended === null ? stepCalls(after, []) : fail(after, [], ended);
+    return ended === null ? stepCalls(after, events) : fail(after, events, ended);
 }
 
 /** What the model sees of a call that came to nothing. */

@@ -6,13 +6,16 @@
  *
  * `generate.started`: `label, agent, model {name, uri}, config, identity {role, description}, items[], instruction {text, kind, labels},
  * schema, total, tokenizer, tools[], scope`. Each item: `index, source, label, heading, text, labels, priority, budget, clipped,
- * original_size, clipped_size, strategy, cut, shown, variant, file`.
- * `generate.attempt` (one for each provider turn): `attempt, turn, carried, messages, text, value, error, calls, reading, finish, model,
- * usage`. `messages` are those exactly as sent after the first `carried`, which are the ones of the turn before and its reply.
+ * original_size, clipped_size, strategy, cut, shown, site, variant, file`.
+ * `generate.attempt` (one for each provider turn): `label, agent, model {name, uri}, attempt, turn, carried, messages, reply, reply_origins,
+ * finish, answered_by, usage, error, failure`. `messages` are those exactly as sent after the first `carried`, which are the ones of the
+ * turn before and its reply. `reply` is the whole of what the provider's turn gave.
+ * The effects around the turns have their own events: `effect.ended` for a tool's description, `model.ended` for a count, `tool.started`,
+ * `tool.ended`, `ask.requested`, `ask.decided` for the model's calls.
  * `generate.ended`: `attempts, validation {ok, strict}, result, ok, error, errors[], truncated, usage`.
  */
 import type { Json } from "@remit/language";
-import type { Failure, ModelReply, Usage } from "../effect.ts";
+import type { Failure, ModelReply, Outcome } from "../effect.ts";
 import type { FitItem } from "./budget.ts";
 import { clipReport } from "./clip.ts";
 import type { Offer } from "./offers.ts";
@@ -68,27 +71,32 @@ function itemData(item: FitItem): Json {
         ...clipReport(item, item.budget),
         shown: item.shown,
     };
+    if (item.site !== undefined) data.site = item.site as unknown as Json;
     if (item.cut !== undefined) data.cut = { ...item.cut };
     if (item.variant !== undefined) data.variant = item.variant;
     if (item.file !== undefined) data.file = { media_type: item.file.mediaType, base64_length: item.file.data.length };
     return data;
 }
 
-export function attemptData(state: State, reply: ModelReply | null, usage: Usage | undefined, error: string | null): Json {
+export function attemptData(state: State, outcome: Outcome, reply: ModelReply | null, error: string | null): Json {
+    const { usage } = outcome;
+    const failure = outcome.ok ? undefined : outcome.failure;
+    const origins = outcome.ok ? outcome.origins : [];
     const data = {
+        label: state.label,
+        agent: state.agent,
+        model: state.model,
         attempt: state.attempt,
         turn: state.turn,
         carried: state.carried,
         messages: state.messages.slice(state.carried),
-        text: reply?.text ?? null,
-        ...(reply?.value === undefined ? {} : { value: reply.value }),
-        ...(reply?.calls === undefined ? {} : { calls: reply.calls }),
-        ...(reply?.reading === undefined ? {} : { reading: reply.reading }),
-        ...(reply?.thinking === undefined ? {} : { thinking: reply.thinking }),
+        reply: reply ?? null,
+        reply_origins: [...origins],
         finish: reply?.finish ?? null,
-        model: reply?.model ?? null,
+        answered_by: reply?.model ?? null,
         usage: usage ?? null,
         error,
+        ...(failure === undefined ? {} : { failure }),
     };
     return data as unknown as Json;
 }
@@ -119,4 +127,16 @@ export function callDetail(state: State, offer: Offer, call: Call): Json {
         generate: state.label,
         origins: [...state.origins],
     };
+}
+
+/** How an effect ended: its value, or the kind and message of its failure and the whole of it. */
+export function resultData(outcome: Outcome): JsonObject {
+    if (outcome.ok) return { ok: true, result: outcome.value };
+    return { ok: false, kind: outcome.failure.kind, error: outcome.failure.message, failure: outcome.failure as unknown as Json };
+}
+
+/** A tool call, as the events of calls from the program's own text have it, and who chose it. */
+export function toolData(offer: Offer, call: Call): JsonObject {
+    const scheme = offer.uri.slice(0, Math.max(0, offer.uri.indexOf(":")));
+    return { tool: offer.tool, method: offer.method, scheme, uri: offer.uri, args: [call.args], chosen_by: "model" };
 }

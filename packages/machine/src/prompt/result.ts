@@ -3,14 +3,15 @@
  *
  * Boundary: the rules are the contract module's; this gives them the words of a generate.
  */
-import type { Contract, Json } from "@remit/language";
+import { acceptValue, type Checked, type Contract, type Json, LLM_RESULT, toJsonSchema } from "@remit/language";
 
-export type Checked = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly message: string };
+type Shapes = { readonly [name: string]: Contract };
 
-export function checkResult(value: Json, _contract: Contract, _shapes: { readonly [name: string]: Contract }, _strict: boolean): Checked {
-    return { ok: true, value };
+/** The value, coerced unless `strict`, or what is wrong with it. */
+export function checkResult(value: Json, contract: Contract, shapes: Shapes, strict: boolean): Checked {
+    return acceptValue(contract, value, shapes, { strict, ...LLM_RESULT });
 }
 
-export function resultSchema(_contract: Contract, _shapes: { readonly [name: string]: Contract }): Json {
-    return {};
+export function resultSchema(contract: Contract, shapes: Shapes): Json {
+    return toJsonSchema(contract, shapes);
 }

@@ -3,7 +3,7 @@
  *
  * Boundary: shapes only.
  */
-import type { BudgetForm, Contract, Json } from "@remit/language";
+import type { BudgetForm, Contract, Json, Site } from "@remit/language";
 import type { EffectKind, Failure } from "../effect.ts";
 import type { EventKind } from "../ledger/events.ts";
 import type { Value } from "../value/value.ts";
@@ -22,6 +22,8 @@ export interface ItemInput {
     readonly image?: boolean;
     /** Set for `use one of`: the candidate that was taken. With `empty` the slot is left out of the prompt. */
     readonly variant?: VariantChoice;
+    /** Where the `use` stands, for `explain`. */
+    readonly site?: Site | null;
 }
 
 export interface VariantChoice {

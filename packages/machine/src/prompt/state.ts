@@ -115,6 +115,7 @@ function itemOf(item: ItemInput, index: number, rt: Runtime): FitItem {
         clipped_size: size,
         strategy: "whole",
         shown: !empty,
+        ...(item.site === undefined || item.site === null ? {} : { site: item.site }),
         ...(item.variant === undefined ? {} : { variant: { ...item.variant, available: [...item.variant.available] } }),
     };
 }

@@ -1,0 +1,88 @@
+/**
+ * Projection **cost**: tokens and money of a run, by model and by place.
+ *
+ * Boundary: reads `generate.attempt` events, which carry the usage of each provider turn, failed ones included.
+ *
+ * K1: a sum is of what was reported; `usd` is absent where no turn of the row has a known price, and `unpriced` counts those without one.
+ */
+import type { LedgerEvent } from "./events.ts";
+import { field, numberIn, objectIn, textIn } from "./read.ts";
+
+export interface Spent {
+    /** Provider turns. */
+    readonly turns: number;
+    /** Tokens; `cached` is a part of `input`, `reasoning` of `output`. */
+    readonly input: number;
+    readonly cached: number;
+    readonly output: number;
+    readonly reasoning: number;
+    readonly usd?: number;
+    readonly unpriced: number;
+}
+
+export interface CostRow extends Spent {
+    /** Name and URI of the model import. */
+    readonly model: string;
+    /** `Agent.func[n]`. */
+    readonly where: string;
+}
+
+export interface Cost {
+    readonly rows: readonly CostRow[];
+    readonly models: readonly (Spent & { readonly model: string })[];
+    readonly agents: readonly (Spent & { readonly agent: string })[];
+    readonly total: Spent;
+}
+
+const NOTHING: Spent = { turns: 0, input: 0, cached: 0, output: 0, reasoning: 0, unpriced: 0 };
+
+export function costOf(events: Iterable<LedgerEvent>): Cost {
+    const rows = new Map<string, CostRow>();
+    const models = new Map<string, Spent & { model: string }>();
+    const agents = new Map<string, Spent & { agent: string }>();
+    let total = NOTHING;
+    for (const event of events) {
+        if (event.kind !== "generate.attempt") continue;
+        const asked = objectIn(field(event, "model"));
+        const model = `${textIn(asked.name) ?? "?"} (${textIn(asked.uri) ?? "?"})`;
+        const where = textIn(field(event, "label")) ?? event.path;
+        const agent = textIn(field(event, "agent")) ?? "?";
+        const spent = turnOf(event);
+        add(rows, `${model} ${where}`, { model, where }, spent);
+        add(models, model, { model }, spent);
+        add(agents, agent, { agent }, spent);
+        total = plus(total, spent);
+    }
+    return { rows: [...rows.values()], models: [...models.values()], agents: [...agents.values()], total };
+}
+
+function turnOf(event: LedgerEvent): Spent {
+    const usage = objectIn(field(event, "usage"));
+    const usd = numberIn(usage.usd);
+    return {
+        turns: 1,
+        input: numberIn(usage.input) ?? 0,
+        cached: numberIn(usage.cached) ?? 0,
+        output: numberIn(usage.output) ?? 0,
+        reasoning: numberIn(usage.reasoning) ?? 0,
+        ...(usd === undefined ? {} : { usd }),
+        unpriced: usd === undefined ? 1 : 0,
+    };
+}
+
+function add<K extends object>(into: Map<string, Spent & K>, key: string, named: K, spent: Spent): void {
+    into.set(key, { ...named, ...plus(into.get(key) ?? NOTHING, spent) });
+}
+
+function plus(a: Spent, b: Spent): Spent {
+    const usd = a.usd === undefined && b.usd === undefined ? undefined : (a.usd ?? 0) + (b.usd ?? 0);
+    return {
+        turns: a.turns + b.turns,
+        input: a.input + b.input,
+        cached: a.cached + b.cached,
+        output: a.output + b.output,
+        reasoning: a.reasoning + b.reasoning,
+        ...(usd === undefined ? {} : { usd }),
+        unpriced: a.unpriced + b.unpriced,
+    };
+}

@@ -1,0 +1,123 @@
+/**
+ * Reading events: their data, their times, and the tree their paths make.
+ *
+ * Boundary: an event's data is JSON that may have been redacted, so every reader gives a plain answer where a field is absent.
+ */
+import type { Json } from "@remit/language";
+import type { LedgerEvent, MachineEvent } from "./events.ts";
+
+export type JsonObject = { [key: string]: Json };
+
+export function objectIn(data: Json | undefined): JsonObject {
+    return data !== null && typeof data === "object" && !Array.isArray(data) ? data : {};
+}
+
+export function field(event: { readonly data: Json }, key: string): Json | undefined {
+    const data = objectIn(event.data);
+    return Object.hasOwn(data, key) ? data[key] : undefined;
+}
+
+export function textIn(value: Json | undefined): string | undefined {
+    return typeof value === "string" ? value : undefined;
+}
+
+export function numberIn(value: Json | undefined): number | undefined {
+    return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+export function listIn(value: Json | undefined): readonly Json[] {
+    return Array.isArray(value) ? value : [];
+}
+
+/** Milliseconds since 1970 of an ISO 8601 UTC time; null where it is none. */
+export function millis(time: string): number | null {
+    const found = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,3})\d*)?Z$/.exec(time);
+    if (found === null) return null;
+    const [year, month, day, hour, minute, second] = found.slice(1, 7).map(Number) as [number, number, number, number, number, number];
+    // Days from 1 March 0000: a year that begins in March has its leap day at the end.
+    const y = month > 2 ? year : year - 1;
+    const days =
+        365 * y + Math.floor(y / 4) - Math.floor(y / 100) + Math.floor(y / 400) + Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1;
+    return (((days - 719468) * 24 + hour) * 60 + minute) * 60_000 + second * 1000 + Number((found[7] ?? "0").padEnd(3, "0"));
+}
+
+/** One thing that happened: its start and its end, either of which may be missing, or a single event. */
+export interface Happening {
+    readonly family: string;
+    readonly start?: LedgerEvent;
+    readonly end?: LedgerEvent;
+    readonly single?: LedgerEvent;
+}
+
+export interface TreeNode {
+    readonly path: string;
+    readonly happenings: readonly Happening[];
+    readonly children: readonly TreeNode[];
+    /** Sequence number of its first event. */
+    readonly seq: number;
+}
+
+const OPENS = new Set(["started", "requested", "opened"]);
+const CLOSES = new Set(["ended", "decided", "given", "closed", "withdrawn"]);
+
+/** The happenings of a run as a tree of paths; a node stands under the nearest path above it that has events. */
+export function treeOf(events: Iterable<LedgerEvent>): TreeNode[] {
+    const byPath = new Map<string, LedgerEvent[]>();
+    for (const event of events) {
+        const list = byPath.get(event.path);
+        if (list === undefined) byPath.set(event.path, [event]);
+        else list.push(event);
+    }
+    type Building = { path: string; happenings: Happening[]; children: Building[]; seq: number };
+    const nodes = new Map<string, Building>();
+    for (const [path, list] of byPath)
+        nodes.set(path, { path, happenings: happeningsOf(list), children: [], seq: (list[0] as LedgerEvent).seq });
+    const roots: Building[] = [];
+    for (const node of nodes.values()) {
+        let above = node.path;
+        let parent: Building | undefined;
+        while (parent === undefined && above.includes("/")) {
+            above = above.slice(0, above.lastIndexOf("/"));
+            parent = nodes.get(above);
+        }
+        (parent?.children ?? roots).push(node);
+    }
+    for (const node of nodes.values()) node.children.sort((a, b) => a.seq - b.seq);
+    return roots.sort((a, b) => a.seq - b.seq);
+}
+
+function happeningsOf(events: readonly LedgerEvent[]): Happening[] {
+    const out: { family: string; start?: LedgerEvent; end?: LedgerEvent; single?: LedgerEvent }[] = [];
+    for (const event of events) {
+        const dot = event.kind.lastIndexOf(".");
+        const family = dot < 0 ? event.kind : event.kind.slice(0, dot);
+        const last = dot < 0 ? "" : event.kind.slice(dot + 1);
+        if (OPENS.has(last)) out.push({ family, start: event });
+        else if (CLOSES.has(last)) {
+            const open = out.findLast((one) => one.family === family && one.start !== undefined && one.end === undefined);
+            if (open === undefined) out.push({ family, end: event });
+            else open.end = event;
+        } else out.push({ family: event.kind, single: event });
+    }
+    return out;
+}
+
+/** The path of the generate that an attempt, turn, call or count belongs to. */
+export function generatePath(path: string): string {
+    return path.replace(/\/(attempt|count|describe)(\[[^/]*\])?(\/.*)?$/, "");
+}
+
+/** `kind` and place of a failure in one line. */
+export function siteText(event: Pick<MachineEvent, "site">): string {
+    return event.site === null ? "" : `${event.site.file}:${event.site.line}:${event.site.column}`;
+}
+
+/** One line without control characters: a ledger is data, a terminal obeys. */
+export function plainText(text: string): string {
+    let out = "";
+    for (let at = 0; at < text.length; at++) {
+        const code = text.charCodeAt(at);
+        out += code < 32 || (code >= 127 && code < 160) ? " " : text[at];
+    }
+    return out;
+}

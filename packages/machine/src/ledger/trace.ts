@@ -1,0 +1,252 @@
+/**
+ * Projection **trace**: a run as a tree for people, one line a happening, two spaces a level.
+ *
+ * Boundary: pure text from events. Colours are given by the caller (`paint`); control characters of data never reach the text.
+ *
+ * H1: a line says what happened, what came of it, how long it took and what it used, and is at most `WIDTH` characters of data.
+ * H2: an event that was redacted, or of a kind that is not listed, still has its line.
+ */
+import type { Json } from "@remit/language";
+import type { LedgerEvent } from "./events.ts";
+import { field, type Happening, listIn, millis, numberIn, objectIn, plainText, siteText, textIn, treeOf, type TreeNode } from "./read.ts";
+
+/** Style names are those of Node's `util.styleText`: `bold dim red green yellow cyan`. */
+export type Paint = (style: string, text: string) => string;
+
+export interface TraceOptions {
+    /** Values, prompts and replies uncut. */
+    readonly full?: boolean;
+    readonly paint?: Paint;
+}
+
+const WIDTH = 72;
+
+export function traceText(events: Iterable<LedgerEvent>, options: TraceOptions = {}): string {
+    const out: string[] = [];
+    const writer: Writer = { full: options.full === true, paint: options.paint ?? ((_, text) => text), out };
+    for (const node of treeOf(events)) writeNode(node, 0, writer);
+    return out.length === 0 ? "(empty trace)" : out.join("\n");
+}
+
+interface Writer {
+    readonly full: boolean;
+    readonly paint: Paint;
+    readonly out: string[];
+}
+
+function writeNode(node: TreeNode, depth: number, w: Writer): void {
+    const [first, ...more] = node.happenings;
+    if (first === undefined) return;
+    const before = more.filter((one) => seqOf(one) < firstChild(node));
+    const after = more.filter((one) => seqOf(one) >= firstChild(node));
+    for (const one of [first, ...before]) writeLine(one, depth, w);
+    for (const child of node.children) writeNode(child, depth + 1, w);
+    for (const one of after) writeLine(one, depth, w);
+}
+
+function seqOf(one: Happening): number {
+    return (one.start ?? one.single ?? one.end)?.seq ?? 0;
+}
+
+function firstChild(node: TreeNode): number {
+    return node.children[0]?.seq ?? Number.POSITIVE_INFINITY;
+}
+
+function writeLine(one: Happening, depth: number, w: Writer): void {
+    const indent = "  ".repeat(depth);
+    const { paint } = w;
+    const describe = LINES[one.family] ?? plainLine;
+    const { what, came, bad, detail } = describe(one, w);
+    const parts = [what];
+    if (came !== undefined && came !== "") parts.push(bad ? paint("red", came) : came);
+    const aside = [duration(one), used(one)].filter((text) => text !== "").join(", ");
+    if (aside !== "") parts.push(paint("dim", `(${aside})`));
+    w.out.push(`${indent}${bad ? paint("red", "-") : "-"} ${parts.join(" ")}`);
+    if (w.full)
+        for (const [name, text] of detail ?? []) for (const line of block(name, text)) w.out.push(`${indent}    ${paint("dim", line)}`);
+}
+
+function block(name: string, text: string): string[] {
+    const lines = text.split("\n").map(plainText);
+    return lines.length === 1 ? [`${name}: ${lines[0]}`] : [`${name}:`, ...lines.map((line) => `  ${line}`)];
+}
+
+// ---- one line a kind ---------------------------------------------------------------------------------------------------
+
+interface Line {
+    readonly what: string;
+    readonly came?: string;
+    readonly bad?: boolean;
+    /** Shown in full traces. */
+    readonly detail?: readonly (readonly [string, string])[];
+}
+
+type Describe = (one: Happening, w: Writer) => Line;
+
+const eventOf = (one: Happening): LedgerEvent => (one.start ?? one.single ?? one.end) as LedgerEvent;
+const get = (one: Happening, key: string): Json | undefined => {
+    for (const event of [one.end, one.single, one.start]) {
+        const value = event === undefined ? undefined : field(event, key);
+        if (value !== undefined) return value;
+    }
+    return undefined;
+};
+const text = (one: Happening, key: string, otherwise = ""): string => textIn(get(one, key)) ?? otherwise;
+
+/** What came of something that has an end: its value, its failure, or that it did not end. */
+function outcome(one: Happening, w: Writer, key: string): Pick<Line, "came" | "bad"> {
+    if (one.end === undefined) return one.start === undefined ? {} : { came: "did not end", bad: true };
+    const failure = objectIn(get(one, "failure") ?? null);
+    if (get(one, "ok") === false || textIn(failure.message) !== undefined) {
+        const message = textIn(failure.message) ?? (text(one, "error") || text(one, "message") || text(one, "kind", "failed"));
+        return { came: `failed: ${shown(message, w)}`, bad: true };
+    }
+    const value = get(one, key) ?? get(one, "value");
+    return value === undefined ? {} : { came: `→ ${shown(value, w)}` };
+}
+
+const call =
+    (name: (one: Happening) => string, args: string, result: string): Describe =>
+    (one, w) => {
+        const given = get(one, args) ?? get(one, "arg");
+        const values = given === undefined ? "" : Array.isArray(given) ? given.map((value) => shown(value, w)).join(", ") : shown(given, w);
+        return { what: `${name(one)}(${values})`, ...outcome(one, w, result) };
+    };
+
+const LINES: { readonly [family: string]: Describe } = {
+    run: (one, w) => ({ what: w.paint("bold", `run ${eventOf(one).run}`), ...outcome(one, w, "value") }),
+    use: (one) => {
+        const variant = objectIn(get(one, "variant") ?? null);
+        const budget = objectIn(get(one, "budget") ?? null);
+        const max = textIn(budget.text) ?? (numberIn(budget.amount) === undefined ? "" : `${numberIn(budget.amount)}`);
+        const label = textIn(get(one, "label"));
+        const picked = textIn(variant.picked);
+        const source = picked === undefined ? text(one, "source") : `one of: ${picked}${variant.empty === true ? " (empty)" : ""}`;
+        return {
+            what: `use ${plainText(source)}${max === "" ? "" : ` max ${max}`}${label === undefined ? "" : ` as ${JSON.stringify(plainText(label))}`}`,
+        };
+    },
+    generate: (one, w) => {
+        const start = one.start;
+        const model = objectIn(get(one, "model") ?? null);
+        const instruction = textIn(objectIn(get(one, "instruction") ?? null).text) ?? "";
+        const attempts = numberIn(get(one, "attempts")) ?? 0;
+        const tries = attempts > 1 ? ` in ${attempts} attempts` : "";
+        const came = outcome(one, w, "result");
+        const items = start === undefined ? [] : listIn(field(start, "items")).map(objectIn);
+        return {
+            what: `generate ${shown(instruction, w)} with ${plainText(textIn(model.name) ?? "a model")}${tries}`,
+            ...came,
+            detail: items.map((item) => [itemTitle(item), textIn(item.text) ?? ""] as const),
+        };
+    },
+    "generate.attempt": (one) => {
+        const attempt = (numberIn(get(one, "attempt")) ?? 0) + 1;
+        const turn = numberIn(get(one, "turn")) ?? 0;
+        const error = textIn(get(one, "error"));
+        const reply = objectIn(get(one, "reply") ?? null);
+        const calls = listIn(reply.calls).map((made) => textIn(objectIn(made).name) ?? "?");
+        const name = turn === 0 ? `attempt ${attempt}` : `attempt ${attempt}, turn ${turn + 1}`;
+        const repairs = listIn(objectIn(reply.reading ?? null).repairs).length;
+        const good =
+            calls.length > 0
+                ? `calls ${calls.map(plainText).join(", ")}`
+                : repairs > 0
+                  ? `ok, ${repairs} ${repairs === 1 ? "repair" : "repairs"}`
+                  : "ok";
+        return {
+            what: name,
+            came: error === undefined ? good : plainText(error),
+            bad: error !== undefined,
+            detail: [
+                ...listIn(get(one, "messages")).map((message) => messageBlock(objectIn(message))),
+                ["reply", textIn(reply.text) ?? ""] as const,
+            ],
+        };
+    },
+    tool: call((one) => `tool ${plainText(text(one, "tool"))}.${plainText(text(one, "method", "?"))}`, "args", "result"),
+    memory: call(
+        (one) => `memory ${plainText(text(one, "memory"))}.${plainText(text(one, "operation") || text(one, "op", "?"))}`,
+        "args",
+        "result",
+    ),
+    agent: call((one) => `agent ${plainText(text(one, "agent"))}.${plainText(text(one, "function", "main"))}`, "args", "result"),
+    for: (one, w) => ({
+        what: `for ${plainText(text(one, "item", "item"))}[${numberIn(get(one, "index")) ?? "?"}]`,
+        came: get(one, "value") === undefined ? "" : shown(get(one, "value") as Json, w),
+    }),
+    parallel: (one, w) => {
+        const count = numberIn(get(one, "items")) ?? listIn(get(one, "items")).length;
+        const limit = numberIn(get(one, "concurrency"));
+        return {
+            what: `parallel for ${plainText(text(one, "item"))} (${count} items${limit === undefined ? "" : `, concurrency ${limit}`})`,
+            ...outcome(one, w, ""),
+        };
+    },
+    input: (one, w) => ({ what: `input ${plainText(text(one, "name") || text(one, "path"))}`, ...outcome(one, w, "value") }),
+    ask: (one, w) => ({ what: `ask ${shown(text(one, "question"), w)}`, ...outcome(one, w, "decision") }),
+    failure: (one, w) => ({
+        what: `failed ${plainText(text(one, "kind"))}: ${shown(text(one, "message"), w)}`,
+        came: siteText(eventOf(one)),
+        bad: true,
+    }),
+    budget: (one, w) => ({ what: `budget ${shown(eventOf(one).data, w)}` }),
+    "policy.denied": (one, w) => ({ what: `denied ${shown(eventOf(one).data, w)}`, bad: true }),
+};
+
+const plainLine: Describe = (one, w) => {
+    const event = eventOf(one);
+    return { what: `${one.family} ${plainText(event.path.split("/").at(-1) ?? "")}`, ...outcome(one, w, "result") };
+};
+
+function itemTitle(item: { [key: string]: Json }): string {
+    const clipped = item.clipped === true ? `, clipped from ${item.original_size} to ${item.clipped_size}` : "";
+    return `[${plainText(textIn(item.heading) ?? "?")}] ${plainText(textIn(item.source) ?? "")}${clipped}`;
+}
+
+function messageBlock(message: { [key: string]: Json }): readonly [string, string] {
+    const role = textIn(message.role) ?? "message";
+    const { content } = message;
+    if (typeof content === "string") return [role, content];
+    if (role === "tool") return ["tool result", JSON.stringify(message.result ?? null)];
+    return [
+        role,
+        listIn(content)
+            .map((part) => textIn(objectIn(part).text) ?? `(${textIn(objectIn(part).mediaType) ?? "file"})`)
+            .join("\n"),
+    ];
+}
+
+// ---- values, times, usage ----------------------------------------------------------------------------------------------
+
+function shown(value: Json, w: Writer): string {
+    const whole = typeof value === "string" ? (w.full ? JSON.stringify(value) : `"${value}"`) : JSON.stringify(value);
+    return w.full ? whole : cut(plainText(whole), WIDTH);
+}
+
+/** At most `units` UTF-16 units, without half a character at the end. */
+function cut(given: string, units: number): string {
+    if (given.length <= units) return given;
+    const end = units - 1;
+    const code = given.charCodeAt(end - 1);
+    return `${given.slice(0, code >= 0xd800 && code <= 0xdbff ? end - 1 : end)}…`;
+}
+
+function duration(one: Happening): string {
+    if (one.start === undefined || one.end === undefined) return "";
+    const [from, to] = [millis(one.start.time), millis(one.end.time)];
+    return from === null || to === null ? "" : timeText(to - from);
+}
+
+export function timeText(ms: number): string {
+    if (ms < 1000) return `${ms} ms`;
+    if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+    return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+}
+
+function used(one: Happening): string {
+    const usage = objectIn(get(one, "usage") ?? null);
+    const [input, output, usd] = [numberIn(usage.input), numberIn(usage.output), numberIn(usage.usd)];
+    const tokens = input === undefined && output === undefined ? "" : `${input ?? "?"} tokens in, ${output ?? "?"} out`;
+    return [tokens, usd === undefined ? "" : `$${usd.toFixed(4)}`].filter((part) => part !== "").join(", ");
+}
