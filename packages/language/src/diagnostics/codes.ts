@@ -46,7 +46,7 @@ const CHECKS = {
     DUPLICATE_AGENT: { severity: "error", summary: "Two agents of a file have the same name." },
     DUPLICATE_MAIN_AGENT: { severity: "error", summary: "More than one agent is marked `main`." },
     MISSING_MAIN_AGENT: { severity: "error", summary: "There is no single agent to start with.", hint: "mark one agent with `main`" },
-    MISSING_MAIN_FUNC: { severity: "error", summary: "An agent is called or started that has no `main func`." },
+    MISSING_MAIN_FUNC: { severity: "error", summary: "The agent to start with has no `main func`." },
     DUPLICATE_MAIN_FUNC: { severity: "error", summary: "An agent has more than one `main func`." },
     DUPLICATE_FUNCTION: { severity: "error", summary: "Two functions of one agent, or of one file, have the same name." },
     DUPLICATE_BINDING: {
@@ -64,6 +64,11 @@ const CHECKS = {
     ENDLESS_SHAPE: { severity: "error", summary: "A shape requires a value of itself, so that no value of it can exist." },
     CONTRACT_MISMATCH: { severity: "error", summary: "A value is passed or returned that can never meet the contract declared for it." },
     UNKNOWN_PROPERTY: { severity: "error", summary: "A property is read that a value of known shape does not have." },
+    UNDECLARED_PROPERTY: {
+        severity: "warning",
+        summary: "A property of a parameter is read that its contract does not declare: a caller may pass it, and nothing says so.",
+        hint: "declare the field, with `?` if it may be absent",
+    },
     UNKNOWN_METHOD: { severity: "error", summary: "A method is called that a value of known kind does not have." },
     INVALID_OPERAND: { severity: "error", summary: "An operator is given a value that it never takes." },
     NEVER_EQUAL: { severity: "warning", summary: "A value is compared with a text that its contract rules out." },

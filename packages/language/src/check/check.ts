@@ -1,0 +1,179 @@
+/**
+ * Checks a loaded program: every rule that the text alone can tell, all files in one pass.
+ *
+ * Boundary: takes trees, gives diagnostics and what the later phases want to know. Nothing is thrown, whatever the trees hold.
+ *
+ * H1: diagnostics are in the order of files and places, and the same program gives the same ones.
+ */
+import type { Diagnostic } from "../diagnostics/diagnostic.ts";
+import type { LoadedProgram } from "../load/program.ts";
+import type { Func, File as TreeFile } from "../syntax/tree.ts";
+import { checkAgentUse, checkBudget, checkConfig, type Report } from "./context.ts";
+import { checkReach, settleEffects } from "./effects.ts";
+import { checkEntry, checkStart } from "./entry.ts";
+import { checkInstructions, visit } from "./functions.ts";
+import { type AgentScope, type Checking, diagnostic, type FileScope, type FuncInfo, type GenerateSite } from "./model.ts";
+import { declareFile } from "./names.ts";
+
+/** What is known of one function. */
+export interface FunctionInfo {
+    readonly file: string;
+    /** Null for a function beside the agents. */
+    readonly agent: string | null;
+    readonly name: string;
+    readonly node: Func;
+    /** Sorted: `model`, `tool:Name.method`, `memory:Name.add`, `agent:Name`; itself or through calls. */
+    readonly effects: readonly string[];
+    /** Names of the parameters that it changes. */
+    readonly mutates: readonly string[];
+}
+
+export interface CheckInfo {
+    readonly functions: ReadonlyMap<Func, FunctionInfo>;
+    /** Every `generate` with what is in force at it; read with `promptSurfaces`. */
+    readonly generates: readonly GenerateSite[];
+}
+
+export interface CheckedProgram {
+    readonly entry: string;
+    readonly files: ReadonlyMap<string, TreeFile>;
+    /** Imported files before their importers. */
+    readonly order: readonly string[];
+    readonly links: LoadedProgram["links"];
+    /** Everything found, from reading on: by file in `order`, then by place. */
+    readonly diagnostics: readonly Diagnostic[];
+    readonly info: CheckInfo;
+}
+
+export function check(program: LoadedProgram): CheckedProgram {
+    const files = new Map<string, FileScope>();
+    for (const name of program.order) {
+        const tree = program.files.get(name);
+        if (tree !== undefined) files.set(name, declareFile(tree));
+    }
+    const order = [...files.values()];
+    const checking: Checking = {
+        files,
+        order,
+        queue: [],
+        assigned: new Set(),
+        anyAssigned: false,
+        objectsChange: false,
+        listsChange: false,
+        writes: new Set(),
+        readOnly: program.readOnly,
+        depth: 0,
+    };
+    link(program, files);
+    for (const file of order) {
+        checkEntry(file);
+        for (const agent of file.agents) checkAgent(checking, agent);
+    }
+    const start = files.get(program.entry);
+    if (start !== undefined) checkStart(start);
+
+    const funcs = order.flatMap((file) => file.funcs);
+    for (const func of funcs) if (func.state === "new") visit(checking, func);
+    for (let func = checking.queue.shift(); func !== undefined; func = checking.queue.shift()) {
+        func.queued = false;
+        visit(checking, func);
+    }
+    settleEffects(funcs);
+    checkReach(checking, funcs);
+    checkInstructions(funcs);
+    for (const func of funcs) settlePending(checking, func);
+    for (const file of order) {
+        for (const agent of file.agents) checkAgentUses(agent);
+        checkImports(file);
+    }
+
+    const found: Diagnostic[] = [...program.diagnostics];
+    for (const file of order) for (const one of file.diagnostics) found.push(one);
+    for (const func of funcs) for (const one of func.diagnostics) found.push(one);
+    return {
+        entry: program.entry,
+        files: program.files,
+        order: program.order,
+        links: program.links,
+        diagnostics: sorted(found, program.order),
+        info: {
+            functions: new Map(funcs.map((func) => [func.node, functionInfo(func)])),
+            generates: funcs.flatMap((func) => func.generates),
+        },
+    };
+}
+
+function sorted(found: Diagnostic[], order: readonly string[]): Diagnostic[] {
+    const rank = new Map(order.map((name, i) => [name, i]));
+    return found.sort(
+        (a, b) => (rank.get(a.file) ?? -1) - (rank.get(b.file) ?? -1) || a.range.start - b.range.start || a.range.end - b.range.end,
+    );
+}
+
+/** Imported agents are those of the files that were found for them. */
+function link(program: LoadedProgram, files: ReadonlyMap<string, FileScope>): void {
+    for (const [name, links] of program.links)
+        for (const [imported, target] of links) {
+            const binding = files.get(name)?.names.get(imported);
+            if (binding?.kind === "agent" && binding.import !== null) binding.agent = files.get(target)?.names.get(imported)?.agent ?? null;
+        }
+}
+
+function checkAgent(checking: Checking, agent: AgentScope): void {
+    const { file } = agent;
+    const report: Report = (code, range, message, extra) => {
+        file.diagnostics.push(diagnostic(file, code, range, message, extra));
+    };
+    for (const node of agent.node.config) {
+        if (node.kind === "config") {
+            checkConfig(report, checking, file, null, node);
+            agent.config = { ...agent.config, [node.key]: node };
+        } else if (node.kind === "context") checkBudget(report, node.max);
+        else checkAgentUse(report, agent, node);
+    }
+}
+
+function checkAgentUses(agent: AgentScope): void {
+    const { file } = agent;
+    for (let use = agent.uses; use !== null; use = use.before) {
+        if (!agent.generates)
+            file.diagnostics.push(diagnostic(file, "UNUSED_USE", use.node.range, "no function of the agent has a `generate`"));
+        else if (use.twin !== null)
+            file.diagnostics.push(
+                diagnostic(
+                    file,
+                    "DUPLICATE_LABEL",
+                    use.node.label?.range ?? use.node.range,
+                    `another item of the same prompts is labelled '${use.node.label?.text}'`,
+                ),
+            );
+    }
+}
+
+function checkImports(file: FileScope): void {
+    if (file.broken) return;
+    for (const one of file.names.values())
+        if (one.import !== null && !one.used)
+            file.diagnostics.push(diagnostic(file, "UNUSED_IMPORT", one.range, `'${one.name}' is not used in this file`));
+}
+
+/** Keeps what still holds now that every change of an object in the program has been seen. */
+function settlePending(checking: Checking, func: FuncInfo): void {
+    for (const { diagnostic: one, property, inList } of func.pending) {
+        const unsure =
+            property === null
+                ? checking.objectsChange || checking.listsChange
+                : checking.anyAssigned || checking.assigned.has(property) || (inList && checking.listsChange);
+        if (!unsure) func.diagnostics.push(one);
+    }
+}
+
+function functionInfo(func: FuncInfo): FunctionInfo {
+    const effects = [...func.effects].filter((effect) => effect !== "parallel").sort();
+    const mutates: string[] = [];
+    if (func.mutates !== 0)
+        func.node.params.forEach((param, i) => {
+            if ((func.mutates & (1 << Math.min(i, 30))) !== 0) mutates.push(param.name.text);
+        });
+    return { file: func.file.name, agent: func.agent?.name ?? null, name: func.name, node: func.node, effects, mutates };
+}

@@ -1,0 +1,323 @@
+/**
+ * What selects context: `model`, `role`, `description`, `use`, `use one of`, budgets and labels.
+ *
+ * Boundary: one declaration at a time; which `generate` sees which `use` is kept by the walk.
+ *
+ * C1: nothing in a `use` calls anything, and nothing in it is a capability, by whatever name.
+ */
+import type { Budget, Config, Expr, Label, NumberLit, Stmt, Use, UseOneOf } from "../syntax/tree.ts";
+import type { Code } from "../diagnostics/codes.ts";
+import type { Range } from "../text/source.ts";
+import { elsewhere, suggestion } from "./names.ts";
+import type { AgentScope, Checking, Extra, FileScope, UseEntry, Walk } from "./model.ts";
+import { CAPABILITIES, describe } from "./types.ts";
+import { expr } from "./expressions.ts";
+
+export type Report = (code: Code, range: Range, message: string, extra?: Extra) => void;
+
+const RESERVED_LABELS: ReadonlySet<string> = new Set(["system", "assistant", "tool", "developer"]);
+
+// ---- model, role, description ----------------------------------------------------------------------------------------
+
+/** `locals`: the names that are variables at this place. */
+export function checkConfig(
+    report: Report,
+    checking: Checking,
+    file: FileScope,
+    locals: ReadonlyMap<string, unknown> | null,
+    node: Config,
+): void {
+    if (node.value.kind === "missing") return;
+    if (node.key === "model") {
+        checkModel(report, checking, file, locals, node.value);
+        return;
+    }
+    if (node.value.kind !== "string")
+        report("INVALID_CONFIG_VALUE_TYPE", node.value.range, `${node.key} must be a text written here`, { hint: `write ${node.key} "…"` });
+}
+
+/** Also for the option `model` of `generate`. */
+export function checkModel(
+    report: Report,
+    checking: Checking,
+    file: FileScope,
+    locals: ReadonlyMap<string, unknown> | null,
+    value: Expr,
+): void {
+    if (value.kind !== "ident") {
+        report("INVALID_MODEL_REFERENCE", value.range, "model takes the name of an imported llm");
+        return;
+    }
+    const { name, range } = value;
+    if (locals?.has(name)) {
+        report("INVALID_MODEL_BINDING", range, `'${name}' is a variable here, not an imported llm`);
+        return;
+    }
+    const found = file.names.get(name);
+    if (found === undefined) {
+        const other = elsewhere(checking, file, name);
+        if (other !== null)
+            report("IMPORT_NOT_SHARED", range, `'${name}' is imported by ${other.where.name}, not by this file`, other.extra);
+        else
+            report(
+                "UNKNOWN_MODEL",
+                range,
+                `there is no llm '${name}'`,
+                suggestion(name, llms(file)) ?? { hint: `add import llm ${name} from "…"` },
+            );
+        return;
+    }
+    found.used = true;
+    if (found.kind !== "llm")
+        report("INVALID_MODEL_BINDING", range, `'${name}' is a ${found.kind}, not an llm`, suggestion(name, llms(file)));
+}
+
+function llms(file: FileScope): string[] {
+    return [...file.names.values()].filter((one) => one.kind === "llm").map((one) => one.name);
+}
+
+// ---- budgets, labels, priorities -------------------------------------------------------------------------------------
+
+export function checkBudget(report: Report, budget: Budget | undefined): void {
+    if (budget === undefined) return;
+    if (budget.suffix !== "" && budget.suffix !== "k")
+        report("INVALID_BUDGET_UNIT", budget.range, `a budget has no unit '${budget.suffix}'`);
+    else if (!(budget.amount >= 1)) report("INVALID_BUDGET", budget.range, `a budget of ${budget.text} leaves nothing`);
+}
+
+function checkLabel(report: Report, label: Label | undefined): void {
+    if (label !== undefined && RESERVED_LABELS.has(label.text))
+        report("RESERVED_CONTEXT_LABEL", label.range, `'${label.text}' is no label`);
+}
+
+function checkPriority(report: Report, priority: NumberLit | undefined): void {
+    if (priority !== undefined && !Number.isInteger(priority.value))
+        report("INVALID_PRIORITY", priority.range, "a priority is a whole number");
+}
+
+/** Everything of a `use` but its expressions. */
+function checkDeclaration(report: Report, node: Use | UseOneOf): void {
+    checkLabel(report, node.label);
+    checkPriority(report, node.priority);
+    if (node.kind === "use") {
+        checkBudget(report, node.max);
+        return;
+    }
+    if (node.candidates.length < 2) report("INVALID_USE_ONE_OF", node.range, "`use one of` needs at least two candidates");
+    if (node.label === undefined)
+        report("INVALID_USE_ONE_OF", node.range, "`use one of` needs a label", { hint: "write `as LABEL` after the braces" });
+    const names = new Set<string>();
+    let selected = 0;
+    for (const candidate of node.candidates) {
+        const { text, range } = candidate.name;
+        if (names.has(text)) report("DUPLICATE_USE_ONE_OF_CANDIDATE", range, `two candidates are called '${text}'`);
+        names.add(text);
+        checkBudget(report, candidate.max);
+        if (candidate.selected && ++selected === 2)
+            report("MULTIPLE_USE_ONE_OF_SELECTED", candidate.range, "only one candidate can be selected");
+    }
+}
+
+/** Its expressions; a candidate that is `empty` has none. */
+export function valuesOf(node: Use | UseOneOf): Expr[] {
+    if (node.kind === "use") return [node.value];
+    return node.candidates.flatMap((candidate) => (candidate.value === undefined ? [] : [candidate.value]));
+}
+
+/** The new entry of a chain of `use`s. */
+export function entry(node: Use | UseOneOf, before: UseEntry | null): UseEntry {
+    let twin: UseEntry | null = null;
+    if (node.label !== undefined) {
+        const label = node.label.text;
+        for (let one = before; one !== null && twin === null; one = one.before) if (one.node.label?.text === label) twin = one;
+    }
+    return { node, before, twin, seen: false };
+}
+
+// ---- use in a function -----------------------------------------------------------------------------------------------
+
+export function checkUse(w: Walk, node: Use | UseOneOf): void {
+    const report: Report = (code, range, message, extra) => w.report(code, range, message, extra);
+    checkDeclaration(report, node);
+    for (const value of valuesOf(node)) {
+        const call = callIn(value);
+        if (call !== null) {
+            reportCall(report, call);
+            continue;
+        }
+        const found = w.func.diagnostics.length;
+        w.using = node;
+        const type = expr(w, value);
+        w.using = null;
+        if (type.cap !== null && !w.func.diagnostics.some((d, i) => i >= found && d.code === "INVALID_USE_RESOURCE"))
+            w.report("INVALID_USE_RESOURCE", value.range, resource(type.kind, type.cap.kind, type.cap.name));
+        else if (type.cap === null) whole(w, value);
+    }
+    w.uses = entry(node, w.uses);
+    w.declared.push(w.uses);
+}
+
+/** Remembers the variables whose whole value is put into context: they may turn out to hold a capability by the end of the function. */
+function whole(w: Walk, value: Expr): void {
+    switch (value.kind) {
+        case "ident": {
+            const local = w.names.get(value.name);
+            if (local !== undefined) w.used.push({ local, range: value.range });
+            return;
+        }
+        case "paren":
+            whole(w, value.value);
+            return;
+        case "list":
+            for (const item of value.items) whole(w, item.kind === "spread" ? item.value : item);
+            return;
+        case "object":
+            for (const one of value.entries) whole(w, one.value);
+            return;
+        default:
+            return;
+    }
+}
+
+/** At the end of a function: what its `use`s read, now that every assignment is known. */
+export function checkUsedLocals(w: Walk): void {
+    for (const { local, range } of w.used) {
+        const { cap, kind } = local.type;
+        if (cap !== null) w.report("INVALID_USE_RESOURCE", range, resource(kind, cap.kind, cap.name));
+    }
+}
+
+function resource(kind: string, what: string, name: string): string {
+    return kind === "list" || kind === "object"
+        ? `it holds the ${what} '${name}', which is never data`
+        : kind === "any"
+          ? `it may be, or hold, the ${what} '${name}', which is never data`
+          : `it is the ${what} '${name}', which is never data`;
+}
+
+function reportCall(report: Report, found: Expr): void {
+    const what =
+        found.kind === "generate"
+            ? "generate"
+            : found.kind === "parallel"
+              ? "parallel for"
+              : found.kind === "call"
+                ? "a call"
+                : "a statement";
+    report("INVALID_USE_CALL", found.range, `${what} stands inside use`);
+}
+
+/** The first thing in an expression that `use` may not hold. */
+function callIn(e: Expr): Expr | null {
+    switch (e.kind) {
+        case "call":
+        case "generate":
+        case "parallel":
+        case "lambda":
+            return e;
+        case "member":
+            return callIn(e.object);
+        case "index":
+            return callIn(e.object) ?? callIn(e.index);
+        case "unary":
+        case "paren":
+            return callIn(e.value);
+        case "binary":
+            return callIn(e.left) ?? callIn(e.right);
+        case "list": {
+            for (const item of e.items) {
+                const found = callIn(item.kind === "spread" ? item.value : item);
+                if (found !== null) return found;
+            }
+            return null;
+        }
+        case "object": {
+            for (const one of e.entries) {
+                const found = callIn(one.value);
+                if (found !== null) return found;
+            }
+            return null;
+        }
+        case "if.expr": {
+            for (const branch of e.branches) {
+                const found = callIn(branch.test) ?? statementIn(e, branch.body.statements);
+                if (found !== null) return found;
+            }
+            return e.otherwise === undefined ? null : statementIn(e, e.otherwise.statements);
+        }
+        case "try.expr":
+            return statementIn(e, e.body.statements) ?? statementIn(e, e.handler.statements);
+        default:
+            return null;
+    }
+}
+
+/** A block inside `use` holds one expression and nothing else. */
+function statementIn(e: Expr, statements: readonly Stmt[]): Expr | null {
+    const only = statements[0];
+    return statements.length === 1 && only?.kind === "expr" ? callIn(only.value) : e;
+}
+
+// ---- use of an agent -------------------------------------------------------------------------------------------------
+
+export function checkAgentUse(report: Report, agent: AgentScope, node: Use | UseOneOf): void {
+    checkDeclaration(report, node);
+    for (const value of valuesOf(node)) {
+        const call = callIn(value);
+        if (call !== null) reportCall(report, call);
+        else names(report, agent, value);
+    }
+    agent.uses = entry(node, agent.uses);
+}
+
+function names(report: Report, agent: AgentScope, e: Expr): void {
+    switch (e.kind) {
+        case "ident": {
+            const found = agent.funcs.get(e.name) ?? agent.file.names.get(e.name);
+            if (found !== undefined) found.used = true;
+            if (found?.kind === "file") return;
+            if (found !== undefined && CAPABILITIES.has(found.type.kind))
+                report("INVALID_USE_RESOURCE", e.range, `'${e.name}' is ${describe(found.type)}, which is never data`);
+            else
+                report(
+                    "INVALID_AGENT_USE",
+                    e.range,
+                    `'${e.name}' is no file import`,
+                    suggestion(
+                        e.name,
+                        [...agent.file.names.values()].filter((one) => one.kind === "file").map((one) => one.name),
+                    ) ?? {
+                        hint: "move the `use` into the function that has the value",
+                    },
+                );
+            return;
+        }
+        case "member":
+            names(report, agent, e.object);
+            return;
+        case "index":
+            names(report, agent, e.object);
+            names(report, agent, e.index);
+            return;
+        case "unary":
+        case "paren":
+            names(report, agent, e.value);
+            return;
+        case "binary":
+            names(report, agent, e.left);
+            names(report, agent, e.right);
+            return;
+        case "list":
+            for (const item of e.items) names(report, agent, item.kind === "spread" ? item.value : item);
+            return;
+        case "object":
+            for (const one of e.entries) names(report, agent, one.value);
+            return;
+        case "if.expr":
+        case "try.expr":
+            report("INVALID_AGENT_USE", e.range, "a `use` of an agent has no conditions");
+            return;
+        default:
+            return;
+    }
+}

@@ -1,0 +1,128 @@
+/**
+ * Declared contracts: fields named once, types that exist, defaults that fit, shapes of which a value can exist.
+ *
+ * Boundary: contract nodes and the shapes of their file. Whether a value meets a contract is in `types.ts` (`misfit`).
+ */
+import { didYouMean } from "../diagnostics/nearest.ts";
+import type { ContractNode, ShapeDecl } from "../syntax/tree.ts";
+import { diagnostic, type Extra, type FileScope } from "./model.ts";
+import { BASIC, literalType, misfit } from "./types.ts";
+import type { Code } from "../diagnostics/codes.ts";
+import type { Range } from "../text/source.ts";
+
+type Report = (code: Code, range: Range, message: string, extra?: Extra) => void;
+
+/** `input`: the contract of a parameter, where a field needs a type of its own. */
+export function checkContract(report: Report, file: FileScope, node: ContractNode, input: boolean): void {
+    switch (node.kind) {
+        case "c.name": {
+            const name = node.name.text;
+            if (Object.hasOwn(BASIC, name) || file.shapes.has(name) || name === "") return;
+            report("UNKNOWN_CONTRACT_TYPE", node.range, `there is no type '${name}'`, {
+                hint:
+                    didYouMean(name, [...Object.keys(BASIC), ...file.shapes.keys()]) ??
+                    `known are ${Object.keys(BASIC).join(", ")}, and shapes of this file`,
+            });
+            return;
+        }
+        case "c.list":
+            checkContract(report, file, node.item, false);
+            return;
+        case "c.optional":
+            checkContract(report, file, node.of, input);
+            return;
+        case "c.union":
+            for (const member of node.members) checkContract(report, file, member, false);
+            return;
+        case "c.literal":
+            return;
+        case "c.object": {
+            let names: Set<string> | null = null;
+            for (const field of node.fields) {
+                const { text } = field.name;
+                if (names === null) names = new Set();
+                if (names.has(text)) report("DUPLICATE_CONTRACT_FIELD", field.name.range, `the field '${text}' is declared twice`);
+                names.add(text);
+                if (field.type === undefined) {
+                    if (input)
+                        report("INVALID_PARAM_CONTRACT", field.range, `the field '${text}' of a parameter needs a type`, {
+                            hint: `write ${text}: string`,
+                            fixes: [
+                                {
+                                    title: `write '${text}: string'`,
+                                    edits: [{ range: field.name.range, text: `${text}: string` }],
+                                    safe: false,
+                                },
+                            ],
+                        });
+                } else checkContract(report, file, field.type, input);
+                if (field.default !== undefined && field.type !== undefined) {
+                    const reason = isLiteral(field.default)
+                        ? misfit(literalType(field.default), field.default, field.type, file)
+                        : "it is no literal";
+                    if (reason !== null)
+                        report("INVALID_CONTRACT_DEFAULT", field.default.range, `the default of '${text}' does not fit: ${reason}`);
+                }
+            }
+        }
+    }
+}
+
+/** Numbers, texts, booleans, none, and lists and objects of them. */
+export function isLiteral(expr: import("../syntax/tree.ts").Expr): boolean {
+    switch (expr.kind) {
+        case "string":
+        case "number":
+        case "bool":
+        case "none":
+        case "missing":
+            return true;
+        case "unary":
+            return expr.op === "-" && expr.value.kind === "number";
+        case "list":
+            return expr.items.every((item) => item.kind !== "spread" && isLiteral(item));
+        case "object":
+            return expr.entries.every((entry) => entry.kind === "entry" && isLiteral(entry.value));
+        default:
+            return false;
+    }
+}
+
+/** Shapes that require themselves: through fields that must be there, aliases and every alternative of a union. */
+export function checkShapes(file: FileScope): void {
+    const report: Report = (code, range, message, extra) => {
+        file.diagnostics.push(diagnostic(file, code, range, message, extra));
+    };
+    const finite = new Set<string>();
+    const has = (node: ContractNode): boolean => {
+        switch (node.kind) {
+            case "c.name":
+                return !file.shapes.has(node.name.text) || finite.has(node.name.text);
+            case "c.object":
+                return node.fields.every(
+                    (field) => field.optional || field.default !== undefined || field.type === undefined || has(field.type),
+                );
+            case "c.union":
+                return node.members.some(has);
+            default:
+                return true;
+        }
+    };
+    // Least fixpoint: what is not found to have a value after it has none.
+    for (let rest: ShapeDecl[] = [...file.shapes.values()]; ; ) {
+        const left = rest.filter((shape) => {
+            if (!has(shape.contract)) return true;
+            finite.add(shape.name.text);
+            return false;
+        });
+        if (left.length === rest.length || left.length === 0) {
+            for (const shape of left)
+                report("ENDLESS_SHAPE", shape.name.range, `every value of '${shape.name.text}' would hold another one, without end`, {
+                    hint: "make the field optional (`name?: …`) or a list",
+                });
+            break;
+        }
+        rest = left;
+    }
+    for (const shape of file.shapes.values()) checkContract(report, file, shape.contract, false);
+}

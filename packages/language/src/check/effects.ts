@@ -1,0 +1,94 @@
+/**
+ * What follows from calls over the whole program: effects of functions, parameters that they change, and the rules that need both.
+ *
+ * Boundary: reads what the walks found (`FuncInfo.calls`, `effects`, `mutates`), walks nothing.
+ *
+ * Q1: both are least fixpoints over the call graph: a function has an effect, or changes a parameter, exactly if it or a function it
+ *     calls does. Calls through values are not edges: capabilities that travel are seen by their types (`raise`).
+ */
+import { bit, type Checking, diagnostic, type FuncInfo } from "./model.ts";
+import { effectName } from "./calls.ts";
+import { shown } from "./names.ts";
+
+export function settleEffects(funcs: readonly FuncInfo[]): void {
+    const callers = new Map<FuncInfo, Set<FuncInfo>>();
+    for (const func of funcs)
+        for (const edge of func.calls) {
+            let all = callers.get(edge.callee);
+            if (all === undefined) {
+                all = new Set();
+                callers.set(edge.callee, all);
+            }
+            all.add(func);
+        }
+    if (callers.size === 0) return;
+    const queue: FuncInfo[] = funcs.filter((func) => callers.has(func) && (func.effects.size > 0 || func.mutates !== 0));
+    const queued = new Set(queue);
+    for (let func = queue.pop(); func !== undefined; func = queue.pop()) {
+        queued.delete(func);
+        for (const caller of callers.get(func) ?? []) {
+            if (!spread(caller, func) || queued.has(caller)) continue;
+            queued.add(caller);
+            queue.push(caller);
+        }
+    }
+}
+
+/** Takes over into `caller` what it reaches through `callee`; true where that was new. */
+function spread(caller: FuncInfo, callee: FuncInfo): boolean {
+    const size = caller.effects.size;
+    for (const effect of callee.effects) caller.effects.add(effect);
+    let { mutates } = caller;
+    if (callee.mutates !== 0)
+        for (const edge of caller.calls) {
+            if (edge.callee !== callee) continue;
+            for (let i = 0; i * 3 < edge.args.length; i++) if ((callee.mutates & bit(i)) !== 0) mutates |= edge.args[i * 3] as number;
+        }
+    const changed = mutates !== caller.mutates || size !== caller.effects.size;
+    caller.mutates = mutates;
+    return changed;
+}
+
+/** Rules about what is reached through functions: in `parallel for`, and in lambdas. */
+export function checkReach(checking: Checking, funcs: readonly FuncInfo[]): void {
+    for (const func of funcs)
+        for (const edge of func.calls) {
+            const { callee } = edge;
+            const at = edge.node.callee.range;
+            if (edge.inLambda && callee.effects.size > 0)
+                func.diagnostics.push(
+                    diagnostic(
+                        func.file,
+                        "LAMBDA_EFFECT",
+                        edge.inLambda && edge.ranges.length === 1 ? at : at,
+                        `a lambda cannot call '${shown(callee.name)}', which reaches ${effectName(first(callee.effects))}`,
+                    ),
+                );
+            if (edge.level === 0) continue;
+            const writes = [...callee.effects].filter((effect) => checking.writes.has(effect)).sort();
+            if (writes.length > 0)
+                func.diagnostics.push(
+                    diagnostic(
+                        func.file,
+                        "PARALLEL_FOR_REACHES_EFFECT",
+                        at,
+                        `iterations in parallel reach ${writes.map(effectName).join(", ")} through '${shown(callee.name)}'`,
+                    ),
+                );
+            if (callee.mutates === 0) continue;
+            for (let i = 0; i * 3 < edge.args.length; i++)
+                if ((callee.mutates & bit(i)) !== 0 && (edge.args[i * 3 + 1] as number) < edge.level)
+                    func.diagnostics.push(
+                        diagnostic(
+                            func.file,
+                            "PARALLEL_FOR_OUTER_MUTATION",
+                            edge.ranges[i] ?? at,
+                            `'${shown(callee.name)}' changes this value, which all iterations share`,
+                        ),
+                    );
+        }
+}
+
+function first(effects: ReadonlySet<string>): string {
+    return [...effects].sort()[0] as string;
+}

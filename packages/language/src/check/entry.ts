@@ -1,0 +1,86 @@
+/**
+ * Where a program begins: the main agent, or the only one, and its main func; in a file without agents, its own main func.
+ *
+ * Boundary: the entry file's own declarations. Agents of imported files are never entries.
+ */
+import type { Agent, File, Func } from "../syntax/tree.ts";
+import { diagnostic, type FileScope } from "./model.ts";
+import { MAIN_AGENT, shown } from "./names.ts";
+
+export interface Entry {
+    readonly agent: Agent | null;
+    readonly func: Func;
+}
+
+/** The entry of a file, null where it has none (a library of functions, or an error that `checkEntry` tells). */
+export function entryOf(file: File): Entry | null {
+    const agents = file.items.filter((item) => item.kind === "agent");
+    const agent = agents.find((one) => one.main) ?? (agents.length === 1 ? agents[0] : undefined);
+    if (agent !== undefined) {
+        const func = agent.funcs.find((one) => one.main);
+        return func === undefined ? null : { agent, func };
+    }
+    const func = agents.length > 0 ? undefined : file.items.find((item) => item.kind === "func" && item.main);
+    return func === undefined ? null : { agent: null, func: func as Func };
+}
+
+export function checkEntry(file: FileScope): void {
+    const { agents } = file;
+    const mains = agents.filter((one) => one.node.main);
+    for (const extra of mains.slice(1))
+        file.diagnostics.push(
+            diagnostic(file, "DUPLICATE_MAIN_AGENT", headOf(extra.node), `'${shown(extra.name)}' is a second main agent`, {
+                related: [{ message: "the first one", file: file.name, range: headOf((mains[0] as { node: Agent }).node) }],
+            }),
+        );
+}
+
+/** For the file that a program starts with. */
+export function checkStart(file: FileScope): void {
+    // An agent that could not be read may be the one that is missing.
+    if (file.broken) return;
+    const { agents } = file;
+    const entry = agents.find((one) => one.node.main) ?? (agents.length === 1 ? agents[0] : undefined);
+    if (entry === undefined) {
+        if (agents.length === 0 && (file.funcs.length > 0 || file.shapes.size > 0)) return;
+        const last = agents[agents.length - 1];
+        const range = last === undefined ? { start: 0, end: 0 } : headOf(last.node);
+        const message =
+            agents.length === 0 ? "the program has no agent" : `the program has ${agents.length} agents and none is marked main`;
+        const fixes =
+            last === undefined
+                ? undefined
+                : [
+                      {
+                          title: `mark '${shown(last.name)}' as main`,
+                          edits: [{ range: { start: range.start, end: range.start }, text: "main " }],
+                          safe: false,
+                      },
+                  ];
+        file.diagnostics.push(diagnostic(file, "MISSING_MAIN_AGENT", range, message, { fixes }));
+        return;
+    }
+    if (entry.main !== null) return;
+    const only = entry.node.funcs.length === 1 ? entry.node.funcs[0] : undefined;
+    const fixes =
+        only === undefined
+            ? undefined
+            : [
+                  {
+                      title: "mark its only func as main",
+                      edits: [{ range: { start: only.range.start, end: only.range.start }, text: "main " }],
+                      safe: false,
+                  },
+              ];
+    file.diagnostics.push(
+        diagnostic(file, "MISSING_MAIN_FUNC", headOf(entry.node), `agent '${shown(entry.name)}' has no main func`, {
+            hint: "mark one func with `main`",
+            fixes,
+        }),
+    );
+}
+
+/** From `main agent` to the name. */
+function headOf(node: Agent): { start: number; end: number } {
+    return { start: node.range.start, end: node.name?.range.end ?? Math.min(node.range.end, node.range.start + MAIN_AGENT.length - 2) };
+}

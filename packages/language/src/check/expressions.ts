@@ -1,0 +1,442 @@
+/**
+ * Expressions: the names in them, what kind of value they give, what that value shares, and where its data comes from.
+ *
+ * Boundary: one expression at a time. Calls are in `calls.ts`, `generate` in `generate.ts`, blocks in `statements.ts`.
+ *
+ * X1: after `expr`, `share`, `params` and `data` of the walk speak of the expression walked.
+ */
+import type { Binary, Expr, Ident, IfExpr, Index, ListLit, Member, ObjectLit, TryExpr } from "../syntax/tree.ts";
+import type { Range } from "../text/source.ts";
+import { BUILTINS_ON } from "./builtins.ts";
+import { call, strayLambda } from "./calls.ts";
+import { generate } from "./generate.ts";
+import { type Binding, DATA, type Walk } from "./model.ts";
+import { elsewhere, suggestion } from "./names.ts";
+import { parallel, scoped } from "./statements.ts";
+import {
+    ANY,
+    BOOLEAN,
+    CAPABILITIES,
+    describe,
+    JSON_FUNCTIONS,
+    join,
+    LIST,
+    literalOf,
+    makeType,
+    maybeCapability,
+    NONE,
+    NUMBER,
+    OBJECT,
+    property,
+    propertyNames,
+    STRING,
+    type Type,
+} from "./types.ts";
+
+export function expr(w: Walk, e: Expr): Type {
+    switch (e.kind) {
+        case "ident":
+            return ident(w, e);
+        case "member":
+            return readMember(w, e);
+        case "string":
+            w.isFresh(0);
+            return STRING;
+        case "call":
+            return deeper(w, e);
+        case "number":
+            w.isFresh(0);
+            return NUMBER;
+        case "binary":
+            return binary(w, e);
+        case "object":
+            return object(w, e);
+        case "list":
+            return list(w, e);
+        case "bool":
+            w.isFresh(0);
+            return BOOLEAN;
+        case "none":
+            w.isFresh(0);
+            return NONE;
+        case "index":
+            return readIndex(w, e);
+        case "unary": {
+            const type = expr(w, e.value);
+            if (e.op === "-") operand(w, type, e.value, "-");
+            w.isFresh(w.data);
+            return e.op === "-" ? NUMBER : BOOLEAN;
+        }
+        case "paren":
+            return expr(w, e.value);
+        case "generate":
+            return generate(w, e);
+        case "parallel":
+            return parallel(w, e);
+        case "if.expr":
+            return ifExpr(w, e);
+        case "try.expr":
+            return tryExpr(w, e);
+        case "lambda":
+            return strayLambda(w, e);
+        case "missing":
+            w.isFresh(0);
+            return ANY;
+    }
+}
+
+function deeper(w: Walk, e: Expr & { kind: "call" }): Type {
+    w.checking.depth++;
+    const type = call(w, e);
+    w.checking.depth--;
+    return type;
+}
+
+// ---- names -----------------------------------------------------------------------------------------------------------
+
+function ident(w: Walk, e: Ident): Type {
+    const local = w.names.get(e.name);
+    if (local === undefined) return outer(w, e);
+    w.share = local.share;
+    w.params = local.params;
+    w.data = local.data;
+    if (w.using !== null && CAPABILITIES.has(local.type.kind)) notData(w, e.range, local.type);
+    return local.type;
+}
+
+function outer(w: Walk, e: Ident): Type {
+    const { name, range } = e;
+    const found = w.agent?.funcs.get(name) ?? w.file.names.get(name);
+    w.isFresh(0);
+    if (found === undefined) return nowhere(w, name, range);
+    found.used = true;
+    if (found.kind === "file") {
+        w.share = -1;
+        return found.type;
+    }
+    if (found.kind === "shape") {
+        w.report("UNKNOWN_IDENTIFIER", range, `'${name}' is a shape, not a value`);
+        return ANY;
+    }
+    w.data = DATA;
+    if (w.using !== null) notData(w, range, found.type);
+    return found.type;
+}
+
+function notData(w: Walk, range: Range, type: Type): void {
+    w.report("INVALID_USE_RESOURCE", range, `it is ${describe(type)}, which is never data`);
+}
+
+function nowhere(w: Walk, name: string, range: Range): Type {
+    w.data = DATA;
+    if (name === "json") return JSON_FUNCTIONS;
+    if (name === "") return ANY;
+    if (BUILTINS_ON.global.has(name)) {
+        w.report("UNKNOWN_IDENTIFIER", range, `'${name}' is a built-in function and no value`, { hint: `call it: ${name}(…)` });
+        return ANY;
+    }
+    const other = elsewhere(w.checking, w.file, name);
+    if (other !== null) {
+        w.report("IMPORT_NOT_SHARED", range, `'${name}' belongs to ${other.where.name}, not to this file`, other.extra);
+        return ANY;
+    }
+    const later = w.func.locals.find((one) => one.name === name);
+    const hint = suggestion(name, w.names.keys(), w.agent?.funcs.keys() ?? [], w.file.names.keys());
+    w.report(
+        "UNKNOWN_IDENTIFIER",
+        range,
+        `'${name}' is not defined here`,
+        later === undefined
+            ? hint
+            : {
+                  hint: "a name first assigned inside a block is gone after it: assign it before the block",
+                  related: [{ message: "assigned here", file: w.file.name, range: later.range }],
+              },
+    );
+    return ANY;
+}
+
+// ---- members and items -----------------------------------------------------------------------------------------------
+
+function readMember(w: Walk, e: Member): Type {
+    return propertyOf(w, expr(w, e.object), e);
+}
+
+/** What reading the member gives; the object has been walked. */
+export function propertyOf(w: Walk, type: Type, e: Member): Type {
+    const name = e.name.text;
+    const at = e.name.range;
+    switch (type.kind) {
+        case "any":
+            return ANY;
+        case "object": {
+            const found = property(type, name);
+            if (found != null) return found;
+            if (found === null && !e.safe) {
+                const isMethod = BUILTINS_ON.object.has(name);
+                const extra = isMethod ? { hint: `call it: .${name}(…)` } : suggestion(name, propertyNames(type));
+                const known =
+                    extra ??
+                    (propertyNames(type).length > 0 ? { hint: `it has ${propertyNames(type).slice(0, 12).join(", ")}` } : undefined);
+                if (type.open) w.suspect("UNDECLARED_PROPERTY", at, `the contract does not declare '${name}'`, name, type.inList, known);
+                else w.suspect("UNKNOWN_PROPERTY", at, `there is no property '${name}'`, name, type.inList, known);
+            }
+            return ANY;
+        }
+        case "list":
+        case "string":
+        case "number": {
+            const row = BUILTINS_ON[type.kind].get(name);
+            if (row?.property) {
+                w.isFresh(w.data);
+                return row.result === "list" ? (type.item === null ? LIST : type) : NUMBER;
+            }
+            const hint = row !== undefined ? `call it: .${name}(…)` : suggestion(name, BUILTINS_ON[type.kind].keys())?.hint;
+            if (!e.safe || row !== undefined)
+                w.suspect(
+                    "UNKNOWN_PROPERTY",
+                    at,
+                    `${describe(type)} has no property '${name}'`,
+                    null,
+                    type.inList,
+                    hint === undefined ? undefined : { hint },
+                );
+            return ANY;
+        }
+        case "boolean":
+        case "none":
+            if (!e.safe) w.suspect("UNKNOWN_PROPERTY", at, `${describe(type)} has no property '${name}'`, null, type.inList);
+            return ANY;
+        case "json":
+            w.report("UNKNOWN_PROPERTY", at, `json has no property '${name}'`, {
+                hint: BUILTINS_ON.json.has(name) ? `call it: json.${name}(…)` : "it has json.parse and json.text",
+            });
+            return ANY;
+        case "agent": {
+            const agent = (type.cap as Binding).agent;
+            const found = agent?.funcs.get(name);
+            w.isFresh(DATA);
+            if (agent !== null && found === undefined)
+                w.report("UNKNOWN_FUNCTION", at, `agent '${type.cap?.name}' has no func '${name}'`, suggestion(name, agent.funcs.keys()));
+            return found?.type ?? maybeCapability(type.cap as Binding);
+        }
+        case "memory":
+            if (name !== "add" && name !== "query")
+                w.report("UNKNOWN_MEMORY_METHOD", at, `a memory has no method '${name}'`, { hint: "it has add and query" });
+            return maybeCapability(type.cap as Binding);
+        case "tool":
+            w.isFresh(DATA);
+            if (/^(?:node|npm):/.test(type.cap?.import?.uri.value ?? "")) {
+                w.func.effects.add(`tool:${type.cap?.name}.${name}`);
+                return ANY;
+            }
+            return maybeCapability(type.cap as Binding);
+        default:
+            w.report("UNKNOWN_PROPERTY", at, `${describe(type)} has no properties`);
+            return ANY;
+    }
+}
+
+function readIndex(w: Walk, e: Index): Type {
+    const type = expr(w, e.object);
+    const { share, params, data } = w;
+    const index = expr(w, e.index);
+    w.share = share;
+    w.params = params;
+    w.data |= data;
+    return item(w, type, index, e);
+}
+
+/** What `object[index]` gives. */
+export function item(w: Walk, type: Type, index: Type, e: Index): Type {
+    switch (type.kind) {
+        case "list": {
+            const value = literalOf(e.index);
+            const wrong =
+                index.kind === "string" ||
+                index.kind === "boolean" ||
+                index.kind === "none" ||
+                index.kind === "list" ||
+                index.kind === "object";
+            if (wrong && !index.optional)
+                w.suspect("INVALID_OPERAND", e.index.range, "an item of a list is read by its number", null, false);
+            else if (typeof value === "number" && (value < 0 || !Number.isInteger(value)))
+                w.report(
+                    "INVALID_OPERAND",
+                    e.index.range,
+                    "an item of a list is read by a whole number from 0",
+                    value < 0 ? { hint: "the last item is .last()" } : undefined,
+                );
+            return type.item !== null && type.item !== ANY ? type.item : type.cap === null ? ANY : maybeCapability(type.cap);
+        }
+        case "object":
+            if (e.index.kind === "string") return property(type, e.index.value) ?? ANY;
+            return type.cap === null ? ANY : maybeCapability(type.cap);
+        case "any":
+            return type.cap === null ? ANY : maybeCapability(type.cap);
+        default:
+            w.suspect("INVALID_OPERAND", e.object.range, `${describe(type)} cannot be indexed`, null, type.inList);
+            return ANY;
+    }
+}
+
+// ---- literals --------------------------------------------------------------------------------------------------------
+
+function list(w: Walk, e: ListLit): Type {
+    let data = 0;
+    let cap: Binding | null = null;
+    for (const one of e.items) {
+        const type = expr(w, one.kind === "spread" ? one.value : one);
+        data |= w.data;
+        cap ??= type.cap;
+    }
+    w.isFresh(data);
+    return cap === null ? LIST : makeType("list", { item: ANY, cap });
+}
+
+function object(w: Walk, e: ObjectLit): Type {
+    let data = 0;
+    let cap: Binding | null = null;
+    let fields: Map<string, Type> | null = new Map();
+    for (const one of e.entries) {
+        const type = expr(w, one.value);
+        data |= w.data;
+        cap ??= type.cap;
+        if (one.kind === "spread") fields = null;
+        else fields?.set(one.key.text, type);
+    }
+    w.isFresh(data);
+    if (fields === null && cap === null) return OBJECT;
+    return makeType("object", { fields, cap });
+}
+
+// ---- operators -------------------------------------------------------------------------------------------------------
+
+function binary(w: Walk, e: Binary): Type {
+    const left = expr(w, e.left);
+    const { share, params, data } = w;
+    const right = expr(w, e.right);
+    switch (e.op) {
+        case "??": {
+            w.share = Math.min(share, w.share);
+            w.params |= params;
+            w.data |= data;
+            if (left.kind === "none") return right;
+            return join(left.optional ? { ...left, optional: false } : left, right);
+        }
+        case "and":
+        case "or":
+            w.isFresh(data | w.data);
+            return BOOLEAN;
+        case "==":
+        case "!=":
+            compared(w, e, left, right);
+            w.isFresh(data | w.data);
+            return BOOLEAN;
+        case "+":
+            w.isFresh(data | w.data);
+            return plus(w, left, right, e.left, e.right, e.range);
+        default:
+            operand(w, left, e.left, e.op);
+            operand(w, right, e.right, e.op);
+            w.isFresh(data | w.data);
+            return e.op === "<" || e.op === "<=" || e.op === ">" || e.op === ">=" ? BOOLEAN : NUMBER;
+    }
+}
+
+/** An operand that must be a number. */
+function operand(w: Walk, type: Type, e: Expr, op: string): void {
+    if (type.kind === "number" || type.kind === "any" || type.optional) return;
+    wrongOperand(w, e, type, `'${op}' needs numbers, and this is ${describe(type)}`);
+}
+
+function wrongOperand(w: Walk, e: Expr, type: Type, message: string): void {
+    if (literalOf(e) !== undefined || e.kind === "list" || e.kind === "object" || CAPABILITIES.has(type.kind))
+        w.report("INVALID_OPERAND", e.range, message);
+    else w.suspect("INVALID_OPERAND", e.range, message, null, type.inList);
+}
+
+/** Also for `+=`. */
+export function plus(w: Walk, left: Type, right: Type, a: Expr, b: Expr, range: Range): Type {
+    if (CAPABILITIES.has(left.kind)) wrongOperand(w, a, left, `'+' cannot take ${describe(left)}`);
+    if (CAPABILITIES.has(right.kind)) wrongOperand(w, b, right, `'+' cannot take ${describe(right)}`);
+    const text = left.kind === "string" || right.kind === "string";
+    if (text && !left.optional && !right.optional) {
+        const lost = left.kind === "list" || left.kind === "object" ? a : right.kind === "list" || right.kind === "object" ? b : null;
+        if (lost !== null) w.report("LOST_IN_CONCAT", lost.range, `${describe(lost === a ? left : right)} adds nothing to a text`);
+        return STRING;
+    }
+    if (left.kind === "string" || right.kind === "string")
+        return left.kind === "any" || right.kind === "any" || left.kind !== right.kind ? ANY : STRING;
+    if (left.kind === "number" && right.kind === "number") return left.optional || right.optional ? ANY : NUMBER;
+    if (left.kind === "any" || right.kind === "any") return ANY;
+    if (!left.optional && !right.optional) {
+        const wrong = left.kind === "number" ? b : a;
+        const both = left.kind === "list" && right.kind === "list" ? { hint: "lists are joined with .concat(…)" } : undefined;
+        w.suspect(
+            "INVALID_OPERAND",
+            both === undefined ? wrong.range : range,
+            `'+' adds numbers or joins texts; ${describe(wrong === a ? left : right)} is neither`,
+            null,
+            false,
+            both,
+        );
+    }
+    return ANY;
+}
+
+/** A text that a contract lists, against one that it does not. */
+function compared(w: Walk, e: Binary, left: Type, right: Type): void {
+    const [type, other] = left.values !== null ? [left, e.right] : [right, e.left];
+    for (const [side, value] of [
+        [left, e.left],
+        [right, e.right],
+    ] as const)
+        if (CAPABILITIES.has(side.kind))
+            w.report("INVALID_OPERAND", value.range, `${describe(side)} is a capability and is compared with nothing`);
+    if (type.values === null || type.open || other.kind !== "string" || type.values.includes(other.value)) return;
+    w.suspect(
+        "NEVER_EQUAL",
+        other.range,
+        `it is never ${JSON.stringify(other.value)}`,
+        null,
+        type.inList,
+        suggestion(other.value, type.values) ?? { hint: `it is one of ${type.values.map((one) => JSON.stringify(one)).join(", ")}` },
+    );
+}
+
+// ---- blocks that are expressions -------------------------------------------------------------------------------------
+
+/** The value is that of the branch taken: what is known is what is true of all. */
+function ifExpr(w: Walk, e: IfExpr): Type {
+    let type: Type | null = null;
+    let share = w.level;
+    let params = 0;
+    let data = 0;
+    const branch = (found: Type): void => {
+        type = type === null ? found : join(type, found);
+        share = Math.min(share, w.share);
+        params |= w.params;
+        data |= w.data;
+    };
+    for (const one of e.branches) {
+        expr(w, one.test);
+        branch(scoped(w, one.body));
+    }
+    if (e.otherwise !== undefined) branch(scoped(w, e.otherwise));
+    else type = join(type ?? NONE, NONE);
+    w.share = share;
+    w.params = params;
+    w.data = data;
+    return type ?? NONE;
+}
+
+function tryExpr(w: Walk, e: TryExpr): Type {
+    const body = scoped(w, e.body);
+    const { share, params, data } = w;
+    const handler = scoped(w, e.handler, e.name);
+    w.share = Math.min(share, w.share);
+    w.params |= params;
+    w.data |= data;
+    return join(body, handler);
+}

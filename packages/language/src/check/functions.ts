@@ -1,0 +1,191 @@
+/**
+ * Walking a function: its parameters, its body, and what the rest of the program has to know of it.
+ *
+ * Boundary: when a function is walked, and how often. The rules are elsewhere.
+ *
+ * F1: a walk is repeated while its loops teach it something that earlier statements should have known; after `SETTLED` walks nothing is
+ *     taken for known of any local, so that it ends.
+ * F2: a callee is walked before its caller goes on, unless it is being walked already or the stack is deep; then nothing is taken for
+ *     known of it, and the caller is walked again if that was too little.
+ */
+import type { Range } from "../text/source.ts";
+import { checkContract, isLiteral } from "./contracts.ts";
+import { checkUsedLocals } from "./context.ts";
+import { bit, type Checking, DATA, diagnostic, type FuncInfo, type Local, Walk } from "./model.ts";
+import { shown } from "./names.ts";
+import { checkResult, statements } from "./statements.ts";
+import { ANY, contractType, join, literalType, maybeCapability, misfit, type Type } from "./types.ts";
+
+/** Walks of one function within one visit before nothing is taken for known. */
+const SETTLED = 4;
+/** Visits of one function; more would only refine what is known. */
+const MAX_VISITS = 12;
+/** Depth of calls under way up to which a callee is walked first. */
+const MAX_DEPTH = 150;
+
+/** What a call of the function gives; null where nothing is known yet. */
+export function summary(w: Walk, func: FuncInfo): Type | null {
+    if (func.state === "new" && w.checking.depth < MAX_DEPTH) visit(w.checking, func);
+    if (func.state === "done") {
+        func.early.add(w.func);
+        return func.result;
+    }
+    func.early.add(w.func);
+    return func.node.result === undefined ? null : func.result;
+}
+
+export function visit(checking: Checking, func: FuncInfo): void {
+    if (func.walks >= MAX_VISITS) return;
+    func.walks++;
+    func.state = "walking";
+    const { returns, data } = func;
+    const { cap } = func.result;
+    const widened = new Map<number, Local>();
+    // Calls under way count anew for nobody: a nested visit goes on from where its caller is.
+    for (let walks = 1; walks <= 2 * SETTLED && walk(checking, func, widened, walks > SETTLED); walks++);
+    func.state = "done";
+    if (func.returns === returns && func.data === data && func.result.cap === cap) return;
+    for (const caller of func.early) {
+        if (caller.state === "new" || caller.queued) continue;
+        caller.queued = true;
+        checking.queue.push(caller);
+    }
+}
+
+/** One walk; true where another one would know more. */
+function walk(checking: Checking, func: FuncInfo, widened: Map<number, Local>, vague: boolean): boolean {
+    func.diagnostics = [];
+    func.pending = [];
+    func.calls = [];
+    func.effects = new Set();
+    func.generates = [];
+    func.locals = [];
+    const w = new Walk(checking, func, widened, vague);
+    if (w.agent !== null) {
+        w.config = w.agent.config;
+        w.uses = w.agent.uses;
+    }
+    params(w);
+    const { body } = func.node;
+    const type = statements(w, body.statements);
+    const last = body.statements[body.statements.length - 1];
+    const leaves = last !== undefined && alwaysLeaves(last);
+    if (func.node.result !== undefined) {
+        checkContract((code, range, message, extra) => w.report(code, range, message, extra), w.file, func.node.result, false);
+        if (last?.kind === "expr") checkResult(w, type, last.value);
+        else if (!leaves) checkResult(w, type, null);
+        func.result = contractType(func.node.result, func.file);
+    } else {
+        const own = leaves ? null : type;
+        func.result = w.returned === null ? (own ?? ANY) : own === null ? w.returned : join(own, w.returned);
+    }
+    func.returns |= w.params | w.returnedParams;
+    func.data |= w.data | w.returnedData;
+    w.leave(0);
+    checkUsedLocals(w);
+    for (const use of w.declared) if (!use.seen) w.report("UNUSED_USE", use.node.range, "no `generate` can see this `use`");
+    return w.again;
+}
+
+/** A statement after which the end of the block is not reached. */
+function alwaysLeaves(s: import("../syntax/tree.ts").Stmt): boolean {
+    switch (s.kind) {
+        case "return":
+        case "raise":
+            return true;
+        case "if":
+            return s.otherwise !== undefined && [...s.branches.map((one) => one.body), s.otherwise].every(endLeaves);
+        case "try":
+            return endLeaves(s.body) && endLeaves(s.handler);
+        default:
+            return false;
+    }
+}
+
+function endLeaves(block: import("../syntax/tree.ts").Block): boolean {
+    const last = block.statements[block.statements.length - 1];
+    return last !== undefined && alwaysLeaves(last);
+}
+
+function params(w: Walk): void {
+    const { node } = w.func;
+    const names = new Set<string>();
+    let optionalAt: string | null = null;
+    for (let i = 0; i < node.params.length; i++) {
+        const param = node.params[i] as (typeof node.params)[number];
+        const { text, range } = param.name;
+        if (text !== "" && names.has(text)) w.report("DUPLICATE_PARAM", range, `two parameters are called '${text}'`);
+        names.add(text);
+        const outside = w.file.names.get(text);
+        if (outside !== undefined && outside.import !== null) shadows(w, text, range, outside.range);
+        let type = ANY;
+        if (param.contract !== undefined) {
+            checkContract((code, at, message, extra) => w.report(code, at, message, extra), w.file, param.contract, true);
+            type = contractType(param.contract, w.file, false, true);
+        }
+        if (param.default !== undefined) {
+            optionalAt ??= text;
+            if (!isLiteral(param.default))
+                w.report("INVALID_PARAM_CONTRACT", param.default.range, `the default of '${text}' is no literal`);
+            else if (param.contract !== undefined) {
+                const reason = misfit(literalType(param.default), param.default, param.contract, w.file);
+                if (reason !== null)
+                    w.report("INVALID_PARAM_CONTRACT", param.default.range, `the default of '${text}' does not fit: ${reason}`);
+            }
+        } else if (optionalAt !== null)
+            w.report("INVALID_PARAM_CONTRACT", range, `'${text}' needs a default too, because '${optionalAt}' before it has one`);
+        const cap = w.func.passed[i];
+        if (cap != null && param.contract === undefined) type = maybeCapability(cap);
+        w.share = 0;
+        w.params = bit(i);
+        w.data = bit(i);
+        w.define(text, range, type);
+    }
+}
+
+function shadows(w: Walk, name: string, range: Range, other: Range): void {
+    w.report("PARAM_SHADOWS_IMPORT", range, `the parameter '${name}' has the name of an import`, {
+        related: [{ message: "the import", file: w.file.name, range: other }],
+    });
+}
+
+/** What parameters of functions take data that the source does not hold: by parameter, as a mask. */
+export function dataParams(funcs: readonly FuncInfo[]): Map<FuncInfo, number> {
+    const known = new Map<FuncInfo, number>();
+    const add = (func: FuncInfo, mask: number): boolean => {
+        const before = known.get(func) ?? 0;
+        if ((before | mask) === before) return false;
+        known.set(func, before | mask);
+        return true;
+    };
+    for (const func of funcs) if (func.node.main) add(func, -1);
+    for (let changed = true; changed; ) {
+        changed = false;
+        for (const func of funcs) {
+            const own = known.get(func) ?? 0;
+            for (const edge of func.calls)
+                for (let i = 0; i * 3 < edge.args.length; i++) {
+                    const data = edge.args[i * 3 + 2] as number;
+                    if (((data & DATA) !== 0 || (data & own & ~DATA) !== 0) && add(edge.callee, bit(i))) changed = true;
+                }
+        }
+    }
+    return known;
+}
+
+/** Warnings about instructions that take data in. */
+export function checkInstructions(funcs: readonly FuncInfo[]): void {
+    if (!funcs.some((func) => func.generates.some((site) => site.data !== 0))) return;
+    const known = dataParams(funcs);
+    for (const func of funcs) {
+        const own = known.get(func) ?? 0;
+        for (const site of func.generates) {
+            if ((site.data & DATA) === 0 && (site.data & own & ~DATA) === 0) continue;
+            const input = site.node.options.find((option) => option.key.text === "input");
+            if (input !== undefined)
+                func.diagnostics.push(
+                    diagnostic(func.file, "INSTRUCTION_DATA", input.value.range, `the instruction of ${shown(func.name)} takes data in`),
+                );
+        }
+    }
+}

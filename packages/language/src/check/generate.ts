@@ -1,0 +1,192 @@
+/**
+ * `generate`: its options, what must be in force around it, and what its instruction is made of.
+ *
+ * Boundary: one `generate` at a time; the contract's own rules are in `contracts.ts`.
+ *
+ * G1: every option but `input` is a literal, so that what a model is asked can be read from the source.
+ */
+import type { Code } from "../diagnostics/codes.ts";
+import { didYouMean } from "../diagnostics/nearest.ts";
+import type { Expr, Generate, GenerateOption } from "../syntax/tree.ts";
+import { raise } from "./calls.ts";
+import { checkModel, type Report } from "./context.ts";
+import { checkContract } from "./contracts.ts";
+import { expr } from "./expressions.ts";
+import { type Binding, DATA, type Walk } from "./model.ts";
+import { toolWrites } from "./tools.ts";
+import { contractType, FREE_TEXT, type Type } from "./types.ts";
+
+interface OptionRule {
+    readonly code: Code;
+    readonly wants: string;
+    readonly fits: (value: Expr) => boolean;
+}
+
+const whole = (value: Expr): boolean =>
+    value.kind === "number" && Number.isInteger(value.value) && value.value > 0 && /^\d+$/.test(value.text);
+const flag = (value: Expr): boolean => value.kind === "bool";
+const THINK: ReadonlySet<string> = new Set(["auto", "low", "medium", "high"]);
+
+/** Options whose value is looked at alone. */
+const RULES: ReadonlyMap<string, OptionRule> = new Map<string, OptionRule>([
+    ["attempts", { code: "INVALID_GENERATE_ATTEMPTS", wants: "a whole number above 0", fits: whole }],
+    [
+        "temperature",
+        { code: "INVALID_GENERATE_TEMPERATURE", wants: "a number", fits: (value) => value.kind === "number" && value.value >= 0 },
+    ],
+    [
+        "think",
+        {
+            code: "INVALID_GENERATE_THINK",
+            wants: 'true, false, "auto", "low", "medium" or "high"',
+            fits: (value) => flag(value) || (value.kind === "string" && THINK.has(value.value)),
+        },
+    ],
+    ["strict", { code: "INVALID_GENERATE_STRICT", wants: "true or false", fits: flag }],
+    ["debug", { code: "INVALID_GENERATE_DEBUG", wants: "true or false", fits: flag }],
+    ["stream", { code: "INVALID_GENERATE_STREAM", wants: "true or false", fits: flag }],
+    ["turns", { code: "INVALID_GENERATE_TURNS", wants: "a whole number above 0", fits: whole }],
+    [
+        "timeout",
+        {
+            code: "INVALID_GENERATE_TIMEOUT",
+            wants: "a time above 0, such as 30s",
+            fits: (value) => value.kind === "number" && value.value > 0,
+        },
+    ],
+]);
+
+const OPTIONS: readonly string[] = ["input", "max_output", "model", "tools", ...RULES.keys()];
+
+export function generate(w: Walk, e: Generate): Type {
+    let input: Expr | null = null;
+    let model = false;
+    let data = 0;
+    const report: Report = (code, range, message, extra) => w.report(code, range, message, extra);
+    const seen: string[] = [];
+    for (const option of e.options) {
+        const key = option.key.text;
+        if (seen.includes(key)) {
+            w.report("DUPLICATE_GENERATE_OPTION", option.key.range, `'${key}' is given twice`);
+            continue;
+        }
+        seen.push(key);
+        switch (key) {
+            case "input":
+                input = option.value;
+                if (expr(w, option.value).cap !== null)
+                    w.report("INVALID_GENERATE_INPUT", option.value.range, "a capability is never data, and cannot be in an instruction");
+                data = w.data;
+                break;
+            case "max_output":
+                maxOutput(w, option);
+                break;
+            case "model":
+                model = true;
+                if (option.value.kind !== "missing") checkModel(report, w.checking, w.file, w.names, option.value);
+                break;
+            case "tools":
+                tools(w, option.value);
+                break;
+            default: {
+                const rule = RULES.get(key);
+                if (rule === undefined)
+                    w.report("UNKNOWN_GENERATE_OPTION", option.key.range, `generate has no option '${key}'`, {
+                        hint: didYouMean(key, OPTIONS) ?? `the options are ${OPTIONS.join(", ")}`,
+                    });
+                else if (option.value.kind !== "missing" && !rule.fits(option.value))
+                    w.report(rule.code, option.value.range, `'${key}' must be ${rule.wants}, written as a literal`);
+            }
+        }
+    }
+    if (input === null) w.report("INVALID_GENERATE_INPUT", head(e), "generate has no input", { hint: 'write generate({ input: "…" })' });
+    if (w.config.model === null && !model) missing(w, e, "model", "model NAME");
+    if (w.config.role === null) missing(w, e, "role", 'role "…"');
+    if (w.config.description === null) missing(w, e, "description", 'description "…"');
+    if (e.contract !== undefined) checkContract(report, w.file, e.contract, false);
+    raise(w, "model", head(e), false);
+    if (w.agent !== null) w.agent.generates = true;
+    see(w);
+    w.func.generates.push({ node: e, func: w.func, uses: w.uses, config: w.config, at: ++w.clock, data });
+    if (w.uses === null && input !== null && data === 0) w.report("NO_CONTEXT", head(e), "no `use` is in force here");
+    w.isFresh(DATA);
+    return e.contract === undefined ? FREE_TEXT : contractType(e.contract, w.file);
+}
+
+/** The word `generate`. */
+function head(e: Generate): { start: number; end: number } {
+    return { start: e.range.start, end: Math.min(e.range.end, e.range.start + 8) };
+}
+
+function missing(w: Walk, e: Generate, key: string, example: string): void {
+    const where = w.agent === null ? "write it in the function" : "write it in the agent or in the function";
+    w.report("MISSING_GENERATE_CONFIG", head(e), `no ${key} is in scope here`, { hint: `${where}: ${example}` });
+}
+
+/** Marks every `use` in force as seen; what is before a seen one is seen already. The agent's own are looked at with the agent. */
+function see(w: Walk): void {
+    const outer = w.agent?.uses ?? null;
+    for (let one = w.uses; one !== null && one !== outer && !one.seen; one = one.before) {
+        one.seen = true;
+        if (one.twin !== null)
+            w.report(
+                "DUPLICATE_LABEL",
+                one.node.label?.range ?? one.node.range,
+                `another item of the same prompt is labelled '${one.node.label?.text}'`,
+                {
+                    related: [{ message: "the other one", file: w.file.name, range: one.twin.node.range }],
+                },
+            );
+    }
+}
+
+function maxOutput(w: Walk, option: GenerateOption): void {
+    const { value, budget } = option;
+    if (value.kind === "missing") return;
+    if (budget === undefined || value.kind !== "number") {
+        w.report("INVALID_GENERATE_MAX_OUTPUT", value.range, "'max_output' must be a number of tokens, written as a literal");
+        return;
+    }
+    if (budget.suffix !== "" && budget.suffix !== "k")
+        w.report("INVALID_GENERATE_MAX_OUTPUT_UNIT", budget.range, `'max_output' has no unit '${budget.suffix}'`, {
+            hint: "write 800, or 2k",
+        });
+    else if (!(budget.amount >= 1) || !Number.isInteger(budget.amount))
+        w.report("INVALID_GENERATE_MAX_OUTPUT", budget.range, "'max_output' must be a whole number of tokens above 0");
+}
+
+/** `[Search, Repo.read]`: names of tools and of their methods. */
+function tools(w: Walk, value: Expr): void {
+    if (value.kind === "missing") return;
+    if (value.kind !== "list") {
+        w.report("INVALID_GENERATE_TOOLS", value.range, "'tools' must be a list, written here");
+        return;
+    }
+    for (const item of value.items) {
+        const object = item.kind === "member" ? item.object : item;
+        const method = item.kind === "member" ? item.name.text : null;
+        const found = object.kind === "ident" && !w.names.has(object.name) ? w.file.names.get(object.name) : undefined;
+        if (object.kind === "ident" && found === undefined) {
+            const local = w.names.get(object.name);
+            if (local !== undefined && (local.type.kind === "tool" || local.type.kind === "any")) {
+                if (local.type.cap !== null) offered(w, local.type.cap, method, item.range);
+                else raise(w, "tool:*", item.range, false);
+                continue;
+            }
+            // Says what is wrong with the name itself.
+            if (local === undefined) expr(w, object);
+        }
+        if (found !== undefined) found.used = true;
+        if (found?.kind !== "tool") {
+            if (object.kind !== "ident" || found !== undefined || w.names.has(object.name))
+                w.report("INVALID_GENERATE_TOOLS", item.range, "only an imported tool, or one of its methods, can be offered to a model");
+            continue;
+        }
+        offered(w, found, method, item.range);
+    }
+}
+
+function offered(w: Walk, tool: Binding, method: string | null, range: { start: number; end: number }): void {
+    const writes = method === null || tool.import === null ? null : toolWrites(tool.import, method, w.checking);
+    raise(w, `tool:${tool.name}.${method ?? "*"}`, range, writes === "error");
+}

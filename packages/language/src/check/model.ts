@@ -1,0 +1,314 @@
+/**
+ * What the checker keeps while it works: files, agents, functions, names, and the state of one walk over one function.
+ *
+ * Boundary: structures and their small moves; the rules are in the files named after them.
+ *
+ * W1: everything that a walk finds (diagnostics, calls, effects) lies in its `FuncInfo` and is replaced when the function is walked again.
+ * W2: `share` is the depth of `parallel for` at which a value came to be: -1 for a file import, 0 for a parameter. A change at depth d
+ *     of a value with `share` < d is a change of something that iterations share.
+ * W3: a mask has bit i for parameter i; parameters from 30 on share bit 30. In a mask of data, `DATA` says: not from the source's literals.
+ */
+import type { Code } from "../diagnostics/codes.ts";
+import { CODES } from "../diagnostics/codes.ts";
+import type { Diagnostic } from "../diagnostics/diagnostic.ts";
+import type { Agent, Call, Config, ContractNode, File, Func, Generate, Import, ShapeDecl, Use, UseOneOf } from "../syntax/tree.ts";
+import type { Range } from "../text/source.ts";
+import { ANY, join, type Type } from "./types.ts";
+
+export const DATA = 1 << 31;
+
+export function bit(index: number): number {
+    return 1 << (index < 30 ? index : 30);
+}
+
+/** What a top-level name, or a function of an agent, stands for. */
+export interface Binding {
+    readonly kind: "tool" | "llm" | "memory" | "file" | "skill" | "agent" | "func" | "shape";
+    readonly name: string;
+    readonly range: Range;
+    readonly type: Type;
+    readonly import: Import | null;
+    /** Null for an imported agent that could not be found. */
+    agent: AgentScope | null;
+    readonly func: FuncInfo | null;
+    used: boolean;
+    /** The type of a value that may be it, made when first needed. */
+    maybe: Type | null;
+}
+
+export interface FileScope {
+    readonly name: string;
+    readonly tree: File;
+    readonly names: Map<string, Binding>;
+    readonly shapes: Map<string, ShapeDecl>;
+    readonly agents: AgentScope[];
+    readonly funcs: FuncInfo[];
+    readonly diagnostics: Diagnostic[];
+    /** Types of contract nodes, by what is known of where the value came from. */
+    readonly types: readonly [Map<ContractNode, Type>, Map<ContractNode, Type>, Map<ContractNode, Type>, Map<ContractNode, Type>];
+    /** Reading it gave errors: what is missing may only have been unreadable. */
+    readonly broken: boolean;
+}
+
+export interface AgentScope {
+    readonly node: Agent;
+    readonly name: string;
+    readonly file: FileScope;
+    readonly funcs: Map<string, Binding>;
+    main: FuncInfo | null;
+    config: Configured;
+    uses: UseEntry | null;
+    /** A `generate` stands in one of its functions. */
+    generates: boolean;
+}
+
+/** The model, role and description in force. */
+export interface Configured {
+    readonly model: Config | null;
+    readonly role: Config | null;
+    readonly description: Config | null;
+}
+
+export const UNCONFIGURED: Configured = { model: null, role: null, description: null };
+
+/** A `use` in force, and the ones before it. */
+export interface UseEntry {
+    readonly node: Use | UseOneOf;
+    readonly before: UseEntry | null;
+    /** An earlier one with the same label. */
+    readonly twin: UseEntry | null;
+    seen: boolean;
+}
+
+/** One call of a function of the program. `args` has three numbers for each argument: parameters it shares with, depth, data. */
+export interface CallEdge {
+    readonly callee: FuncInfo;
+    readonly node: Call;
+    readonly level: number;
+    readonly inLambda: boolean;
+    readonly args: readonly number[];
+    /** Place of each argument. */
+    readonly ranges: readonly Range[];
+}
+
+/** A diagnostic that holds unless the program changes objects in a way that was seen only later. */
+export interface Pending {
+    readonly diagnostic: Diagnostic;
+    /** The property that was found missing; null for a kind that was found wrong. */
+    readonly property: string | null;
+    readonly inList: boolean;
+}
+
+/** A `generate` and what was in force at it. */
+export interface GenerateSite {
+    readonly node: Generate;
+    readonly func: FuncInfo;
+    readonly uses: UseEntry | null;
+    readonly config: Configured;
+    /** Moment of the walk; a local is visible from its `start` to its `end`. */
+    readonly at: number;
+    /** Where its instruction takes data from. */
+    readonly data: number;
+}
+
+export interface FuncInfo {
+    readonly node: Func;
+    readonly name: string;
+    readonly file: FileScope;
+    readonly agent: AgentScope | null;
+    state: "new" | "walking" | "done";
+    walks: number;
+    queued: boolean;
+    diagnostics: Diagnostic[];
+    pending: Pending[];
+    calls: CallEdge[];
+    effects: Set<string>;
+    generates: GenerateSite[];
+    locals: Local[];
+    /** Parameters that it changes. */
+    mutates: number;
+    /** Parameters that its value may share with. */
+    returns: number;
+    /** Where its value takes data from. */
+    data: number;
+    result: Type;
+    /** Capabilities that calls pass, by parameter. */
+    readonly passed: (Binding | null)[];
+    /** Functions that read this one's summary before it was whole. */
+    readonly early: Set<FuncInfo>;
+}
+
+export interface Local {
+    readonly name: string;
+    readonly range: Range;
+    type: Type;
+    /** Depth of `parallel for` where it was made. */
+    readonly level: number;
+    /** Depth of loops of any kind where it was made. */
+    readonly loop: number;
+    share: number;
+    params: number;
+    data: number;
+    readonly ordinal: number;
+    readonly shadowed: Local | undefined;
+    readonly start: number;
+    end: number;
+}
+
+/** What the whole program has in common. */
+export interface Checking {
+    readonly files: Map<string, FileScope>;
+    readonly order: readonly FileScope[];
+    readonly queue: FuncInfo[];
+    /** Properties that are assigned somewhere. */
+    readonly assigned: Set<string>;
+    /** A property of unknown name is assigned somewhere. */
+    anyAssigned: boolean;
+    /** A value of unknown kind may be put into an object, or into a list, whose contract is known. */
+    objectsChange: boolean;
+    listsChange: boolean;
+    /** Effects that change something outside the program. */
+    readonly writes: Set<string>;
+    /** Import nodes of local modules that only read. */
+    readonly readOnly: ReadonlySet<Import>;
+    /** Depth of expressions of all walks under way. */
+    depth: number;
+}
+
+export type Extra = Pick<Diagnostic, "hint" | "fixes" | "related">;
+
+export function diagnostic(file: FileScope, code: Code, range: Range, message: string, extra?: Extra): Diagnostic {
+    const made: { -readonly [K in keyof Diagnostic]: Diagnostic[K] } = {
+        code,
+        severity: CODES[code].severity,
+        message,
+        file: file.name,
+        range,
+    };
+    const hint = extra?.hint ?? CODES[code].hint;
+    if (hint !== undefined) made.hint = hint;
+    if (extra?.fixes !== undefined) made.fixes = extra.fixes;
+    if (extra?.related !== undefined) made.related = extra.related;
+    return made;
+}
+
+/** The state of one walk over one function. */
+export class Walk {
+    readonly checking: Checking;
+    readonly file: FileScope;
+    readonly agent: AgentScope | null;
+    readonly func: FuncInfo;
+    readonly names = new Map<string, Local>();
+    /** Locals in scope, oldest first. */
+    readonly visible: Local[] = [];
+    /** What earlier walks learnt of locals that loops change, by ordinal. */
+    readonly widened: Map<number, Local>;
+    /** Something was learnt that earlier statements of a loop should have known. */
+    again = false;
+    /** Nothing is known of any local: the last resort where walks do not settle. */
+    readonly vague: boolean;
+    /** Depth of `parallel for`, of loops of any kind, and of loops that `break` leaves. */
+    level = 0;
+    loop = 0;
+    breakable = 0;
+    /** Depth of lambdas. */
+    lambda = 0;
+    clock = 0;
+    uses: UseEntry | null = null;
+    /** Every `use` of the function. */
+    readonly declared: UseEntry[] = [];
+    config: Configured = UNCONFIGURED;
+    /** The `use` whose expression is walked; an identifier in it must be data. */
+    using: Use | UseOneOf | null = null;
+    /** Locals that `use` reads, to be looked at again at the end. */
+    readonly used: { readonly local: Local; readonly range: Range }[] = [];
+    /** Type of the values that `return` gives, and what they share: of the function, or of the iteration of a `parallel for`. */
+    returned: Type | null = null;
+    returnedParams = 0;
+    returnedData = 0;
+
+    // Of the expression walked last: see W2 and W3.
+    share = 0;
+    params = 0;
+    data = 0;
+
+    constructor(checking: Checking, func: FuncInfo, widened: Map<number, Local>, vague: boolean) {
+        this.checking = checking;
+        this.func = func;
+        this.file = func.file;
+        this.agent = func.agent;
+        this.widened = widened;
+        this.vague = vague;
+    }
+
+    report(code: Code, range: Range, message: string, extra?: Extra): void {
+        this.func.diagnostics.push(diagnostic(this.file, code, range, message, extra));
+    }
+
+    /** Reports what a later change of an object could make untrue. */
+    suspect(code: Code, range: Range, message: string, property: string | null, inList: boolean, extra?: Extra): void {
+        this.func.pending.push({ diagnostic: diagnostic(this.file, code, range, message, extra), property, inList });
+    }
+
+    /** The value walked last is new here and shares with nothing. */
+    isFresh(data: number): void {
+        this.share = this.level;
+        this.params = 0;
+        this.data = data;
+    }
+
+    /** Makes a name of the present block. What the value shares is what `share`, `params` and `data` say. */
+    define(name: string, range: Range, type: Type): Local {
+        const ordinal = this.func.locals.length;
+        const known = this.widened.get(ordinal);
+        const local: Local = {
+            name,
+            range,
+            type: this.vague ? vaguely(type) : known === undefined ? type : join(known.type, type),
+            level: this.level,
+            loop: this.loop,
+            share: known === undefined ? this.share : Math.min(known.share, this.share),
+            params: known === undefined ? this.params : known.params | this.params,
+            data: known === undefined ? this.data : known.data | this.data,
+            ordinal,
+            shadowed: this.names.get(name),
+            start: ++this.clock,
+            end: -1,
+        };
+        this.func.locals.push(local);
+        this.names.set(name, local);
+        this.visible.push(local);
+        return local;
+    }
+
+    /** A further value for a local: what is known of it shrinks to what is true of both. */
+    widen(local: Local, type: Type): void {
+        const joined = this.vague ? vaguely(join(local.type, type)) : join(local.type, type);
+        const share = Math.min(local.share, this.share);
+        const params = local.params | this.params;
+        const data = local.data | this.data;
+        if (joined === local.type && share === local.share && params === local.params && data === local.data) return;
+        local.type = joined;
+        local.share = share;
+        local.params = params;
+        local.data = data;
+        if (this.loop > local.loop) {
+            this.again = true;
+            this.widened.set(local.ordinal, local);
+        }
+    }
+
+    /** Forgets the names made since `mark`. */
+    leave(mark: number): void {
+        while (this.visible.length > mark) {
+            const local = this.visible.pop() as Local;
+            local.end = ++this.clock;
+            if (local.shadowed === undefined) this.names.delete(local.name);
+            else this.names.set(local.name, local.shadowed);
+        }
+    }
+}
+
+function vaguely(type: Type): Type {
+    return type.cap === null ? ANY : join(ANY, type);
+}

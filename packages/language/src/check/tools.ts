@@ -1,0 +1,43 @@
+/**
+ * What the checker knows of tools by the scheme of their URI: their methods, and which of these change something.
+ *
+ * Boundary: data and look-ups. What a tool really does is known to the host alone.
+ */
+import type { Import } from "../syntax/tree.ts";
+import type { Checking } from "./model.ts";
+
+/** Methods of the schemes whose methods are fixed. */
+const METHODS: Readonly<Record<string, readonly string[]>> = {
+    sh: ["run"],
+    env: ["get"],
+    file: ["read", "list", "write", "patch", "undo"],
+};
+
+/** AgentScript's names of methods that write, whatever the tool. */
+const WRITING: ReadonlySet<string> = new Set(["write", "patch", "delete", "post", "put"]);
+/** More of them, which AgentScript lets pass: told as a warning. */
+const ALSO_WRITING: ReadonlySet<string> = new Set(["undo"]);
+/** Schemes of which every method may write. */
+const OPAQUE: ReadonlySet<string> = new Set(["mcp", "npm", "node"]);
+
+export function schemeOf(uri: string): string {
+    return /^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1]?.toLowerCase() ?? "";
+}
+
+/** The methods of a tool, where its scheme fixes them. */
+export function methodsOf(tool: Import): readonly string[] | null {
+    const scheme = schemeOf(tool.uri.value);
+    return Object.hasOwn(METHODS, scheme) ? (METHODS[scheme] as readonly string[]) : null;
+}
+
+/** Whether a call changes something, so that iterations in parallel must not make it: `error` by AgentScript's rule, `warning` beyond it. */
+export function toolWrites(tool: Import, method: string, checking: Pick<Checking, "readOnly">): "error" | "warning" | null {
+    const uri = tool.uri.value;
+    const scheme = schemeOf(uri);
+    if (OPAQUE.has(scheme)) return "error";
+    if (WRITING.has(method)) return "error";
+    if (scheme === "" && !checking.readOnly.has(tool)) return "error";
+    if (scheme === "host") return uri === "host://optimizer" && method === "specialize" ? "error" : null;
+    if (ALSO_WRITING.has(method) || WRITING.has(method.toLowerCase())) return "warning";
+    return null;
+}

@@ -1,0 +1,385 @@
+/**
+ * What the checker knows of a value: its kind, and as much of its shape as contracts and literals tell.
+ *
+ * Boundary: types and the tables they refer to; no walking of statements, no messages about programs.
+ *
+ * Y1: a type may know less than is true, never more: `any` is always right.
+ * Y2: `join` only ever forgets, except that a capability once seen stays (`cap`), so that isolation errs on the safe side.
+ * Y3: the type of one contract node is made once; equal nodes give the same object, and types of contracts are compared by identity.
+ */
+import type { ContractNode, ContractObject, Expr } from "../syntax/tree.ts";
+import type { Binding, FileScope } from "./model.ts";
+
+export type Kind =
+    | "any"
+    | "string"
+    | "number"
+    | "boolean"
+    | "none"
+    | "list"
+    | "object"
+    | "tool"
+    | "llm"
+    | "memory"
+    | "agent"
+    | "func"
+    | "skill"
+    | "json";
+
+/** Kinds that are capabilities: never data. */
+export const CAPABILITIES: ReadonlySet<Kind> = new Set(["tool", "llm", "memory", "agent", "func", "skill"]);
+
+export interface Type {
+    readonly kind: Kind;
+    /** Of a list: what its contract says of the items. */
+    readonly item: Type | null;
+    /** Of an object: its contract, read in `file`. */
+    readonly contract: ContractObject | null;
+    readonly file: FileScope | null;
+    /** Of an object literal: its own keys. Null where it has others too. */
+    readonly fields: ReadonlyMap<string, Type> | null;
+    /** Texts it can be, where a contract lists them. */
+    readonly values: readonly string[] | null;
+    /** It may be none as well. */
+    readonly optional: boolean;
+    /** The capability that it is (a capability's kind), or that it may be or hold (any, list, object). */
+    readonly cap: Binding | null;
+    /** It came from inside a list, whose items may be replaced. */
+    readonly inList: boolean;
+    /** It came from a parameter: the caller may give more fields than the contract names. */
+    readonly open: boolean;
+}
+
+export function makeType(kind: Kind, more: Partial<Type> = {}): Type {
+    return {
+        kind,
+        item: more.item ?? null,
+        contract: more.contract ?? null,
+        file: more.file ?? null,
+        fields: more.fields ?? null,
+        values: more.values ?? null,
+        optional: more.optional ?? false,
+        cap: more.cap ?? null,
+        inList: more.inList ?? false,
+        open: more.open ?? false,
+    };
+}
+
+export const ANY = makeType("any");
+export const STRING = makeType("string");
+export const NUMBER = makeType("number");
+export const BOOLEAN = makeType("boolean");
+export const NONE = makeType("none");
+export const LIST = makeType("list", { item: ANY });
+export const OBJECT = makeType("object");
+export const JSON_FUNCTIONS = makeType("json");
+const OPTIONAL_STRING = makeType("string", { optional: true });
+
+/** What a built-in's row says of its result. */
+export const RESULTS: Readonly<Record<string, Type>> = {
+    string: STRING,
+    number: NUMBER,
+    boolean: BOOLEAN,
+    list: LIST,
+    object: OBJECT,
+    any: ANY,
+};
+
+/** A `generate` without a contract: text, or none from a mock model. */
+export const FREE_TEXT = OPTIONAL_STRING;
+
+/** The names of contracts that are not shapes. */
+export const BASIC: Readonly<Record<string, Type>> = {
+    string: STRING,
+    number: NUMBER,
+    boolean: BOOLEAN,
+    json: ANY,
+    none: NONE,
+    list: LIST,
+};
+
+export function optional(type: Type): Type {
+    if (type.optional || type.kind === "any" || type.kind === "none") return type;
+    return type === STRING ? OPTIONAL_STRING : { ...type, optional: true };
+}
+
+/** The same, which may be or hold a capability. */
+export function holding(type: Type, cap: Binding): Type {
+    return type.cap !== null ? type : { ...type, cap };
+}
+
+/** A value nothing is known of but that it may be this capability. */
+export function maybeCapability(cap: Binding): Type {
+    if (cap.maybe === null) cap.maybe = makeType("any", { cap });
+    return cap.maybe;
+}
+
+/** What is true of both. */
+export function join(a: Type, b: Type): Type {
+    if (a === b) return a;
+    if (a.cap !== null || b.cap !== null) {
+        if (a.kind === b.kind && a.cap === b.cap) return a.kind === "list" ? holding(LIST, a.cap as Binding) : a;
+        const cap = (a.cap ?? b.cap) as Binding;
+        return a.kind === "any" && a.cap === cap ? a : maybeCapability(cap);
+    }
+    if (a.kind === "any" || b.kind === "any") return ANY;
+    if (a.kind === "none") return optional(b);
+    if (b.kind === "none") return optional(a);
+    if (a.kind !== b.kind) return ANY;
+    const may = a.optional || b.optional;
+    switch (a.kind) {
+        case "string":
+            if (a.values !== null && b.values !== null) {
+                if (sameTexts(a.values, b.values)) return may ? optional(a) : a;
+            }
+            return may ? OPTIONAL_STRING : STRING;
+        case "number":
+        case "boolean":
+            return may ? optional(a) : a;
+        case "list":
+            if (a.item === b.item) return may ? optional(a) : a;
+            return may ? optional(LIST) : LIST;
+        case "object":
+            if (
+                (a.contract !== null && a.contract === b.contract && a.inList === b.inList && a.open === b.open) ||
+                (a.fields !== null && sameFields(a.fields, b.fields))
+            )
+                return may ? optional(a) : a;
+            return may ? optional(OBJECT) : OBJECT;
+        default:
+            return ANY;
+    }
+}
+
+function sameTexts(a: readonly string[], b: readonly string[]): boolean {
+    return a.length === b.length && a.every((one, i) => one === b[i]);
+}
+
+function sameFields(a: ReadonlyMap<string, Type>, b: ReadonlyMap<string, Type> | null): boolean {
+    if (b === null || a.size !== b.size) return false;
+    for (const [name, type] of a) if (b.get(name) !== type) return false;
+    return true;
+}
+
+/** How deep a chain of shapes that name shapes is followed. */
+const MAX_REFS = 64;
+
+/** The type of a value that met the contract. */
+export function contractType(node: ContractNode, file: FileScope, inList = false, open = false, refs = 0): Type {
+    switch (node.kind) {
+        case "c.name": {
+            const name = node.name.text;
+            if (Object.hasOwn(BASIC, name)) return BASIC[name] as Type;
+            const shape = refs < MAX_REFS ? file.shapes.get(name) : undefined;
+            return shape === undefined ? ANY : contractType(shape.contract, file, inList, open, refs + 1);
+        }
+        case "c.literal":
+            return typeof node.value === "string"
+                ? cached(node, file, inList, open, refs)
+                : node.value === null
+                  ? NONE
+                  : typeof node.value === "number"
+                    ? NUMBER
+                    : BOOLEAN;
+        default:
+            return cached(node, file, inList, open, refs);
+    }
+}
+
+function cached(node: ContractNode, file: FileScope, inList: boolean, open: boolean, refs: number): Type {
+    const types = file.types[(inList ? 1 : 0) + (open ? 2 : 0)] as Map<ContractNode, Type>;
+    let type = types.get(node);
+    if (type === undefined) {
+        type = fresh(node, file, inList, open, refs);
+        types.set(node, type);
+    }
+    return type;
+}
+
+function fresh(node: ContractNode, file: FileScope, inList: boolean, open: boolean, refs: number): Type {
+    switch (node.kind) {
+        case "c.literal":
+            return makeType("string", { values: [String(node.value)] });
+        case "c.list":
+            return makeType("list", { item: contractType(node.item, file, true, open, refs), inList, open });
+        case "c.object":
+            return makeType("object", { contract: node, file, inList, open });
+        case "c.optional":
+            return optional(contractType(node.of, file, inList, open, refs));
+        case "c.union": {
+            const members = node.members.map((one) => contractType(one, file, inList, open, refs));
+            if (members.every((one) => one.kind === "string" && one.values !== null && !one.optional))
+                return makeType("string", { values: members.flatMap((one) => one.values as readonly string[]) });
+            return members.reduce((all, one) => join(all, one));
+        }
+        case "c.name":
+            return ANY;
+    }
+}
+
+/** What reading `name` of an object gives: its type, null where there is certainly no such property, undefined where nothing is known. */
+export function property(type: Type, name: string): Type | null | undefined {
+    if (type.fields !== null) return type.fields.get(name) ?? null;
+    if (type.contract === null || type.file === null) return undefined;
+    for (const field of type.contract.fields) {
+        if (field.name.text !== name) continue;
+        if (field.type === undefined) return STRING;
+        const found = contractType(field.type, type.file, type.inList, type.open);
+        return field.optional && field.default === undefined ? optional(found) : found;
+    }
+    return null;
+}
+
+/** Names of the properties that are known, for messages. */
+export function propertyNames(type: Type): string[] {
+    if (type.fields !== null) return [...type.fields.keys()];
+    return type.contract === null ? [] : type.contract.fields.map((field) => field.name.text);
+}
+
+/** For messages: `a list`, `text`, `the tool Repo`. */
+export function describe(type: Type): string {
+    switch (type.kind) {
+        case "any":
+            return "a value";
+        case "string":
+            return "a string";
+        case "number":
+            return "a number";
+        case "boolean":
+            return "a boolean";
+        case "none":
+            return "none";
+        case "list":
+            return "a list";
+        case "object":
+            return "an object";
+        case "json":
+            return "the functions of json";
+        case "func":
+            return `the function ${type.cap?.name ?? ""}`;
+        default:
+            return `the ${type.kind} ${type.cap?.name ?? ""}`;
+    }
+}
+
+/**
+ * Why a value of this type, written as `expr`, can never meet the contract; null where it may. Fields beyond the contract are no reason.
+ */
+export function misfit(type: Type, expr: Expr | null, node: ContractNode, file: FileScope, refs = 0): string | null {
+    if (CAPABILITIES.has(type.kind)) return `${describe(type)} is a capability, never data`;
+    const plain = expr?.kind === "paren" ? expr.value : expr;
+    switch (node.kind) {
+        case "c.name": {
+            const name = node.name.text;
+            if (!Object.hasOwn(BASIC, name)) {
+                const shape = refs < MAX_REFS ? file.shapes.get(name) : undefined;
+                return shape === undefined ? null : misfit(type, plain, shape.contract, file, refs + 1);
+            }
+            if (name === "json" || type.kind === "any" || type.kind === name || type.optional) return null;
+            return `${describe(type)} is no ${name}`;
+        }
+        case "c.optional":
+            return type.kind === "none" ? null : misfit(type, plain, node.of, file, refs);
+        case "c.literal": {
+            const value = plain === null ? undefined : literalOf(plain);
+            if (value !== undefined) return value === node.value ? null : `${JSON.stringify(value)} is not ${JSON.stringify(node.value)}`;
+            if (type.kind === "any" || type.optional) return null;
+            const wanted = node.value === null ? "none" : typeof node.value;
+            if (type.kind !== wanted) return `${describe(type)} is not ${JSON.stringify(node.value)}`;
+            return type.values !== null && !type.values.includes(String(node.value)) ? `it is never ${JSON.stringify(node.value)}` : null;
+        }
+        case "c.union": {
+            let reason: string | null = null;
+            for (const member of node.members) {
+                reason = misfit(type, plain, member, file, refs);
+                if (reason === null) return null;
+            }
+            if (!node.members.every((one) => one.kind === "c.literal")) return `${describe(type)} fits none of the alternatives`;
+            const value = plain === null ? undefined : literalOf(plain);
+            const shown = value === undefined ? describe(type) : JSON.stringify(value);
+            return `${shown} is none of ${node.members.map((one) => JSON.stringify((one as { value: unknown }).value)).join(", ")}`;
+        }
+        case "c.list": {
+            if (type.kind === "any" || (type.optional && type.kind !== "list")) return null;
+            if (type.kind !== "list") return type.optional ? null : `${describe(type)} is no list`;
+            if (plain?.kind !== "list") return null;
+            for (const item of plain.items) {
+                if (item.kind === "spread") continue;
+                const reason = misfit(literalType(item), item, node.item, file, refs);
+                if (reason !== null) return `in its items ${reason}`;
+            }
+            return null;
+        }
+        case "c.object": {
+            if (type.kind === "any" || type.optional) return null;
+            if (type.kind !== "object") return `${describe(type)} is no object`;
+            if (type.fields === null) return null;
+            for (const field of node.fields) {
+                const name = field.name.text;
+                const own = type.fields.get(name);
+                if (own === undefined) {
+                    if (field.optional || field.default !== undefined || field.type?.kind === "c.optional") continue;
+                    return `the field '${name}' is missing`;
+                }
+                if (field.type === undefined) continue;
+                if (own.kind === "none" && field.optional) continue;
+                const reason = misfit(own, entryOf(plain, name), field.type, file, refs);
+                if (reason !== null) return `in '${name}' ${reason}`;
+            }
+            return null;
+        }
+    }
+}
+
+function entryOf(expr: Expr | null, name: string): Expr | null {
+    if (expr?.kind !== "object") return null;
+    let found: Expr | null = null;
+    for (const entry of expr.entries) if (entry.kind === "entry" && entry.key.text === name) found = entry.value;
+    return found;
+}
+
+/** The value of a literal; undefined for anything else. */
+export function literalOf(expr: Expr): string | number | boolean | null | undefined {
+    switch (expr.kind) {
+        case "string":
+        case "number":
+        case "bool":
+            return expr.value;
+        case "none":
+            return null;
+        case "unary": {
+            if (expr.op !== "-") return undefined;
+            return expr.value.kind === "number" ? -expr.value.value : undefined;
+        }
+        default:
+            return undefined;
+    }
+}
+
+/** The type of an expression from its spelling alone. */
+export function literalType(expr: Expr): Type {
+    switch (expr.kind) {
+        case "string":
+            return STRING;
+        case "number":
+            return NUMBER;
+        case "bool":
+            return BOOLEAN;
+        case "none":
+            return NONE;
+        case "list":
+            return LIST;
+        case "unary":
+            return expr.op === "-" ? NUMBER : BOOLEAN;
+        case "object": {
+            const fields = new Map<string, Type>();
+            for (const entry of expr.entries) {
+                if (entry.kind === "spread") return OBJECT;
+                fields.set(entry.key.text, literalType(entry.value));
+            }
+            return makeType("object", { fields });
+        }
+        default:
+            return ANY;
+    }
+}

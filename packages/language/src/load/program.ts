@@ -1,0 +1,211 @@
+/**
+ * From an entry file to all files of a program: follows the imports of agents, and looks at where every import points.
+ *
+ * Boundary: reads through `ProgramFiles` alone and knows no file system. What is inside the files is checked later (`check`).
+ *
+ * O1: each file is read and parsed once, whatever imports it.
+ * O2: in `order` a file comes after those it imports; the entry is last. Files in a circle come in the order of reading.
+ * O3: nothing is opened that `resolve` puts outside the tree, and no module is named whose import the allow list does not allow.
+ */
+import type { Code } from "../diagnostics/codes.ts";
+import { CODES } from "../diagnostics/codes.ts";
+import type { Diagnostic } from "../diagnostics/diagnostic.ts";
+import { didYouMean } from "../diagnostics/nearest.ts";
+import { parse } from "../syntax/parse/parse.ts";
+import type { File, Import } from "../syntax/tree.ts";
+import { type Range, source } from "../text/source.ts";
+import { CODE, COMMANDS, EXAMPLES, MODULE, PROGRAM, SCHEMES, SHELLS, schemeOf } from "./schemes.ts";
+
+export type Allowed = { readonly allowed: true; readonly effectful?: boolean } | { readonly allowed: false; readonly reason: string };
+
+export interface ProgramFiles {
+    /** The text of a file named by `resolve`, or of the entry; null where there is none. */
+    read(path: string): string | null;
+    /** The name of the file that `uri`, written in the file `from`, means; null where it is outside the program's tree and not granted. */
+    resolve(from: string, uri: string): string | null;
+    /** The allow list for `node:`, `npm:` and local modules. Without it none is allowed. */
+    allowTool?(uri: string, file: string): Allowed;
+}
+
+export interface LoadedProgram {
+    readonly entry: string;
+    readonly files: ReadonlyMap<string, File>;
+    readonly order: readonly string[];
+    /** For each file, the names of imported agents and the files that declare them. */
+    readonly links: ReadonlyMap<string, ReadonlyMap<string, string>>;
+    /** Imports of local modules that the allow list says only read. */
+    readonly readOnly: ReadonlySet<Import>;
+    /** What reading, parsing and following the imports found. */
+    readonly diagnostics: readonly Diagnostic[];
+}
+
+interface Opened {
+    readonly file: File;
+    readonly imports: readonly Import[];
+    /** Next import to follow. */
+    at: number;
+}
+
+export function loadProgram(entry: string, files: ProgramFiles): LoadedProgram {
+    const found: Diagnostic[] = [];
+    const trees = new Map<string, File>();
+    const order: string[] = [];
+    const links = new Map<string, Map<string, string>>();
+    const readOnly = new Set<Import>();
+    /** Files whose imports are being followed, outermost first. */
+    const path: Opened[] = [];
+    const open = new Set<string>();
+
+    const report = (
+        file: string,
+        code: Code,
+        range: Range,
+        message: string,
+        hint: string | undefined = CODES[code].hint,
+        more: Partial<Diagnostic> = {},
+    ): void => {
+        found.push({ code, severity: CODES[code].severity, message, file, range, ...(hint === undefined ? {} : { hint }), ...more });
+    };
+
+    const enter = (name: string): boolean => {
+        const text = files.read(name);
+        if (text === null) return false;
+        const tree = parse(source(text, name));
+        trees.set(name, tree);
+        found.push(...tree.diagnostics);
+        path.push({ file: tree, imports: tree.items.filter((item): item is Import => item.kind === "import"), at: 0 });
+        open.add(name);
+        return true;
+    };
+
+    if (!enter(entry)) report(entry, "IMPORT_NOT_FOUND", { start: 0, end: 0 }, `there is no file ${entry}`);
+    for (let top = path[path.length - 1]; top !== undefined; top = path[path.length - 1]) {
+        const name = top.file.source.file;
+        const node = top.imports[top.at++];
+        if (node === undefined) {
+            path.pop();
+            open.delete(name);
+            order.push(name);
+            continue;
+        }
+        const target = agentFile(node, name);
+        if (target === null) continue;
+        if (open.has(target)) {
+            const circle = path.slice(path.findIndex((one) => one.file.source.file === target)).map((one) => one.file.source.file);
+            report(
+                name,
+                "IMPORT_CYCLE",
+                node.uri.range,
+                `files import one another in a circle: ${[...circle, target].join(" → ")}`,
+                "move what both need into a third file",
+            );
+            continue;
+        }
+        if (!trees.has(target) && enter(target)) {
+            top.at--;
+            // Followed first; then this import is looked at again, with its file read.
+            continue;
+        }
+        const tree = trees.get(target);
+        if (tree === undefined) report(name, "IMPORT_NOT_FOUND", node.uri.range, `there is no file ${target}`);
+        else linkAgent(node, name, tree);
+    }
+    return { entry, files: trees, order, links, readOnly, diagnostics: found };
+
+    /** The file that an import of an agent means; null for other imports, which are looked at here, and for wrong ones. */
+    function agentFile(node: Import, file: string): string | null {
+        const uri = node.uri.value;
+        const at = node.uri.range;
+        // The parser has said what is missing.
+        if (node.name.text === "" || at.start === at.end) return null;
+        if (node.clauses !== undefined && node.clauses.length > 0)
+            unsupported(
+                file,
+                { start: node.uri.range.end, end: node.range.end },
+                "clauses at an import are not in this version",
+                "remove them; every call of the tool is then decided by the host alone",
+            );
+        const scheme = schemeOf(uri);
+        if (node.what === "skill") {
+            unsupported(file, at, "skills are not in this version");
+            return null;
+        }
+        if (node.what === "agent" && scheme !== "" && scheme !== "file") {
+            unsupported(file, at, `an agent of '${scheme}:' is not in this version`, "import an agent from a .remit or .as file");
+            return null;
+        }
+        if (!SCHEMES[node.what].includes(scheme)) {
+            const hint = didYouMean(scheme, SCHEMES[node.what]) ?? `write for example ${EXAMPLES[node.what]}`;
+            const message = scheme === "" ? `'${uri}' names no ${node.what}` : `no ${node.what} has the scheme '${scheme}:'`;
+            report(file, "INVALID_IMPORT_URI", at, message, hint);
+            return null;
+        }
+        if (node.what === "tool") tool(node, file, scheme);
+        if (node.what === "llm" && scheme.startsWith("http") && !/^https?:\/\/[^/]/i.test(uri))
+            report(file, "INVALID_IMPORT_URI", at, `'${uri}' names no host`);
+        if (node.what !== "file" && node.what !== "agent") return null;
+        const target = files.resolve(file, uri);
+        if (target === null) {
+            report(file, "IMPORT_OUTSIDE_TREE", at, `'${uri}' is outside the program's folder`);
+            return null;
+        }
+        if (node.what === "file") return null;
+        if (PROGRAM.test(target)) return target;
+        report(file, "INVALID_IMPORT_URI", at, `'${uri}' is no program`, "an agent is imported from a .remit or .as file");
+        return null;
+    }
+
+    function unsupported(file: string, range: Range, message: string, hint?: string): void {
+        report(file, "UNSUPPORTED", range, message, hint);
+    }
+
+    function tool(node: Import, file: string, scheme: string): void {
+        const uri = node.uri.value;
+        const at = node.uri.range;
+        if (scheme === "sh") {
+            const command = uri.slice("sh:".length).replace(/^\/\//, "");
+            if (COMMANDS.includes(command)) return;
+            if (SHELLS.has(command))
+                report(
+                    file,
+                    "INVALID_IMPORT_URI",
+                    at,
+                    "a shell is never a tool",
+                    `known are ${COMMANDS.map((one) => `sh://${one}`).join(", ")}`,
+                );
+            else
+                report(
+                    file,
+                    "INVALID_IMPORT_URI",
+                    at,
+                    `there is no command '${command}'`,
+                    didYouMean(command, COMMANDS) ?? `known are ${COMMANDS.map((one) => `sh://${one}`).join(", ")}`,
+                );
+            return;
+        }
+        if (!CODE.has(scheme)) return;
+        if (scheme === "" && !MODULE.test(uri)) {
+            report(file, "INVALID_IMPORT_URI", at, `'${uri}' names no tool`, `write for example ${EXAMPLES.tool}`);
+            return;
+        }
+        if (scheme === "" && files.resolve(file, uri) === null) {
+            report(file, "IMPORT_OUTSIDE_TREE", at, `'${uri}' is outside the program's folder`);
+            return;
+        }
+        const answer: Allowed = files.allowTool?.(uri, file) ?? { allowed: false, reason: "there is no allow list" };
+        if (!answer.allowed) report(file, "UNAUTHORIZED_TOOL_IMPORT", at, `'${uri}' is not allowed: ${answer.reason}`);
+        else if (scheme === "" && answer.effectful === false) readOnly.add(node);
+    }
+
+    function linkAgent(node: Import, file: string, tree: File): void {
+        const { text, range } = node.name;
+        const names = tree.items.flatMap((item) => (item.kind === "agent" && item.name !== undefined ? [item.name.text] : []));
+        if (names.includes(text)) {
+            const own = links.get(file) ?? new Map<string, string>();
+            links.set(file, own.set(text, tree.source.file));
+            return;
+        }
+        const hint = didYouMean(text, names) ?? (names.length > 0 ? `it declares ${names.join(", ")}` : "it declares no agent with a name");
+        report(file, "IMPORT_AGENT_MISSING", range, `${tree.source.file} declares no agent '${text}'`, hint);
+    }
+}
