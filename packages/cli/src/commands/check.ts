@@ -1,0 +1,42 @@
+/** `remit check`: every error of all files in one pass. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { checkFile } from "@remit/host";
+import { applyFixes, type Diagnostic, type Fix, type Source, source } from "@remit/language";
+import { showDiagnostics } from "../diagnostics.ts";
+import { EXIT, paint, printJson, say } from "../io.ts";
+
+export default async function check(args: string[], options: Record<string, unknown>): Promise<number> {
+    const found = new Map<string, Diagnostic>();
+    const sources = new Map<string, Source>();
+    for (const file of args) {
+        let checked = await checkFile(file);
+        if (options["fix"]) {
+            let fixed = 0;
+            for (const [name, path] of checked.paths) {
+                const fixes = checked.diagnostics.filter((one) => one.file === name).flatMap((one): Fix[] => one.fixes?.filter((fix) => fix.safe).slice(0, 1) ?? []);
+                if (fixes.length === 0) continue;
+                writeFileSync(path, applyFixes(readFileSync(path, "utf8"), fixes));
+                fixed += fixes.length;
+            }
+            if (fixed > 0) {
+                say(`${fixed} ${fixed === 1 ? "fix" : "fixes"} applied`);
+                checked = await checkFile(file);
+            }
+        }
+        // a file that two programs import is told about once
+        for (const one of checked.diagnostics) found.set(`${one.file}:${one.range.start}:${one.range.end}:${one.code}`, one);
+        for (const [name, text] of checked.texts) sources.set(name, source(text, name));
+    }
+    const all = [...found.values()];
+    const errors = all.filter((one) => one.severity === "error").length;
+    const warnings = all.filter((one) => one.severity === "warning").length;
+    if (options["json"]) {
+        printJson(all as never);
+        return errors > 0 ? EXIT.failed : EXIT.ok;
+    }
+    showDiagnostics(all, sources, { notes: true });
+    const colour = paint(process.stderr);
+    const counted = [...(errors ? [`${errors} ${errors === 1 ? "error" : "errors"}`] : []), ...(warnings ? [`${warnings} ${warnings === 1 ? "warning" : "warnings"}`] : [])];
+    say(errors === 0 ? colour("green", counted.length ? `no errors, ${counted.join(", ")}` : "no errors") : colour("red", counted.join(", ")));
+    return errors > 0 ? EXIT.failed : EXIT.ok;
+}

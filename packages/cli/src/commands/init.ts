@@ -1,0 +1,27 @@
+/** `remit init`: a small project that runs as it is, without an account. */
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { EXIT, print, say, UsageError } from "../io.ts";
+import { PROJECT } from "./init-files.ts";
+
+export default async function init(args: string[], options: Record<string, unknown>): Promise<number> {
+    const folder = resolve(args[0] ?? ".");
+    const there = existsSync(folder) ? readdirSync(folder).filter((name) => name !== ".git") : [];
+    const clash = PROJECT.map((file) => file.path).filter((path) => existsSync(join(folder, path)));
+    if (there.length > 0 && !options["force"])
+        throw new UsageError(`${args[0] ?? "this folder"} is not empty`, "name a new folder, or use --force (files that are there stay as they are)");
+    for (const { path, text } of PROJECT) {
+        if (clash.includes(path)) {
+            say(`kept ${path}`);
+            continue;
+        }
+        const target = join(folder, path);
+        mkdirSync(dirname(target), { recursive: true });
+        // `wx`: never over a file that appeared meanwhile
+        writeFileSync(target, text, { flag: "wx" });
+        say(`made ${path}`);
+    }
+    const at = relative(process.cwd(), folder);
+    print(`\nReady. Now:\n${at ? `  cd ${at}\n` : ""}  remit run main.remit --input @input.json\n  remit explain main.remit`);
+    return EXIT.ok;
+}

@@ -1,0 +1,26 @@
+/** `remit replay`: the same run from its record. Nothing is performed; the record must come out equal. */
+import { openLedger } from "@remit/host";
+import type { Json } from "@remit/language";
+import { EXIT, paint, plain, print, printJson } from "../io.ts";
+
+export default async function replay(args: string[], options: Record<string, unknown>): Promise<number> {
+    const ledger = await openLedger(options["ledger"] as string | undefined);
+    try {
+        const run = ledger.run(args[0] as string);
+        const found = ledger.replay(run.id);
+        if (options["json"]) {
+            printJson(found as unknown as Json, true);
+            return found.equal ? EXIT.ok : EXIT.failed;
+        }
+        const colour = paint(process.stdout);
+        const sizes = `${found.steps.replayed} steps, ${found.events.replayed} events, ${found.outcomes} outcomes from the ledger`;
+        if (found.equal) print(`${run.id}: ${colour("green", "equal")}: ${sizes}; nothing was performed`);
+        else {
+            print(`${run.id}: ${colour("red", "DIFFERENT")}: ${sizes}`);
+            if (found.first) print(`  first at ${plain(found.first.path)}${found.first.seq ? ` (event ${found.first.seq})` : ""}: ${plain(found.first.message)}`);
+        }
+        return found.equal ? EXIT.ok : EXIT.failed;
+    } finally {
+        ledger.close();
+    }
+}

@@ -1,0 +1,67 @@
+/** `remit resume`: goes on with a run that was interrupted, stopped, or waits for an answer. */
+import { LedgerError, openLedger, type UnknownAnswer } from "@remit/host";
+import type { Json } from "@remit/language";
+import { EXIT, say, UsageError } from "../io.ts";
+import { finish, handlers, hostOptions, watched } from "../running.ts";
+
+export default async function resume(args: string[], options: Record<string, unknown>): Promise<number> {
+    const answers = new Map((options["answer"] as string[] | undefined)?.map(answerOf));
+    const ledger = await openLedger(options["ledger"] as string | undefined);
+    const watch = watched(options);
+    try {
+        const info = ledger.run(args[0] as string);
+        const on = handlers(options, watch);
+        const asked = on.ask;
+        const handle = await ledger.resume<Json>(info.id, {
+            ...hostOptions(options),
+            signal: watch.signal,
+            on: {
+                ...on,
+                unknown: (effect) => answers.get(effect.path)?.unknown ?? null,
+                ask: (request, about) => answers.get(about.effect.path)?.text ?? asked?.(request, about) ?? null,
+                input: (request, about) => {
+                    const said = answers.get(about.effect.path);
+                    return said === undefined ? (on.input?.(request, about) ?? null) : said.json;
+                },
+            },
+        });
+        return await finish(handle, watch, { ...options, root: info.root || process.cwd() });
+    } catch (error) {
+        if (error instanceof LedgerError && error.code === "finished") {
+            say(`${error.message}. ${error.hint}`);
+            return EXIT.usage;
+        }
+        throw error;
+    } finally {
+        watch.end();
+        ledger.close();
+    }
+}
+
+interface Answer {
+    readonly text: string;
+    readonly json: Json;
+    readonly unknown: UnknownAnswer | null;
+}
+
+/** `PATH=done:JSON`, `PATH=again`, `PATH=give-up` for an unknown outcome; `PATH=TEXT` for a question or an input. */
+function answerOf(pair: string): [string, Answer] {
+    const at = pair.indexOf("=");
+    if (at <= 0) throw new UsageError(`--answer takes PATH=ANSWER, not '${pair}'`, "the paths are in what `remit resume RUN` says it waits for");
+    const text = pair.slice(at + 1);
+    const path = pair.slice(0, at);
+    if (text === "again") return [path, { text, json: text, unknown: { answer: "again" } }];
+    if (text === "give-up") return [path, { text, json: text, unknown: { answer: "give up" } }];
+    if (text.startsWith("done:")) return [path, { text, json: text, unknown: { answer: "done", value: jsonOr(text.slice(5), true) } }];
+    return [path, { text, json: jsonOr(text, false), unknown: null }];
+}
+
+function jsonOr(text: string, strict: boolean): Json {
+    try {
+        return JSON.parse(text) as Json;
+    } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+        if (strict) throw new UsageError(`the value after done: is not JSON: ${error.message}`, `for example done:{"ok":true}`);
+        return text;
+    }
+}

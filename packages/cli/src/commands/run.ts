@@ -1,0 +1,75 @@
+/** `remit run`: a program from its file to its value. */
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { load } from "@remit/host";
+import type { Json } from "@remit/language";
+import { showDiagnostics } from "../diagnostics.ts";
+import { EXIT, UsageError } from "../io.ts";
+import { finish, loadOptions, watched } from "../running.ts";
+
+export default async function run(args: string[], given: Record<string, unknown>): Promise<number> {
+    const options = agentScript(given);
+    const file = args[0] as string;
+    if (options["parse"]) return (await import("./parse.ts")).default([file], options);
+    if (options["check"]) return (await import("./check.ts")).default([file], options);
+    const input = await readInput(options["input"] as string | undefined);
+    const watch = watched(options);
+    const program = await load<Json, Json>(file, {
+        ...loadOptions(options, watch),
+        ...(options["cache"] === false ? { cache: false } : {}),
+        ...(options["variant"] === undefined ? {} : { variants: variants(options["variant"] as string[]) }),
+        ...(options["agent"] === undefined && options["function"] === undefined
+            ? {}
+            : { entry: { ...(options["agent"] ? { agent: String(options["agent"]) } : {}), ...(options["function"] ? { func: String(options["function"]) } : {}) } }),
+    });
+    if (!options["quiet"] && program.diagnostics.length > 0) {
+        const { sourcesOf } = await import("../diagnostics.ts");
+        showDiagnostics(program.diagnostics, sourcesOf(program), { json: options["json"] === true });
+    }
+    try {
+        const handle = program.run(input, { signal: watch.signal });
+        return await finish(handle, watch, { ...options, root: program.root || dirname(resolve(file)) });
+    } finally {
+        watch.end();
+        await program.close();
+    }
+}
+
+/** AgentScript's options in Remit's words. */
+function agentScript(given: Record<string, unknown>): Record<string, unknown> {
+    const options = { ...given };
+    if (options["inputFile"] !== undefined) {
+        if (options["input"] !== undefined) throw new UsageError("--input and --input-file say the same thing; use one");
+        options["input"] = `@${String(options["inputFile"])}`;
+    }
+    if (options["mock"] && options["dryRun"]) throw new UsageError("--mock and --dry-run cannot be used together");
+    if (options["mock"] || options["dryRun"]) options["model"] ??= "mock:";
+    if (options["verbose"]) options["trace"] = true;
+    return options;
+}
+
+async function readInput(text: string | undefined): Promise<Json> {
+    if (text === undefined) return {};
+    if (text === "-") return parsed(await new Response(process.stdin as never).text(), "standard input");
+    if (text.startsWith("@")) return parsed(readFileSync(text.slice(1), "utf8"), text.slice(1));
+    return parsed(text, "--input");
+}
+
+function parsed(text: string, from: string): Json {
+    try {
+        return JSON.parse(text) as Json;
+    } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+        throw new UsageError(`${from} is not JSON: ${error.message}`, `give an object such as '{"name": "value"}', @FILE, or - for standard input`);
+    }
+}
+
+function variants(pairs: readonly string[]): Record<string, string> {
+    return Object.fromEntries(
+        pairs.map((pair) => {
+            const at = pair.lastIndexOf("=");
+            if (at <= 0) throw new UsageError(`--variant takes SITE=NAME, not '${pair}'`);
+            return [pair.slice(0, at), pair.slice(at + 1)];
+        }),
+    );
+}

@@ -1,0 +1,157 @@
+/**
+ * What `run` and `resume` do alike: options to limits and handlers, progress, Ctrl-C, the value on standard output, the failure on standard error.
+ *
+ * Y1: standard output gets the value, once, and nothing else.
+ * Y2: the first Ctrl-C stops the run in good order, the second one ends the process.
+ */
+import { closeSync, openSync, writeSync } from "node:fs";
+import { resolve } from "node:path";
+import { ledgerPath, type LoadOptions, type RunHandle, type RunResult } from "@remit/host";
+import type { Json } from "@remit/language";
+import type { LedgerEvent } from "@remit/machine";
+import { dollars, milliseconds, whole } from "./amounts.ts";
+import { showFailure } from "./failure.ts";
+import { count, duration, EXIT, paint, plain, printJson, say } from "./io.ts";
+import { type Progress, progress, silent } from "./progress.ts";
+
+export interface Watch {
+    readonly signal: AbortSignal;
+    readonly progress: Progress;
+    readonly event: (event: LedgerEvent) => void;
+    readonly models: Set<string>;
+    end(): void;
+}
+
+type Options = Record<string, unknown>;
+
+export function watched(options: Options): Watch {
+    const abort = new AbortController();
+    const shown = options["quiet"] ? silent : options["json"] ? jsonLines() : progress(process.stderr);
+    const file = options["traceFile"] === undefined ? null : openSync(String(options["traceFile"]), "w", 0o600);
+    const models = new Set<string>();
+    let hits = 0;
+    const stop = (): void => {
+        hits++;
+        if (hits > 1) process.exit(EXIT.cancelled);
+        shown.pause();
+        say("Stopping; Ctrl-C again ends at once.");
+        abort.abort();
+    };
+    process.on("SIGINT", stop);
+    process.on("SIGTERM", stop);
+    return {
+        signal: abort.signal,
+        progress: shown,
+        models,
+        event(event) {
+            if (file !== null) writeSync(file, `${JSON.stringify(event)}\n`);
+            const model = modelOf(event);
+            if (model !== null) models.add(model);
+            shown.event(event);
+        },
+        end() {
+            process.off("SIGINT", stop);
+            process.off("SIGTERM", stop);
+            shown.end();
+            if (file !== null) closeSync(file);
+        },
+    };
+}
+
+/** The model that answered an attempt. */
+function modelOf(event: LedgerEvent): string | null {
+    if (event.kind !== "generate.attempt" || event.data === null || typeof event.data !== "object" || Array.isArray(event.data)) return null;
+    const reply = event.data["reply"];
+    const model = reply !== null && typeof reply === "object" && !Array.isArray(reply) ? reply?.["model"] : event.data["model"];
+    return typeof model === "string" ? model : null;
+}
+
+function jsonLines(): Progress {
+    return { ...silent, event: (event) => say(JSON.stringify({ event })) };
+}
+
+export function loadOptions(options: Options, watch: Watch): LoadOptions {
+    const limits = {
+        ...(options["maxTokens"] === undefined ? {} : { tokens: whole(String(options["maxTokens"]), "--max-tokens") }),
+        ...(options["maxCost"] === undefined ? {} : { usd: dollars(String(options["maxCost"]), "--max-cost") }),
+        ...(options["maxSteps"] === undefined ? {} : { steps: whole(String(options["maxSteps"]), "--max-steps") }),
+        ...(options["maxCalls"] === undefined ? {} : { calls: whole(String(options["maxCalls"]), "--max-calls") }),
+        ...(options["timeout"] === undefined ? {} : { time: milliseconds(String(options["timeout"]), "--timeout") }),
+    };
+    return {
+        ...hostOptions(options),
+        ledger: ledgerPath(options["ledger"] as string | undefined),
+        limits,
+        concurrency: Math.max(1, whole(String(options["concurrency"] ?? "4"), "--concurrency")),
+        interactive: true,
+        on: handlers(options, watch),
+    };
+}
+
+/** Options that say how effects are performed, for `run` and `resume` alike. */
+export function hostOptions(options: Options): Pick<LoadOptions, "model" | "workspace" | "trust" | "record"> {
+    return {
+        ...(options["model"] === undefined ? {} : { model: String(options["model"]) }),
+        ...(options["workspace"] === undefined ? {} : { workspace: resolve(String(options["workspace"])) }),
+        ...(options["trust"] ? { trust: true } : {}),
+        ...(options["record"] === undefined ? {} : { record: resolve(String(options["record"])) }),
+    };
+}
+
+export function handlers(options: Options, watch: Watch): NonNullable<LoadOptions["on"]> {
+    const there = process.stdin.isTTY === true && process.stderr.isTTY === true;
+    const yes = options["yes"] === true;
+    return {
+        event: watch.event,
+        part: (path, part) => watch.progress.part(path, part),
+        ...(yes ? { ask: (request) => request.options[0] ?? "once" } : {}),
+        ...(there && !yes ? { ask: async (request) => (await import("./ask.ts")).askChoice(request, watch.progress) } : {}),
+        ...(there
+            ? {
+                  input: async (request) => {
+                      const { askInput } = await import("./ask.ts");
+                      const { parseInput } = await import("@remit/host");
+                      const text = await askInput(request, watch.progress);
+                      return text === null ? null : parseInput(text, request.contract);
+                  },
+              }
+            : {}),
+    };
+}
+
+/** Waits for the end of a run and says how it ended. */
+export async function finish(handle: RunHandle<Json>, watch: Watch, options: Options & { root: string }): Promise<number> {
+    const begun = Date.now();
+    const result = await handle.result;
+    watch.end();
+    if (options["trace"]) {
+        const { traceText } = await import("@remit/machine");
+        const events: LedgerEvent[] = [];
+        for await (const event of handle.events) events.push(event);
+        process.stderr.write(`${traceText(events, { paint: paint(process.stderr) as never })}\n`);
+    }
+    if (!options["quiet"] && !options["json"]) summary(result, Date.now() - begun, watch);
+    if (result.ok) {
+        printJson(result.value, options["json"] === true);
+        return EXIT.ok;
+    }
+    if (result.failure) showFailure(result.failure, { json: options["json"] === true, root: options.root, run: result.run });
+    if (result.status === "waiting") return EXIT.waiting;
+    return watch.signal.aborted ? EXIT.cancelled : EXIT.failed;
+}
+
+function summary(result: RunResult<Json>, took: number, watch: Watch): void {
+    const colour = paint(process.stderr);
+    const tokens = (result.usage.input ?? 0) + (result.usage.output ?? 0);
+    const parts = [
+        `run ${result.run}`,
+        result.status,
+        duration(took),
+        `${count(result.steps)} steps`,
+        `${result.effects} effects`,
+        ...(tokens ? [`${count(tokens)} tokens`] : []),
+        ...(result.usage.usd === undefined ? [] : [`$${result.usage.usd.toFixed(4)}`]),
+        ...(watch.models.size ? [`model ${[...watch.models].map(plain).join(", ")}`] : []),
+    ];
+    say(colour("dim", parts.join(" · ")));
+}
