@@ -38,7 +38,7 @@ const ANY_NUMBER = 255;
 export const BUILTINS: readonly BuiltinRow[] = [
     { on: "string", name: "length", min: 0, max: 0, result: "number", shares: "fresh", property: true },
     { on: "string", name: "trim", min: 0, max: 0, result: "string", shares: "fresh" },
-    { on: "string", name: "split", min: 1, max: 1, result: "list", shares: "fresh" },
+    { on: "string", name: "split", min: 0, max: 1, result: "list", shares: "fresh" },
     { on: "string", name: "join", min: 1, max: 1, result: "string", shares: "fresh" },
     { on: "string", name: "lines", min: 0, max: 0, result: "list", shares: "fresh" },
     { on: "string", name: "lower", min: 0, max: 0, result: "string", shares: "fresh" },
@@ -48,8 +48,8 @@ export const BUILTINS: readonly BuiltinRow[] = [
     { on: "string", name: "ends_with", min: 1, max: 1, result: "boolean", shares: "fresh" },
     { on: "string", name: "replace", min: 2, max: 2, result: "string", shares: "fresh" },
     { on: "string", name: "slice", min: 1, max: 2, result: "string", shares: "fresh" },
-    { on: "string", name: "index_of", min: 1, max: 1, result: "number", shares: "fresh" },
-    { on: "string", name: "match", min: 1, max: 1, result: "any", shares: "fresh" },
+    { on: "string", name: "index_of", min: 1, max: 2, result: "any", shares: "fresh" },
+    { on: "string", name: "match", min: 1, max: 2, result: "any", shares: "fresh" },
 
     { on: "list", name: "length", min: 0, max: 0, result: "number", shares: "fresh", property: true },
     { on: "list", name: "summary", min: 0, max: 0, result: "list", shares: "fresh", property: true },
@@ -57,7 +57,7 @@ export const BUILTINS: readonly BuiltinRow[] = [
     { on: "list", name: "map", min: 1, max: 1, result: "list", shares: "items", lambda: 0 },
     { on: "list", name: "filter", min: 1, max: 1, result: "list", shares: "items", lambda: 0 },
     { on: "list", name: "find", min: 1, max: 1, result: "any", shares: "item", lambda: 0 },
-    { on: "list", name: "sort_by", min: 1, max: 1, result: "list", shares: "items", lambda: 0 },
+    { on: "list", name: "sort_by", min: 1, max: 2, result: "list", shares: "items", lambda: 0 },
     { on: "list", name: "slice", min: 1, max: 2, result: "list", shares: "items" },
     { on: "list", name: "concat", min: 1, max: ANY_NUMBER, result: "list", shares: "items" },
     { on: "list", name: "join", min: 0, max: 1, result: "string", shares: "fresh" },
@@ -90,7 +90,7 @@ export const BUILTINS: readonly BuiltinRow[] = [
     { on: "global", name: "max", min: 1, max: ANY_NUMBER, result: "number", shares: "fresh" },
 
     { on: "json", name: "parse", min: 1, max: 1, result: "any", shares: "fresh" },
-    { on: "json", name: "text", min: 1, max: 1, result: "string", shares: "fresh" },
+    { on: "json", name: "text", min: 1, max: 2, result: "string", shares: "fresh" },
 ];
 
 function rowsOf(on: BuiltinOn): ReadonlyMap<string, BuiltinRow> {
