@@ -22,3 +22,8 @@ export type { Entry, KeptOptions } from "./run/options.ts";
 export type { Divergence, Replayed } from "./run/replay.ts";
 export type { AskUnknown, UnknownAnswer } from "./run/resume.ts";
 export type { Handlers, HostOptions, RunOptions } from "./run/setup.ts";
+export { LoadError } from "./load/error.ts";
+export { hashOf, type Loaded, loadProgram, type LoadSource } from "./load/load.ts";
+export { findRoot, type ProgramTree, programTree } from "./load/tree.ts";
+export { type Ledger, openLedger, type ResumeRunOptions } from "./run/open.ts";
+export { load, type LoadOptions, type RemitProgram, run } from "./run/program.ts";

@@ -3,8 +3,23 @@
  *
  * Boundary: the language package's phases in order. Loaded only where the cache has nothing, because starting counts.
  */
-import type { Diagnostic, Json, Program } from "@remit/language";
+import {
+    type Allowed,
+    type Diagnostic,
+    type Json,
+    type LoadedProgram,
+    type Program,
+    type Range,
+    check,
+    loadProgram,
+    lower,
+    siteOf,
+    source,
+    validateProgram,
+} from "@remit/language";
+import type { Failure } from "@remit/machine";
 import { RemitError } from "../run/error.ts";
+import { LoadError } from "./error.ts";
 import type { ProgramTree } from "./tree.ts";
 
 export interface CompiledTree {
@@ -13,12 +28,56 @@ export interface CompiledTree {
     readonly texts: ReadonlyMap<string, string>;
 }
 
+/** What a project's configuration allows of `node:`, `npm:` and local modules. */
+export type AllowTool = (uri: string, file: string) => Allowed;
+
 /** Compiles `file` with all it imports. Throws `LoadError` with every error. */
-export function compileTree(_tree: ProgramTree, file: string, _text: string): CompiledTree {
-    throw new RemitError({ kind: "value", message: `${file} cannot be compiled yet` });
+export function compileTree(tree: ProgramTree, file: string, text: string, allowTool?: AllowTool): CompiledTree {
+    const checked = check(readTree(tree, file, text, allowTool));
+    const texts = new Map([...checked.files].map(([name, one]) => [name, one.source.text]));
+    const errors = checked.diagnostics.filter((one) => one.severity === "error");
+    if (errors.length > 0) throw new LoadError(checked.diagnostics, texts, failureOf(errors, texts));
+    return { program: lower(checked), diagnostics: checked.diagnostics, texts };
+}
+
+/** Reads `file` and what it imports, without checking. `text`: of the file itself. */
+export function readTree(tree: ProgramTree, file: string, text: string, allowTool?: AllowTool): LoadedProgram {
+    return loadProgram(file, {
+        read: (name) => {
+            if (name === file) return text;
+            const read = tree.read(tree.pathOf(name, null));
+            return read.ok ? read.text : null;
+        },
+        resolve: (from, uri) => {
+            const path = tree.pathOf(uri, from);
+            const read = tree.look(path);
+            // A file that is missing is somebody else's error: here only its place counts.
+            return read === "outside" ? null : tree.nameOf(path);
+        },
+        ...(allowTool === undefined ? {} : { allowTool }),
+    });
+}
+
+/** The first error, and how many there are. */
+function failureOf(errors: readonly Diagnostic[], texts: ReadonlyMap<string, string>): Failure {
+    const first = errors[0] as Diagnostic;
+    const more = errors.length === 1 ? "" : ` (and ${errors.length - 1} more)`;
+    return {
+        kind: "value",
+        message: `${first.message}${more}`,
+        site: siteIn(first.file, texts.get(first.file), first.range),
+        detail: { code: first.code, errors: errors.length },
+        ...(first.hint === undefined ? {} : { hint: first.hint }),
+    };
+}
+
+function siteIn(file: string, text: string | undefined, range: Range): Failure["site"] {
+    return text === undefined ? null : siteOf(source(text, file), range);
 }
 
 /** A program form from outside, checked. Throws `RemitError`. */
 export function validForm(form: Json): Program {
-    return form as unknown as Program;
+    const valid = validateProgram(form);
+    if (valid.ok) return valid.program;
+    throw new RemitError({ kind: "invalid_payload", message: valid.message });
 }

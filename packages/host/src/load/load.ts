@@ -44,21 +44,6 @@ export interface Loaded {
     readonly imports: { readonly [place: string]: FileContent };
 }
 
-/** What could not be loaded: every diagnostic, and the texts to show them with. */
-export class LoadError extends RemitError {
-    readonly diagnostics: readonly Diagnostic[];
-    readonly texts: ReadonlyMap<string, string>;
-    constructor(
-        diagnostics: readonly Diagnostic[],
-        texts: ReadonlyMap<string, string>,
-        failure: ConstructorParameters<typeof RemitError>[0],
-    ) {
-        super(failure);
-        this.diagnostics = diagnostics;
-        this.texts = texts;
-    }
-}
-
 export function hashOf(program: Program): string {
     return sha256(canonicalJson(program as unknown as Json));
 }

@@ -17,6 +17,8 @@ export interface ProgramTree {
     /** Absolute path of `name` as written in the file called `from` (null: from the root). */
     pathOf(name: string, from: string | null): string;
     read(path: string): ReadResult;
+    /** Where a path leads, without reading it. A path that does not exist is judged by the folder it would be in. */
+    look(path: string): "inside" | "outside";
 }
 
 export type ReadResult =
@@ -44,6 +46,7 @@ export function programTree(root: string, grants: readonly string[] = []): Progr
     const real = realpathSync(resolve(root));
     const allowed = [real, ...grants.map((one) => realpathOr(resolve(real, one)))];
     const nameOf = (path: string): string => relative(real, path).split(sep).join("/");
+    const permitted = (found: string): boolean => allowed.some((folder) => inside(found, folder));
     return {
         root: real,
         nameOf,
@@ -61,8 +64,7 @@ export function programTree(root: string, grants: readonly string[] = []): Progr
                 if (code === "ENOENT" || code === "ENOTDIR") return { ok: false, why: "missing", message: `there is no file ${shown}` };
                 return { ok: false, why: "unreadable", message: `${shown} cannot be read (${code})` };
             }
-            if (!allowed.some((folder) => inside(found, folder)))
-                return { ok: false, why: "outside", message: `${shown} is outside the program's tree ${real}` };
+            if (!permitted(found)) return { ok: false, why: "outside", message: `${shown} is outside the program's tree ${real}` };
             const stat = statSync(found);
             if (stat.isDirectory()) return { ok: false, why: "folder", message: `${shown} is a folder` };
             if (stat.size > MAX_FILE)
@@ -74,10 +76,18 @@ export function programTree(root: string, grants: readonly string[] = []): Progr
                 return { ok: false, why: "unreadable", message: `${shown} cannot be read (${(error as NodeJS.ErrnoException).code})` };
             }
             try {
+                // A byte order mark is dropped by the decoder.
                 return { ok: true, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes), path: found };
             } catch {
                 // The decoder's one failure: the bytes are not UTF-8.
                 return { ok: false, why: "not text", message: `${shown} is not UTF-8 text` };
+            }
+        },
+        look: (path) => {
+            for (let at = path; ; at = dirname(at)) {
+                const found = statSync(at, { throwIfNoEntry: false }) === undefined ? null : realpathSync(at);
+                if (found !== null) return permitted(join(found, relative(at, path))) ? "inside" : "outside";
+                if (at === dirname(at)) return "outside";
             }
         },
     };

@@ -1,0 +1,16 @@
+/** Runs that are killed at random points and gone on with (U1, U2, D1, T1). All points are `scripts/crash-matrix.mjs`. */
+import { describe, expect, test } from "vitest";
+import { caseOf, crash } from "./harness.ts";
+
+const CASES = Array.from({ length: 20 }, (_, n) => n);
+
+describe("killed and resumed", () => {
+    test.each(CASES)(
+        "case %i: nothing finished is done again, the value is the same, the chain verifies",
+        { timeout: 120_000 },
+        async (n) => {
+            const report = await crash(caseOf(n));
+            expect(report.problems).toEqual([]);
+        },
+    );
+});
