@@ -8,18 +8,7 @@
  */
 import type { Contract, Json, Site } from "@remit/language";
 
-export type EffectKind =
-    | "model"
-    | "tool"
-    | "agent"
-    | "author"
-    | "ask"
-    | "input"
-    | "recall"
-    | "remember"
-    | "sleep"
-    | "clock"
-    | "random";
+export type EffectKind = "model" | "tool" | "agent" | "author" | "ask" | "input" | "recall" | "remember" | "sleep" | "clock" | "random";
 
 export interface Effect {
     /** `main/fix#0/for[2]/generate#1/attempt[0]`. */
@@ -109,6 +98,8 @@ export interface ToolCall {
     /** As offered in `ToolOffer.name`. */
     readonly name: string;
     readonly args: Json;
+    /** What the provider wants to see again beside this call (a signature); handed back unread. */
+    readonly provider?: Json;
 }
 
 export interface ToolOffer {
@@ -153,12 +144,20 @@ export interface Reading {
 export interface ModelReply {
     readonly text: string;
     readonly value?: Json;
-    readonly error?: { readonly kind: "not_json" | "truncated" | "ambiguous" | "refused" | "empty" | "shape"; readonly message: string; readonly rejected?: Json };
+    readonly error?: {
+        readonly kind: "not_json" | "truncated" | "ambiguous" | "refused" | "empty" | "shape";
+        readonly message: string;
+        readonly rejected?: Json;
+    };
     readonly reading?: Reading;
     readonly calls?: readonly ToolCall[];
     readonly finish: "stop" | "length" | "tool" | "refusal" | "other";
     readonly model: string;
     readonly thinking?: string;
+    /** Further tries that passing errors of the provider made necessary. */
+    readonly retries?: number;
+    /** What the provider did not take of the request, in words. */
+    readonly notes?: readonly string[];
 }
 
 /** Token counting with a recorded outcome: how much of each text fits. `keep` says which end stays. */
@@ -166,7 +165,12 @@ export interface ModelCount {
     readonly op: "count";
     readonly model: { readonly name: string; readonly uri: string };
     /** A text that may be cut anywhere, or pieces of which a prefix (suffix with keep end) of whole ones is kept. `max` in tokens. */
-    readonly items: readonly { readonly pieces: readonly string[]; readonly whole: boolean; readonly max: number; readonly keep: "start" | "end" }[];
+    readonly items: readonly {
+        readonly pieces: readonly string[];
+        readonly whole: boolean;
+        readonly max: number;
+        readonly keep: "start" | "end";
+    }[];
 }
 /** `fits`: number of UTF-16 units (text) or of pieces kept; `tokens`: of what is kept; `total`: of all of it. */
 export interface CountReply {

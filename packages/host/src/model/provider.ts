@@ -1,0 +1,322 @@
+/**
+ * Models of providers: one turn, with patience for passing errors and none for silence.
+ *
+ * Boundary: time, retries and limits. Requests and answers are shaped in `wire.ts`, providers known in `sdk.ts`, errors named in `trouble.ts`.
+ *
+ * V1: a turn is sent again only after an error that may pass, after a pause that grows and is not the same for everybody, or the one the
+ *     provider asked for.
+ * V2: silence is bounded apart from the whole: a stream that keeps speaking may go on until the turn's own deadline.
+ * V3: text that was shown before a try failed is taken back with `{type: "restart"}`.
+ * V4: where an endpoint refuses the contract's schema, it is asked once without and remembered; `constrained` says which it was.
+ */
+import type { Json } from "@remit/language";
+import type { ModelReply, ModelTurn, ToolCall } from "@remit/machine";
+import { cancelled, type Engine, failed, type Raw, type Turned, type TurnIO } from "./engine.ts";
+import { type Limiter, pauseFor } from "./limiter.ts";
+import { type SdkModel, type SdkOptions, type SdkUsage, sdkModel } from "./sdk.ts";
+import { type Subject, TimeUp, type Trouble, troubleOf } from "./trouble.ts";
+import type { Provider } from "./uri.ts";
+import { type Constraint, callOf, finishOf, optionsOf, usageOf } from "./wire.ts";
+
+export interface Patience {
+    /** Further tries after the first. */
+    readonly retries: number;
+    /** Milliseconds before the first further try; doubles each time. */
+    readonly pauseMs: number;
+    /** Longest pause; a provider that asks for a longer one is not waited for. */
+    readonly maxPauseMs: number;
+    /** Milliseconds without a word of the provider, in a stream. */
+    readonly silenceMs: number;
+    /** Milliseconds for an answer that comes in one piece. */
+    readonly replyMs: number;
+    /** Milliseconds for one try altogether. */
+    readonly totalMs: number;
+}
+
+export const PATIENCE: Patience = { retries: 3, pauseMs: 500, maxPauseMs: 60_000, silenceMs: 60_000, replyMs: 300_000, totalMs: 600_000 };
+
+export interface ProviderSetup {
+    readonly uri: string;
+    readonly provider: Provider;
+    readonly model: string;
+    readonly baseURL: string | null;
+    readonly apiKey: string | undefined;
+    readonly keyName: string;
+    /** The key is set, but is not sent to this endpoint. */
+    readonly keyKept: boolean;
+    readonly secrets: readonly string[];
+    readonly patience: Patience;
+    readonly limiter: Limiter;
+    readonly fetch: typeof fetch;
+    /** Between 0 and 1; for pauses that differ. */
+    readonly chance: () => number;
+}
+
+export function providerEngine(setup: ProviderSetup): Engine {
+    let model: Promise<SdkModel> | null = null;
+    /** V4: this endpoint takes no schema. */
+    let unconstrained = false;
+    const { uri, keyName, keyKept, secrets } = setup;
+    const subject: Subject = { uri, keyName, keySent: setup.apiKey !== undefined, keyKept, secrets };
+
+    async function once(request: ModelTurn, io: TurnIO, constraint: Constraint | null, shown: { text: boolean }): Promise<Raw> {
+        model ??= sdkModel(setup);
+        const loaded = await model;
+        const { silenceMs, replyMs, totalMs } = setup.patience;
+        const watch = watchful(io.signal, request.stream ? silenceMs : replyMs, totalMs);
+        try {
+            const options = optionsOf(request, setup.provider, constraint, watch.signal);
+            const answer = request.stream ? await streamed(loaded, options, io, watch, shown) : await whole(loaded, options, watch);
+            return { ...answer, model: uri, constrained: constraint !== null && enforced(setup.provider, constraint, answer.body) };
+        } catch (error) {
+            // An abort of this side arrives as whatever the SDK makes of it; what was meant is the signal's reason.
+            throw watch.signal.aborted && watch.signal.reason instanceof TimeUp ? watch.signal.reason : error;
+        } finally {
+            watch.end();
+        }
+    }
+
+    async function turn(request: ModelTurn, io: TurnIO): Promise<Turned> {
+        if (setup.provider === "anthropic" && thinks(request) && request.temperature !== undefined) {
+            const hint = "leave out temperature or think";
+            return failed("model", `${uri} takes no temperature while it thinks`, { hint });
+        }
+        const shown = { text: false };
+        for (let tries = 0; ; tries++) {
+            const constraint = unconstrained ? null : constraintOf(request, io.schema, setup.provider, setup.baseURL);
+            let trouble: Trouble;
+            try {
+                await setup.limiter.enter(io.signal);
+            } catch {
+                // The only way out of the queue but a place is the abort.
+                return cancelled();
+            }
+            try {
+                const raw = await once(request, io, constraint, shown);
+                return { ok: true, raw: tries === 0 ? raw : { ...raw, retries: tries } };
+            } catch (error) {
+                if (io.signal.aborted) return cancelled();
+                trouble = error instanceof TimeUp ? timeUp(error, uri) : troubleOf(error, subject);
+            } finally {
+                setup.limiter.leave();
+            }
+            if (shown.text) io.emit({ type: "restart" });
+            shown.text = false;
+            if (
+                constraint !== null &&
+                setup.provider !== "openai" &&
+                (trouble.status === 400 || trouble.status === 422 || trouble.status === 501)
+            ) {
+                unconstrained = true;
+                continue;
+            }
+            const pause = trouble.after ?? setup.patience.pauseMs * 2 ** tries * (0.5 + setup.chance());
+            if (!trouble.passing || tries >= setup.patience.retries || pause > setup.patience.maxPauseMs) return gaveUp(trouble, tries);
+            if (trouble.status === 429) setup.limiter.pause(pause);
+            try {
+                await pauseFor(pause, io.signal);
+            } catch {
+                // The only way out of the pause but its end is the abort.
+                return cancelled();
+            }
+        }
+    }
+
+    return { uri, turn };
+}
+
+function gaveUp(trouble: Trouble, retries: number): Turned {
+    const { failure } = trouble;
+    const detail: { [key: string]: Json } = { ...(failure.detail as { [key: string]: Json } | undefined), retries };
+    if (trouble.after !== null) detail.retry_after_ms = trouble.after;
+    return { ok: false, failure: { ...failure, detail } };
+}
+
+function timeUp(reason: TimeUp, uri: string): Trouble {
+    const hint = "AGENTSCRIPT_LLM_TIMEOUT_MS sets how long a model may be silent";
+    return { failure: { kind: "timeout", message: `${uri} ${reason.message}`, hint }, passing: false, after: null, status: null };
+}
+
+function thinks(request: ModelTurn): boolean {
+    return request.think !== undefined && request.think !== false;
+}
+
+// ---- constraints -----------------------------------------------------------------------------------------------------
+
+/** What is sent as the provider's own constraint, or null where the prompt alone must do. */
+function constraintOf(request: ModelTurn, schema: Json | undefined, provider: Provider, baseURL: string | null): Constraint | null {
+    if (schema === undefined || schema === null || typeof schema !== "object" || Array.isArray(schema)) return null;
+    // An answer is an object for OpenAI and Anthropic; while tools are offered the answer of a turn need not be the result.
+    if (schema.type !== "object" && provider !== "google") return null;
+    const tools = (request.tools?.length ?? 0) > 0;
+    if (tools && provider !== "openai") return null;
+    if (provider === "anthropic" && (baseURL !== null || thinks(request))) return null;
+    if (tools && !request.strict) return null;
+    return { schema, strict: request.strict && strictly(schema) };
+}
+
+/** OpenAI's strict mode takes only schemas whose every property is required and typed and that allow no others. */
+function strictly(schema: Json): boolean {
+    if (schema === null || typeof schema !== "object" || Array.isArray(schema)) return false;
+    if (schema.type === "object") {
+        const properties = schema.properties;
+        if (properties === null || typeof properties !== "object" || Array.isArray(properties) || schema.additionalProperties !== false)
+            return false;
+        const required = new Set(Array.isArray(schema.required) ? schema.required : []);
+        return Object.entries(properties).every(([name, inner]) => required.has(name) && strictly(inner));
+    }
+    if (schema.type === "array") return strictly(schema.items ?? null);
+    if (Array.isArray(schema.anyOf)) return schema.anyOf.every(strictly);
+    return schema.type !== undefined || schema.enum !== undefined || schema.const !== undefined || schema.$ref !== undefined;
+}
+
+/** Whether the provider really binds its decoding: OpenAI in strict mode only, Anthropic where the request carries a format. */
+function enforced(provider: Provider, constraint: Constraint, body: unknown): boolean {
+    if (provider === "openai") return constraint.strict;
+    if (provider !== "anthropic") return true;
+    const sent: unknown = typeof body === "string" ? JSON.parse(body) : body;
+    return typeof sent === "object" && sent !== null && "output_config" in sent;
+}
+
+// ---- one try ---------------------------------------------------------------------------------------------------------
+
+interface Answer {
+    readonly text: string;
+    readonly thinking?: string;
+    readonly calls?: readonly ToolCall[];
+    readonly finish: ModelReply["finish"];
+    readonly usage?: ReturnType<typeof usageOf>;
+    readonly notes?: readonly string[];
+    readonly body: unknown;
+}
+
+async function whole(model: SdkModel, options: SdkOptions, watch: Watch): Promise<Answer> {
+    const result = await watch.within(model.doGenerate(options));
+    const calls: ToolCall[] = [];
+    let text = "";
+    let thinking = "";
+    for (const part of result.content) {
+        if (part.type === "text") text += part.text;
+        else if (part.type === "reasoning") thinking += part.text;
+        else if (part.type === "tool-call" && part.providerExecuted !== true) calls.push(callOf(part));
+    }
+    return answer(text, thinking, calls, finishOf(result.finishReason), result.usage, result.warnings, result.request?.body);
+}
+
+async function streamed(model: SdkModel, options: SdkOptions, io: TurnIO, watch: Watch, shown: { text: boolean }): Promise<Answer> {
+    const { stream, request } = await watch.within(model.doStream(options));
+    const reader = stream.getReader();
+    const calls: ToolCall[] = [];
+    let text = "";
+    let thinking = "";
+    let ended: { finish: ModelReply["finish"]; usage: SdkUsage } | null = null;
+    let warnings: readonly unknown[] = [];
+    try {
+        for (;;) {
+            const { done, value: part } = await watch.within(reader.read());
+            if (done) break;
+            watch.heard();
+            switch (part.type) {
+                case "text-delta":
+                    text += part.delta;
+                    shown.text = true;
+                    io.emit({ type: "text", delta: part.delta });
+                    break;
+                case "reasoning-delta":
+                    thinking += part.delta;
+                    io.emit({ type: "thinking", delta: part.delta });
+                    break;
+                case "tool-call":
+                    if (part.providerExecuted !== true) calls.push(callOf(part));
+                    break;
+                case "stream-start":
+                    warnings = part.warnings;
+                    break;
+                case "finish":
+                    ended = { finish: finishOf(part.finishReason), usage: part.usage };
+                    break;
+                case "error":
+                    throw part.error;
+            }
+        }
+    } finally {
+        // A reader that is still waiting must not hold the connection.
+        reader.cancel().catch(() => undefined);
+    }
+    if (ended === null || (ended.finish === "other" && text === "" && calls.length === 0)) throw new Broken();
+    return answer(text, thinking, calls, ended.finish, ended.usage, warnings, request?.body);
+}
+
+/** A stream that ended without saying so. */
+class Broken extends Error {
+    readonly code = "ECONNRESET";
+}
+
+function answer(
+    text: string,
+    thinking: string,
+    calls: readonly ToolCall[],
+    finish: ModelReply["finish"],
+    usage: SdkUsage,
+    warnings: readonly unknown[],
+    body: unknown,
+): Answer {
+    const counted = usageOf(usage);
+    const notes = warnings.map(noteOf);
+    return {
+        text,
+        finish: calls.length > 0 && finish !== "length" ? "tool" : finish,
+        body,
+        ...(thinking === "" ? {} : { thinking }),
+        ...(calls.length === 0 ? {} : { calls }),
+        ...(counted === undefined ? {} : { usage: counted }),
+        ...(notes.length === 0 ? {} : { notes }),
+    };
+}
+
+function noteOf(warning: unknown): string {
+    const { type, feature, details, message } = warning as { type?: string; feature?: string; details?: string; message?: string };
+    return [type, feature, details ?? message].filter((word) => typeof word === "string").join(": ");
+}
+
+// ---- time ------------------------------------------------------------------------------------------------------------
+
+interface Watch {
+    readonly signal: AbortSignal;
+    /** The provider said something. */
+    heard(): void;
+    /** Also ends where the promise itself does not listen to the signal. */
+    within<T>(work: PromiseLike<T>): Promise<T>;
+    end(): void;
+}
+
+function watchful(outer: AbortSignal, silenceMs: number, totalMs: number): Watch {
+    const controller = new AbortController();
+    const seconds = (ms: number): string => (ms < 1000 ? `${ms} ms` : `${Math.round(ms / 1000)} s`);
+    const silent = (): void => controller.abort(new TimeUp(`said nothing for ${seconds(silenceMs)}`));
+    const late = (): void => controller.abort(new TimeUp(`was not done after ${seconds(totalMs)}`));
+    let silence = setTimeout(silent, silenceMs);
+    const total = setTimeout(late, totalMs);
+    const stop = (): void => controller.abort(outer.reason);
+    if (outer.aborted) stop();
+    else outer.addEventListener("abort", stop, { once: true });
+    const aborted = new Promise<never>((_, reject) => {
+        controller.signal.addEventListener("abort", () => reject(controller.signal.reason), { once: true });
+        if (controller.signal.aborted) reject(controller.signal.reason);
+    });
+    // Nobody may be waiting when it is rejected.
+    aborted.catch(() => undefined);
+    return {
+        signal: controller.signal,
+        heard: () => {
+            clearTimeout(silence);
+            silence = setTimeout(silent, silenceMs);
+        },
+        within: (work) => Promise.race([work, aborted]),
+        end: () => {
+            clearTimeout(silence);
+            clearTimeout(total);
+            outer.removeEventListener("abort", stop);
+        },
+    };
+}

@@ -1,0 +1,86 @@
+/**
+ * Models of the AI SDK, loaded at first use.
+ *
+ * Boundary: the only file that knows the provider packages. What is called is the SDK's own interface of a language model (its
+ * specification v4): one request, no tool loop and no retries, which are ours.
+ *
+ * S1: redirects are not followed, since a key would go with them.
+ * S2: a response longer than `MAX_BYTES` is cut off with an error.
+ */
+import type { LanguageModel } from "ai";
+import type { Provider } from "./uri.ts";
+
+export type SdkModel = Extract<LanguageModel, { readonly specificationVersion: "v4" }>;
+export type SdkOptions = Parameters<SdkModel["doStream"]>[0];
+export type SdkPart = Awaited<ReturnType<SdkModel["doStream"]>>["stream"] extends ReadableStream<infer Part> ? Part : never;
+export type SdkResult = Awaited<ReturnType<SdkModel["doGenerate"]>>;
+export type SdkUsage = SdkResult["usage"];
+
+export interface SdkChoice {
+    readonly provider: Provider;
+    readonly model: string;
+    /** Null: the provider's own. */
+    readonly baseURL: string | null;
+    readonly apiKey: string | undefined;
+    readonly fetch: typeof fetch;
+}
+
+/** Name under which a provider of the SDK takes its options. */
+export const OPTIONS_OF: { readonly [K in Provider]: string } = {
+    openai: "openai",
+    anthropic: "anthropic",
+    google: "google",
+    ollama: "remit",
+    compatible: "remit",
+};
+
+export async function sdkModel(choice: SdkChoice): Promise<SdkModel> {
+    const { model, apiKey } = choice;
+    const base = choice.baseURL === null ? {} : { baseURL: choice.baseURL };
+    const shared = { ...base, fetch: guarded(choice.fetch) };
+    switch (choice.provider) {
+        case "openai": {
+            const { createOpenAI } = await import("@ai-sdk/openai");
+            return createOpenAI({ ...shared, apiKey: apiKey ?? "" }).chat(model);
+        }
+        case "anthropic": {
+            const { createAnthropic } = await import("@ai-sdk/anthropic");
+            return createAnthropic({ ...shared, apiKey: apiKey ?? "" })(model);
+        }
+        case "google": {
+            const { createGoogleGenerativeAI } = await import("@ai-sdk/google");
+            return createGoogleGenerativeAI({ ...shared, apiKey: apiKey ?? "" })(model);
+        }
+        default: {
+            const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+            return createOpenAICompatible({
+                name: "remit",
+                baseURL: choice.baseURL ?? "",
+                fetch: shared.fetch,
+                includeUsage: true,
+                supportsStructuredOutputs: true,
+                ...(apiKey === undefined ? {} : { apiKey }),
+            })(model);
+        }
+    }
+}
+
+export const MAX_BYTES = 64 * 1024 * 1024;
+
+function guarded(inner: typeof fetch): typeof fetch {
+    return async (input, init) => {
+        const response = await inner(input, { ...init, redirect: "error" });
+        if (response.body === null) return response;
+        let left = MAX_BYTES;
+        const counted = response.body.pipeThrough(
+            new TransformStream<Uint8Array, Uint8Array>({
+                transform: (chunk, controller) => {
+                    left -= chunk.byteLength;
+                    if (left < 0) controller.error(new Error(`the response is longer than ${MAX_BYTES} bytes`));
+                    else controller.enqueue(chunk);
+                },
+            }),
+        );
+        return new Response(counted, { status: response.status, statusText: response.statusText, headers: response.headers });
+    };
+}

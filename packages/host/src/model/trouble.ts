@@ -1,0 +1,165 @@
+/**
+ * What went wrong with a provider, as a failure: its kind, whether another try may help, and when.
+ *
+ * Boundary: told apart by status codes, error codes and classes, never by the words of a message.
+ *
+ * T1: no message or detail holds a key, a header or the prompt.
+ */
+import type { Json } from "@remit/language";
+import type { Failure } from "@remit/machine";
+import { withoutSecrets } from "./secrets.ts";
+
+export interface Trouble {
+    readonly failure: Failure;
+    /** Another try may help. */
+    readonly passing: boolean;
+    /** What the provider said about when, in milliseconds. */
+    readonly after: number | null;
+    readonly status: number | null;
+}
+
+/** Why a turn was aborted by this side. */
+export class TimeUp {
+    readonly message: string;
+    constructor(message: string) {
+        this.message = message;
+    }
+}
+
+/** What of an error of the SDK is looked at. Its classes may exist twice in one process, so that `instanceof` says nothing. */
+interface ApiError {
+    readonly statusCode?: number;
+    readonly responseHeaders?: Readonly<Record<string, string>>;
+    readonly data?: unknown;
+    readonly message: string;
+    readonly cause?: unknown;
+}
+
+const NETWORK: { readonly [code: string]: string } = {
+    ECONNREFUSED: "nothing listens there",
+    ECONNRESET: "the connection was cut",
+    EPIPE: "the connection was cut",
+    ENOTFOUND: "the host is not known",
+    EAI_AGAIN: "the host's name could not be looked up",
+    ETIMEDOUT: "no connection in time",
+    EHOSTUNREACH: "the host cannot be reached",
+    ENETUNREACH: "the network cannot be reached",
+    UND_ERR_SOCKET: "the connection was cut",
+    UND_ERR_CONNECT_TIMEOUT: "no connection in time",
+    UND_ERR_HEADERS_TIMEOUT: "no answer in time",
+    UND_ERR_BODY_TIMEOUT: "the answer stopped",
+    CERT_HAS_EXPIRED: "its certificate has expired",
+    DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is not trusted",
+};
+
+export interface Subject {
+    /** URI of the model. */
+    readonly uri: string;
+    /** Variable that holds the key, and whether it is set and was sent. */
+    readonly keyName: string;
+    readonly keySent: boolean;
+    readonly keyKept: boolean;
+    readonly secrets: readonly string[];
+}
+
+export function troubleOf(error: unknown, subject: Subject): Trouble {
+    const api = apiError(error);
+    if (api?.statusCode !== undefined && api.statusCode >= 400) return byStatus(api, api.statusCode, subject);
+    const code = networkCode(error);
+    if (code !== null) {
+        const failure: Failure = {
+            kind: "unreachable",
+            message: `${subject.uri} cannot be reached: ${NETWORK[code] ?? code}`,
+            detail: { code },
+        };
+        return {
+            failure,
+            passing: code !== "ENOTFOUND" && !code.startsWith("CERT") && code !== "DEPTH_ZERO_SELF_SIGNED_CERT",
+            after: null,
+            status: null,
+        };
+    }
+    const status = api?.statusCode ?? null;
+    const what = status === null ? "" : ` (HTTP ${status})`;
+    const said = error instanceof Error ? words(error.message, subject) : "";
+    return {
+        failure: { kind: "model", message: `${subject.uri} gave an answer that cannot be read${what}${said}` },
+        passing: status === null,
+        after: null,
+        status,
+    };
+}
+
+function byStatus(api: ApiError, status: number, subject: Subject): Trouble {
+    const code = errorCode(api.data);
+    const detail: { [key: string]: Json } = { status, ...(code === null ? {} : { code }) };
+    const said = words(api.message, subject);
+    const make = (kind: Failure["kind"], message: string, passing: boolean, hint?: string): Trouble => ({
+        failure: { kind, message: `${subject.uri} ${message}${said}`, detail, ...(hint === undefined ? {} : { hint }) },
+        passing,
+        after: passing ? retryAfter(api.responseHeaders) : null,
+        status,
+    });
+    if (status === 401 || status === 403)
+        return make("model", status === 401 ? "does not know the key" : "does not allow this", false, keyHint(subject));
+    if (status === 404) return make("model", "is not known to its provider", false, "look at the model's name, and at the endpoint's path");
+    if (status === 408) return make("timeout", "did not answer in time", true);
+    if (status === 413) return make("model", "was given more than it takes", false, "use less context, or give it a budget");
+    if (status === 429) {
+        // The account is used up: waiting does not help.
+        if (code === "insufficient_quota" || code === "billing_hard_limit_reached")
+            return make("rate_limited", "has no quota left", false, "look at the account's billing");
+        return make("rate_limited", "takes no more requests for now", true, "wait, or ask for less at once");
+    }
+    if (status >= 500 || status === 409 || status === 425)
+        return make("unreachable", `answered with an error of its own (HTTP ${status})`, true);
+    return make("model", `refused the request (HTTP ${status})`, false);
+}
+
+function keyHint(subject: Subject): string {
+    if (subject.keySent) return `look at ${subject.keyName}`;
+    if (subject.keyKept)
+        return `${subject.keyName} was not sent, since the program names the host itself; name the host in REMIT_KEY_HOSTS to send it there`;
+    return `set ${subject.keyName}`;
+}
+
+/** Milliseconds from `retry-after-ms` or `Retry-After` (RFC 9110, section 10.2.3). */
+export function retryAfter(headers: Readonly<Record<string, string>> | undefined, now: number = Date.now()): number | null {
+    const exact = Number(headers?.["retry-after-ms"]);
+    if (headers?.["retry-after-ms"] !== undefined && Number.isFinite(exact) && exact >= 0) return exact;
+    const said = headers?.["retry-after"];
+    if (said === undefined) return null;
+    if (/^\d+(?:\.\d+)?$/.test(said.trim())) return Number(said) * 1000;
+    const date = Date.parse(said);
+    return Number.isNaN(date) ? null : Math.max(0, date - now);
+}
+
+function apiError(error: unknown): ApiError | null {
+    return error instanceof Error && "statusCode" in error ? (error as unknown as ApiError) : null;
+}
+
+/** The `code` of the error or of what caused it. */
+function networkCode(error: unknown): string | null {
+    let at: unknown = error;
+    for (let depth = 0; depth < 6 && at instanceof Error; depth++) {
+        const { code } = at as { code?: unknown };
+        if (typeof code === "string" && (Object.hasOwn(NETWORK, code) || code.startsWith("UND_ERR") || /^E[A-Z]+$/.test(code))) return code;
+        if (at instanceof AggregateError && at.errors.length > 0) at = at.errors[0];
+        else at = at.cause;
+    }
+    return null;
+}
+
+function errorCode(data: unknown): string | null {
+    const error = typeof data === "object" && data !== null ? (data as { error?: unknown }).error : undefined;
+    if (typeof error !== "object" || error === null) return null;
+    const { code, type } = error as { code?: unknown; type?: unknown };
+    const found = typeof code === "string" ? code : typeof type === "string" ? type : null;
+    return found === null ? null : found.slice(0, 80);
+}
+
+/** What the provider said, in brackets. */
+function words(message: string, subject: Subject): string {
+    const said = withoutSecrets(message, subject.secrets).replace(/\s+/g, " ").trim();
+    return said === "" ? "" : `: ${said.length > 300 ? `${said.slice(0, 300)}…` : said}`;
+}
