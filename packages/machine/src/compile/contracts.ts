@@ -4,7 +4,7 @@
  * Boundary: a value that holds its contract is passed on as it is, so references stay references; only one that does not is turned into
  * JSON and shown to the contract module, which fills in defaults or says what is wrong.
  */
-import type { Contract, Json, Shapes, Site } from "@remit/language";
+import { type Contract, checkValue, type Shapes, type Site } from "@remit/language";
 import { Fail } from "../failure.ts";
 import { located } from "../value/access.ts";
 import { fromJson, toJson } from "../value/json.ts";
@@ -19,17 +19,16 @@ export function checkArguments(m: RunState, fn: Fn, g: Slots, at: Site | null): 
     const { params } = fn.form;
     for (let i = 0; i < params.length; i++) {
         const p = params[i] as (typeof params)[number];
-        if (p.contract !== undefined)
-            g[i + 1] = hold(m, fn, g[i + 1] as Value, p.contract, p.name, `argument '${p.name}' of ${fn.name}`, at);
+        if (p.contract !== undefined) g[i + 1] = hold(m, fn, g[i + 1] as Value, p.contract, `argument '${p.name}' of ${fn.name}`, at);
     }
 }
 
 export function checkResult(m: RunState, fn: Fn, value: Value, at: Site | null): Value {
     const { result } = fn.form;
-    return result === undefined ? value : hold(m, fn, value, result, "result", `result of ${fn.name}`, at);
+    return result === undefined ? value : hold(m, fn, value, result, `result of ${fn.name}`, at);
 }
 
-function hold(m: RunState, fn: Fn, value: Value, contract: Contract, path: string, what: string, at: Site | null): Value {
+function hold(m: RunState, fn: Fn, value: Value, contract: Contract, what: string, at: Site | null): Value {
     const shapes = fn.program.shapesOf(fn.file);
     if (holds(value, contract, shapes, 0)) {
         if (fn.program.reach.travels) deepLabels(m, rawOf(value), at);
@@ -41,9 +40,9 @@ function hold(m: RunState, fn: Fn, value: Value, contract: Contract, path: strin
     } catch (error) {
         throw located(error, at);
     }
-    const checked = checkValue(json.json, contract, shapes, path);
+    const checked = checkValue(contract, json.json, shapes, { what, internal: true });
     if (checked.ok) return join(m, fromJson(checked.value, m.heap), json.labels);
-    throw new Fail("contract", `${what}: ${checked.message}`, { site: at, labels: json.labels });
+    throw new Fail("contract", checked.message, { site: at, labels: json.labels });
 }
 
 const MAX_DEPTH = 200;
@@ -79,6 +78,8 @@ function holds(value: Value, contract: Contract, shapes: Shapes, depth: number):
                 const own = v.get(field.name);
                 if (own === undefined) {
                     if (field.optional !== true || field.default !== undefined) return false;
+                } else if (field.optional === true && field.default === undefined && rawOf(own) === null) {
+                    // A field that may be absent and holds none counts as absent.
                 } else if (!holds(own, field.contract, shapes, depth + 1)) return false;
             }
             return true;
@@ -87,13 +88,4 @@ function holds(value: Value, contract: Contract, shapes: Shapes, depth: number):
             return shape !== undefined && depth <= MAX_DEPTH && holds(v, shape, shapes, depth + 1);
         }
     }
-}
-
-function checkValue(
-    _json: Json,
-    contract: Contract,
-    _shapes: Shapes,
-    path: string,
-): { ok: true; value: Json } | { ok: false; message: string } {
-    return { ok: false, message: `${path} does not hold its contract (${contract.type})` };
 }

@@ -80,8 +80,7 @@ export class Emitter {
     // ---- emitting ----
 
     emit(op: number, code: Code | Step, slot = 0, detail: Detail | null = null): Instruction {
-        const call = op >= OP.CALL && op <= OP.GENERATE ? 1 : 0;
-        const made = new Instruction(op, this.pending + call, this.site, code, slot, detail);
+        const made = new Instruction(op, this.pending, this.site, code, slot, detail);
         this.pending = 0;
         this.body.code.push(made);
         return made;
@@ -295,7 +294,7 @@ export class Emitter {
                     return;
                 }
                 if (s.op !== "=" && known !== 0) {
-                    this.emit(OP.DO, step(this.cx, { ...s, op: "=", value }));
+                    this.emit(lifter.mayRunLong(value) ? OP.STRETCH : OP.DO, step(this.cx, { ...s, op: "=", value }));
                     return;
                 }
             }

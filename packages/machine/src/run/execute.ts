@@ -193,6 +193,7 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
             case OP.EFFECT: {
                 const d = I.detail as EffectDetail;
                 const args = d.args.map((a) => a(L));
+                countCall(m);
                 if (d.import.form.what === "tool")
                     askTool(m, fiber, frame, d.import, d.method, dataOnly(args, I), pathOf(frame, d.path), I.site);
                 else askMemory(m, fiber, frame, d.import, d.method, dataOnly(args, I), pathOf(frame, d.path), I.site);
@@ -237,12 +238,19 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
     }
 }
 
+/** The budget of steps is used up: exactly, since what would go beyond it does not count. */
 function stepsSpent(m: Machine): Fail {
-    const limit = m.run.before + m.run.granted;
+    const limit = m.stepLimit;
+    m.run.settle(limit);
     return new Fail("limit.steps", `the run's budget of ${limit} steps is used up`, {
         whole: true,
-        detail: { meter: "steps", limit, used: m.run.steps },
+        detail: { meter: "steps", limit, used: limit },
     });
+}
+
+/** The step of a call, after its arguments. The slice may end with it; the budget may not. */
+export function countCall(m: Machine): void {
+    if (--m.run.left < 0 && m.spent) throw stepsSpent(m);
 }
 
 /** An instruction with a lambda. False where the slice is over and it has to run again, from its beginning. */
@@ -293,6 +301,7 @@ function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots
     if (fn.effectful || d.agent !== null || m.options.mode === "frames" || run.steps < m.framesUntil) {
         const given: Value[] = [];
         for (let i = 0; i < args.length; i++) given.push((args[i] as Code)(L));
+        countCall(m);
         push(m, fiber, frame, fn, given, d.agent, d.path, I);
         return false;
     }
@@ -300,6 +309,7 @@ function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots
     const g = slots0(closure.slots, run);
     const n = args.length;
     for (let i = 0; i < n; i++) g[i + 1] = (args[i] as Code)(L);
+    countCall(m);
     const a = n > 0 ? (g[1] as Value) : null;
     const b = n > 1 ? (g[2] as Value) : null;
     const rest = n > 2 ? g.slice(3, n + 1) : null;
@@ -359,6 +369,7 @@ function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Sl
     try {
         const object = (I.code as Code)(L);
         const args = d.args.map((a) => a(L));
+        run.left--;
         const found = capabilityIn(object, d.name, I);
         if (found === null) {
             if (d.name === null) throw new Fail("value", "only a function can be called", { site: I.site });
@@ -369,6 +380,7 @@ function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Sl
             return "next";
         }
         run.end();
+        if (run.left < 0 && m.spent) throw stepsSpent(m);
         callCapability(m, fiber, frame, found.target, found.method, dataOnly(args, I), pathOf(frame, d.path), d.path, I);
         return found.target.kind === "tool" || found.target.kind === "memory" ? "wait" : "pushed";
     } catch (error) {

@@ -17,7 +17,7 @@ import { fromJson } from "../value/json.ts";
 import { rawOf } from "../value/operators.ts";
 import { Capability, Labelled, type Value } from "../value/value.ts";
 import { pick } from "./events.ts";
-import { pathOf } from "./execute.ts";
+import { countCall, pathOf } from "./execute.ts";
 import type { Fiber, Frame, GenerateWait, Pending } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
 import { failFrom, raise } from "./perform.ts";
@@ -25,6 +25,7 @@ import { failFrom, raise } from "./perform.ts";
 export function beginGenerate(m: Machine, fiber: Fiber, frame: Frame, d: GenerateDetail, site: Site | null): void {
     const path = pathOf(frame, d.path);
     const setup = setUp(m, frame, d, site);
+    countCall(m);
     const native: GenerateWait = { kind: "generate", path, state: null, waiting: [], outcomes: [] };
     frame.native = native;
     const end = take(m, fiber, frame, native, startGenerate(setup, m.run), site, setup.model.name);

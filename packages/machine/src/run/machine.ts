@@ -61,6 +61,7 @@ export class Machine {
     withdrawn: string[] = [];
     readonly saved = new Saved();
     readonly depthLimit: number;
+    readonly stepLimit: number;
     readonly concurrency: number;
     readonly principal: string;
 
@@ -72,6 +73,7 @@ export class Machine {
         this.fibers.set(0, this.root);
         this.run = new Run(this.root, options.limits?.bytes ?? Number.POSITIVE_INFINITY);
         this.budgets = new Budgets(options.limits ?? {});
+        this.stepLimit = options.limits?.steps ?? DEFAULTS.steps;
         this.depthLimit = options.limits?.depth ?? DEFAULTS.depth;
         this.concurrency = Math.max(1, options.concurrency ?? DEFAULTS.concurrency);
         this.principal = options.principal ?? DEFAULTS.principal;
@@ -141,13 +143,14 @@ export class Machine {
     private grant(): void {
         const usual = this.options.slice ?? DEFAULTS.slice;
         const wanted = Math.max(usual, this.ready[0]?.need ?? 0);
-        const left = (this.options.limits?.steps ?? DEFAULTS.steps) - this.run.steps;
-        this.run.grant(Math.max(0, Math.min(wanted, left, 2 ** 30)));
+        const left = this.stepLimit - this.run.steps;
+        // Below zero where an instruction went beyond the budget: the next one finds it spent.
+        this.run.grant(Math.min(wanted, left, 2 ** 30));
     }
 
     /** True where no more steps may be granted. */
     get spent(): boolean {
-        return this.run.before + this.run.granted >= (this.options.limits?.steps ?? DEFAULTS.steps);
+        return this.run.before + this.run.granted >= this.stepLimit;
     }
 
     /** Gives the outcome of a pending effect; it counts at the next `advance`. False where nothing waits for it (any more). */

@@ -45,6 +45,13 @@ export class Run implements RunState {
         this.left = steps;
     }
 
+    /** Takes the count to be `steps`, with nothing left. */
+    settle(steps: number): void {
+        this.before = steps;
+        this.granted = 0;
+        this.left = 0;
+    }
+
     step(): void {
         if (--this.left < 0) this.over();
     }

@@ -1,0 +1,105 @@
+/** Short names for making program forms by hand, and drivers that run them to the end. */
+import type { ExprForm, FuncForm, ImportForm, Json, Program, StmtForm } from "@remit/language";
+import { Compiled, type Effect, Machine, type MachineEvent, type Outcome, type Result, type StartOptions } from "../../src/index.ts";
+
+export const name = (n: string): ExprForm => ({ kind: "name", name: n });
+export const lit = (value: string | number | boolean | null): ExprForm => ({ kind: "literal", value });
+export const bin = (op: (ExprForm & { kind: "binary" })["op"], left: ExprForm, right: ExprForm): ExprForm => ({
+    kind: "binary",
+    op,
+    left,
+    right,
+});
+export const call = (callee: string | ExprForm, ...args: ExprForm[]): ExprForm => ({
+    kind: "call",
+    callee: typeof callee === "string" ? name(callee) : callee,
+    args: args.map((value) => ({ value })),
+});
+export const member = (object: ExprForm, n: string): ExprForm => ({ kind: "member", object, name: n });
+export const list = (...items: ExprForm[]): ExprForm => ({ kind: "list", items });
+export const object = (entries: { [key: string]: ExprForm }): ExprForm => ({
+    kind: "object",
+    entries: Object.entries(entries).map(([key, value]) => ({ kind: "entry", key, value })),
+});
+export const set = (target: string | ExprForm, value: ExprForm, op: "=" | "+=" | "-=" = "="): StmtForm => ({
+    kind: "assign",
+    target: typeof target === "string" ? name(target) : target,
+    op,
+    value,
+});
+export const stmt = (value: ExprForm): StmtForm => ({ kind: "expr", value });
+export const give = (value: ExprForm): StmtForm => ({ kind: "return", value });
+export const func = (n: string, params: string[], body: StmtForm[], more: Partial<FuncForm> = {}): FuncForm => ({
+    name: n,
+    params: params.map((p) => ({ name: p })),
+    effects: [],
+    body,
+    ...more,
+});
+export const TOOL: ImportForm = { what: "tool", name: "T", uri: "http://example.test" };
+
+export function program(funcs: FuncForm[], imports: ImportForm[] = [TOOL]): Program {
+    return {
+        format: "remit-program/1",
+        files: [{ file: "main.remit", imports, shapes: [], funcs, agents: [] }],
+        entry: { file: 0, func: "main" },
+    };
+}
+
+export interface Ran {
+    readonly result: Result;
+    readonly steps: number;
+    readonly events: MachineEvent[];
+    readonly effects: Effect[];
+}
+
+export type Answer = (effect: Effect) => Outcome;
+
+export const OPTIONS = { run: "run", programHash: "hash", input: {} } as const satisfies StartOptions;
+
+/** An answer that follows from the path and the arguments alone. */
+export const echo: Answer = (effect) => {
+    const { args } = effect.request as { args?: Json[] };
+    const given = args?.[0] ?? null;
+    if (given === "fail") return { ok: false, failure: { kind: "tool", message: `no ${effect.path}` } };
+    return { ok: true, value: { n: effect.path.length, given, list: [1, 2, 3] }, origins: ["tool:T"] };
+};
+
+export interface How {
+    readonly options?: Partial<StartOptions>;
+    readonly answer?: Answer;
+    /** Which of the waiting effects is answered next. */
+    readonly pick?: (waiting: readonly Effect[]) => number;
+    /** Save, print, parse and load after every step. */
+    readonly saving?: boolean;
+}
+
+export function runAll(p: Program, how: How = {}): Ran {
+    const compiled = new Compiled(p);
+    const options: StartOptions = { ...OPTIONS, ...how.options };
+    let machine = Machine.start(compiled, options);
+    const events: MachineEvent[] = [];
+    const effects: Effect[] = [];
+    let documents: Json[] = [];
+    let waiting: Effect[] = [];
+    for (let turns = 0; turns < 2_000_000; turns++) {
+        const step = machine.advance();
+        events.push(...step.events);
+        effects.push(...step.effects);
+        waiting.push(...step.effects);
+        if (step.state === "done") return { result: step.result as Result, steps: machine.usage.steps, events, effects };
+        if (how.saving === true) {
+            const saved = JSON.parse(JSON.stringify(machine.save())) as { image?: Json; delta?: Json };
+            if (saved.image !== undefined) documents = [saved.image];
+            else documents.push(saved.delta as Json);
+            machine = Machine.load(new Compiled(p), options, documents);
+        }
+        if (step.state === "slice") continue;
+        const at = how.pick?.(waiting) ?? 0;
+        const [next] = waiting.splice(at, 1);
+        if (next === undefined) throw new Error("the machine waits for nothing");
+        if (!machine.resolve(next.path, (how.answer ?? echo)(next))) throw new Error(`nothing waits for ${next.path}`);
+        waiting = waiting.filter((e) => !step.withdrawn.includes(e.path));
+    }
+    throw new Error("the run does not end");
+}

@@ -1,0 +1,76 @@
+/** M1, M4, M5, X1, M6: the same program is the same run, however it is compiled, sliced, saved or answered. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { MachineEvent } from "../../src/index.ts";
+import { type Ran, runAll } from "./forms.ts";
+import { randomProgram } from "./random.ts";
+
+const RUNS = 250;
+
+const plain = (ran: Ran) => JSON.parse(JSON.stringify({ result: ran.result, steps: ran.steps, events: ran.events, effects: ran.effects }));
+const byPath = (events: readonly MachineEvent[]) => events.map((e) => JSON.stringify(e)).sort();
+
+describe("one run, however it is run", () => {
+    test("closures and frames count the same steps and do the same", () => {
+        fc.assert(
+            fc.property(randomProgram, (p) => {
+                expect(plain(runAll(p, { options: { mode: "frames" } }))).toEqual(plain(runAll(p)));
+            }),
+            { numRuns: RUNS },
+        );
+    });
+
+    test("a given-up stretch leaves nothing behind: any slice gives the same run", () => {
+        fc.assert(
+            fc.property(randomProgram, fc.integer({ min: 1, max: 60 }), (p, slice) => {
+                expect(plain(runAll(p, { options: { slice } }))).toEqual(plain(runAll(p)));
+            }),
+            { numRuns: RUNS },
+        );
+    });
+
+    test("saved, printed, loaded and continued after every step", () => {
+        fc.assert(
+            fc.property(randomProgram, fc.constantFrom(1_000_000, 40), (p, slice) => {
+                expect(plain(runAll(p, { saving: true, options: { slice } }))).toEqual(plain(runAll(p)));
+            }),
+            { numRuns: RUNS },
+        );
+    });
+
+    test("the order of outcomes changes the order of events and nothing else", () => {
+        fc.assert(
+            fc.property(randomProgram, fc.array(fc.nat(7), { minLength: 1, maxLength: 20 }), (p, order) => {
+                let i = 0;
+                const shuffled = runAll(p, { pick: (waiting) => (order[i++ % order.length] as number) % waiting.length });
+                const straight = runAll(p);
+                expect(plain(shuffled).result).toEqual(plain(straight).result);
+                expect(shuffled.steps).toBe(straight.steps);
+                expect(byPath(shuffled.events)).toEqual(byPath(straight.events));
+            }),
+            { numRuns: RUNS },
+        );
+    });
+
+    test("a limit of steps ends a run at the same place in both forms", () => {
+        fc.assert(
+            fc.property(randomProgram, fc.integer({ min: 0, max: 80 }), fc.integer({ min: 1, max: 50 }), (p, steps, slice) => {
+                const straight = plain(runAll(p, { options: { limits: { steps } } }));
+                expect(plain(runAll(p, { options: { limits: { steps }, mode: "frames", slice } }))).toEqual(straight);
+                if (!straight.result.ok && straight.result.failure.kind === "limit.steps")
+                    expect(straight.steps).toBeLessThanOrEqual(steps + 40);
+            }),
+            { numRuns: RUNS },
+        );
+    });
+
+    test("paths are unique", () => {
+        fc.assert(
+            fc.property(randomProgram, (p) => {
+                const { effects } = runAll(p);
+                expect(new Set(effects.map((e) => e.path)).size).toBe(effects.length);
+            }),
+            { numRuns: RUNS },
+        );
+    });
+});
