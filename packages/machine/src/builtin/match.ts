@@ -16,8 +16,8 @@ import { room } from "./args.ts";
 import type { Runtime } from "./builtin.ts";
 import { compilePattern, type Op, type Pattern } from "./pattern.ts";
 
-/** Thread steps of one match: about a second. */
-export const MAX_WORK = 100_000_000;
+/** Thread steps of one match: a second or two. */
+export const MAX_WORK = 50_000_000;
 
 /** `{text, index, groups}` of the first match, or none. A group that took no part is none. */
 export function matchText(rt: Runtime, text: string, pattern: string, flags: string): Value {

@@ -6,6 +6,7 @@
  *   `.` any character but a line feed; `[a-z] [^…]` classes; `\d \D` (0–9) `\w \W` (A–Z a–z 0–9 _) `\s \S` white space, in classes too
  *   `* + ? {n} {n,} {n,m}`, each with `?` behind for as few as possible; `|`; `( … )` a group, `(?: … )` one that is not captured
  *   `^ $` start and end (of a line with flag `m`); `\b \B` a word boundary or none. Flags `i` (either case), `m`, `s` (`.` takes line feeds).
+ * A turn of a repetition may take nothing: `(|a){2}` finds the empty text in "aa", where ECMAScript would go on to the `a`.
  * No back references and no look-around: they cannot be matched in linear time.
  *
  * Q1: pattern, groups, repetitions and program are bounded; a pattern beyond a bound is refused before anything is matched.
