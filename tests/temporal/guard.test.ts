@@ -5,7 +5,7 @@
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { temporal } from "@temporalio/proto";
-import { bundleWorkflowCode, Worker, type WorkflowBundleWithSourceMap } from "@temporalio/worker";
+import { bundleWorkflowCode, DefaultLogger, Runtime, Worker, type WorkflowBundleWithSourceMap } from "@temporalio/worker";
 import { beforeAll, expect, test } from "vitest";
 import { compileText } from "../support.ts";
 
@@ -24,6 +24,7 @@ main agent Guard {
 
 let bundle: WorkflowBundleWithSourceMap;
 beforeAll(async () => {
+    Runtime.install({ logger: new DefaultLogger("ERROR"), telemetryOptions: { logging: { forward: {}, filter: "OFF" } } });
     const quiet = { log: () => undefined, trace: () => undefined, debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
     bundle = await bundleWorkflowCode({ workflowsPath: join(here, "workflow.ts"), logger: quiet });
 });

@@ -3,8 +3,10 @@
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Site } from "@remit/language";
+import { LoadError } from "@remit/host";
+import { type Site, source } from "@remit/language";
 import type { Failure } from "@remit/machine";
+import { showDiagnostics } from "./diagnostics.ts";
 import { EXIT, paint, plain, say } from "./io.ts";
 
 /** The source line of a site with a mark under the place; empty where the file cannot be read. */
@@ -72,6 +74,13 @@ const SYSTEM: Record<string, string> = {
 /** Shows whatever ended a command and gives the exit code. A defect of the command itself says so and asks for a report. */
 export function showError(error: unknown): number {
     const colour = paint(process.stderr);
+    if (error instanceof LoadError) {
+        showDiagnostics(
+            error.diagnostics.filter((one) => one.severity === "error"),
+            new Map([...error.texts].map(([name, text]) => [name, source(text, name)])),
+        );
+        return EXIT.failed;
+    }
     const known = (error ?? {}) as Described;
     if (known.failure) {
         showFailure(known.failure);
