@@ -142,7 +142,7 @@ function localsOf(fn: Fn): Set<string> {
 }
 
 /** A `return`, `break` or `continue` in a block that stands in an expression. */
-function leaves(e: ExprForm): boolean {
+export function leaves(e: ExprForm): boolean {
     let found = false;
     walk(e, {
         stmt: (s: StmtForm) => {

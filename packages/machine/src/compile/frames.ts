@@ -29,6 +29,8 @@ const NOTHING: Step = () => undefined;
 const NONE: Code = () => null;
 const NO_CONTEXT: AgentContext = { model: null, role: null, description: null, max: null, uses: [] };
 
+export type LoopForm = StmtForm & { kind: "repeat" | "loop" | "for" };
+
 interface LoopLabels {
     readonly exits: Instruction[];
     readonly again: Instruction[];
@@ -262,15 +264,20 @@ export class Emitter {
                 this.guarded(s.body, s.name, s.handler, 0);
                 return;
             case "repeat":
-                this.loop("repeat", s.times, null, s.body, s.at);
-                return;
             case "loop":
-                this.loop("loop", s.max, s.until, s.body, s.at);
-                return;
             case "for":
-                this.forEach(s);
+                this.looping(s);
                 return;
         }
+    }
+
+    /** A loop that reaches no effect is one instruction, with its instructions behind it. */
+    private looping(s: LoopForm): void {
+        const whole = this.lifter.isWhole(s) ? this.emit(OP.LOOP, step(this.cx, s)) : null;
+        if (s.kind === "repeat") this.loop("repeat", s.times, null, s.body, s.at);
+        else if (s.kind === "loop") this.loop("loop", s.max, s.until, s.body, s.at);
+        else this.forEach(s);
+        if (whole !== null) this.land([whole]);
     }
 
     private assign(s: StmtForm & { kind: "assign" }): void {

@@ -35,6 +35,8 @@ export const OP = {
     STRETCH: 14,
     /** Checks the list of a `for` and puts its number of passes into a slot. */
     ENTER: 15,
+    /** A whole loop as closures, where it reaches no effect; the same loop as instructions follows, for when that is given up. */
+    LOOP: 16,
 } as const;
 
 export class Instruction {

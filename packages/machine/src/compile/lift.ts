@@ -10,8 +10,8 @@ import type { ArgForm, ExprForm, SpreadForm, StmtForm } from "@remit/language";
 import { argsOf, defaultsFrom, wrongCount } from "./calls.ts";
 import { expr, fails, lookUp, siteOf } from "./closures.ts";
 import type { Step } from "./code.ts";
-import { asLambda } from "./effects.ts";
-import type { Emitter } from "./frames.ts";
+import { asLambda, leaves } from "./effects.ts";
+import type { Emitter, LoopForm } from "./frames.ts";
 import { type GenerateOptionsForm, OP } from "./instructions.ts";
 import { rowsOf } from "./members.ts";
 import { type AgentEntry, type Fn, shownName } from "./program.ts";
@@ -146,6 +146,23 @@ export class Lifter {
             },
         });
         return found;
+    }
+
+    /** True where a loop can run as closures: it reaches no effect, and nothing jumps out of it or out of an expression in it. */
+    isWhole(s: LoopForm): boolean {
+        if (this.reaches([s])) return false;
+        let jumps = false;
+        walkBlock([s], {
+            stmt: (inner) => {
+                if (inner.kind === "return") jumps = true;
+                return !jumps;
+            },
+            expr: (e) => {
+                if ((e.kind === "if.expr" || e.kind === "try.expr") && leaves(e)) jumps = true;
+                return !jumps;
+            },
+        });
+        return !jumps;
     }
 
     // ---- lifting ----

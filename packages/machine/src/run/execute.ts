@@ -181,6 +181,9 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
                 if (!stretch(m, fiber, I, L)) return "slice";
                 frame.pc++;
                 continue;
+            case OP.LOOP:
+                frame.pc = wholeLoop(m, fiber, I, L) ? I.to : frame.pc + 1;
+                continue;
             case OP.CALL:
                 if (callFn(m, fiber, frame, I, L)) continue;
                 break;
@@ -291,6 +294,38 @@ function giveUp(m: Machine, fiber: Fiber, mark: number, bytes: number, step: num
     if (run.left >= run.granted) fiber.need = 2 * Math.max(fiber.need, run.granted);
 }
 
+/** Puts back what a stretch did that now runs on frames instead. */
+function backToFrames(m: Machine, mark: number, bytes: number): void {
+    const { run } = m;
+    run.heap.rollBack();
+    run.end();
+    const wasted = mark - run.left;
+    run.left = mark;
+    run.bytes = bytes;
+    m.framesUntil = run.steps + wasted;
+}
+
+/** A loop as closures. False where it has to run as instructions. */
+function wholeLoop(m: Machine, fiber: Fiber, I: Instruction, L: Slots): boolean {
+    const { run } = m;
+    const depth = m.depthLimit - fiber.base - fiber.frames.length;
+    if (m.options.mode === "frames" || run.steps < m.framesUntil || depth < 0) return false;
+    const mark = run.left;
+    const { bytes } = run;
+    const before = L.slice();
+    run.begin(depth < CLOSURE_DEPTH ? depth : CLOSURE_DEPTH);
+    try {
+        (I.code as Step)(L);
+    } catch (error) {
+        if (error !== BAIL && !(error instanceof RangeError)) throw error;
+        backToFrames(m, mark, bytes);
+        for (let i = 1; i < before.length; i++) L[i] = before[i] as Value;
+        return false;
+    }
+    run.end();
+    return true;
+}
+
 // ---- calls -----------------------------------------------------------------------------------------------------------
 
 /** Runs a call as closures (true) or pushes its frame (false). */
@@ -326,12 +361,7 @@ function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots
             return true;
         } catch (error) {
             if (error !== BAIL && !(error instanceof RangeError)) throw error;
-            run.heap.rollBack();
-            run.end();
-            const wasted = mark - run.left;
-            run.left = mark;
-            run.bytes = bytes;
-            m.framesUntil = run.steps + wasted;
+            backToFrames(m, mark, bytes);
         }
     }
     const given: Value[] = n === 0 ? [] : n === 1 ? [a] : [a, b, ...((rest ?? []) as Value[])];
