@@ -8,7 +8,7 @@
 import type { Json, Program } from "@remit/language";
 import { GENESIS, type MachineEvent, type Outcome, type SealedEvent, type Usage } from "@remit/machine";
 import { LedgerError } from "./error.ts";
-import { seal } from "./seal.ts";
+import { salts, seal } from "./seal.ts";
 import {
     type Batch,
     type LedgerStore,
@@ -44,6 +44,7 @@ interface Kept {
 
 export function memoryStore(): LedgerStore {
     const runs = new Map<string, Kept>();
+    const salt = salts();
 
     function find(id: string): Kept {
         const kept =
@@ -59,7 +60,12 @@ export function memoryStore(): LedgerStore {
             while (kept.loose[to]?.time === time) to++;
             const events = kept.loose.slice(from, to).map((one) => one.event);
             kept.sealed.push(
-                ...seal(events, kept.run.id, kept.sealed.length, kept.sealed.at(-1)?.hash ?? GENESIS, new Date(time).toISOString()),
+                ...seal(
+                    events,
+                    { run: kept.run.id, count: kept.sealed.length, head: kept.sealed.at(-1)?.hash ?? GENESIS },
+                    new Date(time).toISOString(),
+                    salt,
+                ),
             );
             from = to;
         }

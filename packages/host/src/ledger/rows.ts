@@ -12,6 +12,8 @@ export const RUN_COLUMNS =
     "key, id, program, file, root, options, started, ended, status, result, usage, steps, effects, count, head, answers, answered, owner, beat";
 
 export const SQL = {
+    open: "BEGIN IMMEDIATE",
+    close: "COMMIT",
     insertRun: `INSERT INTO runs (id, program, file, root, options, started, status, usage, steps, effects, count, head, answers, answered, owner, beat)
         VALUES (?, ?, ?, ?, ?, ?, 'running', '{}', 0, 0, 0, ?, 0, '', ?, ?)`,
     program: "INSERT OR IGNORE INTO programs (hash, form) VALUES (?, ?)",

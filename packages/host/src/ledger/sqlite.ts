@@ -18,7 +18,7 @@ import { LedgerError, guarded, ledgerError } from "./error.ts";
 import { BEAT_MS, type Owner, isLive, parseOwner, thisOwner } from "./lease.ts";
 import { configFolder, privateKey } from "./place.ts";
 import { type EventRow, type OutcomeRow, RUN_COLUMNS, type RunRow, SQL, eventOf, infoOf } from "./rows.ts";
-import { seal } from "./seal.ts";
+import { salts, seal } from "./seal.ts";
 import type { Batch, LedgerStore, NewRun, PendingEffect, RecordedOutcome, RunWriter, SavedState, Verification } from "./store.ts";
 import { addUsage } from "./store.ts";
 import { chainOutcome, verifyRun } from "./verify.ts";
@@ -48,6 +48,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
         }
         return statement;
     };
+    const salt = salts();
     let key: Buffer | null = null;
     const anchorKey = (): Buffer => {
         key ??= privateKey(config);
@@ -69,10 +70,10 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
     /** One write transaction; on any error nothing of it is kept. */
     function transaction<T>(work: () => T): T {
         return guarded(path, () => {
-            db.exec("BEGIN IMMEDIATE");
+            prepared("open").run();
             try {
                 const out = work();
-                db.exec("COMMIT");
+                prepared("close").run();
                 return out;
             } catch (error) {
                 // A full disk ends the transaction by itself.
@@ -127,7 +128,10 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
             const time = new Date(now).toISOString();
             const blobs = new Map<string, string>();
             const into: Blobs = { put: (name, text) => void blobs.set(name, text), get: stored.get };
-            const events = seal(batch.events ?? [], row.id, count, head, time).map((event) => ({ event, data: pack(event.data, into) }));
+            const events = seal(batch.events ?? [], { run: row.id, count, head }, time, salt).map((event) => ({
+                event,
+                data: pack(event.data, into),
+            }));
             let lastAnswer = answered;
             const outcomes = (batch.outcomes ?? []).map(({ path: at, outcome }) => {
                 const text = pack(outcome as unknown as Json, into);

@@ -77,7 +77,14 @@ function siteIn(file: string, text: string | undefined, range: Range): Failure["
 
 /** A program form from outside, checked. Throws `RemitError`. */
 export function validForm(form: Json): Program {
-    const valid = validateProgram(form);
+    // A form that a person names is as trusted as a source file: the larger caps of authored code hold.
+    const valid = validateProgram(form, { authored: true });
     if (valid.ok) return valid.program;
-    throw new RemitError({ kind: "invalid_payload", message: valid.message });
+    const [first] = valid.errors;
+    const more = valid.errors.length > 1 ? ` (and ${valid.errors.length - 1} more)` : "";
+    throw new RemitError({
+        kind: "invalid_payload",
+        message: `this is no program form: ${first?.message ?? "it is not valid"}${more}`,
+        detail: valid.errors as unknown as Json,
+    });
 }

@@ -22,7 +22,7 @@ else {
     const handle =
         before === undefined
             ? (
-                  await load(join(folder, process.env.HFORM ? "program.json" : "program.remit"), {
+                  await load(join(folder, "program.remit"), {
                       tools,
                       ledger: ledger.store,
                       cache: false,

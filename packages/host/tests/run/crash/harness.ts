@@ -66,7 +66,6 @@ export async function crash(test: CrashCase): Promise<CrashReport> {
     const folders = [folder];
     try {
         writeFileSync(join(folder, "program.remit"), PROGRAM);
-        if (process.env.HFORM) writeFileSync(join(folder, "program.json"), process.env.HFORM);
         let kills = 0;
         let ended: Ended | null = null;
         for (const kill of [...test.kills, null]) {
@@ -77,15 +76,7 @@ export async function crash(test: CrashCase): Promise<CrashReport> {
                 const elsewhere = mkdtempSync(join(tmpdir(), "remit-crash-copy-"));
                 folders.push(elsewhere);
                 mkdirSync(elsewhere, { recursive: true });
-                for (const name of [
-                    ...(process.env.HFORM ? ["program.json"] : []),
-                    "program.remit",
-                    "side.log",
-                    "ledger.db",
-                    "ledger.db-wal",
-                    "ledger.db.anchors",
-                    "config",
-                ])
+                for (const name of ["program.remit", "side.log", "ledger.db", "ledger.db-wal", "ledger.db.anchors", "config"])
                     cpSync(join(folder, name), join(elsewhere, name), { recursive: true, force: true, errorOnExist: false });
                 folder = elsewhere;
             }

@@ -1,0 +1,374 @@
+/** The library as its users see it: typed functions, handles, events, cancel, ledgers, resume and replay. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { type SealedEvent, canonicalLedger, verifyChain } from "@remit/machine";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { sha256 } from "../../src/ledger/blob.ts";
+import { LedgerError } from "../../src/ledger/error.ts";
+import { openSqlite } from "../../src/ledger/sqlite.ts";
+import type { LedgerStore } from "../../src/ledger/store.ts";
+import { LoadError } from "../../src/load/error.ts";
+import { RemitError } from "../../src/run/error.ts";
+import { openLedger } from "../../src/run/open.ts";
+import { load, run } from "../../src/run/program.ts";
+import { isHosts } from "../../src/run/replay.ts";
+
+let folder = "";
+beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "remit-run-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+const store = (options: { maxPages?: number } = {}): LedgerStore =>
+    openSqlite(join(folder, "ledger.db"), { config: join(folder, "config"), ...options });
+
+const DOUBLE = `import tool Work from "host:work"
+main func(input: { items: list[number] }) {
+    total = 0
+    for n in input.items max 1000 { total += Work.double(n) }
+    total
+}
+`;
+const double = { Work: { double: (n: number) => n * 2 } };
+
+const PARALLEL = `import tool Work from "host:work"
+main func(input: { items: list[number] }) {
+    parts = parallel for n in input.items max 1000 {
+        a = Work.step(n)
+        b = Work.step(a)
+        a + b
+    }
+    Work.sum(parts)
+}
+`;
+const parallel = (delay: () => number) => ({
+    Work: {
+        step: async (n: number) => {
+            await wait(delay());
+            return n + 1;
+        },
+        sum: (parts: number[]) => parts.reduce((a, b) => a + b, 0),
+    },
+});
+
+describe("programs as functions", () => {
+    test("from text, from a file and from a program form", async () => {
+        const fromText = await load<{ items: number[] }, number>({ source: DOUBLE }, { tools: double });
+        expect(await fromText({ items: [1, 2, 3] })).toBe(12);
+        writeFileSync(join(folder, "double.remit"), DOUBLE);
+        expect(await run<number>(join(folder, "double.remit"), { items: [5] }, { tools: double, cache: false })).toBe(10);
+        const fromForm = await load<{ items: number[] }, number>({ form: JSON.parse(JSON.stringify(fromText.form)) }, { tools: double });
+        expect(await fromForm({ items: [4] })).toBe(8);
+        expect(fromForm.hash).toBe(fromText.hash);
+    });
+
+    test("a handle: events as they come, result, usage", async () => {
+        const program = await load<{ items: number[] }, number>({ source: DOUBLE }, { tools: double });
+        const handle = program.run({ items: [1, 2] });
+        const kinds: string[] = [];
+        for await (const event of handle.events) kinds.push(event.kind);
+        expect(kinds).toEqual(["run.started", "for", "tool.started", "tool.ended", "for", "tool.started", "tool.ended", "run.ended"]);
+        expect(await handle.result).toMatchObject({ ok: true, status: "done", value: 6, effects: 2, run: handle.id });
+        expect(await handle.value).toBe(6);
+        const again: number[] = [];
+        for await (const event of handle.events) again.push(event.seq);
+        expect(again).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    });
+
+    test("handlers hear each event once, after it is kept", async () => {
+        const seen: number[] = [];
+        const program = await load({ source: DOUBLE }, { tools: double, on: { event: (event) => void seen.push(event.seq) } });
+        await program({ items: [1, 2] });
+        expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    });
+
+    test("every error of a program is told at once, with its place", async () => {
+        const wrong = await load(
+            { source: "main func() { return missing\n }\nfunc other() { return absent }\n", file: "wrong.remit" },
+            { root: folder },
+        ).catch((error: unknown) => error);
+        expect(wrong).toBeInstanceOf(LoadError);
+        const error = wrong as LoadError;
+        expect(error.diagnostics.filter((one) => one.severity === "error").length).toBeGreaterThanOrEqual(2);
+        expect(error.site).toMatchObject({ file: "wrong.remit", line: 1 });
+        expect(error.message).toMatch(/^wrong\.remit:1:/);
+    });
+
+    test("a failure of the program is a RemitError with its kind and place", async () => {
+        const program = await load(
+            { source: DOUBLE, file: "d.remit" },
+            {
+                root: folder,
+                tools: {
+                    Work: {
+                        double: () => {
+                            throw new Error("out of order");
+                        },
+                    },
+                },
+            },
+        );
+        const error = await program({ items: [1] }).catch((one: unknown) => one);
+        expect(error).toBeInstanceOf(RemitError);
+        expect(error).toMatchObject({
+            kind: "tool",
+            failure: { message: expect.stringContaining("out of order") },
+            site: { file: "d.remit", line: 4 },
+        });
+        expect(await program({ items: "no list" }).catch((one: RemitError) => one.kind)).toBe("contract");
+        expect(await program({}).catch((one: RemitError) => one.message)).toContain("items");
+    });
+
+    test("file imports are read when the program is loaded, and every run sees the same", async () => {
+        writeFileSync(join(folder, "data.json"), '{"names": ["a", "b"]}');
+        writeFileSync(join(folder, "notes.txt"), "some notes");
+        writeFileSync(
+            join(folder, "p.remit"),
+            `import file Data from "./data.json"\nimport file Notes from "./notes.txt"\nmain func() { { names: Data.names, notes: Notes } }\n`,
+        );
+        const program = await load(join(folder, "p.remit"), {
+            root: folder,
+            folders: { cache: join(folder, "cache"), config: join(folder, "config") },
+        });
+        writeFileSync(join(folder, "notes.txt"), "changed");
+        const handle = program.run({});
+        expect(await handle.value).toEqual({ names: ["a", "b"], notes: "some notes" });
+        let labels: readonly string[] = [];
+        for await (const event of handle.events) if (event.kind === "run.ended") labels = event.labels;
+        expect(labels).toEqual(["file:data.json", "file:notes.txt"]);
+        writeFileSync(join(folder, "data.json"), "{");
+        await expect(load(join(folder, "p.remit"), { root: folder, cache: false })).rejects.toMatchObject({
+            failure: { message: expect.stringContaining("data.json is not JSON") },
+        });
+    });
+
+    test("the cache gives the same program, and a changed file another", async () => {
+        const path = join(folder, "p.remit");
+        const options = { root: folder, folders: { cache: join(folder, "cache"), config: join(folder, "config") } };
+        writeFileSync(path, "main func() { 1 + 1 }\n");
+        const first = await load(path, options);
+        const second = await load(path, options);
+        expect(second.form).toEqual(first.form);
+        expect(second.hash).toBe(first.hash);
+        expect(await second(null)).toBe(2);
+        writeFileSync(path, "main func() { 1 + 2 }\n");
+        expect(await (await load(path, options))(null)).toBe(3);
+    });
+
+    test("limits: time, steps and tool calls", async () => {
+        const slow = {
+            Work: {
+                double: async (n: number) => {
+                    await wait(10_000, null, { signal: io.signal });
+                    return n;
+                },
+            },
+        };
+        const program = await load({ source: DOUBLE }, { tools: slow });
+        await expect(program({ items: [1] }, { limits: { time: 30 } })).rejects.toMatchObject({ kind: "limit.time" });
+        const fast = await load({ source: DOUBLE }, { tools: double });
+        await expect(fast({ items: [1, 2, 3, 4, 5] }, { limits: { calls: 3 } })).rejects.toMatchObject({ kind: "limit.calls" });
+        await expect(fast({ items: [1, 2, 3, 4, 5] }, { limits: { steps: 5 } })).rejects.toMatchObject({ kind: "limit.steps" });
+    });
+});
+
+describe("cancel", () => {
+    test("an AbortSignal reaches the tool and ends the run", async () => {
+        const cancel = new AbortController();
+        let told = false;
+        const tools = {
+            Work: {
+                double: async (_n: number, io: { signal: AbortSignal }) => {
+                    cancel.abort();
+                    await wait(5_000, null, { signal: io.signal }).catch(() => {
+                        told = true;
+                        throw new Error("stopped");
+                    });
+                    return 1;
+                },
+            },
+        };
+        const program = await load({ source: DOUBLE }, { tools });
+        await expect(program({ items: [1] }, { signal: cancel.signal })).rejects.toMatchObject({ kind: "cancelled" });
+        expect(told).toBe(true);
+    });
+
+    test("a cancelled run of a durable ledger is resumed; what finished is not done again", async () => {
+        const ledger = await openLedger(store());
+        const done: number[] = [];
+        const cancel = new AbortController();
+        const tools = (stop: boolean) => ({
+            Work: {
+                double: (n: number) => {
+                    done.push(n);
+                    if (stop && n === 3) cancel.abort();
+                    return n * 2;
+                },
+            },
+        });
+        const program = await load<{ items: number[] }, number>({ source: DOUBLE }, { tools: tools(true), ledger: ledger.store });
+        const first = program.run({ items: [1, 2, 3, 4, 5] }, { signal: cancel.signal });
+        expect(await first.result).toMatchObject({ ok: false, status: "stopped", failure: { kind: "cancelled" } });
+        const second = await ledger.resume<number>(first.id, { tools: tools(false) });
+        expect(await second.value).toBe(30);
+        expect(done).toEqual([1, 2, 3, 4, 5]);
+        expect(ledger.verify(first.id)).toMatchObject({ ok: true, anchored: "yes" });
+        expect(ledger.replay(first.id)).toMatchObject({ equal: true, outcomes: 5 });
+        await expect(ledger.resume(first.id)).rejects.toMatchObject({ code: "finished" });
+        ledger.close();
+    });
+});
+
+describe("an outcome that nobody knows", () => {
+    async function interrupted(ledger: LedgerStore): Promise<string> {
+        const cancel = new AbortController();
+        const tools = {
+            Work: {
+                double: (_n: number, io: { signal: AbortSignal }) => {
+                    cancel.abort();
+                    return wait(5_000, 1, { signal: io.signal });
+                },
+            },
+        };
+        const program = await load({ source: DOUBLE }, { tools, ledger });
+        const handle = program.run({ items: [7] }, { signal: cancel.signal });
+        await handle.result;
+        return handle.id;
+    }
+
+    test("nobody there: the run waits and says how to answer", async () => {
+        const ledger = await openLedger(store());
+        const id = await interrupted(ledger.store);
+        const handle = await ledger.resume(id, { tools: double });
+        const result = await handle.result;
+        expect(result).toMatchObject({ ok: false, status: "waiting", waiting: [{ kind: "tool" }] });
+        expect(result.failure?.hint).toContain(`remit resume ${id}`);
+        expect(ledger.run(id)).toMatchObject({ status: "waiting", live: false });
+        ledger.close();
+    });
+
+    test.each([
+        ["done", { answer: "done", value: 100 } as const, 100, 0],
+        ["again", { answer: "again" } as const, 14, 1],
+    ])("%s", async (_name, said, value, times) => {
+        const ledger = await openLedger(store());
+        const id = await interrupted(ledger.store);
+        let calls = 0;
+        const handle = await ledger.resume<number>(id, {
+            tools: {
+                Work: {
+                    double: (n: number) => {
+                        calls++;
+                        return n * 2;
+                    },
+                },
+            },
+            on: { unknown: () => said },
+        });
+        expect(await handle.value).toBe(value);
+        expect(calls).toBe(times);
+        const asked = [...ledger.events(id)].filter(isHosts).map((event) => event.kind);
+        expect(asked).toEqual(["ask.requested", "ask.decided"]);
+        expect(ledger.replay(id).equal).toBe(true);
+        expect(ledger.verify(id).ok).toBe(true);
+        ledger.close();
+    });
+
+    test("give up: the program is told", async () => {
+        const ledger = await openLedger(store());
+        const id = await interrupted(ledger.store);
+        const handle = await ledger.resume(id, { tools: double, on: { unknown: () => ({ answer: "give up" }) } });
+        await expect(handle.value).rejects.toMatchObject({ kind: "tool" });
+        ledger.close();
+    });
+});
+
+test("same program and outcomes: same steps and same canonical ledger, whatever the timing", async () => {
+    let seed = 1;
+    const delay = (): number => {
+        seed = (seed * 1103515245 + 12345) % 2 ** 31;
+        return seed % 4;
+    };
+    const ledger = await openLedger(store());
+    const program = await load<{ items: number[] }, number>({ source: PARALLEL }, { tools: parallel(delay), ledger: ledger.store });
+    let first: { text: string; steps: number } | null = null;
+    for (let i = 0; i < 25; i++) {
+        const handle = program.run({ items: [1, 2, 3, 4, 5, 6] });
+        const result = await handle.result;
+        const text = canonicalLedger(ledger.events(handle.id));
+        first ??= { text, steps: result.steps };
+        expect(text).toBe(first.text);
+        expect(result.steps).toBe(first.steps);
+        expect(ledger.replay(handle.id)).toMatchObject({ equal: true, steps: { recorded: first.steps, replayed: first.steps } });
+    }
+    ledger.close();
+});
+
+test("a replay names the first divergence", async () => {
+    const ledger = await openLedger(store());
+    const program = await load<{ items: number[] }, number>({ source: DOUBLE }, { tools: double, ledger: ledger.store });
+    const handle = program.run({ items: [1, 2, 3] });
+    await handle.value;
+    const { DatabaseSync } = await import("node:sqlite");
+    const db = new DatabaseSync(join(folder, "ledger.db"));
+    db.exec(`UPDATE outcomes SET outcome = replace(outcome, '"value":4', '"value":5') WHERE n = 2`);
+    expect(ledger.replay(handle.id)).toMatchObject({
+        equal: false,
+        first: { path: "main/for[1]/Work.double#0", message: expect.stringContaining("tool.ended") },
+    });
+    db.exec("DELETE FROM outcomes WHERE n = 2");
+    expect(ledger.replay(handle.id)).toMatchObject({ equal: false });
+    db.close();
+    ledger.close();
+});
+
+test("a full ledger ends the run with its reason; with room again it goes on", async () => {
+    const small = store({ maxPages: 45 });
+    const tools = { Work: { double: (n: number) => n * 2 } };
+    const program = await load<{ items: number[] }, number>({ source: DOUBLE }, { tools, ledger: small });
+    const items = Array.from({ length: 200 }, (_, i) => i);
+    const handle = program.run({ items });
+    const error = await handle.result.catch((one: unknown) => one);
+    expect(error).toBeInstanceOf(LedgerError);
+    expect(error).toMatchObject({ code: "full" });
+    small.close();
+    const ledger = await openLedger(store());
+    const before = ledger.run(handle.id).effects;
+    expect(before).toBeGreaterThan(3);
+    expect(ledger.verify(handle.id).ok).toBe(true);
+    const resumed = await ledger.resume<number>(handle.id, { tools, on: { unknown: () => ({ answer: "again" }) } });
+    expect(await resumed.value).toBe(items.reduce((a, b) => a + 2 * b, 0));
+    ledger.close();
+});
+
+test("an export with parts taken out still verifies", async () => {
+    const ledger = await openLedger(store());
+    const program = await load<{ items: number[] }, number>({ source: DOUBLE }, { tools: double, ledger: ledger.store });
+    const handle = program.run({ items: [1, 2] });
+    await handle.value;
+    const lines = [...ledger.export(handle.id, ["content", "labels"])];
+    expect(lines.join("")).not.toContain('"args"');
+    expect(
+        verifyChain(
+            lines.map((line) => JSON.parse(line) as SealedEvent),
+            sha256,
+        ),
+    ).toMatchObject({ ok: true, count: 8 });
+    ledger.close();
+});
+
+test("large values are kept once", async () => {
+    const ledger = await openLedger(store());
+    const big = "x".repeat(100_000);
+    const source = `import tool Work from "host:work"\nmain func() {\n    a = Work.get()\n    b = Work.get()\n    a == b\n}\n`;
+    const program = await load<null, boolean>({ source }, { tools: { Work: { get: () => big } }, ledger: ledger.store });
+    expect(await program(null)).toBe(true);
+    const { DatabaseSync } = await import("node:sqlite");
+    const db = new DatabaseSync(join(folder, "ledger.db"));
+    expect(db.prepare("SELECT count(*) AS n FROM blobs").get()).toEqual({ n: 1 });
+    db.close();
+    expect(ledger.replay("last").equal).toBe(true);
+    expect(ledger.verify("last").ok).toBe(true);
+    ledger.close();
+});
