@@ -19,7 +19,21 @@ export { showContract, showJson } from "./contract/show.ts";
 export { typescriptDeclarations, typescriptType } from "./contract/typescript.ts";
 export { zeroValue } from "./contract/zero.ts";
 export * from "./diagnostics/diagnostic.ts";
+export { canonicalJson } from "./form/canonical.ts";
+export { FORM_CODES, type FormCode, type FormError } from "./form/errors.ts";
 export * from "./form/form.ts";
+export { type EffectsOf, type Lowerable, lower, lowerExpr, lowerFile } from "./form/lower.ts";
+export { AUTHOR_CAPS, type Caps, DEFAULT_CAPS } from "./form/measure.ts";
+export { printForm, printFormExpr, raise, raiseFile } from "./form/raise.ts";
+export { funcJsonSchema, programJsonSchema } from "./form/schema.ts";
+export {
+    type FuncOptions,
+    type ValidatedFunc,
+    type ValidatedProgram,
+    type ValidateOptions,
+    validateFunc,
+    validateProgram,
+} from "./form/validate.ts";
 export * from "./text/source.ts";
 export { SYNTAX_CODES } from "./syntax/codes.ts";
 export { parse } from "./syntax/parse/parse.ts";
@@ -34,3 +48,5 @@ export { CODES, type Code, type CodeRow } from "./diagnostics/codes.ts";
 export { didYouMean, nearest } from "./diagnostics/nearest.ts";
 export { type RenderOptions, renderDiagnostic } from "./diagnostics/render.ts";
 export { type Allowed, type LoadedProgram, loadProgram, type ProgramFiles } from "./load/program.ts";
+export { lower } from "./form/lower.ts";
+export { validateFunc, validateProgram } from "./form/validate.ts";

@@ -118,10 +118,23 @@ export type StmtForm =
     | UseOneForm
     | { readonly kind: "return"; readonly value: ExprForm; readonly at?: At }
     | { readonly kind: "repeat"; readonly times: number; readonly body: readonly StmtForm[]; readonly at?: At }
-    | { readonly kind: "for"; readonly item: string; readonly list: ExprForm; readonly max: number; readonly body: readonly StmtForm[]; readonly at?: At }
+    | {
+          readonly kind: "for";
+          readonly item: string;
+          readonly list: ExprForm;
+          readonly max: number;
+          readonly body: readonly StmtForm[];
+          readonly at?: At;
+      }
     | { readonly kind: "loop"; readonly until: ExprForm; readonly max: number; readonly body: readonly StmtForm[]; readonly at?: At }
     | { readonly kind: "if"; readonly branches: readonly BranchForm[]; readonly otherwise?: readonly StmtForm[]; readonly at?: At }
-    | { readonly kind: "try"; readonly body: readonly StmtForm[]; readonly name?: string; readonly handler: readonly StmtForm[]; readonly at?: At }
+    | {
+          readonly kind: "try";
+          readonly body: readonly StmtForm[];
+          readonly name?: string;
+          readonly handler: readonly StmtForm[];
+          readonly at?: At;
+      }
     | { readonly kind: "raise"; readonly value: ExprForm; readonly at?: At }
     | { readonly kind: "break"; readonly at?: At }
     | { readonly kind: "continue"; readonly at?: At }
@@ -160,7 +173,8 @@ export interface GenerateForm {
 }
 
 export type ExprForm =
-    | { readonly kind: "literal"; readonly value: string | number | boolean | null; readonly at?: At }
+    /** `text`: a number as written, where that is not the shortest way (`2.50`); it changes nothing but how the source is shown. */
+    | { readonly kind: "literal"; readonly value: string | number | boolean | null; readonly text?: string; readonly at?: At }
     | { readonly kind: "name"; readonly name: string; readonly at?: At }
     | { readonly kind: "list"; readonly items: readonly (ExprForm | SpreadForm)[]; readonly at?: At }
     | { readonly kind: "object"; readonly entries: readonly (EntryForm | SpreadForm)[]; readonly at?: At }
@@ -171,9 +185,22 @@ export type ExprForm =
     | { readonly kind: "binary"; readonly op: BinaryOpForm; readonly left: ExprForm; readonly right: ExprForm; readonly at?: At }
     | { readonly kind: "lambda"; readonly params: readonly string[]; readonly body: ExprForm; readonly at?: At }
     | { readonly kind: "if.expr"; readonly branches: readonly BranchForm[]; readonly otherwise?: readonly StmtForm[]; readonly at?: At }
-    | { readonly kind: "try.expr"; readonly body: readonly StmtForm[]; readonly name?: string; readonly handler: readonly StmtForm[]; readonly at?: At }
+    | {
+          readonly kind: "try.expr";
+          readonly body: readonly StmtForm[];
+          readonly name?: string;
+          readonly handler: readonly StmtForm[];
+          readonly at?: At;
+      }
     | GenerateForm
-    | { readonly kind: "parallel"; readonly item: string; readonly list: ExprForm; readonly max: number; readonly body: readonly StmtForm[]; readonly at?: At };
+    | {
+          readonly kind: "parallel";
+          readonly item: string;
+          readonly list: ExprForm;
+          readonly max: number;
+          readonly body: readonly StmtForm[];
+          readonly at?: At;
+      };
 
 export interface SpreadForm {
     readonly kind: "spread";

@@ -1,0 +1,270 @@
+/**
+ * The program form as data: every kind of node, its keys and what may stand under each.
+ *
+ * Boundary: structure only, one table for the validator and for the JSON Schema. What depends on more than one node (names in scope,
+ * loops around a `break`) is in `scopes.ts`.
+ *
+ * V1: a key that is not in the table is refused, and so is a kind that is not.
+ */
+import { PRECEDENCE } from "../syntax/tokens.ts";
+import { FORM } from "./form.ts";
+
+export type Rule =
+    /** Text of at least `min` code units that matches `pattern`, if there is one. `what` says so to people. */
+    | { readonly rule: "text"; readonly min?: number; readonly pattern?: RegExp; readonly what?: string }
+    /** An identifier: the name of a thing that is declared. */
+    | { readonly rule: "name" }
+    /** An identifier that can stand in an expression and is read as that name there. */
+    | { readonly rule: "variable" }
+    /** Any text but the names that are refused: keys of objects, names of fields. */
+    | { readonly rule: "key" }
+    | { readonly rule: "integer"; readonly min: number }
+    | { readonly rule: "number"; readonly min?: number; readonly above?: number }
+    | { readonly rule: "boolean" }
+    | { readonly rule: "one"; readonly of: readonly (string | boolean)[] }
+    /** A string, number or boolean, and none where `none` says so. Integers are exact. */
+    | { readonly rule: "literal"; readonly none: boolean }
+    | { readonly rule: "json" }
+    | { readonly rule: "list"; readonly of: Rule; readonly min?: number; readonly max?: number }
+    /** An object of `RECORDS`. */
+    | { readonly rule: "record"; readonly of: RecordName }
+    /** An object of `NODES` whose kind is in the group. */
+    | { readonly rule: "node"; readonly of: GroupName };
+
+export interface Key {
+    readonly rule: Rule;
+    readonly required: boolean;
+    /** What it means, for readers of the schema. */
+    readonly says?: string;
+}
+
+export type Keys = Readonly<Record<string, Key>>;
+
+function must(rule: Rule, says?: string): Key {
+    return says === undefined ? { rule, required: true } : { rule, required: true, says };
+}
+function may(rule: Rule, says?: string): Key {
+    return says === undefined ? { rule, required: false } : { rule, required: false, says };
+}
+function list(of: Rule, min = 0): Rule {
+    return min === 0 ? { rule: "list", of } : { rule: "list", of, min };
+}
+function group(of: GroupName): Rule {
+    return { rule: "node", of };
+}
+function record(of: RecordName): Rule {
+    return { rule: "record", of };
+}
+function one(...of: readonly (string | boolean)[]): Rule {
+    return { rule: "one", of };
+}
+
+const NAME: Rule = { rule: "name" };
+const VARIABLE: Rule = { rule: "variable" };
+const KEY: Rule = { rule: "key" };
+const TEXT: Rule = { rule: "text" };
+const SOME_TEXT: Rule = { rule: "text", min: 1 };
+const WHOLE: Rule = { rule: "integer", min: 0 };
+const COUNT: Rule = { rule: "integer", min: 1 };
+const JSON_VALUE: Rule = { rule: "json" };
+const FLAG: Rule = { rule: "boolean" };
+const EXPR: Rule = group("expression");
+const BLOCK: Rule = list(group("statement"));
+const BRANCHES: Rule = list(record("Branch"), 1);
+const CONTRACT: Rule = group("contract");
+const TRUE: Rule = one(true);
+
+const AT: Readonly<Record<"at", Key>> = {
+    at: may({ rule: "list", of: COUNT, min: 4, max: 4 }, "line, column, end line, end column, from 1"),
+};
+
+export type RecordName =
+    | "Program"
+    | "Entry"
+    | "File"
+    | "Import"
+    | "Shape"
+    | "Agent"
+    | "Func"
+    | "Param"
+    | "Budget"
+    | "Branch"
+    | "Candidate"
+    | "Arg"
+    | "Field";
+
+export const RECORDS: Readonly<Record<RecordName, Keys>> = {
+    Program: {
+        format: must(one(FORM)),
+        files: must(list(record("File"), 1), "imported files before their importers, the program's own last"),
+        entry: may(record("Entry"), "absent for a library of functions"),
+    },
+    Entry: { file: must(WHOLE, "index into files"), agent: may(NAME), func: must(NAME) },
+    File: {
+        file: must(SOME_TEXT, "name as shown to people"),
+        imports: must(list(record("Import"))),
+        shapes: must(list(record("Shape"))),
+        funcs: must(list(record("Func"))),
+        agents: must(list(record("Agent"))),
+    },
+    Import: {
+        what: must(one("tool", "llm", "file", "agent", "memory", "skill")),
+        name: must(NAME),
+        uri: must(SOME_TEXT),
+        from: may(WHOLE, "for an agent of the program: index into files of the file that declares it"),
+        ...AT,
+    },
+    Shape: { name: must(NAME), contract: must(CONTRACT) },
+    Agent: { name: must(NAME), main: may(FLAG), config: must(list(group("setting"))), funcs: must(list(record("Func"))), ...AT },
+    Func: {
+        name: must(NAME),
+        main: may(FLAG),
+        params: must(list(record("Param"))),
+        result: may(CONTRACT),
+        effects: must(
+            list({ rule: "text", pattern: /^[a-z]+(?::\S+)?$/, what: "an effect such as `model` or `tool:Search.run`" }),
+            "sorted; for readers, the machine finds them again",
+        ),
+        body: must(BLOCK),
+        ...AT,
+    },
+    Param: { name: must(VARIABLE), contract: may(CONTRACT), default: may(JSON_VALUE) },
+    Budget: {
+        amount: must({ rule: "number", min: 1 }),
+        unit: must(one("chars", "tokens")),
+        keep: may(one("end")),
+        text: must(
+            { rule: "text", pattern: /^\d+(?:\.\d+)?k?(?: tokens)?(?: keep (?:start|end))?$/, what: "a budget such as `4k tokens`" },
+            "as written",
+        ),
+    },
+    Branch: { test: must(EXPR), body: must(BLOCK) },
+    Candidate: { name: must(NAME), value: may(EXPR, "absent: empty"), max: may(record("Budget")), selected: may(TRUE) },
+    Arg: { name: may(NAME), value: must(EXPR) },
+    Field: {
+        name: must(KEY),
+        contract: must(CONTRACT),
+        optional: may(FLAG, "may be absent"),
+        default: may(JSON_VALUE, "filled in where the field is absent"),
+        description: may(TEXT),
+    },
+};
+
+const BRANCHING: Keys = { branches: must(BRANCHES), otherwise: may(BLOCK) };
+const TRYING: Keys = { body: must(BLOCK), name: may(VARIABLE, "bound to the failure"), handler: must(BLOCK) };
+const EACH: Keys = { item: must(VARIABLE), list: must(EXPR), max: must(COUNT), body: must(BLOCK) };
+const VALUE: Keys = { value: must(EXPR) };
+
+/** Nodes by their discriminator, which is not among the keys. */
+export const NODES: Readonly<Record<"statement" | "expression" | "part" | "contract", Readonly<Record<string, Keys>>>> = {
+    statement: {
+        config: { key: must(one("model", "role", "description")), ...VALUE, ...AT },
+        context: { max: must(record("Budget")), ...AT },
+        use: {
+            ...VALUE,
+            max: may(record("Budget")),
+            priority: may(WHOLE, "higher is kept longer"),
+            label: may(SOME_TEXT),
+            image: may(TRUE),
+            ...AT,
+        },
+        "use.one": { label: must(SOME_TEXT), priority: may(WHOLE), candidates: must(list(record("Candidate"), 2)), ...AT },
+        return: { ...VALUE, ...AT },
+        repeat: { times: must(WHOLE), body: must(BLOCK), ...AT },
+        for: { ...EACH, ...AT },
+        loop: { until: must(EXPR), max: must(WHOLE), body: must(BLOCK), ...AT },
+        if: { ...BRANCHING, ...AT },
+        try: { ...TRYING, ...AT },
+        raise: { ...VALUE, ...AT },
+        break: { ...AT },
+        continue: { ...AT },
+        assign: { target: must(EXPR, "a name, a member or an index"), op: must(one("=", "+=", "-=")), ...VALUE, ...AT },
+        expr: { ...VALUE, ...AT },
+    },
+    expression: {
+        literal: {
+            value: must({ rule: "literal", none: true }),
+            text: may({ rule: "text", pattern: /^-?\d+(?:\.\d+)?$/, what: "a number as written" }),
+            ...AT,
+        },
+        name: { name: must(VARIABLE), ...AT },
+        list: { items: must(list(group("item"))), ...AT },
+        object: { entries: must(list(group("entry"))), ...AT },
+        member: { object: must(EXPR), name: must({ rule: "name" }), safe: may(TRUE), ...AT },
+        index: { object: must(EXPR), index: must(EXPR), ...AT },
+        call: { callee: must(EXPR, "a name or a member"), args: must(list(record("Arg"))), ...AT },
+        unary: { op: must(one("not", "-")), ...VALUE, ...AT },
+        binary: { op: must(one(...Object.keys(PRECEDENCE))), left: must(EXPR), right: must(EXPR), ...AT },
+        lambda: { params: must(list(VARIABLE)), body: must(EXPR), ...AT },
+        "if.expr": { ...BRANCHING, ...AT },
+        "try.expr": { ...TRYING, ...AT },
+        generate: {
+            input: must(EXPR),
+            max_output: may(COUNT, "tokens"),
+            attempts: may(COUNT),
+            temperature: may({ rule: "number", min: 0 }),
+            think: may(one(true, false, "auto", "low", "medium", "high")),
+            strict: may(FLAG),
+            debug: may(FLAG),
+            stream: may(FLAG),
+            turns: may(COUNT),
+            timeout: may({ rule: "number", above: 0 }, "milliseconds"),
+            model: may(EXPR, "the name of an imported llm"),
+            tools: may(list(EXPR), "names of imported tools, or members of them"),
+            contract: may(CONTRACT),
+            ...AT,
+        },
+        parallel: { ...EACH, ...AT },
+    },
+    part: {
+        spread: { ...VALUE, ...AT },
+        entry: { key: must(KEY), ...VALUE, ...AT },
+    },
+    contract: {
+        string: {},
+        number: {},
+        boolean: {},
+        json: {},
+        none: {},
+        list: { item: may(CONTRACT) },
+        object: { fields: must(list(record("Field"))) },
+        literal: { value: must({ rule: "literal", none: false }) },
+        union: { of: must(list(CONTRACT, 1)) },
+        optional: { of: must(CONTRACT) },
+        ref: { name: must(NAME, "a shape of the same file") },
+    },
+};
+
+export type GroupName = "statement" | "setting" | "expression" | "item" | "entry" | "contract";
+
+export interface Group {
+    readonly key: "kind" | "type";
+    readonly kinds: readonly string[];
+    readonly keys: (kind: string) => Keys | undefined;
+    /** For messages. */
+    readonly what: string;
+}
+
+function groupOf(
+    what: string,
+    key: "kind" | "type",
+    of: readonly { readonly table: Readonly<Record<string, Keys>>; readonly kinds: readonly string[] }[],
+): Group {
+    const all = new Map(of.flatMap(({ table, kinds }) => kinds.map((kind) => [kind, table[kind] as Keys] as const)));
+    return { key, kinds: [...all.keys()], keys: (kind) => all.get(kind), what };
+}
+
+const every = (table: Readonly<Record<string, Keys>>) => ({ table, kinds: Object.keys(table) });
+
+/** What may stand in a place that takes nodes. */
+export const GROUPS: Readonly<Record<GroupName, Group>> = {
+    statement: groupOf("a statement", "kind", [every(NODES.statement)]),
+    setting: groupOf("a line of an agent's head", "kind", [{ table: NODES.statement, kinds: ["config", "context", "use", "use.one"] }]),
+    expression: groupOf("an expression", "kind", [every(NODES.expression)]),
+    item: groupOf("an item of a list", "kind", [every(NODES.expression), { table: NODES.part, kinds: ["spread"] }]),
+    entry: groupOf("an entry of an object", "kind", [every(NODES.part)]),
+    contract: groupOf("a contract", "type", [every(NODES.contract)]),
+};
+
+/** Names that are read as something else in an expression, whatever is in scope. */
+export const NEVER_VARIABLES: ReadonlySet<string> = new Set(["true", "false", "none", "not", "generate", "parallel"]);
