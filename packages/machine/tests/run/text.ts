@@ -1,0 +1,30 @@
+/** Programs as text, through the language package. */
+import { check, type Json, loadProgram, lower, type Program } from "@remit/language";
+import { type How, type Ran, runAll } from "./forms.ts";
+
+/** The form of a program. `unchecked`: errors of the checker are let through, for what the machine has to refuse itself. */
+export function formOf(files: string | { [file: string]: string }, unchecked = false): Program {
+    const all = typeof files === "string" ? { "main.remit": files } : files;
+    const checked = check(
+        loadProgram(Object.keys(all)[0] as string, {
+            read: (file) => all[file] ?? null,
+            resolve: (_from, uri) => uri.replace(/^\.\//, ""),
+        }),
+    );
+    const errors = checked.diagnostics.filter((d) => d.severity === "error");
+    if (!unchecked && errors.length > 0) throw new Error(errors.map((d) => `${d.code}: ${d.message}`).join("\n"));
+    return lower(checked);
+}
+
+export const runText = (files: string | { [file: string]: string }, how: How & { unchecked?: boolean } = {}): Ran =>
+    runAll(formOf(files, how.unchecked === true), how);
+
+/** Statements as the body of a main func with parameter `input`. */
+export const body = (statements: string, before = ""): string => `${before}\nmain agent A {\n main func(input) {\n${statements}\n }\n}\n`;
+
+/** The value of statements, or `KIND: message` of their failure. */
+export function evaluated(statements: string, how: How & { unchecked?: boolean; before?: string } = {}): Json {
+    const { result } = runText(body(statements, how.before), how);
+    if (!result.ok) return `${result.failure.kind}: ${result.failure.message}`;
+    return JSON.parse(JSON.stringify(result.value)) as Json;
+}
