@@ -14,6 +14,7 @@ import { checkEntry, checkStart } from "./entry.ts";
 import { checkInstructions, visit } from "./functions.ts";
 import { type AgentScope, type Checking, diagnostic, type FileScope, type FuncInfo, type GenerateSite } from "./model.ts";
 import { declareFile } from "./names.ts";
+import { FROM_FIELD, FROM_LIST, MAY_GROW } from "./types.ts";
 
 /** What is known of one function. */
 export interface FunctionInfo {
@@ -159,12 +160,12 @@ function checkImports(file: FileScope): void {
 
 /** Keeps what still holds now that every change of an object in the program has been seen. */
 function settlePending(checking: Checking, func: FuncInfo): void {
-    for (const { diagnostic: one, property, inList } of func.pending) {
-        const unsure =
-            property === null
-                ? checking.objectsChange || checking.listsChange
-                : checking.anyAssigned || checking.assigned.has(property) || (inList && checking.listsChange);
-        if (!unsure) func.diagnostics.push(one);
+    for (const { diagnostic: one, property, soft } of func.pending) {
+        if (property !== null && (checking.anyAssigned || checking.assigned.has(property))) continue;
+        if ((soft & FROM_FIELD) !== 0 && checking.objectsChange) continue;
+        if ((soft & FROM_LIST) !== 0 && checking.listsChange) continue;
+        if ((soft & MAY_GROW) !== 0 && (checking.anyAssigned || checking.assigned.size > 0)) continue;
+        func.diagnostics.push(one);
     }
 }
 

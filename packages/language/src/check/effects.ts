@@ -7,7 +7,7 @@
  *     calls does. Calls through values are not edges: capabilities that travel are seen by their types (`raise`).
  */
 import { bit, type Checking, diagnostic, type FuncInfo } from "./model.ts";
-import { effectName } from "./calls.ts";
+import { effectName } from "./sites.ts";
 import { shown } from "./names.ts";
 
 export function settleEffects(funcs: readonly FuncInfo[]): void {

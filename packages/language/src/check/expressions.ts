@@ -8,8 +8,9 @@
 import type { Binary, Expr, Ident, IfExpr, Index, ListLit, Member, ObjectLit, TryExpr } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { BUILTINS_ON } from "./builtins.ts";
-import { call, strayLambda } from "./calls.ts";
+import { call } from "./calls.ts";
 import { generate } from "./generate.ts";
+import { strayLambda } from "./methods.ts";
 import { type Binding, DATA, type Walk } from "./model.ts";
 import { elsewhere, suggestion } from "./names.ts";
 import { parallel, scoped } from "./statements.ts";
@@ -27,6 +28,7 @@ import {
     NONE,
     NUMBER,
     OBJECT,
+    present,
     property,
     propertyNames,
     STRING,
@@ -178,8 +180,8 @@ export function propertyOf(w: Walk, type: Type, e: Member): Type {
                 const known =
                     extra ??
                     (propertyNames(type).length > 0 ? { hint: `it has ${propertyNames(type).slice(0, 12).join(", ")}` } : undefined);
-                if (type.open) w.suspect("UNDECLARED_PROPERTY", at, `the contract does not declare '${name}'`, name, type.inList, known);
-                else w.suspect("UNKNOWN_PROPERTY", at, `there is no property '${name}'`, name, type.inList, known);
+                if (type.open) w.suspect("UNDECLARED_PROPERTY", at, `the contract does not declare '${name}'`, type.soft, known, name);
+                else w.suspect("UNKNOWN_PROPERTY", at, `there is no property '${name}'`, type.soft, known, name);
             }
             return ANY;
         }
@@ -197,15 +199,14 @@ export function propertyOf(w: Walk, type: Type, e: Member): Type {
                     "UNKNOWN_PROPERTY",
                     at,
                     `${describe(type)} has no property '${name}'`,
-                    null,
-                    type.inList,
+                    type.soft,
                     hint === undefined ? undefined : { hint },
                 );
             return ANY;
         }
         case "boolean":
         case "none":
-            if (!e.safe) w.suspect("UNKNOWN_PROPERTY", at, `${describe(type)} has no property '${name}'`, null, type.inList);
+            if (!e.safe) w.suspect("UNKNOWN_PROPERTY", at, `${describe(type)} has no property '${name}'`, type.soft);
             return ANY;
         case "json":
             w.report("UNKNOWN_PROPERTY", at, `json has no property '${name}'`, {
@@ -259,7 +260,7 @@ export function item(w: Walk, type: Type, index: Type, e: Index): Type {
                 index.kind === "list" ||
                 index.kind === "object";
             if (wrong && !index.optional)
-                w.suspect("INVALID_OPERAND", e.index.range, "an item of a list is read by its number", null, false);
+                w.suspect("INVALID_OPERAND", e.index.range, "an item of a list is read by its number", index.soft);
             else if (typeof value === "number" && (value < 0 || !Number.isInteger(value)))
                 w.report(
                     "INVALID_OPERAND",
@@ -275,7 +276,7 @@ export function item(w: Walk, type: Type, index: Type, e: Index): Type {
         case "any":
             return type.cap === null ? ANY : maybeCapability(type.cap);
         default:
-            w.suspect("INVALID_OPERAND", e.object.range, `${describe(type)} cannot be indexed`, null, type.inList);
+            w.suspect("INVALID_OPERAND", e.object.range, `${describe(type)} cannot be indexed`, type.soft);
             return ANY;
     }
 }
@@ -322,7 +323,7 @@ function binary(w: Walk, e: Binary): Type {
             w.params |= params;
             w.data |= data;
             if (left.kind === "none") return right;
-            return join(left.optional ? { ...left, optional: false } : left, right);
+            return join(present(left), right);
         }
         case "and":
         case "or":
@@ -353,7 +354,7 @@ function operand(w: Walk, type: Type, e: Expr, op: string): void {
 function wrongOperand(w: Walk, e: Expr, type: Type, message: string): void {
     if (literalOf(e) !== undefined || e.kind === "list" || e.kind === "object" || CAPABILITIES.has(type.kind))
         w.report("INVALID_OPERAND", e.range, message);
-    else w.suspect("INVALID_OPERAND", e.range, message, null, type.inList);
+    else w.suspect("INVALID_OPERAND", e.range, message, type.soft);
 }
 
 /** Also for `+=`. */
@@ -377,8 +378,7 @@ export function plus(w: Walk, left: Type, right: Type, a: Expr, b: Expr, range: 
             "INVALID_OPERAND",
             both === undefined ? wrong.range : range,
             `'+' adds numbers or joins texts; ${describe(wrong === a ? left : right)} is neither`,
-            null,
-            false,
+            left.soft | right.soft,
             both,
         );
     }
@@ -399,8 +399,7 @@ function compared(w: Walk, e: Binary, left: Type, right: Type): void {
         "NEVER_EQUAL",
         other.range,
         `it is never ${JSON.stringify(other.value)}`,
-        null,
-        type.inList,
+        type.soft,
         suggestion(other.value, type.values) ?? { hint: `it is one of ${type.values.map((one) => JSON.stringify(one)).join(", ")}` },
     );
 }

@@ -121,7 +121,7 @@ function params(w: Walk): void {
         let type = ANY;
         if (param.contract !== undefined) {
             checkContract((code, at, message, extra) => w.report(code, at, message, extra), w.file, param.contract, true);
-            type = contractType(param.contract, w.file, false, true);
+            type = contractType(param.contract, w.file, true);
         }
         if (param.default !== undefined) {
             optionalAt ??= text;

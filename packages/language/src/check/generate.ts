@@ -8,7 +8,7 @@
 import type { Code } from "../diagnostics/codes.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
 import type { Expr, Generate, GenerateOption } from "../syntax/tree.ts";
-import { raise } from "./calls.ts";
+import { raise } from "./sites.ts";
 import { checkModel, type Report } from "./context.ts";
 import { checkContract } from "./contracts.ts";
 import { expr } from "./expressions.ts";
@@ -74,9 +74,8 @@ export function generate(w: Walk, e: Generate): Type {
         switch (key) {
             case "input":
                 input = option.value;
-                if (expr(w, option.value).cap !== null)
-                    w.report("INVALID_GENERATE_INPUT", option.value.range, "a capability is never data, and cannot be in an instruction");
-                data = w.data;
+                if (expr(w, option.value).cap === null) data = w.data;
+                else w.report("INVALID_GENERATE_INPUT", option.value.range, "a capability is never data, and cannot be in an instruction");
                 break;
             case "max_output":
                 maxOutput(w, option);

@@ -44,8 +44,8 @@ export interface FileScope {
     readonly agents: AgentScope[];
     readonly funcs: FuncInfo[];
     readonly diagnostics: Diagnostic[];
-    /** Types of contract nodes, by what is known of where the value came from. */
-    readonly types: readonly [Map<ContractNode, Type>, Map<ContractNode, Type>, Map<ContractNode, Type>, Map<ContractNode, Type>];
+    /** Types of contract nodes, and of those of parameters. */
+    readonly types: readonly [Map<ContractNode, Type>, Map<ContractNode, Type>];
     /** Reading it gave errors: what is missing may only have been unreadable. */
     readonly broken: boolean;
 }
@@ -96,7 +96,8 @@ export interface Pending {
     readonly diagnostic: Diagnostic;
     /** The property that was found missing; null for a kind that was found wrong. */
     readonly property: string | null;
-    readonly inList: boolean;
+    /** `FROM_FIELD`, `FROM_LIST`, `MAY_GROW`: what could make it untrue. */
+    readonly soft: number;
 }
 
 /** A `generate` and what was in force at it. */
@@ -245,9 +246,11 @@ export class Walk {
         this.func.diagnostics.push(diagnostic(this.file, code, range, message, extra));
     }
 
-    /** Reports what a later change of an object could make untrue. */
-    suspect(code: Code, range: Range, message: string, property: string | null, inList: boolean, extra?: Extra): void {
-        this.func.pending.push({ diagnostic: diagnostic(this.file, code, range, message, extra), property, inList });
+    /** Reports what follows from a type: at once, or where a change of an object elsewhere could make it untrue, when all are known. */
+    suspect(code: Code, range: Range, message: string, soft: number, extra?: Extra, property: string | null = null): void {
+        const made = diagnostic(this.file, code, range, message, extra);
+        if (soft === 0 && property === null) this.func.diagnostics.push(made);
+        else this.func.pending.push({ diagnostic: made, property, soft });
     }
 
     /** The value walked last is new here and shares with nothing. */

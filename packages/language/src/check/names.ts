@@ -63,7 +63,7 @@ export function declareFile(tree: File): FileScope {
         agents: [],
         funcs: [],
         diagnostics: [],
-        types: [new Map(), new Map(), new Map(), new Map()],
+        types: [new Map(), new Map()],
         broken: tree.diagnostics.some((d) => d.severity === "error"),
     };
     for (const item of tree.items) if (item.kind === "shape" && !file.shapes.has(item.name.text)) file.shapes.set(item.name.text, item);

@@ -7,12 +7,28 @@
  * S2: a block's names, `use`s, model, role and description are gone after it.
  */
 import type { Assign, Block, Expr, For, Member, Name, NumberLit, ParallelFor, Return, Stmt } from "../syntax/tree.ts";
-import { hold, mutate, raise } from "./calls.ts";
+import { hold } from "./methods.ts";
+import { mutate, raise } from "./sites.ts";
 import { checkBudget, checkConfig, checkUse, type Report } from "./context.ts";
 import { expr, item, plus, propertyOf } from "./expressions.ts";
 import { DATA, type Walk } from "./model.ts";
 import { elsewhere, suggestion } from "./names.ts";
-import { ANY, CAPABILITIES, describe, join, makeType, misfit, NONE, NUMBER, property, type Type } from "./types.ts";
+import {
+    ANY,
+    CAPABILITIES,
+    describe,
+    FROM_LIST,
+    join,
+    MAY_GROW,
+    makeType,
+    maybeCapability,
+    misfit,
+    NONE,
+    NUMBER,
+    property,
+    soften,
+    type Type,
+} from "./types.ts";
 
 /** A block in a scope of its own; gives the type of its last expression, none where it does not end in one. */
 export function scoped(w: Walk, block: Block, caught?: Name): Type {
@@ -128,13 +144,14 @@ function listOf(w: Walk, e: Expr): Type {
     if (type.kind !== "list" && type.kind !== "any" && !type.optional) {
         const message = `a loop goes through a list, and this is ${describe(type)}`;
         if (CAPABILITIES.has(type.kind)) w.report("INVALID_OPERAND", e.range, message);
-        else w.suspect("INVALID_OPERAND", e.range, message, null, type.inList);
+        else w.suspect("INVALID_OPERAND", e.range, message, type.soft);
     }
     return type;
 }
 
 function itemType(list: Type): Type {
-    return list.item ?? ANY;
+    if (list.item !== null && list.item !== ANY) return list.item;
+    return list.cap === null ? ANY : maybeCapability(list.cap);
 }
 
 function iterate(w: Walk, s: For): void {
@@ -184,7 +201,7 @@ export function parallel(w: Walk, e: ParallelFor): Type {
     w.returnedParams = returnedParams;
     w.returnedData = returnedData;
     w.isFresh(DATA);
-    return makeType("list", { item: type.kind === "object" ? { ...type, inList: true } : type, cap: type.cap });
+    return makeType("list", { item: soften(type, FROM_LIST), cap: type.cap });
 }
 
 function bodyEnd(w: Walk, e: ParallelFor, last: Stmt | undefined): void {
@@ -230,8 +247,7 @@ export function checkResult(w: Walk, type: Type, e: Expr | null): void {
             "CONTRACT_MISMATCH",
             range,
             message,
-            null,
-            false,
+            type.soft | (type.kind === "object" ? MAY_GROW : 0),
             e === null ? { hint: "the function can end without giving a value" } : undefined,
         );
 }
@@ -341,13 +357,7 @@ function memberTarget(w: Walk, target: Member, object: Type, type: Type): void {
         case "number":
         case "boolean":
             if (!object.optional)
-                w.suspect(
-                    "INVALID_ASSIGNMENT_TARGET",
-                    target.range,
-                    `${describe(object)} has no properties to assign`,
-                    null,
-                    object.inList,
-                );
+                w.suspect("INVALID_ASSIGNMENT_TARGET", target.range, `${describe(object)} has no properties to assign`, object.soft);
             return;
         default:
             w.report("INVALID_ASSIGNMENT_TARGET", target.range, `${describe(object)} cannot be changed`);
@@ -362,7 +372,7 @@ function changed(w: Walk, s: Assign, before: Type, by: Type): Type {
         [by, s.value],
     ] as const)
         if (type.kind !== "number" && type.kind !== "any" && !type.optional)
-            w.suspect("INVALID_OPERAND", e.range, `'-=' needs numbers, and this is ${describe(type)}`, null, type.inList);
+            w.suspect("INVALID_OPERAND", e.range, `'-=' needs numbers, and this is ${describe(type)}`, type.soft);
     return NUMBER;
 }
 

@@ -44,11 +44,21 @@ export interface Type {
     readonly optional: boolean;
     /** The capability that it is (a capability's kind), or that it may be or hold (any, list, object). */
     readonly cap: Binding | null;
-    /** It came from inside a list, whose items may be replaced. */
-    readonly inList: boolean;
+    /** Where it was read from, if from inside something that can change: `FROM_FIELD`, `FROM_LIST`, both or 0. */
+    readonly soft: number;
     /** It came from a parameter: the caller may give more fields than the contract names. */
     readonly open: boolean;
+    /** The same type with another `optional` and `soft`, made when first needed. */
+    memo: (Type | undefined)[] | null;
 }
+
+/** Read from a property, which an assignment may have changed. */
+export const FROM_FIELD = 1;
+/** Read from a list, whose items may have been replaced. */
+export const FROM_LIST = 2;
+
+/** Not of types: said where a missing property matters, which an assignment may have added. */
+export const MAY_GROW = 4;
 
 export function makeType(kind: Kind, more: Partial<Type> = {}): Type {
     return {
@@ -60,9 +70,32 @@ export function makeType(kind: Kind, more: Partial<Type> = {}): Type {
         values: more.values ?? null,
         optional: more.optional ?? false,
         cap: more.cap ?? null,
-        inList: more.inList ?? false,
+        soft: more.soft ?? 0,
         open: more.open ?? false,
+        memo: null,
     };
+}
+
+function variant(type: Type, optional: boolean, soft: number): Type {
+    if ((type.optional === optional && type.soft === soft) || type === ANY) return type;
+    const index = (optional ? 4 : 0) | soft;
+    type.memo ??= [];
+    let found = type.memo[index];
+    if (found === undefined) {
+        found = makeType(type.kind, { ...type, optional, soft });
+        type.memo[index] = found;
+    }
+    return found;
+}
+
+/** The same type, read from inside something. */
+export function soften(type: Type, from: number): Type {
+    return variant(type, type.optional, type.soft | from);
+}
+
+/** The same type where it is not none. */
+export function present(type: Type): Type {
+    return variant(type, false, type.soft);
 }
 
 export const ANY = makeType("any");
@@ -73,7 +106,6 @@ export const NONE = makeType("none");
 export const LIST = makeType("list", { item: ANY });
 export const OBJECT = makeType("object");
 export const JSON_FUNCTIONS = makeType("json");
-const OPTIONAL_STRING = makeType("string", { optional: true });
 
 /** What a built-in's row says of its result. */
 export const RESULTS: Readonly<Record<string, Type>> = {
@@ -86,7 +118,7 @@ export const RESULTS: Readonly<Record<string, Type>> = {
 };
 
 /** A `generate` without a contract: text, or none from a mock model. */
-export const FREE_TEXT = OPTIONAL_STRING;
+export const FREE_TEXT = variant(STRING, true, 0);
 
 /** The names of contracts that are not shapes. */
 export const BASIC: Readonly<Record<string, Type>> = {
@@ -100,12 +132,12 @@ export const BASIC: Readonly<Record<string, Type>> = {
 
 export function optional(type: Type): Type {
     if (type.optional || type.kind === "any" || type.kind === "none") return type;
-    return type === STRING ? OPTIONAL_STRING : { ...type, optional: true };
+    return variant(type, true, type.soft);
 }
 
 /** The same, which may be or hold a capability. */
 export function holding(type: Type, cap: Binding): Type {
-    return type.cap !== null ? type : { ...type, cap };
+    return type.cap !== null ? type : makeType(type.kind, { ...type, cap });
 }
 
 /** A value nothing is known of but that it may be this capability. */
@@ -123,29 +155,27 @@ export function join(a: Type, b: Type): Type {
         return a.kind === "any" && a.cap === cap ? a : maybeCapability(cap);
     }
     if (a.kind === "any" || b.kind === "any") return ANY;
-    if (a.kind === "none") return optional(b);
-    if (b.kind === "none") return optional(a);
-    if (a.kind !== b.kind) return ANY;
-    const may = a.optional || b.optional;
+    const soft = a.soft | b.soft;
+    if (a.kind === "none") return variant(b, b.kind !== "none", soft);
+    if (b.kind === "none") return variant(a, true, soft);
+    return a.kind === b.kind ? variant(common(a, b), a.optional || b.optional, soft) : ANY;
+}
+
+/** What two types of one kind share; `a` itself where nothing is lost. */
+function common(a: Type, b: Type): Type {
     switch (a.kind) {
         case "string":
-            if (a.values !== null && b.values !== null) {
-                if (sameTexts(a.values, b.values)) return may ? optional(a) : a;
-            }
-            return may ? OPTIONAL_STRING : STRING;
+            return a.values === b.values || (a.values !== null && b.values !== null && sameTexts(a.values, b.values)) ? a : STRING;
         case "number":
         case "boolean":
-            return may ? optional(a) : a;
+            return a;
         case "list":
-            if (a.item === b.item) return may ? optional(a) : a;
-            return may ? optional(LIST) : LIST;
-        case "object":
-            if (
-                (a.contract !== null && a.contract === b.contract && a.inList === b.inList && a.open === b.open) ||
-                (a.fields !== null && sameFields(a.fields, b.fields))
-            )
-                return may ? optional(a) : a;
-            return may ? optional(OBJECT) : OBJECT;
+            return a.item === b.item ? a : LIST;
+        case "object": {
+            const same =
+                a.contract !== null ? a.contract === b.contract && a.open === b.open : a.fields !== null && sameFields(a.fields, b.fields);
+            return same ? a : OBJECT;
+        }
         default:
             return ANY;
     }
@@ -165,49 +195,49 @@ function sameFields(a: ReadonlyMap<string, Type>, b: ReadonlyMap<string, Type> |
 const MAX_REFS = 64;
 
 /** The type of a value that met the contract. */
-export function contractType(node: ContractNode, file: FileScope, inList = false, open = false, refs = 0): Type {
+export function contractType(node: ContractNode, file: FileScope, open = false, refs = 0): Type {
     switch (node.kind) {
         case "c.name": {
             const name = node.name.text;
             if (Object.hasOwn(BASIC, name)) return BASIC[name] as Type;
             const shape = refs < MAX_REFS ? file.shapes.get(name) : undefined;
-            return shape === undefined ? ANY : contractType(shape.contract, file, inList, open, refs + 1);
+            return shape === undefined ? ANY : contractType(shape.contract, file, open, refs + 1);
         }
         case "c.literal":
             return typeof node.value === "string"
-                ? cached(node, file, inList, open, refs)
+                ? cached(node, file, open, refs)
                 : node.value === null
                   ? NONE
                   : typeof node.value === "number"
                     ? NUMBER
                     : BOOLEAN;
         default:
-            return cached(node, file, inList, open, refs);
+            return cached(node, file, open, refs);
     }
 }
 
-function cached(node: ContractNode, file: FileScope, inList: boolean, open: boolean, refs: number): Type {
-    const types = file.types[(inList ? 1 : 0) + (open ? 2 : 0)] as Map<ContractNode, Type>;
+function cached(node: ContractNode, file: FileScope, open: boolean, refs: number): Type {
+    const types = file.types[open ? 1 : 0];
     let type = types.get(node);
     if (type === undefined) {
-        type = fresh(node, file, inList, open, refs);
+        type = fresh(node, file, open, refs);
         types.set(node, type);
     }
     return type;
 }
 
-function fresh(node: ContractNode, file: FileScope, inList: boolean, open: boolean, refs: number): Type {
+function fresh(node: ContractNode, file: FileScope, open: boolean, refs: number): Type {
     switch (node.kind) {
         case "c.literal":
             return makeType("string", { values: [String(node.value)] });
         case "c.list":
-            return makeType("list", { item: contractType(node.item, file, true, open, refs), inList, open });
+            return makeType("list", { item: soften(contractType(node.item, file, open, refs), FROM_LIST), open });
         case "c.object":
-            return makeType("object", { contract: node, file, inList, open });
+            return makeType("object", { contract: node, file, open });
         case "c.optional":
-            return optional(contractType(node.of, file, inList, open, refs));
+            return optional(contractType(node.of, file, open, refs));
         case "c.union": {
-            const members = node.members.map((one) => contractType(one, file, inList, open, refs));
+            const members = node.members.map((one) => contractType(one, file, open, refs));
             if (members.every((one) => one.kind === "string" && one.values !== null && !one.optional))
                 return makeType("string", { values: members.flatMap((one) => one.values as readonly string[]) });
             return members.reduce((all, one) => join(all, one));
@@ -219,12 +249,15 @@ function fresh(node: ContractNode, file: FileScope, inList: boolean, open: boole
 
 /** What reading `name` of an object gives: its type, null where there is certainly no such property, undefined where nothing is known. */
 export function property(type: Type, name: string): Type | null | undefined {
-    if (type.fields !== null) return type.fields.get(name) ?? null;
+    if (type.fields !== null) {
+        const found = type.fields.get(name);
+        return found === undefined ? null : soften(found, type.soft | FROM_FIELD);
+    }
     if (type.contract === null || type.file === null) return undefined;
     for (const field of type.contract.fields) {
         if (field.name.text !== name) continue;
-        if (field.type === undefined) return STRING;
-        const found = contractType(field.type, type.file, type.inList, type.open);
+        if (field.type === undefined) return soften(STRING, type.soft | FROM_FIELD);
+        const found = soften(contractType(field.type, type.file, type.open), type.soft | FROM_FIELD);
         return field.optional && field.default === undefined ? optional(found) : found;
     }
     return null;

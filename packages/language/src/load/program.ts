@@ -131,7 +131,12 @@ export function loadProgram(entry: string, files: ProgramFiles): LoadedProgram {
             return null;
         }
         if (node.what === "agent" && scheme !== "" && scheme !== "file") {
-            unsupported(file, at, `an agent of '${scheme}:' is not in this version`, "import an agent from a .remit or .as file");
+            // The parser says so itself where it can tell.
+            const said = trees
+                .get(file)
+                ?.diagnostics.some((d) => d.code === "UNSUPPORTED" && d.range.start >= node.range.start && d.range.end <= node.range.end);
+            if (said !== true)
+                unsupported(file, at, `an agent of '${scheme}:' is not in this version`, "import an agent from a .remit or .as file");
             return null;
         }
         if (!SCHEMES[node.what].includes(scheme)) {

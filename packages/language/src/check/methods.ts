@@ -1,0 +1,183 @@
+/**
+ * Calls of built-in functions and methods, and of methods of values nothing is known of.
+ *
+ * Boundary: the rows are in `builtins.ts`; what a row means for types, sharing and changes is decided here.
+ *
+ * L2: a lambda stands only where a built-in takes one, and reaches no effect.
+ */
+import type { Arg, Call, Expr, Lambda, Member } from "../syntax/tree.ts";
+import type { Range } from "../text/source.ts";
+import { type BuiltinRow, METHODS } from "./builtins.ts";
+import { expr } from "./expressions.ts";
+import { type Binding, DATA, type FuncInfo, type Walk } from "./model.ts";
+import { arity, mutate, plain, raise, unknown } from "./sites.ts";
+import { toolWrites } from "./tools.ts";
+import { ANY, join, LIST, makeType, maybeCapability, NUMBER, optional, present, RESULTS, type Type } from "./types.ts";
+
+export function anyMethod(w: Walk, e: Call, callee: Member, type: Type): Type {
+    const name = callee.name.text;
+    const { share, params } = w;
+    if (type.cap !== null) {
+        const { cap } = type;
+        if (cap.kind === "tool")
+            raise(w, `tool:${cap.name}.${name}`, callee.range, cap.import !== null && toolWrites(cap.import, name, w.checking) === "error");
+        else if (cap.kind === "memory" && (name === "add" || name === "query")) raise(w, `memory:${cap.name}.${name}`, callee.range, false);
+        else if (cap.kind === "agent") raise(w, `agent:${cap.name}`, callee.range, false);
+    }
+    const rows = METHODS.get(name);
+    if (rows === undefined) return unknown(w, e);
+    let fits: BuiltinRow | null = null;
+    let takesLambda: BuiltinRow | null = null;
+    for (const row of rows) {
+        if (e.args.length >= row.min && e.args.length <= row.max) fits = row;
+        if (row.lambda !== undefined) takesLambda = row;
+    }
+    if (fits === null && takesLambda === null) return unknown(w, e);
+    const row = takesLambda ?? (fits as BuiltinRow);
+    args(w, e, row, ANY, share, params, DATA);
+    const changes = rows.some((one) => one.mutates);
+    if (changes) {
+        w.checking.listsChange = true;
+        mutate(w, callee.range, share, params, `.${name}()`);
+    }
+    const shares = rows.some((one) => one.shares === "self" || one.shares === "item");
+    w.isFresh(DATA);
+    if (shares) {
+        w.share = Math.min(share, w.share);
+        w.params = params;
+    }
+    return type.cap !== null && shares ? maybeCapability(type.cap) : ANY;
+}
+
+/** A call of a built-in: `share`, `params` and `data` are those of the receiver. */
+export function builtin(
+    w: Walk,
+    e: Call,
+    row: BuiltinRow,
+    name: string,
+    receiver: Type,
+    share: number,
+    params: number,
+    data: number,
+): Type {
+    arity(w, e, name, row.min, row.max, receiver.soft);
+    const given = args(w, e, row, receiver.item ?? ANY, share, params, data);
+    if (row.mutates) {
+        mutate(w, e.callee.range, share, params, `.${row.name}()`);
+        if (given.type !== null && receiver.item !== null) {
+            if (given.type.cap !== null) hold(w, (e.callee as Member).object, given.type.cap);
+            if (receiver.item.kind === "object" && join(receiver.item, given.type) !== receiver.item) w.checking.listsChange = true;
+        }
+    }
+    w.isFresh(given.data);
+    switch (row.shares) {
+        case "self":
+            w.share = share;
+            w.params = params;
+            return receiver;
+        case "item":
+            w.share = Math.min(share, w.share);
+            w.params = params;
+            if (receiver.item !== null && receiver.item !== ANY) return optional(receiver.item);
+            return receiver.cap !== null ? maybeCapability(receiver.cap) : ANY;
+        case "items":
+            if (receiver.kind === "list" && row.result === "list" && row.name !== "map" && row.name !== "concat") return present(receiver);
+            return receiver.cap !== null
+                ? makeType(row.result, { cap: receiver.cap, item: row.result === "list" ? ANY : null })
+                : (RESULTS[row.result] as Type);
+        case "fresh":
+            return row.name === "summary" ? LIST : (RESULTS[row.result] as Type);
+    }
+}
+
+/** Walks the arguments of a built-in; gives the type of the first, and what data all came from. */
+function args(
+    w: Walk,
+    e: Call,
+    row: BuiltinRow,
+    item: Type,
+    share: number,
+    params: number,
+    data: number,
+): { type: Type | null; data: number } {
+    let first: Type | null = null;
+    let all = data;
+    for (let i = 0; i < e.args.length; i++) {
+        const arg = e.args[i] as Arg;
+        plain(w, arg);
+        if (i === row.lambda) {
+            if (arg.value.kind === "lambda") {
+                const type = lambda(w, arg.value, item, share, params, data);
+                all |= w.data;
+                first ??= type;
+                continue;
+            }
+            const func = functionNamed(w, arg.value);
+            if (func !== null) {
+                w.func.calls.push({
+                    callee: func,
+                    node: e,
+                    level: w.level,
+                    inLambda: true,
+                    args: [params, share, data],
+                    ranges: [arg.value.range],
+                });
+                all |= DATA;
+                continue;
+            }
+        }
+        const type = expr(w, arg.value);
+        all |= w.data;
+        first ??= type;
+    }
+    return { type: first, data: all };
+}
+
+/** The function that a name stands for, where it is given in place of a lambda. */
+function functionNamed(w: Walk, e: Expr): FuncInfo | null {
+    if (e.kind !== "ident" || w.names.has(e.name)) return null;
+    const found = w.agent?.funcs.get(e.name) ?? w.file.names.get(e.name);
+    if (found?.func == null) return null;
+    found.used = true;
+    return found.func;
+}
+
+function lambda(w: Walk, e: Lambda, item: Type, share: number, params: number, data: number): Type {
+    const mark = w.visible.length;
+    const { breakable } = w;
+    w.lambda++;
+    w.breakable = 0;
+    for (let i = 0; i < e.params.length; i++) {
+        const name = e.params[i] as { text: string; range: Range };
+        w.share = i === 0 ? Math.min(share, w.level) : w.level;
+        w.params = i === 0 ? params : 0;
+        w.data = data;
+        w.define(name.text, name.range, i === 0 ? item : i === 1 ? NUMBER : ANY);
+    }
+    const type = expr(w, e.body);
+    w.leave(mark);
+    w.lambda--;
+    w.breakable = breakable;
+    return type;
+}
+
+/** A lambda where none belongs: reported, and walked for its own mistakes. */
+export function strayLambda(w: Walk, e: Lambda): Type {
+    w.report("LAMBDA_PLACE", e.range, "a lambda can only be given to a built-in that takes one");
+    lambda(w, e, ANY, w.level, 0, DATA);
+    w.isFresh(DATA);
+    return ANY;
+}
+
+/** The variable at the root of `a.b[0]` now holds a capability. */
+export function hold(w: Walk, e: Expr, cap: Binding): void {
+    let root = e;
+    while (root.kind === "member" || root.kind === "index" || root.kind === "paren")
+        root = root.kind === "paren" ? root.value : root.object;
+    const local = root.kind === "ident" ? w.names.get(root.name) : undefined;
+    if (local === undefined || local.type.cap !== null) return;
+    w.share = local.share;
+    w.params = local.params;
+    w.data = local.data;
+    w.widen(local, maybeCapability(cap));
+}
