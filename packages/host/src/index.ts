@@ -15,7 +15,6 @@ export {
 } from "./ledger/place.ts";
 export type { LedgerStore, NewRun, PendingEffect, RecordedOutcome, RunInfo, RunStatus, RunWriter, Verification } from "./ledger/store.ts";
 export { RemitError } from "./run/error.ts";
-export type { ToolFunctions } from "./run/functions.ts";
 export type { RunHandle, RunResult } from "./run/handle.ts";
 export { type Host, hostOf, type Later, type Performer, type Performers, type PerformIO } from "./run/host.ts";
 export type { Entry, KeptOptions } from "./run/options.ts";
@@ -27,3 +26,4 @@ export { hashOf, type Loaded, loadProgram, type LoadSource } from "./load/load.t
 export { findRoot, type ProgramTree, programTree } from "./load/tree.ts";
 export { type Ledger, openLedger, type ResumeRunOptions } from "./run/open.ts";
 export { load, type LoadOptions, type RemitProgram, run } from "./run/program.ts";
+export { checkFile, type CheckedFile, type CheckFileOptions } from "./load/check.ts";

@@ -18,7 +18,9 @@ import {
     validateProgram,
 } from "@remit/language";
 import type { Failure } from "@remit/machine";
+import type { Config } from "../config/config.ts";
 import { RemitError } from "../run/error.ts";
+import { allowTool } from "../tool/tools.ts";
 import { LoadError } from "./error.ts";
 import type { ProgramTree } from "./tree.ts";
 
@@ -32,12 +34,20 @@ export interface CompiledTree {
 export type AllowTool = (uri: string, file: string) => Allowed;
 
 /** Compiles `file` with all it imports. Throws `LoadError` with every error. */
-export function compileTree(tree: ProgramTree, file: string, text: string, allowTool?: AllowTool): CompiledTree {
-    const checked = check(readTree(tree, file, text, allowTool));
+export function compileTree(tree: ProgramTree, file: string, text: string, config?: Config): CompiledTree {
+    const checked = check(readTree(tree, file, text, config === undefined ? undefined : allowedBy(config, tree.root)));
     const texts = new Map([...checked.files].map(([name, one]) => [name, one.source.text]));
     const errors = checked.diagnostics.filter((one) => one.severity === "error");
     if (errors.length > 0) throw new LoadError(checked.diagnostics, texts, failureOf(errors, texts));
     return { program: lower(checked), diagnostics: checked.diagnostics, texts };
+}
+
+/** The allow list of a configuration, as the checker asks it. */
+export function allowedBy(config: Config, root: string): AllowTool {
+    return (uri, file) => {
+        const said = allowTool(uri, file, { config, root });
+        return said.ok ? { allowed: true } : { allowed: false, reason: `${said.message}; ${said.hint}` };
+    };
 }
 
 /** Reads `file` and what it imports, without checking. `text`: of the file itself. */

@@ -12,6 +12,7 @@ import type { Diagnostic, Json, Program } from "@remit/language";
 import { type FileContent, canonicalJson } from "@remit/machine";
 import { sha256 } from "../ledger/blob.ts";
 import { RemitError } from "../run/error.ts";
+import type { Config } from "../config/config.ts";
 import { compiledCache, entryName } from "./cache.ts";
 import { engineId } from "./engine.ts";
 import { type ProgramTree, findRoot, programTree } from "./tree.ts";
@@ -27,6 +28,8 @@ export interface LoadProgramOptions {
     readonly grants?: readonly string[];
     readonly cache?: boolean;
     readonly folders?: { readonly cache?: string; readonly config?: string };
+    /** Says which modules may be imported as tools; without it none may. */
+    readonly config?: Config;
 }
 
 export interface Loaded {
@@ -76,7 +79,7 @@ async function loadText(text: string, file: string | undefined, options: LoadPro
     const tree = programTree(root, options.grants);
     const name = file === undefined ? "<memory>" : tree.nameOf(resolve(root, file));
     const { compileTree } = await import("./compile.ts");
-    const made = compileTree(tree, name, text);
+    const made = compileTree(tree, name, text, options.config);
     return { ...made, hash: hashOf(made.program), file: name, root: tree.root, imports: importsOf(made.program, tree) };
 }
 
@@ -98,12 +101,12 @@ async function loadFile(path: string, options: LoadProgramOptions): Promise<Load
         grants: (options.grants ?? []).map((one) => resolve(tree.root, one)),
     });
     const hit = cache?.get(name) ?? null;
-    if (hit !== null) {
+    if (hit !== null && (await stillAllowed(hit.entry.program, tree.root, options.config))) {
         const { program, hash, diagnostics } = hit.entry;
         return { program, hash, file, root: tree.root, diagnostics, texts: hit.texts, imports: importsOf(program, tree) };
     }
     const { compileTree } = await import("./compile.ts");
-    const made = compileTree(tree, file, main.text);
+    const made = compileTree(tree, file, main.text, options.config);
     const hash = hashOf(made.program);
     cache?.put(name, {
         files: [...made.texts].map(([one, text]) => ({ path: tree.pathOf(one, null), file: one, sha256: sha256(text) })),
@@ -113,6 +116,19 @@ async function loadFile(path: string, options: LoadProgramOptions): Promise<Load
     });
     return { ...made, hash, file, root: tree.root, imports: importsOf(made.program, tree) };
 }
+
+/** The configuration may have changed since the program was checked: modules it imports as tools must still be allowed. */
+async function stillAllowed(program: Program, root: string, config: Config | undefined): Promise<boolean> {
+    const modules = program.files.flatMap((file) =>
+        file.imports.flatMap((one) => (one.what === "tool" && MODULE.test(one.uri) ? [{ uri: one.uri, file: file.file }] : [])),
+    );
+    if (modules.length === 0) return true;
+    if (config === undefined) return false;
+    const { allowTool } = await import("../tool/tools.ts");
+    return modules.every(({ uri, file }) => allowTool(uri, file, { config, root }).ok);
+}
+/** `node:`, `npm:` and paths; everything else has a scheme of two letters at least. */
+const MODULE = /^(?:node:|npm:|(?![a-z][a-z0-9+.-]+:))/i;
 
 /** Contents of every file import: text, or parsed JSON for `.json`; labelled with the file. */
 function importsOf(program: Program, tree: ProgramTree | null): { readonly [place: string]: FileContent } {

@@ -3,6 +3,7 @@
  *
  * Boundary: the facade for the command line and for the library; the work is in the files beside.
  */
+import { join } from "node:path";
 import type { Program } from "@remit/language";
 import type { LedgerEvent, SealedPart } from "@remit/machine";
 import { exportRun } from "../ledger/export.ts";
@@ -16,6 +17,7 @@ import type { KeptOptions } from "./options.ts";
 import { type Replayed, replayRun } from "./replay.ts";
 import { continueRun } from "./resume.ts";
 import type { HostOptions, RunOptions } from "./setup.ts";
+import { settingOf } from "./setting.ts";
 import { withPeople, worldOf } from "./world.ts";
 
 export interface ResumeRunOptions extends Omit<HostOptions, "ledger" | "model" | "workspace">, Pick<RunOptions, "signal" | "on"> {
@@ -74,11 +76,10 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
     const kept = info.options as unknown as KeptOptions;
     const on = options.on ?? {};
     const model = options.model ?? kept.model;
-    const world = worldOf(
-        { program, root: info.root },
-        { ...options, workspace: options.workspace ?? kept.workspace, ...(model === undefined ? {} : { model }) },
-    );
-    const host = withPeople(world.host, on);
+    const from = info.root === "" ? undefined : join(info.root, info.file);
+    const setting = await settingOf(from, { ...options, workspace: options.workspace ?? kept.workspace });
+    const world = worldOf(info.root, setting, { ...options, ...(model === undefined ? {} : { model }) });
+    const host = withPeople(world, on);
     const over = (): void => {
         // The run is over: what a tool says about being closed is nobody's business any more.
         host.close?.().catch(() => undefined);

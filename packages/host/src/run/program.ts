@@ -6,7 +6,6 @@
  * X1: nothing is kept of a run that has ended, unless its caller keeps the handle (or its ledger is durable).
  * X2: tools and models are shared by the runs of one program and closed soon after the last of them has ended.
  */
-import { resolve } from "node:path";
 import type { Diagnostic, Json, Program } from "@remit/language";
 import { compileProgram } from "@remit/machine";
 import { memoryStore } from "../ledger/memory.ts";
@@ -17,6 +16,7 @@ import { type RunHandle, execute } from "./handle.ts";
 import { SLICE, startMachine, startOptions } from "./machine.ts";
 import { type KeptOptions, newRunId } from "./options.ts";
 import type { HostOptions, RunOptions } from "./setup.ts";
+import { type Setting, limitsOf, settingOf } from "./setting.ts";
 import { sharedHost } from "./shared.ts";
 import { withPeople, worldOf } from "./world.ts";
 
@@ -50,8 +50,10 @@ export interface RemitProgram<I = Json, O = Json> {
 
 /** Reads, checks and compiles. Throws `RemitError` with every error of all files. */
 export async function load<I = Json, O = Json>(source: string | LoadSource, options: LoadOptions = {}): Promise<RemitProgram<I, O>> {
-    const loaded = await loadProgram(typeof source === "string" ? { path: source } : source, options);
-    return programOf<I, O>(loaded, options);
+    const from = typeof source === "string" ? { path: source } : source;
+    const setting = await settingOf("path" in from ? from.path : options.root, options);
+    const loaded = await loadProgram(from, { ...options, config: setting.config });
+    return programOf<I, O>(loaded, setting, options);
 }
 
 /** Loads a file and runs it once. */
@@ -64,10 +66,10 @@ export async function run<O = Json>(source: string | LoadSource, input: Json, op
     }
 }
 
-export async function programOf<I, O>(loaded: Loaded, options: LoadOptions): Promise<RemitProgram<I, O>> {
+export async function programOf<I, O>(loaded: Loaded, setting: Setting, options: LoadOptions): Promise<RemitProgram<I, O>> {
     const compiled = compileProgram(loaded.program);
-    const workspace = resolve(options.workspace ?? process.cwd());
-    const world = worldOf(loaded, { ...options, workspace });
+    const { workspace } = setting;
+    const world = worldOf(loaded.root, setting, options);
     const shared = sharedHost(world.host);
     const store = await storeOf(options.ledger);
 
@@ -76,7 +78,7 @@ export async function programOf<I, O>(loaded: Loaded, options: LoadOptions): Pro
         const on = { ...options.on, ...call.on };
         const kept: KeptOptions = {
             input: (input === undefined ? null : input) as Json,
-            limits: of.limits ?? {},
+            limits: limitsOf(setting.config, of.limits),
             workspace,
             imports: loaded.imports,
             ...(of.entry === undefined ? {} : { entry: of.entry }),
@@ -100,7 +102,7 @@ export async function programOf<I, O>(loaded: Loaded, options: LoadOptions): Pro
         return execute<O>(machine, {
             store: own,
             writer,
-            host: withPeople(world.host, on),
+            host: withPeople(world, on),
             scrub: world.scrub,
             over: release,
             ...(of.signal === undefined ? {} : { signal: of.signal }),

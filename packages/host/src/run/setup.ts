@@ -6,7 +6,7 @@
 import type { Json } from "@remit/language";
 import type { AskRequest, Effect, InputRequest, LedgerEvent, Limits } from "@remit/machine";
 import type { LedgerStore } from "../ledger/store.ts";
-import type { ToolFunctions } from "./functions.ts";
+import type { HostTool } from "../tool/functions.ts";
 import type { Performers } from "./host.ts";
 import type { Entry } from "./options.ts";
 import type { AskUnknown } from "./resume.ts";
@@ -46,7 +46,7 @@ export interface RunOptions {
 
 export interface HostOptions {
     /** Functions for `import tool NAME`, by that name; they stand for whatever the import's URI says. */
-    readonly tools?: { readonly [name: string]: ToolFunctions };
+    readonly tools?: { readonly [name: string]: HostTool };
     /** Model URI that stands for every `import llm`. */
     readonly model?: string;
     /** Folder that tools may reach. Default: the current one. */

@@ -2,44 +2,82 @@
  * The host of a program: models, tools, memory, people.
  *
  * Boundary: puts performers together. Each is loaded when the first effect of its kind comes, so that starting costs only what is used.
+ *
+ * X3: whatever comes from outside passes the scrubber, which knows every secret of the environment and every one that was read since.
  */
-import type { Json, Program } from "@remit/language";
-import type { Effect, ToolRequest } from "@remit/machine";
+import type { Json } from "@remit/language";
+import type { Effect } from "@remit/machine";
+import { createScrubber } from "../secret/scrub.ts";
+import { environmentSecrets } from "../secret/names.ts";
+import type { Tools } from "../tool/tools.ts";
 import { basics } from "./basics.ts";
-import { callFunctions } from "./functions.ts";
-import { type Host, type Performer, hostOf } from "./host.ts";
+import { type Host, type Performers, hostOf } from "./host.ts";
 import { people } from "./people.ts";
+import type { Setting } from "./setting.ts";
 import type { Handlers, HostOptions } from "./setup.ts";
 
 /** What several runs of one program share. */
 export interface World {
     readonly host: Host;
-    /** Takes every secret that was used out of what the world said. */
+    /** Performers of the caller's own; they come before everything else. */
+    readonly own: Performers;
+    /** Takes every secret that is known out of what the world said. */
     scrub(json: Json): Json;
 }
 
-export interface WorldOf {
-    readonly program: Program;
-    /** Absolute folder of the program's tree, empty where there is none. */
-    readonly root: string;
-}
+/** `root`: absolute folder of the program's tree, empty where there is none. */
+export function worldOf(root: string, setting: Setting, options: HostOptions): World {
+    const { config, workspace } = setting;
+    const env = options.env ?? process.env;
+    const scrubber = createScrubber(environmentSecrets(env, config.plainEnv));
+    const secret = (name: string, value: string): void => scrubber.add({ name, value });
 
-export function worldOf(about: WorldOf, options: HostOptions): World {
-    const functions = options.tools ?? {};
-    const tool: Performer = async (effect, io) => {
-        const { tool: name } = effect.request as unknown as ToolRequest;
-        const own = Object.hasOwn(functions, name) ? functions[name] : undefined;
-        if (own !== undefined) return callFunctions(own, effect, io);
-        return { ok: false, failure: { kind: "unreachable", message: `nothing here performs tool ${name}`, site: effect.site } };
-    };
-    return { host: hostOf({ ...basics, tool, ...options.performers }), scrub: (json) => json };
+    const tools = lazy(async (): Promise<Tools> => {
+        const { createTools } = await import("../tool/tools.ts");
+        return createTools(config, { root, workspace, env, functions: options.tools ?? {}, secret });
+    });
+    const host = hostOf(
+        {
+            ...basics,
+            tool: async (effect, io) => (await tools.get()).perform(effect, io),
+            ...options.performers,
+        },
+        {
+            repeatable: async (effect) => effect.kind === "tool" && (await tools.get()).repeatable(effect),
+            close: async () => {
+                await (await tools.take())?.close();
+            },
+        },
+    );
+    return { host, own: options.performers ?? {}, scrub: scrubber.scrub };
 }
 
 /** The host of one run: the shared world, and the people this run may ask. */
-export function withPeople(host: Host, on: Handlers): Host {
-    const asked = hostOf(people(on));
+export function withPeople(world: World, on: Handlers): Host {
+    const asked = hostOf({ ...people(on), ...world.own });
     return {
-        ...host,
-        perform: (effect: Effect, io) => (effect.kind === "ask" || effect.kind === "input" ? asked : host).perform(effect, io),
+        ...world.host,
+        perform: (effect: Effect, io) => (effect.kind === "ask" || effect.kind === "input" ? asked : world.host).perform(effect, io),
+    };
+}
+
+interface Lazy<T> {
+    get(): Promise<T>;
+    /** What was made, if it was; the next `get` makes it anew. */
+    take(): Promise<T | undefined>;
+}
+
+function lazy<T>(make: () => Promise<T>): Lazy<T> {
+    let made: Promise<T> | undefined;
+    return {
+        get: () => {
+            made ??= make();
+            return made;
+        },
+        take: async () => {
+            const taken = made;
+            made = undefined;
+            return taken;
+        },
     };
 }

@@ -159,7 +159,7 @@ describe("programs as functions", () => {
     test("limits: time, steps and tool calls", async () => {
         const slow = {
             Work: {
-                double: async (n: number) => {
+                double: async (n: number, io: { signal: AbortSignal }) => {
                     await wait(10_000, null, { signal: io.signal });
                     return n;
                 },

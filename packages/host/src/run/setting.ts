@@ -1,0 +1,45 @@
+/**
+ * What a project's configuration and the caller say together: configuration, workspace, limits.
+ *
+ * Boundary: loads the configuration, once a program; what is in it is used elsewhere.
+ */
+import { resolve } from "node:path";
+import type { Limits } from "@remit/machine";
+import type { Config } from "../config/config.ts";
+import { RemitError } from "./error.ts";
+import type { HostOptions } from "./setup.ts";
+
+export interface Setting {
+    readonly config: Config;
+    /** Absolute folder that tools may reach: what the caller names, what the configuration names, the current folder. */
+    readonly workspace: string;
+}
+
+/** `from`: the program's file or folder. Throws `RemitError` with every problem of every configuration file. */
+export async function settingOf(from: string | undefined, options: Pick<HostOptions, "workspace" | "env" | "trust">): Promise<Setting> {
+    const [{ loadConfig }, { ConfigError }] = await Promise.all([import("../config/config.ts"), import("../config/check.ts")]);
+    const named = options.workspace === undefined ? undefined : resolve(options.workspace);
+    try {
+        const config = loadConfig({
+            workspace: named ?? process.cwd(),
+            ...(from === undefined ? {} : { from: resolve(from) }),
+            ...(options.env === undefined ? {} : { env: options.env }),
+            ...(options.trust === undefined ? {} : { trust: options.trust }),
+        });
+        return { config, workspace: named ?? config.workspace ?? process.cwd() };
+    } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        throw new RemitError({ kind: "value", message: error.message, hint: "mend the configuration file" });
+    }
+}
+
+/** The configuration's bounds, and the caller's where it says something. */
+export function limitsOf(config: Config, limits: Limits | undefined): Limits {
+    const bounds: Record<string, number> = {};
+    for (const name of LIMITS) {
+        const said = limits?.[name] ?? config.limits[name];
+        if (said !== undefined) bounds[name] = said;
+    }
+    return bounds;
+}
+const LIMITS = ["steps", "depth", "tokens", "usd", "calls", "turns", "bytes", "time"] as const satisfies readonly (keyof Limits)[];
