@@ -27,6 +27,8 @@ export interface Tokens {
     readonly newline: Uint8Array;
     /** Every brace has a partner. */
     readonly balanced: boolean;
+    /** A string or a block string has no end. */
+    readonly unclosed: boolean;
 }
 
 export interface Lexed {
@@ -117,6 +119,7 @@ export function lex(src: Source): Lexed {
     let count = 0;
     let balanced = true;
     let broken = 0;
+    let errors = 0;
     let i = text.charCodeAt(0) === 0xfeff ? 1 : 0;
     // Once a delimiter has been found to have no partner, none of its later ones has: looking again would make reading quadratic.
     let doubleOpen = false;
@@ -125,8 +128,8 @@ export function lex(src: Source): Lexed {
     let commentOpen = false;
 
     function report(code: SyntaxCodeName, message: string, from: number, to: number, hint?: string, fixes?: readonly Fix[]): void {
-        if (diagnostics.length >= MAX_ERRORS) return;
         const severity = SYNTAX_CODES[code].severity;
+        if (severity === "error" && ++errors > MAX_ERRORS + 1) return;
         const diagnostic = { code, severity, message, file: src.file, range: { start: from, end: to }, hint, fixes };
         diagnostics.push(diagnostic);
     }
@@ -221,7 +224,7 @@ export function lex(src: Source): Lexed {
         else singleOpen = true;
         i = lineEnd(from + 1);
         const char = quote === 34 ? '"' : "'";
-        const hint = `Close it with ${char}. Up to there the rest of the line was read as its text.`;
+        const hint = `Close it with \`${char}\`. Up to there the rest of the line was read as its text.`;
         report("UNTERMINATED_STRING", "This string is never closed.", from, from + 1, hint);
         push(T.String, from, i);
     }
@@ -230,13 +233,16 @@ export function lex(src: Source): Lexed {
         const from = i;
         if (!blockOpen) {
             let at = from + 3;
+            let escaped = false;
             while (at < length) {
                 const c = text.charCodeAt(at);
-                if (c === 92) at++;
-                else if (c === 34 && text.startsWith('""', at + 1)) {
+                if (c === 92) {
+                    escaped = true;
+                    at++;
+                } else if (c === 34 && text.startsWith('""', at + 1)) {
                     i = at + 3;
                     push(T.Block, from, i);
-                    checkEscapes(text, from + 3, at, report);
+                    if (escaped) checkEscapes(text, from + 3, at, report);
                     return;
                 }
                 at++;
@@ -300,8 +306,10 @@ export function lex(src: Source): Lexed {
         i += first.length;
         while (i < length && text.startsWith(first, i)) i += first.length;
         const shown = c < 32 || c === 127 ? `U+${c.toString(16).toUpperCase().padStart(4, "0")}` : `\`${first}\``;
-        const fixes =
-            first === ";" ? [{ title: "Leave it out", safe: true, edits: [{ range: { start: from, end: i }, text: " " }] }] : undefined;
+        const range = { start: from, end: i };
+        let fixes: readonly Fix[] | undefined;
+        if (first === ";") fixes = [{ title: "Leave it out", safe: true, edits: [{ range, text: "" }] }];
+        else if (first === "&" && i - from === 2) fixes = [{ title: "Write `and`", safe: true, edits: [{ range, text: "and" }] }];
         report("UNEXPECTED_CHARACTER", `The character ${shown} means nothing here.`, from, i, instead(first), fixes);
     }
 
@@ -479,7 +487,11 @@ export function lex(src: Source): Lexed {
     }
     push(T.EOF, length, length);
     for (const index of open) if (kind[index] === T.LBrace) balanced = false;
-    return { tokens: { count, kind, start, end, match, newline, balanced }, comments, diagnostics };
+    return {
+        tokens: { count, kind, start, end, match, newline, balanced, unclosed: doubleOpen || singleOpen || blockOpen },
+        comments,
+        diagnostics,
+    };
 }
 
 function grown<A extends Uint8Array | Int32Array>(from: A, to: A): A {

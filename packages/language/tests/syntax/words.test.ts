@@ -62,9 +62,9 @@ const NAMES: readonly (readonly [string, string, string?])[] = [
 ];
 
 describe("words that are names", () => {
-    test.each(NAMES)("%s", (text, tree, warnings = "") => {
-        const file = readBody(text);
-        expect([codes(file), showBody(file)]).toEqual([warnings, tree]);
+    test.each(NAMES)("%s", (text, tree, warnings) => {
+        const file = readBody(text as string);
+        expect([codes(file), showBody(file)]).toEqual([warnings ?? "", tree]);
     });
 });
 

@@ -4,6 +4,7 @@
  * B1: after `separated` returned true an element begins; after false the sequence is over (its closer may be missing).
  */
 import type { Fix } from "../../diagnostics/diagnostic.ts";
+import { position } from "../../text/source.ts";
 import { SYMBOLS, T } from "../tokens.ts";
 import {
     advance,
@@ -43,18 +44,20 @@ export function separated(p: State, open: number, close: number, oldLines: boole
     }
     const element = startsElement(p);
     const fixes: readonly Fix[] | undefined = element ? insertion("Insert a comma", prevEnd(p), ",", false) : undefined;
+    // The element itself was not read: this token has to be left behind.
+    const stuck = p.errorAt === p.pos;
     expected(p, `\`,\` or \`${SYMBOLS[close]}\``, undefined, fixes);
     const limit = p.tokens.match[open] as number;
     // Without a partner, or where the braces do not add up, what follows on the next line belongs to the code around.
     if (limit < 0 || (!p.tokens.balanced && onNewLine(p))) return false;
-    if (element && !onNewLine(p)) return true;
+    if (element && !stuck && !onNewLine(p)) return true;
     while (p.pos < limit) {
         const partner = p.tokens.match[p.pos] as number;
         if (p.k === T.Comma) {
             advance(p);
             return p.k !== close;
         }
-        if (oldLines && onNewLine(p) && atEntry(p)) return true;
+        if (oldLines && !stuck && onNewLine(p) && atEntry(p)) return true;
         if (partner > p.pos && partner < limit) jump(p, partner + 1);
         else advance(p);
     }
@@ -74,23 +77,40 @@ export function closed(p: State, open: number, close: number): number {
     }
     const at = prevEnd(p);
     const range = tokenRange(p, open);
-    const line = lineOf(p, range.start);
-    const hint = `The bracket \`${SYMBOLS[close - 1]}\` was opened on line ${line}.`;
+    // The rest of a line that was read as an unclosed string may have held the bracket.
+    if (p.k === T.EOF && p.tokens.unclosed) return at;
+    const opened = `The bracket \`${SYMBOLS[close - 1]}\` was opened on line ${lineOf(p, range.start)}.`;
+    const other = close === T.RBrace && p.errorAt !== p.pos ? culprit(p, open) : undefined;
+    const hint = other === undefined ? opened : `${opened} ${other}`;
     expected(p, `\`${SYMBOLS[close]}\``, hint, insertion(`Insert \`${SYMBOLS[close]}\``, at, SYMBOLS[close] as string, false));
     return at;
 }
 
-/** Line (from 1) of an offset; for messages only. */
-export function lineOf(p: State, offset: number): number {
-    const starts = p.src.lineStarts;
-    let low = 0;
-    let high = starts.length - 1;
-    while (low < high) {
-        const middle = (low + high + 1) >> 1;
-        if ((starts[middle] as number) <= offset) low = middle;
-        else high = middle - 1;
+/**
+ * Where a brace is missing, the culprit is seldom the one that is found open: it is the first whose partner stands further left than
+ * its own line begins.
+ */
+function culprit(p: State, open: number): string | undefined {
+    for (let i = open + 1; i < p.pos; i++) {
+        const partner = p.tokens.match[i] as number;
+        if (p.kinds[i] !== T.LBrace || partner < i || p.tokens.newline[partner] !== 1) continue;
+        const from = p.starts[i] as number;
+        const to = p.starts[partner] as number;
+        if (indentOf(p, to) < indentOf(p, from))
+            return `Perhaps the \`{\` on line ${lineOf(p, from)} is meant: its \`}\` on line ${lineOf(p, to)} stands further left.`;
     }
-    return low + 1;
+    return undefined;
+}
+
+function indentOf(p: State, offset: number): number {
+    const from = p.src.lineStarts[lineOf(p, offset) - 1] as number;
+    let at = from;
+    while (p.text.charCodeAt(at) === 32 || p.text.charCodeAt(at) === 9) at++;
+    return at - from;
+}
+
+function lineOf(p: State, offset: number): number {
+    return position(p.src, offset).line;
 }
 
 /** Skips to the next token that begins a line outside brackets, to a closing brace, or to the end. Always moves when `force`. */

@@ -3,7 +3,7 @@
  *
  * D1: configuration and `use` of an agent stand before its first function.
  */
-import { IMPORT_KINDS, T } from "../tokens.ts";
+import { IMPORT_KINDS, SYMBOLS, T } from "../tokens.ts";
 import type {
     Agent,
     ContractNode,
@@ -78,6 +78,17 @@ function parseItem(p: State): Item | undefined {
                 skipBackendBlock(p);
                 return undefined;
             }
+            if (p.k === T.RBrace || p.k === T.RParen || p.k === T.RBracket) {
+                report(
+                    p,
+                    "SYNTAX",
+                    `This \`${SYMBOLS[p.k]}\` closes nothing.`,
+                    tokenRange(p, p.pos),
+                    "A bracket may be closed twice above.",
+                );
+                advance(p);
+                return undefined;
+            }
             expected(
                 p,
                 "`import`, `shape`, `agent`, `func` or `main`",
@@ -119,7 +130,9 @@ function parseImport(p: State): Import | undefined {
     const known = (IMPORT_KINDS as readonly string[]).includes(kind);
     if (!known) expected(p, "what to import", `One of ${IMPORT_KINDS.map((name) => `\`${name}\``).join(", ")}.`);
     if (isWord(p.k) && !(p.k === T.From)) advance(p);
-    const name = expectName(p, "a name for it");
+    const nameless = p.k === T.From && peek(p, 1) === T.String;
+    const name = nameless ? { range: here(p), text: "" } : expectName(p, "a name for it");
+    if (nameless) expected(p, "a name for it", 'Write `import tool Name from "…"`.');
     let uri: StringLit;
     if (!take(p, T.From)) expected(p, '`from` and where it is: `from "…"`');
     if (p.k === T.String || p.k === T.Block) uri = parseString(p);
@@ -217,7 +230,6 @@ function parseAgent(p: State): Agent | undefined {
     const funcs: Func[] = [];
     while (p.k !== T.RBrace && p.k !== T.EOF) {
         const before = p.pos;
-        const errors = p.errors;
         const kind = p.k === T.Main ? peek(p, 1) : p.k;
         if (kind === T.Func) funcs.push(parseFunc(p));
         else if (!p.tokens.balanced && startsItem(p) && onNewLine(p)) break;
@@ -232,7 +244,7 @@ function parseAgent(p: State): Agent | undefined {
             }
         }
         if (p.pos === before) skipLine(p, true);
-        else if (p.errors > errors && !onNewLine(p) && p.k !== T.RBrace) skipLine(p, false);
+        else if (p.errorAt === p.pos && !onNewLine(p) && p.k !== T.RBrace) skipLine(p, false);
     }
     const to = closed(p, open, T.RBrace);
     leave(p);

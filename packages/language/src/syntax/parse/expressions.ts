@@ -63,6 +63,8 @@ const FOREIGN: Readonly<Record<number, string>> = {
     [T.Bang]: "Write `not` for a negation.",
     [T.FatArrow]: "A lambda stands in parentheses here: `(x => x.name)`.",
     [T.Assign]: "An assignment is a statement; compare with `==`.",
+    [T.Question]: "A choice is written `if a { b } else { c }`.",
+    [T.Bar]: "Write `or`.",
 };
 
 export function parseExpr(p: State): Expr {

@@ -56,7 +56,8 @@ export function parseGenerate(p: State): Expr {
     let to = from + 8;
     const options: GenerateOption[] = [];
     let height = 0;
-    if (p.k === T.LParen && enter(p)) {
+    if (p.k !== T.LParen) expected(p, "`(` after `generate`", 'Write `generate({ input: "…" })`.');
+    else if (enter(p)) {
         const mode = p.mode;
         p.mode = 0;
         const paren = p.pos;
@@ -80,8 +81,6 @@ export function parseGenerate(p: State): Expr {
         to = closed(p, paren, T.RParen);
         p.mode = mode;
         leave(p);
-    } else if (p.k !== T.LParen) {
-        expected(p, "`(` after `generate`", 'Write `generate({ input: "…" })`.');
     }
     let contract: ContractNode | undefined;
     if (p.k === T.Arrow) {
@@ -197,7 +196,11 @@ export interface Iteration {
 export function parseIteration(p: State): Iteration {
     const itemKind = p.k;
     const item = expectName(p, "the name of the item");
-    if (!take(p, T.In)) expected(p, `\`in\` and the list after \`${item.text || "the item"}\``);
+    if (!take(p, T.In)) {
+        expected(p, `\`in\` and the list after \`${item.text || "the item"}\``);
+        // Another word in its place.
+        if (isWord(p.k) && p.k !== T.Max && isWord(peek(p, 1)) && peek(p, 1) !== T.Max && !lineBreakBefore(p, 1)) advance(p);
+    }
     const mode = p.mode;
     p.mode = 0;
     let list = parseExpr(p);
@@ -211,7 +214,7 @@ export function parseIteration(p: State): Iteration {
     p.mode = mode;
     const bound = p.bound;
     bind(p, itemKind);
-    const body = parseBlock(p, "`{` and the body of the loop");
+    const body = parseBlock(p, "`{` and the body of `for`");
     p.bound = bound;
     if (listHeight >= p.height) p.height = listHeight + 1;
     return { item, list, max, body };
@@ -237,10 +240,10 @@ export function spaced(p: State, sign: { start: number; end: number }, word: str
 /** `max N` of a loop. */
 export function parseLimit(p: State, what: string): NumberLit {
     if (!take(p, T.Max)) {
-        expected(p, "`max` and a limit", `Every ${what} names its limit: \`max 10\`.`);
+        expected(p, "`max` and a limit", `Every \`${what}\` names its limit: \`max 10\`.`);
         if (p.k !== T.Number) return noNumber(p);
     }
-    return parseCount(p, `Every ${what} names its limit as a number: \`max 10\`.`);
+    return parseCount(p, `Every \`${what}\` names its limit as a number: \`max 10\`.`);
 }
 
 /** An integer that is written out. */
@@ -284,7 +287,7 @@ export function parseBranches(p: State): Pick<If, "branches" | "otherwise" | "ra
         const test = parseExpr(p);
         p.mode = mode;
         if (p.height > height) height = p.height;
-        const body = parseBlock(p, "`{` and what to do then");
+        const body = parseBlock(p, "`{` and the body of `if`");
         if (p.height > height) height = p.height;
         branches.push({ test, body });
         if (p.k !== T.Else) break;
@@ -336,7 +339,7 @@ export function parseTryParts(p: State): Pick<Try, "body" | "name" | "handler" |
             bind(p, p.k);
             name = expectName(p, "a name");
         }
-        handler = parseBlock(p, "`{` and what to do about the failure");
+        handler = parseBlock(p, "`{` and the body of `catch`");
         p.bound = bound;
         if (p.height > height) height = p.height;
     } else {

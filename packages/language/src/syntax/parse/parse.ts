@@ -28,8 +28,12 @@ function merged(src: Source, lexical: readonly Diagnostic[], syntactic: readonly
     const all = lexical.length === 0 ? syntactic : [...lexical, ...syntactic];
     const sorted = all.length < 2 ? all : all.toSorted((a, b) => a.range.start - b.range.start);
     if (sorted.length <= MAX_ERRORS) return sorted;
-    const kept = sorted.slice(0, MAX_ERRORS);
-    const message = `Reading stopped after ${MAX_ERRORS} errors and warnings.`;
-    kept.push({ code: "TOO_MANY_ERRORS", severity: "error", message, file: src.file, range: (kept.at(-1) as Diagnostic).range });
-    return kept;
+    let errors = 0;
+    for (let i = 0; i < sorted.length; i++) {
+        const { severity, range } = sorted[i] as Diagnostic;
+        if (severity !== "error" || ++errors <= MAX_ERRORS) continue;
+        const message = `Reading stopped after ${MAX_ERRORS} errors.`;
+        return [...sorted.slice(0, i), { code: "TOO_MANY_ERRORS", severity: "error", message, file: src.file, range }];
+    }
+    return sorted;
 }

@@ -163,12 +163,15 @@ export function missing(p: State): Missing {
 // ---- reports -----------------------------------------------------------------------------------------------------
 
 export function report(p: State, code: SyntaxCodeName, message: string, range: Range, hint?: string, fixes?: readonly Fix[]): void {
-    if (p.quiet) return;
     const severity = SYNTAX_CODES[code].severity;
     if (severity === "error") {
         if (p.errorAt === p.pos && code === "SYNTAX") return;
         p.errorAt = p.pos;
+    }
+    if (p.quiet) return;
+    if (severity === "error") {
         if (++p.errors > MAX_ERRORS) {
+            p.diagnostics.push({ code, severity, message, file: p.src.file, range, hint, fixes });
             giveUp(p);
             return;
         }

@@ -4,7 +4,7 @@
  * A1: where a word that Remit added could also be a name, it is the name if one is bound in scope, and AgentScript's reading stands.
  * A2: after a syntax error reading goes on at the next line outside brackets or at the closing brace.
  */
-import { T } from "../tokens.ts";
+import { SYMBOLS, T } from "../tokens.ts";
 import type { Assign, Block, Config, NumberLit, Stmt } from "../tree.ts";
 import { closed, skipLine } from "./brackets.ts";
 import { parseExpr, parsePostfix } from "./expressions.ts";
@@ -52,12 +52,11 @@ export function parseBlock(p: State, what: string): Block {
     while (p.k !== T.RBrace && p.k !== T.EOF) {
         if (!p.tokens.balanced && startsDeclaration(p)) break;
         const before = p.pos;
-        const errors = p.errors;
         const statement = parseStatement(p);
         if (statement !== undefined) statements.push(statement);
         if (p.height > height) height = p.height;
         if (p.pos === before) skipLine(p, true);
-        else if (p.errors > errors && !lineBreakBefore(p, 0) && p.k !== T.RBrace) skipLine(p, false);
+        else if (p.errorAt === p.pos && !onNewLine(p) && p.k !== T.RBrace) skipLine(p, false);
     }
     const to = closed(p, open, T.RBrace);
     p.mode = mode;
@@ -144,9 +143,26 @@ export function parseStatement(p: State): Stmt | undefined {
             break;
         case T.RParen:
         case T.RBracket:
-        case T.Comma:
-            expected(p, "a statement");
+            report(
+                p,
+                "SYNTAX",
+                `This \`${SYMBOLS[p.k]}\` closes nothing.`,
+                tokenRange(p, p.pos),
+                "Leave it out, or open the bracket before it.",
+            );
             advance(p);
+            p.height = 1;
+            return undefined;
+        case T.Comma:
+        case T.Assign:
+        case T.PlusAssign:
+        case T.MinusAssign:
+            expected(
+                p,
+                "a statement",
+                p.k === T.Comma ? "Statements need no separator." : "The line before may lack a value, or this one a name.",
+            );
+            skipLine(p, true);
             p.height = 1;
             return undefined;
         default:
@@ -196,7 +212,7 @@ function parseRepeat(p: State): Stmt {
             p.k === T.Number ? insertion("Insert `*`", word, " *") : undefined,
         );
     const times = parseCount(p, "Write `repeat * 3 { … }`.");
-    const body = parseBlock(p, "`{` and the body of the loop");
+    const body = parseBlock(p, "`{` and the body of `repeat`");
     return { kind: "repeat", range: { start: from, end: body.range.end }, times, body };
 }
 
@@ -216,7 +232,7 @@ function parseLoop(p: State): Stmt {
     }
     max ??= parseLimit(p, "loop");
     p.mode = mode;
-    const body = parseBlock(p, "`{` and the body of the loop");
+    const body = parseBlock(p, "`{` and the body of `loop`");
     if (p.height > height) height = p.height;
     p.height = height + 1;
     return { kind: "loop", range: { start: from, end: body.range.end }, until, max, body };

@@ -75,7 +75,7 @@ export function skipTest(p: State): void {
 export function skipStatement(p: State): boolean {
     if (isBound(p, p.k) || !isWord(peek(p, 1)) || lineBreakBefore(p, 1)) return false;
     if (p.k === T.Delegate) {
-        for (let ahead = 1; !lineBreakBefore(p, ahead); ahead++) {
+        for (let ahead = 1; ahead < 64 && !lineBreakBefore(p, ahead); ahead++) {
             if (peek(p, ahead) !== T.LBrace) continue;
             unsupported(p, "Delegation", tokenRange(p, p.pos));
             skipPast(p, T.LBrace);

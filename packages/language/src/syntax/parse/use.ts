@@ -188,18 +188,15 @@ function parseOneOf(p: State, from: number): UseOneOf {
     const candidates: Candidate[] = [];
     let height = 0;
     while (p.k !== T.RBrace && p.k !== T.EOF) {
-        if (candidates.length > 0 && !onNewLine(p)) {
-            const fixes = insertion("Begin a new line", prevEnd(p), "\n", true);
-            expected(
-                p,
-                "a new line between candidates",
-                "Candidates are separated by line breaks, not by commas.",
-                p.k === T.Comma ? undefined : fixes,
-            );
-            if (p.k === T.Comma) {
-                advance(p);
-                continue;
-            }
+        if (candidates.length > 0 && p.k === T.Comma) {
+            const range = tokenRange(p, p.pos);
+            const text = lineBreakBefore(p, 1) ? "" : "\n";
+            const hint = "Candidates are separated by line breaks, not by commas.";
+            expected(p, "a new line between candidates", hint, [{ title: "Begin a new line", safe: true, edits: [{ range, text }] }]);
+            advance(p);
+            if (p.k === T.RBrace) break;
+        } else if (candidates.length > 0 && !onNewLine(p)) {
+            expected(p, "a new line between candidates", undefined, insertion("Begin a new line", prevEnd(p), "\n"));
         }
         const before = p.pos;
         const candidate = parseCandidate(p);

@@ -1,0 +1,334 @@
+/** Syntax errors: code and place of each, every one of a file in one pass, and what is read around them. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { applyFixes, parse, SYNTAX_CODES, source } from "../../src/index.ts";
+import { MAX_ERRORS } from "../../src/syntax/lexer.ts";
+import { codes, marks, read, readBody, showBody } from "./show.ts";
+
+/** A body and its errors: the text each stands at. */
+const BODIES: readonly (readonly [string, readonly string[]])[] = [
+    ["x =", ['SYNTAX "}"']],
+    ["x = \n y = 2\n z = ]\n w = 1", ['SYNTAX "="', 'SYNTAX "]"']],
+    ["x = \n return 1", ['SYNTAX "return"']],
+    ["return", ['SYNTAX "}"']],
+    ["x = (1 + 2\n y = 3", ['SYNTAX "y"']],
+    ["x = [1, 2\n y = 3", ['SYNTAX "y"']],
+    ["x = { a: 1\n y = 3\n}\n z = [", ['SYNTAX "y"', 'SYNTAX "}"']],
+    ["x = [1 2, 3 4] y = f(1 2) z = { a: 1 b: 2 }", ['SYNTAX "2"', 'SYNTAX "4"', 'SYNTAX "2"', 'SYNTAX "b"']],
+    ["x = [, 1] y = f(,)", ['SYNTAX ","', 'SYNTAX ","']],
+    ["x = { a, b }", ['SYNTAX ","', 'SYNTAX "}"']],
+    ["x = { a = 1, b: }", ['SYNTAX "="', 'SYNTAX "}"']],
+    ["x = { 1: 2, [a]: 3, ok: 4 }", ['SYNTAX "1"', 'SYNTAX "["']],
+    ["a b ) c", ['SYNTAX ")"']],
+    ["a, b", ['SYNTAX ","']],
+    ["x.0\n y.[1]\n z.", ['SYNTAX "0"', 'SYNTAX "["', 'SYNTAX "}"']],
+    ["f(x)[ ]", ['SYNTAX "]"']],
+    ["x = a ? b : c", ['SYNTAX "?"']],
+    ["x = !a y = 1", ['SYNTAX "!"']],
+    ["x = a && b", ['UNEXPECTED_CHARACTER "&&"']],
+    ["x = a || b", ['SYNTAX "|"']],
+    ["x = 1; y = 2;", ['UNEXPECTED_CHARACTER ";"', 'UNEXPECTED_CHARACTER ";"']],
+    ["x = 1 # y", ['UNEXPECTED_CHARACTER "#"']],
+    ["x = “a”", ['UNEXPECTED_CHARACTER "“"', 'UNEXPECTED_CHARACTER "”"']],
+    ["x\u00a0= 1", ['UNEXPECTED_CHARACTER "\u00a0"']],
+    ["naïve = été", ['UNEXPECTED_CHARACTER "naïve"', 'UNEXPECTED_CHARACTER "été"']],
+    ["x = a => b + c => d", ['SYNTAX "=>"']],
+    ["x = not y => y", ['SYNTAX "=>"']],
+    ["x = (1) => 2", ['SYNTAX "1"']],
+    ["for x in y { z }", ['SYNTAX "{"']],
+    ["for x in y max n { z }", ['SYNTAX "n"']],
+    ["for x of y max 3 { z }", ['SYNTAX "of"']],
+    ["for x in y max 4k { z }", ['INVALID_NUMBER "4k"']],
+    ["loop x max 3 { z }", ['SYNTAX "x"']],
+    ["loop until x { z }", ['SYNTAX "{"']],
+    ["repeat 3 { z }", ['SYNTAX "3"']],
+    ["repeat * n { z }", ['SYNTAX "n"']],
+    ["x = parallel y in z max 3 { y }", ['SYNTAX "y"']],
+    ["if a b", ['SYNTAX "b"']],
+    ["if a { } else b", ['SYNTAX "b"']],
+    ["else { x = } y = (", ['SYNTAX "else"', 'SYNTAX "}"', 'SYNTAX "}"']],
+    ["catch e { }", ['SYNTAX "catch"']],
+    ["try { a } b", ['SYNTAX "b"']],
+    ['generate("x")', ['SYNTAX "\\"x\\""']],
+    ["generate x", ['SYNTAX "x"']],
+    ["generate({ input: q }) ->", ['SYNTAX "}"']],
+    ["generate({ input: q, timeout: 3 parsecs })", ['INVALID_NUMBER "3 parsecs"']],
+    ["generate({ ...x })", ['SYNTAX "..."']],
+    ["use x max as y", ['SYNTAX "as"']],
+    ["use x as", ['SYNTAX "}"']],
+    ["use x as a b\n + c", ['OLD_SPELLING "a b"', 'SYNTAX "+"']],
+    ["use x as y, z\n a = ]", ['SYNTAX ","', 'SYNTAX "]"']],
+    ["use x keep end", ['SYNTAX "keep"']],
+    ["use one of { a: x, b: y\n} as z", ['SYNTAX ","']],
+    ["use one of { a: x b: y\n} as z", ['SYNTAX "b"']],
+    ["use one of {\n a x\n b: y\n} as z", ['SYNTAX "x"']],
+    ["use one of {\n a: x\n b: y\n}\n z", ['SYNTAX "z"']],
+    ["x = 9007199254740993", ['NUMBER_TOO_LARGE "9007199254740993"']],
+    ["x = 0009007199254740992", []],
+    ["x = 9007199254740993.5", []],
+    ["x = 2k", ['INVALID_NUMBER "2k"']],
+    ["x = 1.5e3", ['INVALID_NUMBER "1.5e3"']],
+    ['x = "abc\n y = (', ['UNTERMINATED_STRING "\\""', 'SYNTAX "}"']],
+    ["x = 'it's'", ['UNTERMINATED_STRING "\'"']],
+    ['x = """abc\n y = (', ['UNTERMINATED_STRING "\\"\\"\\""', 'SYNTAX "}"']],
+    ["x = 1 /* abc\n y = (", ['UNTERMINATED_COMMENT "/*"', 'SYNTAX "}"']],
+    [
+        'x = "\\d\\u12" y = "\\u{}" z = "\\u{110000}"',
+        ['UNKNOWN_ESCAPE "\\\\d"', 'UNKNOWN_ESCAPE "\\\\u"', 'INVALID_ESCAPE "\\\\u{"', 'INVALID_ESCAPE "\\\\u{"'],
+    ],
+    ["role", ['SYNTAX "}"']],
+    ["delegate all to Fixer {\n a = ]\n} x = ]", ['UNSUPPORTED "delegate"', 'SYNTAX "]"']],
+    ['delegate Repo.write in "src" to Fixer onward { a }\n b', ['UNSUPPORTED "delegate"']],
+    ["define f = func (x) { x } y", ['UNSUPPORTED "define f"']],
+    ["x = Fixer.yield(a: 1) with { turns: 3 } -> { d: string }\n y", ['UNSUPPORTED "with"']],
+    ["x = Fixer.yield(a: 1) -> { d: string }\n y", ['UNSUPPORTED "->"']],
+];
+
+describe("errors in a body", () => {
+    test.each(BODIES)("%s", (text, expected) => {
+        expect(marks(readBody(text))).toEqual(expected);
+    });
+});
+
+const FILES: readonly (readonly [string, readonly string[]])[] = [
+    ["x = 1\ny = 2\nfunc f() { a }", ['SYNTAX "x"']],
+    ["func f { a }", ['SYNTAX "{"']],
+    ["func { a }", ['SYNTAX "{"']],
+    ["agent { }", ['SYNTAX "{"']],
+    ["agent A func f() { ] }", ['SYNTAX "func"', 'SYNTAX "]"']],
+    ["func f(a b, , c) { }", ['SYNTAX ","']],
+    ["func f(a = b) { }", ['SYNTAX "b"']],
+    ["func f(a = -1, b = { c: [1, none] }) { }", []],
+    [
+        'import foo X from "a"\nimport tool from "a"\nimport tool X "a"\nimport tool X from a',
+        ['SYNTAX "foo"', 'SYNTAX "from"', 'SYNTAX "\\"a\\""', 'SYNTAX "a"'],
+    ],
+    ['import file X from "a" { a: ask }\nfunc f() { ] }', ['SYNTAX "{"', 'SYNTAX "]"']],
+    ['import tool A from "x" { send ask, arg: , 3: x }', ['SYNTAX "ask"', 'SYNTAX ","', 'SYNTAX "3"']],
+    ['main agent A { x = 1\n use F as f\n func f() {}\n role "x" }', ['SYNTAX "x"', 'SYNTAX "role \\"x\\""']],
+    ["shape S { a: , b: string c: number 5, d }", ['SYNTAX ","', 'SYNTAX "c"', 'SYNTAX "5"']],
+    ["shape S string number\nfunc f() { ] }", ['SYNTAX "number"', 'SYNTAX "]"']],
+    ["shape S { a: number = x }", ['SYNTAX "x"']],
+    // braces that do not add up
+    ["func f() {\n if a {\n  b\n}\nfunc g() { ] }", ['SYNTAX "func"', 'SYNTAX "]"']],
+    ["main agent A {\n func f() {\n  if a {\n   b\n }\n func g() { ] }\n}\n", ['SYNTAX "func"', 'SYNTAX "]"']],
+    ["main agent A {\n func f() { a }\n\nmain agent B { func g() { ] } }", ['SYNTAX "main"', 'SYNTAX "]"']],
+    ['func f() {\n a\nimport tool X from "y"\nfunc g() { ] }', ['SYNTAX "import"', 'SYNTAX "]"']],
+    ["func f() { a } }\nfunc g() { ] }", ['SYNTAX "}"', 'SYNTAX "]"']],
+    ["func f() { a", ['SYNTAX ""']],
+    // later versions
+    ["remit R { may Repo.read }\nfunc f() { ] }", ['UNSUPPORTED "remit R"', 'SYNTAX "]"']],
+    ['agent A { remit { may Repo.read in "src/**"\n spend 200k tokens } func f() { ] } }', ['UNSUPPORTED "remit"', 'SYNTAX "]"']],
+    ['test "t" { a ] }\nfunc f() { ] }', ['UNSUPPORTED "test \\"t\\""', 'SYNTAX "]"']],
+    ["memory static ( a >=> b ) as c\nfunc f() { ] }", ['UNSUPPORTED "memory static"', 'SYNTAX "]"']],
+    ['temporal dynamic (\n ( read "a" <*> b ) >=> c(x: 1) with { timeout: 3s }\n) as d', ['UNSUPPORTED "temporal dynamic"']],
+    [
+        'import agent F from "acp://x" {\n remit { may a.b, c in "src/**" }\n}\nfunc f() { F ] }',
+        ['UNSUPPORTED "import agent F from \\"acp://x\\""', 'SYNTAX "]"'],
+    ],
+];
+
+describe("errors in a file", () => {
+    test.each(FILES)("%s", (text, expected) => {
+        expect(marks(read(text))).toEqual(expected);
+    });
+});
+
+test("what stands around an error is read", () => {
+    const file = readBody("a = 1\nb = f(1 2\nc = 3\nd = [4, , 5]\nif e { ) g }\nh");
+    expect(showBody(file)).toBe("(= a 1) (= b (call f 1 2)) (= c 3) (= d [4 MISSING 5]) (if e {g}) h");
+});
+
+test("a message says what was expected, what was found and what to do", () => {
+    const first = (text: string) => {
+        const { message, hint } = read(text).diagnostics[0] ?? { message: "", hint: "" };
+        return [message, hint];
+    };
+    expect(first("func f() { for x in y { } }")).toEqual([
+        "Expected `max` and a limit, found `{`.",
+        "Every `for` names its limit: `max 10`.",
+    ]);
+    expect(first("func f() { return }")).toEqual(["Expected a value after `return`, found `}`.", "Write `return none` to return nothing."]);
+    expect(first("func f() {\n if a {\n  b\n}\nfunc g() { }")).toEqual([
+        "Expected `}`, found `func`.",
+        "The bracket `{` was opened on line 1. Perhaps the `{` on line 2 is meant: its `}` on line 4 stands further left.",
+    ]);
+    expect(first("func f() { x = 2k }")).toEqual([
+        "Invalid number literal '2k'.",
+        "The unit `k` belongs to budgets; write the number out.",
+    ]);
+});
+
+test("safe fixes of errors leave a text without them", () => {
+    for (const text of [
+        "return",
+        "a = 1; b = 2;",
+        "x = a && b",
+        "x\u00a0= 1",
+        "repeat 3 { z }",
+        "use one of { a: x\n b: y c: z\n} as l",
+        "use one of { a: x, b: y,\n c: z\n} as l",
+        'x = "\\d"',
+    ]) {
+        const file = readBody(text);
+        expect(codes(file)).not.toBe("");
+        const fixes = file.diagnostics.flatMap((diagnostic) => (diagnostic.fixes ?? []).filter((fix) => fix.safe));
+        expect([text, codes(read(applyFixes(file.source.text, fixes)))]).toEqual([text, ""]);
+    }
+});
+
+test("every code that reading gives is in the table, with its severity", () => {
+    for (const [text] of [...BODIES.map(([body]) => [`func f() {\n${body}\n}`]), ...FILES] as [string][]) {
+        for (const { code, severity, range } of read(text).diagnostics) {
+            expect(severity).toBe(SYNTAX_CODES[code as keyof typeof SYNTAX_CODES].severity);
+            expect(range.start <= range.end && range.end <= text.length).toBe(true);
+        }
+    }
+});
+
+test("reading stops after a thousand errors", () => {
+    const file = read(`func f() {\n${"x = ]\n".repeat(3000)}}`);
+    expect(file.diagnostics.length).toBe(MAX_ERRORS + 1);
+    expect(file.diagnostics.at(-1)?.code).toBe("TOO_MANY_ERRORS");
+    expect(read("$ ".repeat(5000)).diagnostics.length).toBe(MAX_ERRORS + 1);
+});
+
+// ---- depth -------------------------------------------------------------------------------------------------------
+
+const DEEP: readonly (readonly [string, string, string, string])[] = [
+    ["round brackets", "(", "a", ")"],
+    ["lists", "[", "a", "]"],
+    ["objects", "{ a: ", "b", "}"],
+    ["calls", "f(", "a", ")"],
+    ["indexes", "a[", "0", "]"],
+    ["signs", "- ", "a", ""],
+    ["negations", "not ", "a", ""],
+    ["lambdas", "x => ", "a", ""],
+    ["lambdas with brackets", "(x) => ", "a", ""],
+    ["choices", "if a { ", "b", " }"],
+    ["conditions", "if if ", "b", " { } { }"],
+    ["tries", "try { ", "b", " } catch e { }"],
+    ["loops", "parallel for a in b max 3 { ", "c", " }"],
+    ["generates", "generate({ input: ", "a", " })"],
+    ["spreads", "[...", "a", "]"],
+];
+
+describe("nesting ends in one error", () => {
+    for (const size of [300, 10_000]) {
+        test.each(DEEP)(`%s, ${size} deep`, (_, open, middle, close) => {
+            for (const closes of [size, 0]) {
+                const file = readBody(`x = ${open.repeat(size)}${middle}${close.repeat(closes)}`);
+                expect(codes(file)).toBe("TOO_DEEP");
+            }
+        });
+    }
+
+    test.each([
+        ["contracts", "list[", "string", "]"],
+        ["groups of contracts", "(", "string", ")"],
+        ["fields", "{ a: ", "string", "}"],
+    ])("%s, 10,000 deep", (_, open, middle, close) => {
+        for (const closes of [10_000, 0])
+            expect(codes(read(`shape S ${open.repeat(10_000)}${middle}${close.repeat(closes)}`))).toBe("TOO_DEEP");
+    });
+
+    test.each([
+        ["if", "if a { ", "} "],
+        ["for", "for a in b max 3 { ", "} "],
+        ["loop", "loop until a max 3 { ", "} "],
+        ["repeat", "repeat * 3 { ", "} "],
+        ["try", "try { ", "} catch { } "],
+    ])("blocks of `%s`, 10,000 deep", (_, open, close) => {
+        for (const closes of [10_000, 0]) expect(codes(readBody(open.repeat(10_000) + close.repeat(closes)))).toBe("TOO_DEEP");
+    });
+
+    test("a chain of 1,000 is read, one of 100,000 is one error", () => {
+        for (const link of [" + a", ".b", "(c)", "[0]", " or a", "?.b"]) {
+            expect(codes(readBody(`x = a${link.repeat(990)}`))).toBe("");
+            expect(codes(readBody(`x = a${link.repeat(100_000)}`))).toBe("TOO_DEEP");
+        }
+    });
+
+    test("chains inside brackets count together", () => {
+        const level = (inner: string) => `(${inner}${" + a".repeat(500)})`;
+        let text = "a";
+        for (let i = 0; i < 200; i++) text = level(text);
+        expect(codes(readBody(`x = ${text}`))).toBe("TOO_DEEP");
+    });
+
+    test("200 deep is read, and so is a long `else if`", () => {
+        for (const [, open, middle, close] of DEEP.filter(([name]) => name !== "generates" && name !== "conditions")) {
+            expect(codes(readBody(`x = ${open.repeat(100)}${middle}${close.repeat(100)}`))).toBe("");
+        }
+        expect(codes(readBody(`if a { }${" else if b { }".repeat(5000)}`))).toBe("");
+    });
+
+    test("what follows something too deep is still read", () => {
+        const file = readBody(`x = ${"(".repeat(400)}a${")".repeat(400)}\ny = ]\nz`);
+        expect(codes(file)).toBe("TOO_DEEP SYNTAX");
+        expect(showBody(file).endsWith(" z")).toBe(true);
+    });
+});
+
+// ---- hostile text ------------------------------------------------------------------------------------------------
+
+const PIECES = [
+    ..."{}()[],:.=!<>+-*/%|?&;#\"'\\ \n\r\t",
+    ...'-> => == != <= >= ?. ?? ... += -= // /* */ """ 1 2k 3.5 9007199254740993 a b \u{1F600} é \u0000 \ufeff'.split(" "),
+    ..."import main agent func use loop until repeat parallel for in return if else and or not generate from true false none list max".split(
+        " ",
+    ),
+    ..."as one of empty selected model role description break continue raise try context image tokens keep priority with delegate".split(
+        " ",
+    ),
+    ..."define catch shape remit memory temporal static dynamic test arg start end string tool".split(" "),
+];
+const soup = fc
+    .array(fc.constantFrom(...PIECES), { maxLength: 80 })
+    .chain((parts) =>
+        fc.constantFrom(parts.join(""), parts.join(" "), `func f() { ${parts.join(" ")} }`, `agent A { ${parts.join(" ")} }`),
+    );
+
+test("no text makes reading throw, and every place reported lies in it", () => {
+    const check = (text: string) => {
+        const file = parse(source(text));
+        for (const { range } of file.diagnostics)
+            expect(range.start >= 0 && range.start <= range.end && range.end <= text.length).toBe(true);
+    };
+    fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 200 }), check), { numRuns: 1000 });
+    fc.assert(fc.property(soup, check), { numRuns: 6000 });
+});
+
+test("a program cut off anywhere, or with one character changed, is read", () => {
+    const text = readBody(BODIES.map(([body]) => body).join("\n")).source.text;
+    for (let i = 0; i < text.length; i++) {
+        parse(source(text.slice(0, i)));
+        parse(source(`${text.slice(0, i)}${"{}()[]\"'"[i % 8]}${text.slice(i + 1)}`));
+    }
+});
+
+test("long texts that a careless reader would go over again and again come to an end", () => {
+    // Each of these was quadratic in some reader: many unclosed delimiters, many openers, many errors on one line.
+    for (const piece of [
+        '"\n\\',
+        "'",
+        '"""',
+        "/*",
+        "(",
+        "[",
+        "{",
+        "{ a: ",
+        ")",
+        "}",
+        "delegate x ",
+        "x as y z ",
+        "a => ",
+        "func f() {\n",
+        "if ",
+        "use one of {",
+        "\u{1F600}",
+    ]) {
+        const file = parse(source(`func f() {\n${piece.repeat(50_000)}`));
+        expect(file.diagnostics.length).toBeLessThanOrEqual(MAX_ERRORS + 1);
+    }
+});
