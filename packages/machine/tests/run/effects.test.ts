@@ -1,0 +1,390 @@
+/** Effects, agents, capabilities, budgets, input, cancellation: what passes between a run and its host. */
+import type { Json } from "@remit/language";
+import { describe, expect, test } from "vitest";
+import { Compiled, type Effect, Machine, type Outcome } from "../../src/index.ts";
+import { type Answer, OPTIONS, runAll } from "./forms.ts";
+import { body, evaluated, formOf, runText } from "./text.ts";
+
+const IMPORTS = `
+import tool T from "http://example.test"
+import memory Notes from "file://notes.jsonl"
+import llm M from "mock://m"
+`;
+
+const ok = (value: Json, origins: string[] = ["tool:T"]): Outcome => ({ ok: true, value, origins });
+const args = (e: Effect): Json[] => (e.request as { args: Json[] }).args;
+
+describe("tools and memory", () => {
+    test("requests, paths, labels and events", () => {
+        const ran = runText(
+            body(
+                `x = T.get({ url: "/a" })
+                 for i in [1, 2] max 5 { T.put({ v: x.v, i: i }) }
+                 found = Notes.query({ kind: "a" })
+                 Notes.add({ text: x.v })
+                 found`,
+                IMPORTS,
+            ),
+            {
+                answer: (e) =>
+                    e.kind === "tool"
+                        ? ok({ v: 7 })
+                        : e.kind === "recall"
+                          ? ok([{ id: "1" }], ["memory:Notes"])
+                          : ok({ id: "2", record: { text: 7 } }, ["memory:Notes"]),
+            },
+        );
+        expect(ran.effects.map((e) => [e.path, e.kind, e.labels])).toEqual([
+            ["main/T.get#0", "tool", []],
+            ["main/for[0]/T.put#0", "tool", ["tool:T"]],
+            ["main/for[1]/T.put#0", "tool", ["tool:T"]],
+            ["main/Notes.query#0", "recall", []],
+            ["main/Notes.add#0", "remember", ["tool:T"]],
+        ]);
+        expect(ran.effects[0]?.request).toEqual({
+            op: "call",
+            tool: "T",
+            uri: "http://example.test",
+            file: "main.remit",
+            method: "get",
+            args: [{ url: "/a" }],
+            chosenBy: "program",
+        });
+        expect(ran.effects[4]?.request).toEqual({ memory: "Notes", uri: "file://notes.jsonl", file: "main.remit", arg: { text: 7 } });
+        expect(ran.result).toEqual({ ok: true, value: [{ id: "1" }], origins: ["memory:Notes"] });
+        expect(ran.events.map((e) => e.kind)).toEqual([
+            "run.started",
+            "tool.started",
+            "tool.ended",
+            "for",
+            "tool.started",
+            "tool.ended",
+            "for",
+            "tool.started",
+            "tool.ended",
+            "memory.started",
+            "memory.ended",
+            "memory.started",
+            "memory.ended",
+            "run.ended",
+        ]);
+        expect(ran.events[12]?.data).toEqual({
+            memory: "Notes",
+            operation: "add",
+            uri: "file://notes.jsonl",
+            args: { text: 7 },
+            ok: true,
+            result: { id: "2", record: { text: 7 } },
+            count: 1,
+            id: "2",
+            record: { text: 7 },
+        });
+        expect(ran.effects[0]?.site).toMatchObject({ file: "main.remit", line: 8 });
+    });
+
+    test("a failed call can be caught and carries its origin", () => {
+        const ran = runText(body(`try { T.get({}) } catch e { T.put({ m: e.message, k: e.kind, d: e.detail }) }  1`, IMPORTS), {
+            answer: (e) =>
+                e.path.includes("get") ? { ok: false, failure: { kind: "timeout", message: "slow", detail: { ms: 5 } } } : ok(null),
+        });
+        expect(ran.result).toMatchObject({ ok: true, value: 1 });
+        expect(args(ran.effects[1] as Effect)).toEqual([{ m: "slow", k: "timeout", d: { ms: 5 } }]);
+        expect(ran.effects[1]?.labels).toEqual(["tool:T"]);
+    });
+
+    test("a failure that nobody catches ends the run with its place", () => {
+        const ran = runText(body(`T.get({})`, IMPORTS), { answer: () => ({ ok: false, failure: { kind: "tool", message: "gone" } }) });
+        expect(ran.result).toMatchObject({ ok: false, failure: { kind: "tool", message: "gone", site: { file: "main.remit", line: 8 } } });
+        expect(ran.events.slice(-2).map((e) => e.kind)).toEqual(["failure", "run.ended"]);
+    });
+
+    test("calls inside expressions keep their order and what stands left of them", () => {
+        const seen: Json[] = [];
+        const ran = runText(
+            body(
+                `xs = []  r = [xs.length, T.a(xs.add(1)), xs.length, (T.b(2).v == 7 and T.c(3).v > 1), none ?? T.d(4).v, 5 ?? T.never(1)]  r`,
+                IMPORTS,
+            ),
+            {
+                answer: (e) => {
+                    seen.push((e.request as { method: string }).method);
+                    return ok({ v: 7 }, []);
+                },
+            },
+        );
+        expect(seen).toEqual(["a", "b", "c", "d"]);
+        expect(JSON.parse(JSON.stringify(ran.result))).toEqual({ ok: true, value: [0, { v: 7 }, 1, true, 7, 5], origins: [] });
+    });
+
+    test("memory takes add and query with one object", () => {
+        expect(evaluated("Notes.drop({})", { before: IMPORTS, unchecked: true })).toBe("value: memory Notes has no method 'drop'");
+        expect(evaluated('Notes.add("x")', { before: IMPORTS, unchecked: true })).toBe("value: Notes.add expects an object");
+    });
+});
+
+describe("agents", () => {
+    const AGENTS = `
+import tool T from "http://example.test"
+agent Worker {
+    use "fixed" as "note"
+    func look(x) { T.get(x) }
+    main func(input) { a = look(input.a)  b = look(input.b)  return [a, b] }
+}
+`;
+    test("calls between agents are boundaries with events and paths of their own", () => {
+        const ran = runText(body(`x = Worker({ a: 1, b: 2 })  Worker.look(3)  x`, AGENTS), { answer: (e) => ok(args(e)[0] as Json) });
+        expect(ran.effects.map((e) => e.path)).toEqual([
+            "main/Worker.main#0/look#0/T.get#0",
+            "main/Worker.main#0/look#1/T.get#0",
+            "main/Worker.look#0/T.get#0",
+        ]);
+        const kinds = ran.events.filter((e) => e.kind.startsWith("agent") || e.kind === "use");
+        expect(kinds.map((e) => [e.kind, e.path])).toEqual([
+            ["agent.started", "main/Worker.main#0"],
+            ["use", "main/Worker.main#0"],
+            ["agent.ended", "main/Worker.main#0"],
+            ["agent.started", "main/Worker.look#0"],
+            ["use", "main/Worker.look#0"],
+            ["agent.ended", "main/Worker.look#0"],
+        ]);
+        expect(kinds[0]?.data).toEqual({ agent: "Worker", function: "main", args: [{ a: 1, b: 2 }] });
+        expect(kinds[2]?.data).toEqual({ agent: "Worker", function: "main", ok: true, result: [1, 2] });
+        expect(ran.events.find((e) => e.kind === "tool.started")?.parent).toBe("main/Worker.main#0");
+    });
+
+    test("an agent of another file uses its own file's imports", () => {
+        const ran = runText({
+            "main.remit": 'import agent W from "./w.remit"\nmain agent A { main func(input) { W(1) } }',
+            "w.remit": 'import tool Own from "http://own.test"\nagent W { main func(input) { Own.get(input) } }',
+        });
+        expect(ran.effects.map((e) => (e.request as { file: string }).file)).toEqual(["w.remit"]);
+    });
+});
+
+describe("capabilities", () => {
+    const go = "\nfunc go(t, x) { t.read({ v: x }) }\nfunc hold(o) { o.tool.read({ v: 1 }) }";
+    test("are passed, held and called, and are never data", () => {
+        const ran = runText(body(`a = go(T, 1)  o = { tool: T }  b = hold(o)  c = o.tool.list()  return [a, b, c]`, `${IMPORTS}${go}`), {
+            unchecked: true,
+            answer: (e) => ok(args(e)[0] ?? null, []),
+        });
+        expect(ran.effects.map((e) => [e.path, (e.request as { method: string }).method])).toEqual([
+            ["main/go#0/t.read#0", "read"],
+            ["main/hold#0/.read#0", "read"],
+            ["main/.list#0", "list"],
+        ]);
+        expect(JSON.parse(JSON.stringify(ran.result))).toMatchObject({ ok: true, value: [{ v: 1 }, { v: 1 }, null] });
+    });
+
+    test.each([
+        "T.put({ a: T })",
+        "x = [T]  T.put(x)",
+        "Notes.add({ t: T })",
+        'x = "a" + T',
+        "x = T == T",
+        "x = [T] == [1]",
+        "T",
+        "{ a: M }",
+        "x = json.text([T])",
+        "x = text(T)",
+        "raise [T]",
+        "o = { a: 1 }  o.f = T  o.f.x = 2",
+    ])("%s", (statements) => {
+        expect(evaluated(statements, { before: IMPORTS, unchecked: true })).toMatch(/^violation\.capability: /);
+    });
+
+    test("a function can be passed and called", () => {
+        const before = "func twice(f, x) { f(f(x)) }\nfunc inc(x) { x + 1 }";
+        expect(evaluated("twice(inc, 1)", { before, unchecked: true })).toBe(3);
+        expect(evaluated("o = { f: inc }  o.f(4)", { before, unchecked: true })).toBe(5);
+        expect(evaluated("5(4)", { before, unchecked: true })).toMatch(/^value: /);
+    });
+});
+
+describe("parallel for", () => {
+    const slow: Answer = (e) => (args(e)[0] === 2 ? { ok: false, failure: { kind: "tool", message: "two" } } : ok(args(e)[0] as Json));
+    test("results in input order, under the limit, whatever order outcomes come in", () => {
+        for (const pick of [() => 0, (w: readonly Effect[]) => w.length - 1]) {
+            const ran = runText(body(`parallel for x in [1, 3, 4, 5, 6] max 4 { y = T.get(x)  y * 10 }`, IMPORTS), {
+                pick,
+                answer: slow,
+                options: { concurrency: 2 },
+            });
+            expect(JSON.parse(JSON.stringify(ran.result))).toMatchObject({ ok: true, value: [10, 30, 40, 50] });
+        }
+    });
+
+    test("at most `concurrency` effects wait at once", () => {
+        const m = Machine.start(new Compiled(formOf(body(`parallel for x in [1, 2, 3, 4, 5] max 9 { T.get(x) }`, IMPORTS))), {
+            ...OPTIONS,
+            concurrency: 2,
+        });
+        let step = m.advance();
+        for (let n = 0; step.state !== "done"; n++) {
+            expect(m.pending.length).toBe(Math.min(2, 5 - n));
+            m.resolve((m.pending[0] as Effect).path, ok(1));
+            step = m.advance();
+        }
+        expect(step.result).toMatchObject({ ok: true, value: [1, 1, 1, 1, 1] });
+    });
+
+    test("waits for all, then one failure names every iteration", () => {
+        const ran = runText(body(`parallel for x in [1, 2, 3, 2] max 9 { T.get(x) }`, IMPORTS), { answer: slow });
+        expect(ran.result).toMatchObject({ ok: false, failure: { kind: "tool", message: "parallel for failed: [1] two; [3] two" } });
+        expect(ran.effects.length).toBe(4);
+        expect(ran.events.find((e) => e.kind === "parallel.ended")?.data).toMatchObject({ ok: false, failed_indices: [1, 3] });
+    });
+
+    test("what iterations share cannot be changed, by whatever route", () => {
+        const before = `${IMPORTS}\nfunc grow(xs) { xs.add(1) }`;
+        for (const change of [
+            "xs.add(x)",
+            "ys = xs  ys.add(x)",
+            "grow(xs)",
+            "o.k = 1",
+            "xs[0] = 1",
+            "o.list.add(1)",
+            "T.get(x)  xs.add(1)",
+            "grow(o.list)",
+        ])
+            expect(
+                evaluated(`xs = [0]  o = { k: 0, list: [] }  parallel for x in [1] max 1 { ${change}  x }`, { before, unchecked: true }),
+            ).toMatch(/^value: parallel for failed: \[0\] a parallel for changed/);
+        expect(evaluated("xs = [0]  n = 1  parallel for x in [1] max 1 { n = 2  n }", { before, unchecked: true })).toMatch(
+            /cannot assign 'n'/,
+        );
+        expect(evaluated("parallel for x in [1, 2] max 9 { xs = []  xs.add(x)  grow(xs) }", { before })).toEqual([
+            [1, 1],
+            [2, 1],
+        ]);
+        expect(evaluated("r = parallel for x in [1, 2] max 9 { [x] }  r[0].add(5)  r", { before })).toEqual([[1, 5], [2]]);
+    });
+
+    test("a return ends its iteration, nested ones have their own paths", () => {
+        const ran = runText(
+            body(`parallel for x in [1, 2] max 9 { if x == 1 { return "one" }  parallel for y in [x] max 1 { T.get(y) } }`, IMPORTS),
+        );
+        expect(ran.effects.map((e) => e.path)).toEqual(["main/parallel[1]/parallel[0]/T.get#0"]);
+        expect(ran.result).toMatchObject({ ok: true });
+    });
+});
+
+describe("budgets and the end", () => {
+    test("steps, exactly", () => {
+        const ran = runText(body("x = 0  repeat * 1000000 { x += 1 }  x"), { options: { limits: { steps: 5000 } } });
+        expect(ran.result).toMatchObject({
+            ok: false,
+            failure: { kind: "limit.steps", message: "the run's budget of 5000 steps is used up" },
+        });
+        expect(ran.steps).toBe(5000);
+    });
+
+    test("a limit of the whole run cannot be caught in it", () => {
+        const before = "func spin() { repeat * 100000000 { x = 1 } }\nfunc deep(n) { deep(n + 1) }";
+        for (const s of [
+            "try { spin() } catch e { return 1 }",
+            "x = try { deep(0) } catch e { 1 }  x",
+            "try { [1].map((x) => deep(x)) } catch e { 1 }  2",
+        ])
+            expect(evaluated(s, { before, options: { limits: { steps: 200_000 } } })).toMatch(/^limit\.(steps|depth): /);
+    });
+
+    test("depth is counted, not found out", () => {
+        const before =
+            'func down(n) { if n == 0 { return 0 }  1 + down(n - 1) }\nfunc through(n) { if n == 0 { return T.get(1) }  through(n - 1) }\nimport tool T from "http://e.test"';
+        expect(evaluated("down(998)", { before })).toBe(998);
+        expect(evaluated("down(999)", { before })).toBe("limit.depth: Maximum call depth of 1000 exceeded");
+        expect(evaluated("down(998)", { before, options: { mode: "frames" } })).toBe(998);
+        expect(evaluated("down(999)", { before, options: { mode: "frames" } })).toBe("limit.depth: Maximum call depth of 1000 exceeded");
+        expect(evaluated("through(998)  1", { before })).toBe(1);
+        expect(evaluated("through(999)", { before })).toBe("limit.depth: Maximum call depth of 1000 exceeded");
+        expect(evaluated("parallel for x in [1] max 1 { down(997) }", { before })).toEqual([997]);
+        expect(evaluated("parallel for x in [1] max 1 { down(999) }", { before })).toMatch(/^limit\.depth/);
+    });
+
+    test("calls are counted and refused before they are made", () => {
+        const ran = runText(body("repeat * 5 { T.get(1) }", IMPORTS), { options: { limits: { calls: 3 } } });
+        expect(ran.result).toMatchObject({
+            ok: false,
+            failure: { kind: "limit.calls", detail: { meter: "calls", limit: 3, spender: "main/repeat[3]/T.get#0" } },
+        });
+        expect(ran.effects.length).toBe(3);
+        expect(ran.events.some((e) => e.kind === "budget")).toBe(true);
+    });
+
+    test("what an outcome used is charged to the run", () => {
+        const ran = runText(body("repeat * 5 { T.get(1) }", IMPORTS), {
+            options: { limits: { usd: 0.25 } },
+            answer: () => ({ ok: true, value: 1, origins: [], usage: { input: 10, output: 5, usd: 0.1 } }),
+        });
+        expect(ran.result).toMatchObject({ ok: false, failure: { kind: "limit.cost" } });
+        expect(ran.effects.length).toBe(3);
+    });
+
+    test("cancelling withdraws what waits and ends the run", () => {
+        const m = Machine.start(new Compiled(formOf(body("parallel for x in [1, 2] max 2 { T.get(x) }", IMPORTS))), OPTIONS);
+        m.advance();
+        m.cancel("enough");
+        const end = m.advance();
+        expect(end.state).toBe("done");
+        expect(end.withdrawn.length).toBe(2);
+        expect(end.result).toMatchObject({ ok: false, failure: { kind: "cancelled", message: "enough" } });
+        expect(end.events.map((e) => e.kind)).toEqual(["failure", "run.ended"]);
+        expect(m.resolve("main/parallel[0]/T.get#0", ok(1))).toBe(false);
+    });
+
+    test("time that the host measures", () => {
+        const m = Machine.start(new Compiled(formOf(body("T.get(1)", IMPORTS))), OPTIONS);
+        m.advance();
+        m.exceed("limit.time", "the run's time of 5 s is used up");
+        expect(m.advance().result).toMatchObject({ ok: false, failure: { kind: "limit.time" } });
+    });
+});
+
+describe("input", () => {
+    const program = `main agent A { main func(input: { q: string, n?: number, k: string = "d" }) { [input.q, input.k] } }`;
+    test("is checked, filled and labelled", () => {
+        expect(runText(program, { options: { input: { q: "hi", extra: 1 } } }).result).toEqual({
+            ok: true,
+            value: ["hi", "d"],
+            origins: ["user"],
+        });
+        expect(runText(program, { options: { input: { q: 5 } } }).result).toMatchObject({ ok: false, failure: { kind: "contract" } });
+        expect(runText(program).result).toMatchObject({
+            ok: false,
+            failure: { message: "Missing input 'input.q' and no interactive input provider is available" },
+        });
+    });
+
+    test("missing fields are asked for where somebody is there, also after a save", () => {
+        for (const saving of [false, true]) {
+            const ran = runText(program, { saving, options: { interactive: true }, answer: () => ok("asked", ["user"]) });
+            expect(ran.effects.map((e) => [e.path, e.kind, (e.request as { name: string }).name])).toEqual([
+                ["main/input.q", "input", "input.q"],
+            ]);
+            expect(ran.result).toMatchObject({ ok: true, value: ["asked", "d"] });
+        }
+    });
+
+    test("several parameters are fields of the input", () => {
+        const p = `main agent A { main func(a: string, b: number = 3) { [a, b] } }`;
+        expect(runText(p, { options: { input: { a: "x" } } }).result).toMatchObject({ ok: true, value: ["x", 3] });
+        expect(runText(p, { options: { interactive: true }, answer: () => ok("y", ["user"]) }).result).toMatchObject({
+            ok: true,
+            value: ["y", 3],
+        });
+    });
+
+    test("file imports are values with origins", () => {
+        const p = `import file Notes from "notes.json"\nmain agent A { main func(input) { Notes.title } }`;
+        const options = { imports: { "0/Notes": { json: { title: "T" }, origins: ["file:notes.json"] } } };
+        expect(runText(p, { options, unchecked: true }).result).toEqual({ ok: true, value: "T", origins: ["file:notes.json"] });
+        expect(runText(p, { unchecked: true }).result).toMatchObject({ ok: false, failure: { kind: "value" } });
+    });
+});
+
+test("the same run a hundred times", () => {
+    const form = formOf(body(`r = parallel for x in [1, 2, 3] max 9 { T.get(x) }  Notes.add({ r: r })  r`, IMPORTS));
+    const first = JSON.stringify(runAll(form));
+    for (let i = 0; i < 100; i++) expect(JSON.stringify(runAll(form))).toBe(first);
+});
