@@ -172,6 +172,7 @@ export function verifyChain(events: Iterable<SealedEvent>, hash: Hash, anchor?: 
         const expected = count + 1;
         if (event.seq !== expected) return misplaced(event, expected, rest);
         if (run !== null && event.run !== run) return changed(expected, "it belongs to another run");
+        if (!isSealed(event)) return changed(expected, "it does not carry its salt and labels");
         if (!isEmptyWhereRemoved(event)) return changed(expected, "it holds something in a part that was removed");
         if (chainHash(event, commitments(event, event.salt, event.removed, hash), hash) !== event.hash)
             return changed(expected, "its hash does not fit it");
@@ -192,6 +193,15 @@ export function verifyChain(events: Iterable<SealedEvent>, hash: Hash, anchor?: 
             message: `event ${count + 1} was dropped: ${anchor.seq} events were anchored, ${count} are here`,
         };
     return { ok: true, count, head };
+}
+
+/** An event may come from a file that anybody wrote: what is read of it below is there. */
+function isSealed(event: SealedEvent): boolean {
+    const { salt, labels, removed } = event;
+    if (typeof salt !== "string" || salt.length !== SALT_LENGTH || !Array.isArray(labels) || event.data === undefined) return false;
+    return (
+        removed === undefined || (isObject(removed as Json) && Object.values(removed).every((commitment) => typeof commitment === "string"))
+    );
 }
 
 /** What carries a commitment in place of a part must not carry anything in that part: the commitment says nothing about it. */
