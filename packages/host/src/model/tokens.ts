@@ -133,7 +133,7 @@ function isLow(text: string, index: number): boolean {
 }
 
 function isMark(text: string, index: number): boolean {
-    return /^[\p{M}\u200d\ufe0f]/u.test(text.slice(index, index + 2)) || text[index - 1] === "\u200d";
+    return /^(?:\p{M}|\u200d|\ufe0f)/u.test(text.slice(index, index + 2)) || text[index - 1] === "\u200d";
 }
 
 function countLong(text: string, tokenizer: Tokenizer): number {
