@@ -1,0 +1,242 @@
+/**
+ * The configuration of a project: which files it is in, what they say together, and what of it counts.
+ *
+ * Boundary: reads files and environment; performs nothing. Models, prices and servers are used elsewhere.
+ *
+ * C3: of a project's file that is not trusted only `limits` and a `workspace` inside its folder count; all else is in `withheld` (T1 in `trust.ts`).
+ * C4: the bytes that were hashed for trust are the bytes that are read as JSON.
+ *
+ * Files, the first that names something wins: `remit.json` upward from the program; `remit.json`, `agentscript.mcp.json`, `agentscript.npm.json`
+ * in the workspace; `remit.json` in the user's configuration folder, which needs no trust.
+ */
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import type { Json } from "@remit/language";
+import { configFolder, type Environment } from "../ledger/place.ts";
+import { ConfigError, checkJson, type Keys, type Problem } from "./check.ts";
+import {
+    AGENTSCRIPT_MCP_KEYS,
+    AGENTSCRIPT_NPM_KEYS,
+    type ModelConfig,
+    NEEDS_TRUST,
+    type NpmAllow,
+    type Price,
+    REMIT_KEYS,
+    type RemitFile,
+    type ServerConfig,
+    serverProblem,
+} from "./rules.ts";
+import { stateOf, type TrustState } from "./trust.ts";
+
+export interface ConfigFile {
+    /** As shown to a person. */
+    readonly name: string;
+    /** Absolute, links followed. */
+    readonly path: string;
+    /** Paths in the file begin here. */
+    readonly folder: string;
+    readonly trust: TrustState;
+    /** What the file says counts. */
+    readonly trusted: boolean;
+    /** Its keys that count only with trust. */
+    readonly needs: readonly string[];
+    readonly content: RemitFile;
+}
+
+/** Something a file says, and which file. */
+export type From<T> = T & { readonly file: ConfigFile };
+
+export interface Config {
+    readonly files: readonly ConfigFile[];
+    /** Absolute folder a file names as the workspace. */
+    readonly workspace: string | null;
+    readonly limits: { readonly [name: string]: number };
+    readonly models: { readonly [name: string]: From<ModelConfig> };
+    readonly prices: { readonly [model: string]: Price };
+    readonly servers: { readonly [name: string]: From<ServerConfig> };
+    readonly node: ReadonlySet<string>;
+    readonly npm: { readonly [name: string]: From<NpmAllow> };
+    /** Absolute paths of the program's own modules that may be loaded. */
+    readonly local: ReadonlySet<string>;
+    /** Origins that may be private addresses. */
+    readonly privateOrigins: ReadonlySet<string>;
+    /** Environment variables that may be read whatever their name looks like. */
+    readonly plainEnv: ReadonlySet<string>;
+    /** By secret reference: origins it may be sent to, and the file that says so. */
+    readonly secrets: { readonly [reference: string]: From<{ readonly origins: readonly string[] }> };
+    /** What files that are not trusted say: kind and name → the file. Kinds: `mcp`, `node`, `npm`, `local`, `http`, `env`, `secret`. */
+    readonly withheld: ReadonlyMap<string, ConfigFile>;
+}
+
+export interface ConfigOptions {
+    /** Absolute path of the program's file, or of the folder where the search upward begins. */
+    readonly from?: string;
+    readonly workspace?: string;
+    readonly env?: Environment;
+    /** The person trusts what is found for this time. `REMIT_TRUST=1` says the same. */
+    readonly trust?: boolean;
+}
+
+const MAX_CONFIG = 1024 * 1024;
+
+/** Throws `ConfigError` with every problem of every file. */
+export function loadConfig(options: ConfigOptions = {}): Config {
+    const env = options.env ?? process.env;
+    const always = options.trust === true || env.REMIT_TRUST === "1";
+    const places: { path: string; keys: Keys; own?: true }[] = [];
+    const upward = options.from === undefined ? null : findUpward(options.from);
+    if (upward !== null) places.push({ path: upward, keys: REMIT_KEYS });
+    if (options.workspace !== undefined)
+        places.push(
+            { path: join(options.workspace, "remit.json"), keys: REMIT_KEYS },
+            { path: join(options.workspace, "agentscript.mcp.json"), keys: AGENTSCRIPT_MCP_KEYS },
+            { path: join(options.workspace, "agentscript.npm.json"), keys: AGENTSCRIPT_NPM_KEYS },
+        );
+    places.push({ path: join(configFolder(env), "remit.json"), keys: REMIT_KEYS, own: true });
+
+    const problems: Problem[] = [];
+    const files: ConfigFile[] = [];
+    for (const { path, keys, own } of places) {
+        const file = readConfig(path, keys, env, always || own === true, problems);
+        if (file !== null && !files.some((known) => known.path === file.path)) files.push(file);
+    }
+    const workspace = workspaceOf(files, problems);
+    if (problems.length > 0) throw new ConfigError(problems);
+    return { files, workspace, ...merged(files) };
+}
+
+/** A configuration that says nothing. */
+export const NO_CONFIG: Config = { files: [], workspace: null, ...merged([]) };
+
+/** Files that would say more if they were trusted. */
+export function untrusted(config: Config): readonly ConfigFile[] {
+    return config.files.filter((file) => !file.trusted && file.needs.length > 0);
+}
+
+function readConfig(path: string, keys: Keys, env: Environment, trusted: boolean, problems: Problem[]): ConfigFile | null {
+    const name = shown(path);
+    let content: Buffer;
+    let real: string;
+    try {
+        const stat = statSync(path, { throwIfNoEntry: false });
+        if (stat === undefined) return null;
+        if (!stat.isFile()) throw new ConfigError([{ file: name, key: "", message: "is not a file" }]);
+        if (stat.size > MAX_CONFIG) throw new ConfigError([{ file: name, key: "", message: `is larger than ${MAX_CONFIG} bytes` }]);
+        real = realpathSync(path);
+        content = readFileSync(real);
+    } catch (error) {
+        if (error instanceof ConfigError) problems.push(...error.problems);
+        else problems.push({ file: name, key: "", message: `cannot be read (${(error as NodeJS.ErrnoException).code})` });
+        return null;
+    }
+    const read = checkJson(content.toString("utf8"), name, keys);
+    problems.push(...read.problems);
+    for (const [server, said] of Object.entries((read.json.mcpServers ?? {}) as { [name: string]: { [key: string]: Json } })) {
+        const problem = serverProblem(said);
+        if (problem !== null) problems.push({ file: name, key: `mcpServers.${server}`, message: problem });
+    }
+    const trust = stateOf(real, content, env);
+    return {
+        name,
+        path: real,
+        folder: dirname(real),
+        trust,
+        trusted: trusted || trust.state === "trusted",
+        needs: Object.keys(read.json).filter((key) => NEEDS_TRUST.has(key)),
+        content: read.json as unknown as RemitFile,
+    };
+}
+
+/** `remit.json` in the nearest folder upward; a repository's root ends the search. */
+function findUpward(from: string): string | null {
+    const start = statSync(from, { throwIfNoEntry: false })?.isDirectory() === true ? resolve(from) : dirname(resolve(from));
+    for (let at = start; ; at = dirname(at)) {
+        const path = join(at, "remit.json");
+        if (statSync(path, { throwIfNoEntry: false }) !== undefined) return path;
+        if (at === dirname(at) || statSync(join(at, ".git"), { throwIfNoEntry: false }) !== undefined) return null;
+    }
+}
+
+function workspaceOf(files: readonly ConfigFile[], problems: Problem[]): string | null {
+    const file = files.find(({ content }) => content.workspace !== undefined);
+    if (file === undefined) return null;
+    const folder = resolve(file.folder, file.content.workspace as string);
+    const problem = (message: string): null => {
+        problems.push({ file: file.name, key: "workspace", message });
+        return null;
+    };
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return problem("there is no such folder");
+    const real = realpathSync(folder);
+    const from = relative(file.folder, real);
+    const inside = from === "" || (from !== ".." && !from.startsWith(`..${sep}`) && !isAbsolute(from));
+    return inside || file.trusted ? real : problem("is outside the folder of the file, which takes trust: `remit trust`, or --trust");
+}
+
+function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace"> {
+    const limits: { [name: string]: number } = Object.create(null);
+    const models: { [name: string]: From<ModelConfig> } = Object.create(null);
+    const prices: { [name: string]: Price } = Object.create(null);
+    const servers: { [name: string]: From<ServerConfig> } = Object.create(null);
+    const npm: { [name: string]: From<NpmAllow> } = Object.create(null);
+    const secrets: { [name: string]: From<{ readonly origins: readonly string[] }> } = Object.create(null);
+    const node = new Set<string>();
+    const local = new Set<string>();
+    const privateOrigins = new Set<string>();
+    const plainEnv = new Set<string>();
+    const withheld = new Map<string, ConfigFile>();
+    for (const file of files) {
+        const { content } = file;
+        for (const [name, limit] of Object.entries(content.limits ?? {})) limits[name] = Math.min(limits[name] ?? limit, limit);
+        const says: readonly Said[] = [
+            ...each(content.models, "model", models, (said) => ({ ...said, file })),
+            ...each(content.prices, "price", prices, (said) => said),
+            ...each(content.mcpServers, "mcp", servers, (said) => ({ ...said, file })),
+            ...each(content.allow?.npm, "npm", npm, (said) => ({ ...said, file })),
+            ...each(content.secrets, "secret", secrets, (said) => ({ origins: said.map(originOf), file })),
+            ...all(content.allow?.node, "node", (name) => void node.add(name.replace(/^node:/, ""))),
+            ...all(
+                content.allow?.local?.map((path) => resolve(file.folder, path)),
+                "local",
+                (path) => void local.add(path),
+            ),
+            ...all(content.http?.private?.map(originOf), "http", (origin) => void privateOrigins.add(origin)),
+            ...all(content.env?.allow, "env", (name) => void plainEnv.add(name)),
+        ];
+        for (const [kind, name, apply] of says) {
+            if (file.trusted) apply();
+            else if (!withheld.has(`${kind}:${name}`)) withheld.set(`${kind}:${kind === "node" ? name.replace(/^node:/, "") : name}`, file);
+        }
+    }
+    return { limits, models, prices, servers, npm, secrets, node, local, privateOrigins, plainEnv, withheld };
+}
+
+/** Kind, name, and what to do if it counts. */
+type Said = readonly [string, string, () => void];
+
+/** The first file that names something wins. */
+function each<T, Made>(
+    map: { readonly [name: string]: T } | undefined,
+    kind: string,
+    into: { [name: string]: Made },
+    make: (said: T) => Made,
+): Said[] {
+    return Object.entries(map ?? {}).map(([name, said]) => [
+        kind,
+        name,
+        () => {
+            into[name] ??= make(said);
+        },
+    ]);
+}
+function all(list: readonly string[] | undefined, kind: string, use: (name: string) => void): Said[] {
+    return (list ?? []).map((name) => [kind, name, () => use(name)] as const);
+}
+function originOf(text: string): string {
+    return URL.canParse(text) ? new URL(text).origin : text;
+}
+
+/** A path as a person would write it from here. */
+function shown(path: string): string {
+    const near = relative(process.cwd(), path);
+    return near === "" || near.startsWith("..") || isAbsolute(near) ? path : near.split(sep).join("/");
+}

@@ -1,0 +1,157 @@
+/**
+ * The keys of configuration files and the types they are read to.
+ *
+ * Boundary: tables and shapes. What needs trust is a column of the table (`NEEDS_TRUST`), not code.
+ */
+import type { Json } from "@remit/language";
+import type { Keys, Rule } from "./check.ts";
+
+const text: Rule = { is: "text" };
+const texts: Rule = { is: "list", of: text };
+const origin: Rule = { is: "text", form: /^https?:\/\/[^/?#@\s]+\/?$/, say: "an origin such as https://api.example.com" };
+const reference: Rule = { is: "text", form: /^(env|file):./, say: "a secret such as env:NAME or file:PATH" };
+
+/** A server of tools. `env` and `headers` may hold `$NAME` and `${NAME}`. */
+const server: Rule = {
+    is: "object",
+    keys: {
+        transport: { is: "text", one: ["stdio", "http"] },
+        command: text,
+        args: texts,
+        env: { is: "map", of: text },
+        cwd: text,
+        url: { is: "text", form: /^https?:\/\/[^\s]+$/, say: "an http or https URL" },
+        headers: { is: "map", of: text },
+        timeoutMs: { is: "number", min: 1, whole: true },
+        protocol: { is: "text", one: ["auto", "legacy", "modern"] },
+    },
+};
+const servers: Rule = { is: "map", of: server };
+
+const npm: Rule = {
+    is: "map",
+    of: {
+        is: "object",
+        keys: {
+            version: {
+                is: "text",
+                form: /^(\*|(\^|~|>=)?\d+(\.\d+){0,2}(-[0-9A-Za-z.-]+)?)$/,
+                say: "a version such as ^2.3, ~1.2.3, >=1.0.0, 1.2.3 or *",
+            },
+            exports: texts,
+            effectful: { is: "yes or no" },
+        },
+    },
+};
+
+const price: Rule = {
+    is: "object",
+    keys: { input: { is: "number", needed: true } as Rule, cached: { is: "number" }, output: { is: "number", needed: true } as Rule },
+};
+const model: Rule = {
+    is: "object",
+    keys: { uri: { ...text, needed: true } as Rule, baseUrl: text, key: reference, headers: { is: "map", of: text } },
+};
+
+/** Keys of `remit.json`. */
+export const REMIT_KEYS: Keys = {
+    $schema: text,
+    workspace: text,
+    limits: {
+        is: "object",
+        keys: {
+            steps: { is: "number", min: 1, whole: true },
+            depth: { is: "number", min: 1, whole: true },
+            tokens: { is: "number", min: 1, whole: true },
+            usd: { is: "number" },
+            calls: { is: "number", min: 1, whole: true },
+            turns: { is: "number", min: 1, whole: true },
+            bytes: { is: "number", min: 1, whole: true },
+            time: { is: "number", min: 1 },
+        },
+    },
+    models: { is: "map", of: model },
+    prices: { is: "map", of: price },
+    mcpServers: servers,
+    allow: { is: "object", keys: { node: texts, npm, local: texts } },
+    http: { is: "object", keys: { private: { is: "list", of: origin } } },
+    env: { is: "object", keys: { allow: texts } },
+    secrets: { is: "map", of: { is: "list", of: origin } },
+};
+
+/** Keys of AgentScript's two files. */
+export const AGENTSCRIPT_MCP_KEYS: Keys = { mcpServers: servers };
+export const AGENTSCRIPT_NPM_KEYS: Keys = { allow: { is: "object", keys: { node: texts, npm } } };
+
+/**
+ * Keys that start commands, load modules, read the environment, send credentials somewhere or say what something costs. In a project's file
+ * they count only when the file is trusted. What is left, limits and a workspace inside the project's own folder, can only narrow.
+ */
+export const NEEDS_TRUST: ReadonlySet<string> = new Set(["models", "prices", "mcpServers", "allow", "http", "env", "secrets"]);
+
+// ---- what they are read to -------------------------------------------------------------------------------------------
+
+export interface ServerConfig {
+    readonly transport?: "stdio" | "http";
+    readonly command?: string;
+    readonly args?: readonly string[];
+    readonly env?: { readonly [name: string]: string };
+    readonly cwd?: string;
+    readonly url?: string;
+    readonly headers?: { readonly [name: string]: string };
+    /** Of one call. Default 60 s. */
+    readonly timeoutMs?: number;
+    /** Which era of the protocol; `auto` finds out. */
+    readonly protocol?: "auto" | "legacy" | "modern";
+}
+
+export interface NpmAllow {
+    /** Range the installed version must be in: `*`, `x.y.z`, `^`, `~`, `>=`. */
+    readonly version?: string;
+    /** Subpaths that may be imported beside the package itself. */
+    readonly exports?: readonly string[];
+    /** False: its functions only read and compute. Default true. */
+    readonly effectful?: boolean;
+}
+
+export interface ModelConfig {
+    readonly uri: string;
+    readonly baseUrl?: string;
+    /** Secret: `env:NAME` or `file:PATH`. */
+    readonly key?: string;
+    readonly headers?: { readonly [name: string]: string };
+}
+
+/** US dollars for a million tokens. */
+export interface Price {
+    readonly input: number;
+    readonly cached?: number;
+    readonly output: number;
+}
+
+export interface RemitFile {
+    readonly workspace?: string;
+    readonly limits?: { readonly [name: string]: number };
+    readonly models?: { readonly [name: string]: ModelConfig };
+    readonly prices?: { readonly [model: string]: Price };
+    readonly mcpServers?: { readonly [name: string]: ServerConfig };
+    readonly allow?: {
+        readonly node?: readonly string[];
+        readonly npm?: { readonly [name: string]: NpmAllow };
+        readonly local?: readonly string[];
+    };
+    readonly http?: { readonly private?: readonly string[] };
+    readonly env?: { readonly allow?: readonly string[] };
+    readonly secrets?: { readonly [reference: string]: readonly string[] };
+}
+
+/** What a server must say beyond the form of its keys; the problem in words, null where there is none. */
+export function serverProblem(server: { readonly [key: string]: Json }): string | null {
+    const http = server.transport === "http" || (server.transport === undefined && server.url !== undefined);
+    const wrong = (http ? ["command", "args", "env", "cwd"] : ["url", "headers"]).filter((key) => server[key] !== undefined);
+    if (wrong.length > 0)
+        return `${wrong.join(", ")} ${wrong.length === 1 ? "does" : "do"} not belong to a server reached by ${http ? "http" : "stdio"}`;
+    if (http && server.url === undefined) return "url is missing";
+    if (!http && server.command === undefined) return "command is missing (or url, for a server reached by http)";
+    return null;
+}

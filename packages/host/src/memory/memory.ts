@@ -1,0 +1,201 @@
+/**
+ * Memories: effects of kind `remember` and `recall` are performed here.
+ *
+ * Boundary: what adding and querying mean; where records are kept is in `jsonl.ts` and `sqlite.ts`. Results are AgentScript's.
+ *
+ * Y5: a record is an object. Its id (a version 4 UUID of RFC 9562) and its times come from here; the outcome is recorded, so a replay has them.
+ * Y6: a memory's file is in the workspace or in the program's tree, its real path too.
+ * Y7: what is recalled carries the origin `memory:NAME`.
+ */
+import { randomUUID } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import type { Json } from "@remit/language";
+import type { Effect, Failure, MemoryRequest, Outcome } from "@remit/machine";
+import type { PerformIO } from "../run/host.ts";
+import { fileProblem, ToolFail } from "../tool/tool.ts";
+import { jail } from "../tool/jail.ts";
+
+export interface Envelope {
+    readonly id: string;
+    /** ISO 8601, UTC. */
+    readonly created_at: string;
+    readonly updated_at: string;
+    readonly record: { [key: string]: Json };
+}
+
+export interface Store {
+    add(envelope: Envelope, signal: AbortSignal): Promise<void>;
+    /** All records, the newest first. Throws where something kept cannot be read. */
+    newest(): AsyncIterable<Envelope>;
+    close(): void;
+}
+
+export interface MemoriesOptions {
+    /** Folder of the program's tree; empty or absent where there is none. */
+    readonly root?: string;
+    readonly workspace: string;
+}
+
+export interface Memories {
+    remember(effect: Effect, io: Pick<PerformIO, "signal">): Promise<Outcome>;
+    recall(effect: Effect, io: Pick<PerformIO, "signal">): Promise<Outcome>;
+    close(): Promise<void>;
+}
+
+const DEFAULT_LIMIT = 10;
+const DEFAULT_NAMESPACE = "memory";
+
+export function createMemories(options: MemoriesOptions): Memories {
+    const open = new Map<string, Promise<Store>>();
+    const storeOf = (request: MemoryRequest): Promise<Store> => {
+        const key = JSON.stringify([request.uri, request.file]);
+        let store = open.get(key);
+        if (store === undefined) {
+            store = openStore(request, options);
+            open.set(key, store);
+            store.catch(() => open.delete(key));
+        }
+        return store;
+    };
+    const outcome = async (effect: Effect, method: string, work: (request: MemoryRequest) => Promise<Json>): Promise<Outcome> => {
+        const request = effect.request as unknown as MemoryRequest;
+        try {
+            return { ok: true, value: await work(request), origins: [`memory:${request.memory}`] };
+        } catch (error) {
+            return { ok: false, failure: failureOf(error, request, method, effect) };
+        }
+    };
+    return {
+        remember: (effect, { signal }) =>
+            outcome(effect, "add", async (request) => {
+                if (!isObject(request.arg)) throw new ToolFail(`${request.memory}.add expects one json object argument`);
+                const now = new Date().toISOString();
+                const envelope: Envelope = { id: randomUUID(), created_at: now, updated_at: now, record: request.arg };
+                await (await storeOf(request)).add(envelope, signal);
+                return envelope as unknown as Json;
+            }),
+        recall: (effect, { signal }) =>
+            outcome(effect, "query", async (request) => {
+                const query = queryOf(request.memory, request.arg);
+                const store = await storeOf(request);
+                const found: Envelope[] = [];
+                for await (const envelope of store.newest()) {
+                    if (signal.aborted) throw new ToolFail("the call was cancelled", { kind: "cancelled" });
+                    if (matches(envelope.record, query)) found.push(envelope);
+                    if (found.length >= query.limit) break;
+                }
+                return found as unknown as Json;
+            }),
+        close: async () => {
+            const all = [...open.values()];
+            open.clear();
+            await Promise.allSettled(all.map(async (store) => (await store).close()));
+        },
+    };
+}
+
+// ---- queries ---------------------------------------------------------------------------------------------------------
+
+interface Query {
+    readonly kind: string | null;
+    /** Lower case. */
+    readonly text: string | null;
+    readonly where: { readonly [key: string]: Json } | null;
+    readonly limit: number;
+}
+
+function queryOf(name: string, arg: Json): Query {
+    if (!isObject(arg)) throw new ToolFail(`${name}.query expects one json object argument`);
+    const { kind = null, text = null, where = null, limit = null } = arg;
+    if (kind !== null && typeof kind !== "string") throw new ToolFail("'kind' must be a string");
+    if (text !== null && typeof text !== "string") throw new ToolFail("'text' must be a string");
+    if (where !== null && !isObject(where)) throw new ToolFail("'where' must be an object");
+    if (limit !== null && !(typeof limit === "number" && Number.isSafeInteger(limit) && limit > 0))
+        throw new ToolFail("'limit' must be a positive integer");
+    return { kind, text: text?.toLowerCase() ?? null, where, limit: limit ?? DEFAULT_LIMIT };
+}
+
+function matches(record: { readonly [key: string]: Json }, { kind, text, where }: Query): boolean {
+    if (kind !== null && (!Object.hasOwn(record, "kind") || record.kind !== kind)) return false;
+    if (text !== null) {
+        const own = Object.hasOwn(record, "text") && typeof record.text === "string" ? record.text : JSON.stringify(record);
+        if (!own.toLowerCase().includes(text)) return false;
+    }
+    return (
+        where === null || Object.keys(where).every((key) => Object.hasOwn(record, key) && equal(record[key] as Json, where[key] as Json))
+    );
+}
+
+/** Deep, whatever the order of keys. */
+function equal(a: Json, b: Json): boolean {
+    if (a === b) return true;
+    if (a === null || b === null || typeof a !== "object" || typeof b !== "object") return false;
+    if (Array.isArray(a) || Array.isArray(b))
+        return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, index) => equal(item, b[index] as Json));
+    const keys = Object.keys(a);
+    return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal(a[key] as Json, b[key] as Json));
+}
+
+function isObject(json: Json | undefined): json is { [key: string]: Json } {
+    return json !== null && typeof json === "object" && !Array.isArray(json);
+}
+
+// ---- places ----------------------------------------------------------------------------------------------------------
+
+async function openStore(request: MemoryRequest, options: MemoriesOptions): Promise<Store> {
+    const { uri, file } = request;
+    const found = /^(file|sqlite):(?:\/\/)?([^#]+)(?:#(.*))?$/.exec(uri);
+    const kind = found?.[1];
+    const written = found?.[2] ?? "";
+    const ending = extname(written);
+    if (
+        kind === "file"
+            ? ending !== ".jsonl" || found?.[3] !== undefined
+            : kind !== "sqlite" || ![".db", ".sqlite", ".sqlite3"].includes(ending)
+    )
+        throw new ToolFail(`'${uri}' names no memory`, {
+            hint: "write file://PATH.jsonl or sqlite://PATH.db, with #NAMESPACE after the latter if needed",
+        });
+    const { path, shown } = placeOf(written, file, options);
+    mkdirSync(dirname(path), { recursive: true });
+    if (kind === "file") return (await import("./jsonl.ts")).jsonlStore(path, shown);
+    const namespace = found?.[3] === undefined || found[3] === "" ? DEFAULT_NAMESPACE : decodeURIComponent(found[3]);
+    return (await import("./sqlite.ts")).sqliteStore(path, shown, namespace);
+}
+
+/** Relative paths begin at the importing file, as AgentScript's do; what they lead to must be inside (Y6). */
+function placeOf(
+    written: string,
+    file: string,
+    { root = "", workspace }: MemoriesOptions,
+): { readonly path: string; readonly shown: string } {
+    const absolute = isAbsolute(written) ? written : resolve(join(root === "" ? workspace : root, dirname(file)), written);
+    for (const folder of [workspace, root]) {
+        if (folder === "") continue;
+        const inside = jail(folder);
+        for (const start of new Set([resolve(folder), inside.root])) {
+            const from = relative(start, absolute);
+            if (from === "" || from === ".." || from.startsWith(`..${sep}`) || isAbsolute(from)) continue;
+            const place = inside.target(from.split(sep).join("/"));
+            return { path: place.real, shown: place.shown };
+        }
+    }
+    throw new ToolFail(`'${written}' is outside the workspace`, {
+        kind: "denied",
+        hint: "a memory is kept in the workspace or beside the program",
+    });
+}
+
+function failureOf(error: unknown, request: MemoryRequest, method: string, effect: Effect): Failure {
+    const about = `Memory ${request.memory}.${method} (${request.uri}) failed: `;
+    if (error instanceof ToolFail)
+        return {
+            kind: error.kind,
+            message: about + error.message,
+            site: effect.site,
+            ...(error.hint === undefined ? {} : { hint: error.hint }),
+        };
+    const said = fileProblem(error) ?? (error instanceof Error ? error.message : String(error));
+    return { kind: "tool", message: about + said, site: effect.site };
+}

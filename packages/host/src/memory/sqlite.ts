@@ -1,0 +1,88 @@
+/**
+ * Memory in a SQLite table, as AgentScript lays it out.
+ *
+ * Boundary: one database file; what a query means is in `memory.ts`.
+ *
+ * Y4: several processes may use it at once: write-ahead log, and writers wait for one another.
+ */
+import { closeSync, openSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import type { Json } from "@remit/language";
+import { ToolFail } from "../tool/tool.ts";
+import type { Envelope, Store } from "./memory.ts";
+
+const SCHEMA = `CREATE TABLE IF NOT EXISTS memory_records (
+    namespace TEXT NOT NULL, id TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL,
+    kind TEXT, text TEXT, record_json TEXT NOT NULL, PRIMARY KEY (namespace, id))`;
+const BUSY_MS = 10_000;
+/** Rows fetched at a time, so that a query with a small limit does not read the whole table. */
+const PAGE = 256;
+
+export async function sqliteStore(path: string, shown: string, namespace: string): Promise<Store> {
+    const { DatabaseSync } = await import("node:sqlite");
+    privateOnce(path);
+    let database: DatabaseSync;
+    try {
+        database = new DatabaseSync(path, { timeout: BUSY_MS });
+        database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${SCHEMA}`);
+    } catch (error) {
+        throw new ToolFail(`${shown} cannot be used as a database: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    const insert = database.prepare(
+        "INSERT INTO memory_records (namespace, id, created_at, updated_at, kind, text, record_json) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    );
+    // The row id tells which of two records of one millisecond came later.
+    const page = database.prepare(
+        "SELECT rowid, id, created_at, updated_at, record_json FROM memory_records WHERE namespace = ? AND (created_at, rowid) < (?, ?) ORDER BY created_at DESC, rowid DESC LIMIT ?",
+    );
+    return {
+        add: async ({ id, created_at, updated_at, record }) => {
+            insert.run(namespace, id, created_at, updated_at, column(record.kind), column(record.text), JSON.stringify(record));
+        },
+        newest: async function* () {
+            let [before, row] = ["\u{10ffff}", Number.MAX_SAFE_INTEGER];
+            for (;;) {
+                const rows = page.all(namespace, before, row, PAGE) as {
+                    rowid: number;
+                    id: string;
+                    created_at: string;
+                    updated_at: string;
+                    record_json: string;
+                }[];
+                for (const one of rows) {
+                    [before, row] = [one.created_at, one.rowid];
+                    yield {
+                        id: one.id,
+                        created_at: one.created_at,
+                        updated_at: one.updated_at,
+                        record: recordOf(one.record_json, one.id, shown),
+                    };
+                }
+                if (rows.length < PAGE) return;
+            }
+        },
+        close: () => database.close(),
+    };
+}
+
+function privateOnce(path: string): void {
+    try {
+        closeSync(openSync(path, "wx", 0o600));
+    } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+}
+
+function column(value: Json | undefined): string | null {
+    return typeof value === "string" ? value : null;
+}
+
+function recordOf(text: string, id: string, shown: string): Envelope["record"] {
+    try {
+        const record = JSON.parse(text) as Json;
+        if (record !== null && typeof record === "object" && !Array.isArray(record)) return record;
+    } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+    }
+    throw new ToolFail(`the record ${id} of ${shown} is not a JSON object`);
+}

@@ -1,0 +1,126 @@
+/**
+ * Takes known secrets out of what the world says, before the machine, the ledger or a person sees it.
+ *
+ * Boundary: text and JSON in, the same shape out; where secrets come from is told by the caller.
+ *
+ * K2: no string of the result, keys included, holds a known secret of at least `MIN_SECRET` characters in any form of `formsOf`.
+ * K3: what holds no secret comes back as the same object: nothing is copied.
+ * K4: shape is kept: text stays text, so that a failure's message or a contract's string is one still. In the place of the secret stands the name
+ *     of its reference, `[secret env:NAME]`.
+ */
+import type { Json } from "@remit/language";
+
+export interface Secret {
+    /** Name of the reference: `env:NAME`, `file:PATH`. */
+    readonly name: string;
+    readonly value: string;
+}
+
+export interface Scrubber {
+    scrub(json: Json): Json;
+    text(text: string): string;
+    /** A secret that was read later. */
+    add(secret: Secret): void;
+}
+
+/** Shorter values are no secrets that could be told from ordinary text. */
+export const MIN_SECRET = 8;
+/** Values of variables with telling names that are words, not secrets. */
+const WORDS = new Set(["disabled", "required", "optional", "undefined", "password", "changeme", "localhost", "keychain", "anonymous"]);
+
+export function createScrubber(secrets: Iterable<Secret> = []): Scrubber {
+    const names = new Map<string, string>();
+    let pattern: RegExp | null = null;
+
+    function add(secret: Secret): void {
+        const { value } = secret;
+        if (value.length < MIN_SECRET || WORDS.has(value.toLowerCase()) || /^(.)\1*$/.test(value)) return;
+        for (const form of formsOf(value)) if (!names.has(form)) names.set(form, secret.name);
+        pattern = null;
+    }
+    function matcher(): RegExp | null {
+        if (pattern === null && names.size > 0) {
+            // Alternatives are literals: one pass, no backtracking worth the name. Longest first, so that a secret within another one does not cut it.
+            const forms = [...names.keys()].sort((a, b) => b.length - a.length);
+            pattern = new RegExp(forms.map((form) => form.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("|"), "g");
+        }
+        return pattern;
+    }
+    function text(given: string): string {
+        const found = matcher();
+        if (found === null || given.length < MIN_SECRET) return given;
+        return given.replace(found, (form) => `[secret ${names.get(form)}]`);
+    }
+    function scrub(json: Json): Json {
+        if (matcher() === null) return json;
+        return walk(json);
+    }
+    function walk(json: Json): Json {
+        if (typeof json === "string") return text(json);
+        if (json === null || typeof json !== "object") return json;
+        if (Array.isArray(json)) {
+            let copy: Json[] | null = null;
+            for (let i = 0; i < json.length; i++) {
+                const clean = walk(json[i] as Json);
+                if (clean === json[i]) continue;
+                copy ??= json.slice();
+                copy[i] = clean;
+            }
+            return copy ?? json;
+        }
+        let changed = false;
+        const entries: [string, Json][] = [];
+        for (const key of Object.keys(json)) {
+            const clean = walk(json[key] as Json);
+            const name = text(key);
+            if (clean !== json[key] || name !== key) changed = true;
+            entries.push([name, clean]);
+        }
+        return changed ? ownObject(entries) : json;
+    }
+
+    for (const secret of secrets) add(secret);
+    return { scrub, text, add };
+}
+
+/** `__proto__` is a key like any other. */
+function ownObject(entries: readonly (readonly [string, Json])[]): Json {
+    const made: { [key: string]: Json } = Object.create(null);
+    for (const [key, value] of entries) made[key] = value;
+    return made;
+}
+
+/** The forms a secret is met in: as it is, in JSON text, in a URL, in base64 (also within a longer text), in hexadecimal. */
+export function formsOf(value: string): string[] {
+    const bytes = Buffer.from(value, "utf8");
+    const forms = [
+        value,
+        JSON.stringify(value).slice(1, -1),
+        ...urlForms(value),
+        bytes.toString("hex"),
+        bytes.toString("hex").toUpperCase(),
+    ];
+    for (let before = 0; before < 3; before++) {
+        // Base64 looks at three bytes at a time: what is left of the secret's own digits when neighbours are unknown.
+        const whole = Buffer.concat([Buffer.alloc(before), bytes])
+            .toString("base64")
+            .replace(/=+$/, "");
+        const from = before === 0 ? 0 : before + 1;
+        const tail = (before + bytes.length) % 3 === 0 ? whole.length : whole.length - 1;
+        const middle = whole.slice(from, tail);
+        if (middle.length >= MIN_SECRET) forms.push(middle, middle.replaceAll("+", "-").replaceAll("/", "_"));
+    }
+    const trimmed = value.trim();
+    if (trimmed !== value && trimmed.length >= MIN_SECRET) forms.push(trimmed);
+    return [...new Set(forms)];
+}
+
+function urlForms(value: string): string[] {
+    try {
+        const encoded = encodeURIComponent(value);
+        return [encoded, encoded.replaceAll("%20", "+"), encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())];
+    } catch {
+        // A lone surrogate has no URL form, so it cannot be met in one.
+        return [];
+    }
+}

@@ -1,0 +1,100 @@
+/**
+ * Arguments of tools that take one object: tables of fields, read and described from the same rows.
+ *
+ * Boundary: JSON in, typed fields out. Fields that no row names are left alone, as AgentScript leaves them; a model's call is held to the schema.
+ */
+import type { Json } from "@remit/language";
+import { ToolFail } from "./tool.ts";
+
+export interface Field {
+    readonly type: "text" | "count" | "number" | "object" | "json";
+    readonly description: string;
+    readonly needed?: boolean;
+    readonly default?: Json;
+    readonly one?: readonly string[];
+}
+export type Fields = { readonly [name: string]: Field };
+
+/** The one object argument of a call; the sentence is AgentScript's. */
+export function objectArgument(name: string, method: string, args: readonly Json[] | undefined): { readonly [key: string]: Json } {
+    const [first] = args ?? [];
+    if (
+        args === undefined ||
+        args.length !== 1 ||
+        first === undefined ||
+        first === null ||
+        typeof first !== "object" ||
+        Array.isArray(first)
+    )
+        throw new ToolFail(`${name}.${method} expects one json object argument`);
+    return first;
+}
+
+/** Reads the fields of a call's object. Null counts as absent. */
+export function readFields(given: { readonly [key: string]: Json }, fields: Fields): { [name: string]: Json | undefined } {
+    const out: { [name: string]: Json | undefined } = Object.create(null);
+    for (const [name, field] of Object.entries(fields)) {
+        const value = Object.hasOwn(given, name) ? given[name] : undefined;
+        if (value === undefined || value === null) {
+            if (field.needed === true) throw new ToolFail(`'${name}' is missing`, { hint: field.description });
+            out[name] = field.default;
+            continue;
+        }
+        const problem = wrong(value, field);
+        if (problem !== null) throw new ToolFail(`'${name}' must be ${problem}`, { hint: field.description });
+        out[name] = value;
+    }
+    return out;
+}
+
+function wrong(value: Json, field: Field): string | null {
+    switch (field.type) {
+        case "text":
+            if (typeof value !== "string") return "a string";
+            return field.one === undefined || field.one.includes(value)
+                ? null
+                : `one of ${field.one.map((one) => JSON.stringify(one)).join(", ")}`;
+        case "count":
+            return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? null : "a positive integer";
+        case "number":
+            return typeof value === "number" && Number.isFinite(value) && value > 0 ? null : "a positive number";
+        case "object":
+            return typeof value === "object" && !Array.isArray(value) ? null : "an object";
+        case "json":
+            return null;
+    }
+}
+
+const TYPES: { readonly [K in Field["type"]]: Json } = {
+    text: { type: "string" },
+    count: { type: "integer", minimum: 1 },
+    number: { type: "number", exclusiveMinimum: 0 },
+    object: { type: "object" },
+    json: {},
+};
+
+export function schemaOf(fields: Fields): Json {
+    return {
+        type: "object",
+        properties: Object.fromEntries(
+            Object.entries(fields).map(([name, field]): [string, Json] => [
+                name,
+                {
+                    ...(TYPES[field.type] as { [key: string]: Json }),
+                    ...(field.one === undefined ? {} : { enum: [...field.one] }),
+                    description: field.description,
+                    ...(field.default === undefined ? {} : { default: field.default }),
+                },
+            ]),
+        ),
+        required: Object.keys(fields).filter((name) => fields[name]?.needed === true),
+        additionalProperties: false,
+    };
+}
+
+/** `a, b and c` of what there is, for messages that list. */
+export function unknownMethod(name: string, method: string, known: readonly string[]): ToolFail {
+    return new ToolFail(`there is no method '${method}'`, {
+        hint: known.length === 0 ? `${name} has no methods` : `${name} has ${known.join(", ")}`,
+    });
+}

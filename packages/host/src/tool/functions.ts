@@ -1,0 +1,75 @@
+/**
+ * `host:NAME`: tools that are functions of the program that runs Remit as a library.
+ *
+ * Boundary: one object argument in, JSON out. Own members only: what an object inherits is no method.
+ */
+import type { Json } from "@remit/language";
+import { unknownMethod } from "./args.ts";
+import { plainJson } from "./plain.ts";
+import { type MethodInfo, type Open, ToolFail, type ToolHandle } from "./tool.ts";
+
+/** What a function is given after the call's own arguments. */
+export interface ToolCallContext {
+    readonly signal: AbortSignal;
+    /** Progress for whoever watches. */
+    emit(part: Json): void;
+}
+
+export type HostFunction = (...args: never[]) => unknown;
+
+/** A function and what it says of itself. */
+export interface HostMethod {
+    readonly call: HostFunction;
+    readonly description?: string;
+    /** JSON Schema of its one argument. */
+    readonly input?: Json;
+    readonly readOnly?: boolean;
+    /** May be performed a second time after a crash. Default: what only reads. */
+    readonly repeatable?: boolean;
+}
+
+export interface HostTool {
+    readonly [method: string]: HostFunction | HostMethod;
+}
+
+export const openHost: Open = (uri, about, context) => {
+    const named = uri.replace(/^host:(\/\/)?/, "");
+    const name = [about.name, named].find((one) => Object.hasOwn(context.functions, one));
+    const tool = name === undefined ? undefined : context.functions[name];
+    if (tool === undefined) {
+        const known = Object.keys(context.functions);
+        throw new ToolFail(`the program that runs this brings no tool '${named}'`, {
+            kind: "unreachable",
+            hint:
+                known.length === 0
+                    ? "it is given to `run` as `tools: { NAME: { method: async (args) => … } }`"
+                    : `it brings ${known.join(", ")}`,
+        });
+    }
+    return functionTool(about.name, tool);
+};
+
+export function functionTool(name: string, tool: HostTool): ToolHandle {
+    const methods = Object.keys(tool).flatMap((method): (MethodInfo & { readonly call: HostFunction })[] => {
+        const given = tool[method];
+        const made = typeof given === "function" ? { call: given } : given;
+        if (made === undefined || typeof made.call !== "function") return [];
+        const { call, description, input = { type: "object" }, readOnly = false, repeatable = readOnly } = made as HostMethod;
+        return [{ name: method, call, description, input, readOnly, repeatable }];
+    });
+    return {
+        methods: () => methods.map(({ call: _call, ...info }) => info),
+        call: async (method, args, io) => {
+            const found = methods.find((one) => one.name === method);
+            if (found === undefined || args === undefined)
+                throw unknownMethod(
+                    name,
+                    method,
+                    methods.map((one) => one.name),
+                );
+            const about: ToolCallContext = { signal: io.signal, emit: io.emit };
+            const call = found.call as unknown as (...all: unknown[]) => unknown;
+            return plainJson(await call.call(tool, ...args, about), `${name}.${method}`);
+        },
+    };
+}

@@ -1,0 +1,83 @@
+/**
+ * A question that an MCP server asks while a call is under way: a child effect, decided where the run's questions are decided.
+ *
+ * Boundary: from the server's form to `ask` and `input` effects and back. Nobody there, or no: the server is told `decline`.
+ *
+ * E1: the question says which server asks; its text is the server's and is shown as data.
+ * E2: a question is put for the one call that is under way; where there are several, for the one that began last.
+ */
+import type { Contract, Json } from "@remit/language";
+import type { AskRequest, Effect, InputRequest } from "@remit/machine";
+import type { CallIO } from "./tool.ts";
+
+export interface ElicitAnswer {
+    [key: string]: unknown;
+    action: "accept" | "decline" | "cancel";
+    content?: { [name: string]: string | number | boolean | string[] };
+}
+
+/** Fields one form may have. */
+const MAX_FIELDS = 20;
+const MAX_TEXT = 2000;
+
+interface Property {
+    readonly type?: unknown;
+    readonly enum?: unknown;
+    readonly title?: unknown;
+    readonly description?: unknown;
+    readonly default?: unknown;
+}
+
+export async function elicit(server: string, params: unknown, calls: Map<CallIO, number>): Promise<ElicitAnswer> {
+    const io = [...calls.keys()].at(-1);
+    const asked = params as {
+        readonly mode?: string;
+        readonly message?: string;
+        readonly requestedSchema?: { readonly properties?: { readonly [name: string]: Property }; readonly required?: readonly string[] };
+    };
+    if (io === undefined || (asked.mode !== undefined && asked.mode !== "form")) return { action: "decline" };
+    const message = String(asked.message ?? "").slice(0, MAX_TEXT);
+    const fields = Object.entries(asked.requestedSchema?.properties ?? {});
+    if (fields.length > MAX_FIELDS) return { action: "decline" };
+    const path = `${io.effect.path}/elicit#${calls.get(io) ?? 0}`;
+    calls.set(io, (calls.get(io) ?? 0) + 1);
+
+    const ask: AskRequest = {
+        question: `The tool server '${server}' asks: ${message}`,
+        detail: { server, message, fields: fields.map(([name]) => name) },
+        options: ["once", "deny"],
+    };
+    const allowed = await io.child(childEffect(io.effect, "ask", path, ask as unknown as Json));
+    if (!allowed.ok || allowed.value !== "once") return { action: "decline" };
+    const content: { [name: string]: string | number | boolean | string[] } = {};
+    for (const [name, property] of fields) {
+        const required = asked.requestedSchema?.required?.includes(name) === true;
+        const contract = contractOf(property);
+        const request: InputRequest = {
+            name: `${server}.${name}`,
+            contract: required ? contract : { type: "optional", of: contract },
+            description: String(property.description ?? property.title ?? message).slice(0, MAX_TEXT),
+        };
+        const given = await io.child(childEffect(io.effect, "input", `${path}/${name}`, request as unknown as Json));
+        const value = given.ok ? given.value : null;
+        if (isPrimitive(value)) content[name] = value;
+        else if (isPrimitive(property.default)) content[name] = property.default;
+        else if (required) return { action: given.ok ? "cancel" : "decline" };
+    }
+    return { action: "accept", content };
+}
+
+function childEffect(parent: Effect, kind: "ask" | "input", path: string, request: Json): Effect {
+    return { path, kind, principal: parent.principal, site: parent.site, request, labels: parent.labels };
+}
+
+function isPrimitive(value: unknown): value is string | number | boolean {
+    return typeof value === "string" || typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value));
+}
+
+function contractOf(property: Property): Contract {
+    if (Array.isArray(property.enum) && property.enum.length > 0)
+        return { type: "union", of: property.enum.filter(isPrimitive).map((value) => ({ type: "literal", value })) };
+    if (property.type === "number" || property.type === "integer") return { type: "number" };
+    return property.type === "boolean" ? { type: "boolean" } : { type: "string" };
+}

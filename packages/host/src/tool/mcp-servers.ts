@@ -1,0 +1,226 @@
+/**
+ * Connections to MCP servers: one a server, made at its first use, kept to the end of the run.
+ *
+ * Boundary: processes, transports and the protocol's era. What calls mean is in `mcp.ts`. Specification: Model Context Protocol, revisions up to
+ * 2025-11-25 (`legacy`) and 2026-07-28 (`modern`).
+ *
+ * M1: a server is started only from a configuration that counts (C3 in `config.ts`), without a shell, with a small environment and what it names.
+ * M2: a server that ended is started again at the next call, never within one.
+ * M3: `close` ends every process: its input is closed, then it is asked, then it is killed, a grace time between each.
+ */
+import { isAbsolute, resolve } from "node:path";
+import type { Client } from "@modelcontextprotocol/client";
+import type { Json } from "@remit/language";
+import { expand } from "../config/expand.ts";
+import type { From } from "../config/config.ts";
+import type { ServerConfig } from "../config/rules.ts";
+import { looksSecret } from "../secret/names.ts";
+import { elicit } from "./mcp-elicit.ts";
+import { type CallIO, type ToolContext, ToolFail } from "./tool.ts";
+
+export interface Connection {
+    readonly client: Client;
+    /** Calls under way, in the order in which they began, and how many questions each has led to. */
+    readonly calls: Map<CallIO, number>;
+    /** The last that the server wrote to its standard error. */
+    stderr(): string;
+    ended(): boolean;
+}
+
+export interface Servers {
+    connect(key: string, signal?: AbortSignal): Promise<Connection>;
+    close(): Promise<void>;
+}
+
+/** Characters of standard error that are kept. */
+const MAX_STDERR = 8_000;
+/** Largest message a server may send, bytes. */
+const MAX_MESSAGE = 64 * 1024 * 1024;
+/** Time a server has to start and say hello, milliseconds. */
+const CONNECT_MS = 30_000;
+const MODERN = "2026-07-28";
+
+export function mcpServers(context: ToolContext): Servers {
+    const open = new Map<string, Promise<Connection>>();
+    return {
+        connect: async (key, signal) => {
+            const config = serverOf(key, context);
+            let made = open.get(key);
+            if (made !== undefined && (await ended(made))) {
+                open.delete(key);
+                made = undefined;
+            }
+            if (made === undefined) {
+                made = connectTo(key, config, context);
+                open.set(key, made);
+                // A server that could not be reached is tried again at the next call.
+                made.catch(() => open.get(key) === made && open.delete(key));
+            }
+            return signal === undefined ? made : raced(made, signal);
+        },
+        close: async () => {
+            const all = [...open.values()];
+            open.clear();
+            await Promise.allSettled(all.map(async (one) => (await one).client.close()));
+        },
+    };
+}
+
+async function ended(made: Promise<Connection>): Promise<boolean> {
+    try {
+        return (await made).ended();
+    } catch {
+        // It never began; whoever waited was told why.
+        return true;
+    }
+}
+
+function raced<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+    return new Promise((done, fail) => {
+        const stop = (): void => fail(new ToolFail("the call was cancelled", { kind: "cancelled" }));
+        if (signal.aborted) return stop();
+        signal.addEventListener("abort", stop, { once: true });
+        work.then(done, fail).finally(() => signal.removeEventListener("abort", stop));
+    });
+}
+
+function serverOf(key: string, context: ToolContext): From<ServerConfig> {
+    const { servers, withheld } = context.config;
+    const found = Object.hasOwn(servers, key) ? servers[key] : undefined;
+    if (found !== undefined) return found;
+    const file = withheld.get(`mcp:${key}`);
+    if (file !== undefined)
+        throw new ToolFail(
+            `the server '${key}' is configured by ${file.name}, which is not trusted${file.trust.state === "changed" ? " since it was changed" : ""}`,
+            {
+                kind: "denied",
+                hint: "it would start a command or send credentials: look at that file, then trust it with `remit trust`, or --trust for once",
+            },
+        );
+    const known = Object.keys(servers);
+    throw new ToolFail(`no server '${key}' is configured`, {
+        kind: "unreachable",
+        hint:
+            known.length === 0 ? 'write {"mcpServers": {"NAME": {"command": "…"}}} into remit.json' : `configured are ${known.join(", ")}`,
+    });
+}
+
+interface Attempt {
+    readonly client: Client;
+    readonly connection: Connection;
+    connect(): Promise<void>;
+}
+
+async function connectTo(key: string, config: From<ServerConfig>, context: ToolContext): Promise<Connection> {
+    const http = config.url !== undefined;
+    const protocol = config.protocol ?? "auto";
+    // A process is asked the old way first: that starts it once whichever era it speaks, unless it speaks the new one alone.
+    const modes = protocol === "auto" ? (http ? (["auto"] as const) : (["legacy", "modern"] as const)) : ([protocol] as const);
+    let problem: unknown = null;
+    for (const mode of modes) {
+        const attempt = await prepare(key, config, mode, context);
+        try {
+            await attempt.connect();
+            return attempt.connection;
+        } catch (error) {
+            await attempt.client.close();
+            problem = unreachable(key, config, error, attempt.connection.stderr());
+            if (!(await answered(error))) break;
+        }
+    }
+    throw problem;
+}
+
+/** The server answered, though not as was hoped: it may speak the other era. */
+async function answered(error: unknown): Promise<boolean> {
+    const { ProtocolError } = await import("@modelcontextprotocol/client");
+    return error instanceof ProtocolError;
+}
+
+async function prepare(
+    key: string,
+    config: From<ServerConfig>,
+    mode: "auto" | "legacy" | "modern",
+    context: ToolContext,
+): Promise<Attempt> {
+    const sdk = await import("@modelcontextprotocol/client");
+    const client = new sdk.Client(
+        { name: "remit", version: "0.1.0" },
+        {
+            capabilities: { elicitation: { form: {} } },
+            versionNegotiation: { mode: mode === "modern" ? { pin: MODERN } : mode },
+            listMaxPages: 50,
+        },
+    );
+    let ended = false;
+    let stderr = "";
+    const calls = new Map<CallIO, number>();
+    client.onclose = () => {
+        ended = true;
+    };
+    // Told again by the call that it concerns; a stray message is nobody's failure.
+    client.onerror = () => undefined;
+    client.setRequestHandler("elicitation/create", (request) => elicit(key, request.params, calls));
+
+    const put = (text: string, what: string): string => {
+        const { text: out, used } = expand(text, context.env);
+        for (const name of used) context.secret(`env:${name}`, context.env[name] ?? "");
+        if (used.length === 0 && looksSecret(what, out)) context.secret(`config:${key}.${what}`, out);
+        return out;
+    };
+    const putAll = (map: { readonly [name: string]: string } | undefined): { [name: string]: string } =>
+        Object.fromEntries(Object.entries(map ?? {}).map(([name, text]) => [name, put(text, name)]));
+    let transport: Parameters<Client["connect"]>[0];
+    if (config.url !== undefined) {
+        transport = new sdk.StreamableHTTPClientTransport(new URL(config.url), { requestInit: { headers: putAll(config.headers) } });
+    } else {
+        const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
+        const stdio = new StdioClientTransport({
+            command: commandOf(config.command ?? "", config.file.folder),
+            args: (config.args ?? []).map((arg) => arg),
+            env: putAll(config.env),
+            cwd: resolve(config.file.folder, config.cwd ?? "."),
+            stderr: "pipe",
+            maxBufferSize: MAX_MESSAGE,
+        });
+        stdio.stderr?.on("data", (chunk: Buffer) => {
+            stderr = (stderr + chunk.toString("utf8")).slice(-MAX_STDERR);
+        });
+        transport = stdio;
+    }
+    const connection: Connection = { client, calls, stderr: () => stderr, ended: () => ended };
+    return { client, connection, connect: () => client.connect(transport, { timeout: CONNECT_MS }) };
+}
+
+/** `node` means this Node where the search path has none; a path begins at the configuration's folder. */
+function commandOf(command: string, folder: string): string {
+    if (command === "node") return process.execPath;
+    return command.includes("/") && !isAbsolute(command) ? resolve(folder, command) : command;
+}
+
+export function unreachable(key: string, config: ServerConfig, error: unknown, stderr: string): ToolFail {
+    if (error instanceof ToolFail) return error;
+    const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+    const where = config.url ?? config.command ?? "";
+    const message =
+        code === "ENOENT"
+            ? `the server '${key}' cannot be started: there is no command '${where}'`
+            : `the server '${key}' (${where}) cannot be reached: ${tidy(error instanceof Error ? error.message : String(error), 500)}`;
+    const said = tidy(stderr, 1000);
+    return new ToolFail(message, {
+        kind: "unreachable",
+        ...(said === "" ? {} : { hint: `it wrote: ${said}`, detail: { stderr: tidy(stderr, MAX_STDERR) } as Json }),
+    });
+}
+
+/** Sequences a terminal obeys: ECMA-48, control sequences. */
+const ESCAPES = new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[A-Za-z]`, "g");
+
+/** The end of a text without control characters: what a terminal would obey is not shown. */
+export function tidy(text: string, max: number): string {
+    const plain = text
+        .replace(ESCAPES, "")
+        .replace(/[\p{Cc}--[\n\t]]/gv, "")
+        .trim();
+    return plain.length > max ? `…${plain.slice(-max)}` : plain;
+}

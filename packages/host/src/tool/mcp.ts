@@ -1,0 +1,156 @@
+/**
+ * `mcp://SERVER`: the tools of a configured MCP server.
+ *
+ * Boundary: calls and descriptions; connections are in `mcp-servers.ts`. Results are AgentScript's: `{ok, text, content, structured, isError}`.
+ *
+ * M4: `readOnly` and `repeatable` are what the server says in its annotations; without a word a tool neither only reads nor may be repeated.
+ * M5: what a server describes is cut to `MAX_TOOLS`, `MAX_DESCRIPTION` and `MAX_SCHEMA` before anybody sees it.
+ */
+import type { Client } from "@modelcontextprotocol/client";
+import type { Json } from "@remit/language";
+import { type Fields, objectArgument, readFields } from "./args.ts";
+import { type Connection, tidy } from "./mcp-servers.ts";
+import { type CallIO, type MethodInfo, type Open, ToolFail } from "./tool.ts";
+
+const MAX_TOOLS = 512;
+/** UTF-16 units. */
+const MAX_DESCRIPTION = 4096;
+const MAX_SCHEMA = 64 * 1024;
+/** Largest result of a call, UTF-16 units of its JSON. */
+const MAX_RESULT = 32 * 1024 * 1024;
+const CALL_MS = 60_000;
+/** A call that keeps telling its progress may take this long altogether, milliseconds. */
+const MAX_CALL_MS = 30 * 60_000;
+
+const CALL: Fields = {
+    tool: { type: "text", description: "name of the server's tool", needed: true },
+    args: { type: "object", description: "its arguments", default: {} },
+};
+
+type Tool = Awaited<ReturnType<Client["listTools"]>>["tools"][number];
+
+export const openMcp: Open = async (uri, about, context) => {
+    const key = uri.replace(/^mcp:(\/\/)?/, "").replace(/\/$/, "");
+    if (key === "")
+        throw new ToolFail("the import names no server", { hint: "write mcp://SERVER, with SERVER as in mcpServers of remit.json" });
+    const servers = await context.servers();
+    return {
+        methods: async (signal) => (await toolsOf(await servers.connect(key, signal), key)).map(methodOf),
+        call: async (method, args, io) => {
+            const connection = await servers.connect(key, io.signal);
+            const tools = await toolsOf(connection, key);
+            let name = method;
+            let given = objectArgument(io.name, method, args);
+            // `call` is ours; a server's tool of that name is reached by `call({tool: "call"})`.
+            if (method === "call") {
+                const fields = readFields(given, CALL);
+                name = fields.tool as string;
+                given = fields.args as { readonly [key: string]: Json };
+            }
+            const tool = tools.find((one) => one.name === name);
+            if (tool === undefined)
+                throw new ToolFail(
+                    `the server '${key}' has no tool '${name}'. Available: ${tools.map((one) => one.name).join(", ") || "none"}`,
+                );
+            const timeout = context.config.servers[key]?.timeoutMs ?? CALL_MS;
+            return callTool(connection, { key, about: about.name }, tool, given, timeout, io);
+        },
+    };
+};
+
+async function toolsOf(connection: Connection, key: string): Promise<readonly Tool[]> {
+    try {
+        const { tools } = await connection.client.listTools();
+        if (tools.length > MAX_TOOLS)
+            throw new ToolFail(`the server '${key}' describes ${tools.length} tools; at most ${MAX_TOOLS} are taken`);
+        return tools;
+    } catch (error) {
+        throw await failed(error, connection, key, null, CALL_MS);
+    }
+}
+
+function methodOf(tool: Tool): MethodInfo {
+    const readOnly = tool.annotations?.readOnlyHint === true && tool.annotations.destructiveHint !== true;
+    const schema = JSON.stringify(tool.inputSchema);
+    const large = schema.length > MAX_SCHEMA;
+    const said = tidy(
+        `${tool.description ?? tool.title ?? ""}${large ? " (Its schema is too large to be shown.)" : ""}`.slice(0, MAX_DESCRIPTION),
+        MAX_DESCRIPTION,
+    );
+    return {
+        name: tool.name,
+        ...(said === "" ? {} : { description: said }),
+        input: large ? { type: "object" } : (JSON.parse(schema) as Json),
+        readOnly,
+        repeatable: readOnly || (tool.annotations?.idempotentHint === true && tool.annotations.destructiveHint !== true),
+    };
+}
+
+async function callTool(
+    connection: Connection,
+    names: { readonly key: string; readonly about: string },
+    tool: Tool,
+    args: { readonly [key: string]: Json },
+    timeout: number,
+    io: CallIO,
+): Promise<Json> {
+    connection.calls.set(io, 0);
+    try {
+        const result = await connection.client.callTool(
+            { name: tool.name, arguments: { ...args } },
+            {
+                signal: io.signal,
+                timeout,
+                resetTimeoutOnProgress: true,
+                maxTotalTimeout: Math.max(timeout, MAX_CALL_MS),
+                onprogress: ({ progress, total, message }) =>
+                    io.emit({
+                        progress,
+                        ...(total === undefined ? {} : { total }),
+                        ...(message === undefined ? {} : { message: tidy(message, 500) }),
+                    }),
+            },
+        );
+        return resultOf(result, names.key);
+    } catch (error) {
+        throw await failed(error, connection, names.key, io.signal, timeout);
+    } finally {
+        connection.calls.delete(io);
+    }
+}
+
+function resultOf(result: Awaited<ReturnType<Client["callTool"]>>, key: string): Json {
+    const text = JSON.stringify({ content: result.content ?? [], structured: result.structuredContent ?? null });
+    if (text.length > MAX_RESULT) throw new ToolFail(`the answer of the server '${key}' is larger than ${MAX_RESULT} characters`);
+    // Through text: what came from the wire is data of its own, without prototypes or shared parts.
+    const { content, structured } = JSON.parse(text) as { content: { type?: Json; text?: Json }[]; structured: Json };
+    const isError = result.isError === true;
+    return {
+        ok: !isError,
+        text: content.flatMap((part) => (part.type === "text" && typeof part.text === "string" ? [part.text] : [])).join("\n"),
+        content: content as Json,
+        structured,
+        isError,
+    };
+}
+
+/** Codes of the library for a connection that is gone. */
+const GONE = new Set(["NOT_CONNECTED", "CONNECTION_CLOSED", "SEND_FAILED", "NOT_INITIALIZED"]);
+
+async function failed(error: unknown, connection: Connection, key: string, signal: AbortSignal | null, timeout: number): Promise<unknown> {
+    if (error instanceof ToolFail) return error;
+    if (signal?.aborted === true) return new ToolFail("the call was cancelled", { kind: "cancelled" });
+    const { SdkError, SdkHttpError } = await import("@modelcontextprotocol/client");
+    const code = error instanceof SdkError ? (error.code as string) : "";
+    const message = error instanceof Error ? tidy(error.message, 1000) : String(error);
+    if (code === "REQUEST_TIMEOUT") return new ToolFail(`the server '${key}' gave no answer after ${timeout} ms`, { kind: "timeout" });
+    const network = error instanceof SdkHttpError || (error instanceof TypeError && error.cause !== undefined);
+    if (GONE.has(code) || connection.ended() || network) {
+        const stderr = tidy(connection.stderr(), 1000);
+        return new ToolFail(`the server '${key}' ended or cannot be reached: ${message}`, {
+            kind: "unreachable",
+            ...(stderr === "" ? {} : { hint: `it wrote: ${stderr}`, detail: { stderr } }),
+        });
+    }
+    return new ToolFail(message);
+}

@@ -1,0 +1,33 @@
+/**
+ * The table of schemes: which file opens which URI. Each is loaded when the first tool of its kind is used.
+ */
+import { isLocalModule } from "./module.ts";
+import type { Open } from "./tool.ts";
+
+export interface Scheme {
+    /** As written in documentation. */
+    readonly form: string;
+    readonly fits: (uri: string) => boolean;
+    readonly open: () => Promise<Open>;
+}
+
+export const SCHEMES: readonly Scheme[] = [
+    { form: "./tools.ts", fits: isLocalModule, open: async () => (await import("./module.ts")).openModule },
+    { form: "file://workspace", fits: starts("file:"), open: async () => (await import("./file.ts")).openFile },
+    { form: "http://origin", fits: starts("http://"), open: async () => (await import("./http.ts")).openHttp },
+    { form: "https://origin", fits: starts("https://"), open: async () => (await import("./http.ts")).openHttp },
+    { form: "sh://find", fits: starts("sh://"), open: async () => (await import("./sh.ts")).openSh },
+    { form: "env://process", fits: starts("env:"), open: async () => (await import("./env.ts")).openEnv },
+    { form: "mcp://SERVER", fits: starts("mcp:"), open: async () => (await import("./mcp.ts")).openMcp },
+    { form: "node:MODULE", fits: starts("node:"), open: async () => (await import("./module.ts")).openModule },
+    { form: "npm:PACKAGE", fits: starts("npm:"), open: async () => (await import("./module.ts")).openModule },
+    { form: "host:NAME", fits: starts("host:"), open: async () => (await import("./functions.ts")).openHost },
+];
+
+function starts(prefix: string): (uri: string) => boolean {
+    return (uri) => uri.startsWith(prefix);
+}
+
+export function schemeOf(uri: string): Scheme | undefined {
+    return SCHEMES.find((scheme) => scheme.fits(uri));
+}

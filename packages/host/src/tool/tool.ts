@@ -1,0 +1,102 @@
+/**
+ * What a tool is to its host: methods that are described, and calls that give JSON or fail with a kind.
+ *
+ * Boundary: shapes and the one way to fail. Schemes are in their own files, the table of them in `schemes.ts`.
+ */
+import type { Json } from "@remit/language";
+import type { Effect, FailureKind, Outcome } from "@remit/machine";
+import type { Config } from "../config/config.ts";
+import type { Environment } from "../ledger/place.ts";
+import type { HostTool } from "./functions.ts";
+import type { Servers } from "./mcp-servers.ts";
+
+export interface MethodInfo {
+    readonly name: string;
+    readonly description?: string;
+    /** JSON Schema of the one object argument. */
+    readonly input: Json;
+    /** Changes nothing anywhere. */
+    readonly readOnly: boolean;
+    /** Performed again after a crash without asking: a second time does no harm. */
+    readonly repeatable: boolean;
+}
+
+/** One call as its tool sees it. */
+export interface CallIO {
+    /** Import name in the program. */
+    readonly name: string;
+    readonly effect: Effect;
+    readonly signal: AbortSignal;
+    emit(part: Json): void;
+    child(effect: Effect): Promise<Outcome>;
+}
+
+export interface ToolHandle {
+    methods(signal?: AbortSignal): readonly MethodInfo[] | Promise<readonly MethodInfo[]>;
+    /** `args` absent: the member is read, not called. Throws `ToolFail`. */
+    call(method: string, args: readonly Json[] | undefined, io: CallIO): Promise<Json>;
+    close?(): Promise<void>;
+}
+
+/** What tools are opened with. */
+export interface ToolContext {
+    readonly config: Config;
+    /** Absolute folder of the program's tree, links followed; empty where there is none. */
+    readonly root: string;
+    /** Absolute folder that tools may reach. */
+    readonly workspace: string;
+    readonly env: Environment;
+    /** Folder for what must outlive a crash (the undo journal). */
+    readonly state: string;
+    /** Tools that the calling program brings. */
+    readonly functions: { readonly [name: string]: HostTool };
+    /** Tells that a secret was read, before it is used. */
+    readonly secret: (name: string, value: string) => void;
+    /** Connections to tool servers, shared by all imports. */
+    readonly servers: () => Promise<Servers>;
+}
+
+/** The import a tool is opened for. */
+export interface ToolImport {
+    readonly name: string;
+    readonly uri: string;
+    /** File of the program that imports it, as named in the program form. */
+    readonly file: string;
+}
+
+/** Opens the tool of an import. Throws `ToolFail` where the import cannot be met. */
+export type Open = (uri: string, about: ToolImport, context: ToolContext) => ToolHandle | Promise<ToolHandle>;
+
+/** The one way in which a tool fails. */
+export class ToolFail extends Error {
+    override readonly name = "ToolFail";
+    readonly kind: FailureKind;
+    readonly hint: string | undefined;
+    readonly detail: Json | undefined;
+    constructor(message: string, more: { kind?: FailureKind; hint?: string; detail?: Json } = {}) {
+        super(message);
+        this.kind = more.kind ?? "tool";
+        this.hint = more.hint;
+        this.detail = more.detail;
+    }
+}
+
+/** Why a file system call failed, in words. Null for what is no such failure. */
+export function fileProblem(error: unknown): string | null {
+    if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
+    return FILE_PROBLEMS[error.code] ?? `cannot be used (${error.code})`;
+}
+const FILE_PROBLEMS: { readonly [code: string]: string } = {
+    ENOENT: "does not exist",
+    ENOTDIR: "is not in a folder",
+    EISDIR: "is a folder",
+    EACCES: "may not be used by this user",
+    EPERM: "may not be used by this user",
+    ELOOP: "is a link that was put there meanwhile, or leads in a circle",
+    ENAMETOOLONG: "has too long a name",
+    ENOSPC: "cannot be written: the disk is full",
+    EROFS: "is on a disk that is read-only",
+    EXDEV: "is on another disk",
+    EMFILE: "cannot be opened: too many files are open",
+    ENXIO: "is not a regular file",
+};

@@ -1,0 +1,238 @@
+/**
+ * The tools of a run: effects of kind `tool` are performed here.
+ *
+ * Boundary: from an effect to a tool's method and back to an outcome. What a method does is its scheme's, whether it may be called was decided
+ * before.
+ *
+ * O1: an import is opened once, when it is first used, and closed with the run.
+ * O2: a failure says which call of which import failed: `Tool NAME.METHOD (URI) failed: …`.
+ * O3: whatever a tool gives carries the origin `tool:NAME`.
+ */
+import { existsSync, realpathSync } from "node:fs";
+import type { Json } from "@remit/language";
+import type { Effect, Failure, Outcome, ToolDescription, ToolRequest } from "@remit/machine";
+import { type Config, NO_CONFIG } from "../config/config.ts";
+import { type Environment, stateFolder } from "../ledger/place.ts";
+import type { PerformIO } from "../run/host.ts";
+import type { HostTool } from "./functions.ts";
+import type { Servers } from "./mcp-servers.ts";
+import { allowModule, type Allowed, isLocalModule } from "./module.ts";
+import { SCHEMES, schemeOf } from "./schemes.ts";
+import { type MethodInfo, type ToolContext, ToolFail, type ToolHandle, type ToolImport } from "./tool.ts";
+
+export interface ToolsOptions {
+    /** Folder of the program's tree; empty or absent where there is none. */
+    readonly root?: string;
+    readonly workspace: string;
+    readonly env?: Environment;
+    /** Folder for the undo journal. Default: the user's state folder. */
+    readonly state?: string;
+    readonly functions?: { readonly [name: string]: HostTool };
+    /** Told of each secret before its first use. */
+    readonly secret?: (name: string, value: string) => void;
+}
+
+export interface ToolListing {
+    readonly name: string;
+    readonly uri: string;
+    readonly reachable: boolean;
+    /** Why not, and what to do. */
+    readonly reason?: string;
+    readonly hint?: string;
+    readonly methods: readonly MethodInfo[];
+    /** Methods not listed are possible too (any HTTP verb). */
+    readonly open?: boolean;
+}
+
+export interface Tools {
+    perform(effect: Effect, io: PerformIO): Promise<Outcome>;
+    describe(about: ToolImport, signal?: AbortSignal): Promise<ToolDescription>;
+    /** May this call be performed again after a crash without asking? */
+    repeatable(effect: Effect): Promise<boolean>;
+    /** What is configured, or what the given imports come to; servers are started to be asked. */
+    list(imports?: readonly ToolImport[], signal?: AbortSignal): Promise<ToolListing[]>;
+    close(): Promise<void>;
+}
+
+export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): Tools {
+    const env = options.env ?? process.env;
+    const context: ToolContext = {
+        config,
+        root: options.root === undefined || options.root === "" ? "" : realOr(options.root),
+        workspace: realOr(options.workspace),
+        env,
+        state: options.state ?? stateFolder(env),
+        functions: options.functions ?? {},
+        secret: options.secret ?? (() => undefined),
+        servers: () => {
+            servers ??= import("./mcp-servers.ts").then(({ mcpServers }) => mcpServers(context));
+            return servers;
+        },
+    };
+    let servers: Promise<Servers> | null = null;
+    const opened = new Map<string, Promise<ToolHandle>>();
+
+    function handle(about: ToolImport): Promise<ToolHandle> {
+        const key = JSON.stringify([about.name, about.uri, about.file]);
+        let made = opened.get(key);
+        if (made === undefined) {
+            made = open(about, context);
+            opened.set(key, made);
+            // What failed to open may open next time: a server that starts late, a file that was written since.
+            made.catch(() => opened.get(key) === made && opened.delete(key));
+        }
+        return made;
+    }
+    async function describe(about: ToolImport, signal?: AbortSignal): Promise<ToolDescription> {
+        const methods = await (await handle(about)).methods(signal);
+        return {
+            methods: methods.map(({ name, description, input, readOnly }) => ({
+                name,
+                ...(description === undefined ? {} : { description }),
+                input,
+                readOnly,
+            })),
+        };
+    }
+    async function performed(request: ToolRequest, effect: Effect, io: PerformIO): Promise<Json> {
+        const about = { name: request.tool, uri: request.uri, file: request.file };
+        if (request.op === "describe") return (await describe(about, io.signal)) as unknown as Json;
+        const tool = await handle(about);
+        return tool.call(request.method ?? "", request.args, {
+            name: request.tool,
+            effect,
+            signal: io.signal,
+            emit: io.emit,
+            child: io.child,
+        });
+    }
+
+    return {
+        perform: async (effect, io) => {
+            const request = effect.request as unknown as ToolRequest;
+            try {
+                return { ok: true, value: await performed(request, effect, io), origins: [`tool:${request.tool}`] };
+            } catch (error) {
+                return { ok: false, failure: failureOf(error, request, effect, io.signal) };
+            }
+        },
+        describe,
+        repeatable: async (effect) => {
+            const { op, tool, uri, file, method } = effect.request as unknown as ToolRequest;
+            if (op === "describe") return true;
+            try {
+                const { isSafeVerb } = await import("./http.ts");
+                if (/^https?:/.test(uri)) return isSafeVerb(method ?? "");
+                const methods = await (await handle({ name: tool, uri, file })).methods();
+                const name = uri.startsWith("mcp:") && method === "call" ? calledTool(effect.request) : method;
+                return methods.some((one) => one.name === name && one.repeatable);
+            } catch (error) {
+                // Not reachable now: nobody knows, so somebody is asked.
+                if (error instanceof ToolFail) return false;
+                throw error;
+            }
+        },
+        list: async (imports, signal) => {
+            const all = imports ?? configured(context);
+            return Promise.all(all.map((about) => listing(about, () => handle(about), signal)));
+        },
+        close: async () => {
+            const all = [...opened.values()];
+            opened.clear();
+            const pool = servers;
+            servers = null;
+            await Promise.allSettled([...all.map(async (one) => (await one).close?.()), pool?.then((one) => one.close())]);
+        },
+    };
+}
+
+/** May the checker let this tool import pass? Only modules are asked about; whether a server is configured shows at run time. */
+export function allowTool(uri: string, file: string, about: { readonly config: Config; readonly root: string }): Allowed {
+    return uri.startsWith("node:") || uri.startsWith("npm:") || isLocalModule(uri) ? allowModule(uri, file, about) : { ok: true };
+}
+
+async function open(about: ToolImport, context: ToolContext): Promise<ToolHandle> {
+    if (Object.hasOwn(context.functions, about.name)) {
+        const { functionTool } = await import("./functions.ts");
+        return functionTool(about.name, context.functions[about.name] as HostTool);
+    }
+    const scheme = schemeOf(about.uri);
+    if (scheme === undefined)
+        throw new ToolFail(`nothing here opens '${about.uri}'`, {
+            kind: "unreachable",
+            hint: `tools are ${SCHEMES.map(({ form }) => form).join(", ")}`,
+        });
+    return (await scheme.open())(about.uri, about, context);
+}
+
+function failureOf(error: unknown, request: ToolRequest, effect: Effect, signal: AbortSignal): Failure {
+    const call = request.op === "describe" ? request.tool : `${request.tool}.${request.method ?? ""}`;
+    const about = `Tool ${call} (${withoutCredentials(request.uri)}) failed: `;
+    if (error instanceof ToolFail)
+        return {
+            kind: error.kind,
+            message: about + error.message,
+            site: effect.site,
+            ...(error.detail === undefined ? {} : { detail: error.detail }),
+            ...(error.hint === undefined ? {} : { hint: error.hint }),
+        };
+    const message = error instanceof Error ? error.message : String(error);
+    return {
+        kind: signal.aborted ? "cancelled" : "tool",
+        message: about + (message === "" ? "it failed without saying why" : message),
+        site: effect.site,
+    };
+}
+
+function withoutCredentials(uri: string): string {
+    return uri.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@\s]*@/i, "$1");
+}
+
+/** `call({tool: NAME})` is as repeatable as NAME. */
+function calledTool(request: Json): string | undefined {
+    const args = (request as unknown as ToolRequest).args?.[0];
+    return args !== null && typeof args === "object" && !Array.isArray(args) && typeof args.tool === "string" ? args.tool : undefined;
+}
+
+/** What can be imported with this configuration. */
+function configured(context: ToolContext): ToolImport[] {
+    const { config } = context;
+    const kinds: readonly string[] = ["mcp", "node", "npm"];
+    const withheld = [...config.withheld.keys()].filter((key) => kinds.includes(key.slice(0, key.indexOf(":"))));
+    const uris = new Set([
+        "file://workspace",
+        "sh://find",
+        "sh://grep",
+        "sh://read-range",
+        "env://process",
+        ...Object.keys(config.servers).map((key) => `mcp://${key}`),
+        ...[...config.node].map((name) => `node:${name}`),
+        ...Object.keys(config.npm).map((name) => `npm:${name}`),
+        ...[...config.local].map((path) => `file://${path}`),
+        ...withheld.map((key) => key.replace(/^mcp:/, "mcp://")),
+        ...Object.keys(context.functions).map((name) => `host:${name}`),
+    ]);
+    return [...uris].map((uri) => ({ name: uri.replace(/^[a-z]+:(\/\/)?/, ""), uri, file: "" }));
+}
+
+async function listing(about: ToolImport, handle: () => Promise<ToolHandle>, signal?: AbortSignal): Promise<ToolListing> {
+    const base = { name: about.name, uri: withoutCredentials(about.uri) };
+    try {
+        const methods = await (await handle()).methods(signal);
+        return { ...base, reachable: true, methods, ...(/^https?:/.test(about.uri) ? { open: true } : {}) };
+    } catch (error) {
+        if (error instanceof ToolFail)
+            return {
+                ...base,
+                reachable: false,
+                reason: error.message,
+                ...(error.hint === undefined ? {} : { hint: error.hint }),
+                methods: [],
+            };
+        return { ...base, reachable: false, reason: error instanceof Error ? error.message : String(error), methods: [] };
+    }
+}
+
+function realOr(path: string): string {
+    return existsSync(path) ? realpathSync(path) : path;
+}
