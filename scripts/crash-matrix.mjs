@@ -20,7 +20,8 @@ for (let n = first; n < first + cases; n++) {
         console.log(`case ${n} ${JSON.stringify(caseOf(n))}`);
         for (const problem of report.problems) console.log(`    ${problem}`);
     }
-    if ((n - first + 1) % 20 === 0) console.log(`${n - first + 1} of ${cases}: ${kills} kills, ${again} steps asked about and done again, ${bad} cases bad`);
+    if ((n - first + 1) % 20 === 0)
+        console.log(`${n - first + 1} of ${cases}: ${kills} kills, ${again} steps asked about and done again, ${bad} cases bad`);
 }
 console.log(bad === 0 ? `all ${cases} cases held: ${kills} kills` : `${bad} of ${cases} cases bad`);
 process.exitCode = bad === 0 ? 0 : 1;

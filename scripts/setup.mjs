@@ -5,7 +5,8 @@ try {
     const node = await setup.node();
     await setup.packages(node);
     const missing = await setup.localModel(node);
-    if (missing !== null) process.stderr.write(`set-up: no local model (${missing}); a scripted model will answer where none is configured\n`);
+    if (missing !== null)
+        process.stderr.write(`set-up: no local model (${missing}); a scripted model will answer where none is configured\n`);
     process.stderr.write("set-up: ready. Try: npx remit run examples/triage-build/main.remit --help\n");
 } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

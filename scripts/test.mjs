@@ -16,7 +16,8 @@ async function main() {
     const env = setup.environment(node);
     if (only.length === 0) {
         const missing = await setup.localModel(node);
-        if (missing !== null) throw new Error(`The tests need the local model: ${missing}. Install Python 3 with pip and Node's npm, then run this again.`);
+        if (missing !== null)
+            throw new Error(`The tests need the local model: ${missing}. Install Python 3 with pip and Node's npm, then run this again.`);
         env.REMIT_TEST_CHROMIUM = await setup.chromium();
     }
     const run = async (title, script, args) => {

@@ -74,16 +74,30 @@ test("in a bare V8 context", () => {
     const context = createContext(Object.create(null), { codeGeneration: { strings: false, wasm: false } });
     // V8 itself brings a console for its inspector
     runInContext("delete globalThis.console", context);
-    expect(runInContext("typeof process + typeof console + typeof setTimeout + typeof TextEncoder + typeof URL", context)).toBe("undefined".repeat(5));
+    expect(runInContext("typeof process + typeof console + typeof setTimeout + typeof TextEncoder + typeof URL", context)).toBe(
+        "undefined".repeat(5),
+    );
     runInContext(bundle, context);
     expect(runInContext(`everything(${JSON.stringify(SOURCE)})`, context)).toBe(here);
 });
 
 test("in a browser", async () => {
     const executablePath = process.env.REMIT_TEST_CHROMIUM ?? "/usr/bin/chromium";
-    const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+    const flags = [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+    ];
     await using browser = await chromium.launch({ executablePath, args: flags });
     const page = await browser.newPage();
-    await page.setContent(`<!doctype html><meta http-equiv="Content-Security-Policy" content="script-src 'unsafe-inline'"><script>${bundle.replaceAll("</script", "<\\/script")}</script>`);
-    expect(await page.evaluate((source) => (globalThis as never as { everything(s: string): string }).everything(source), SOURCE)).toBe(here);
+    await page.setContent(
+        `<!doctype html><meta http-equiv="Content-Security-Policy" content="script-src 'unsafe-inline'"><script>${bundle.replaceAll("</script", "<\\/script")}</script>`,
+    );
+    expect(await page.evaluate((source) => (globalThis as never as { everything(s: string): string }).everything(source), SOURCE)).toBe(
+        here,
+    );
 });

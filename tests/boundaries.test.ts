@@ -19,8 +19,10 @@ const LAYERS: Record<string, { may: string[]; node: boolean }> = {
 
 /** Names of a host that pure packages may not mention as globals. */
 const HOST_GLOBALS = new Set(
-    ("process Buffer console setTimeout setInterval setImmediate clearTimeout queueMicrotask fetch crypto performance require module global " +
-        "globalThis window document navigator TextEncoder TextDecoder URL AbortController Date WebAssembly structuredClone Function eval").split(" "),
+    (
+        "process Buffer console setTimeout setInterval setImmediate clearTimeout queueMicrotask fetch crypto performance require module global " +
+        "globalThis window document navigator TextEncoder TextDecoder URL AbortController Date WebAssembly structuredClone Function eval"
+    ).split(" "),
 );
 
 function files(folder: string): string[] {
@@ -37,9 +39,18 @@ function parse(path: string): ts.SourceFile {
 function imports(file: ts.SourceFile): string[] {
     const found: string[] = [];
     const walk = (node: ts.Node): void => {
-        if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier && ts.isStringLiteral(node.moduleSpecifier))
+        if (
+            (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) &&
+            node.moduleSpecifier &&
+            ts.isStringLiteral(node.moduleSpecifier)
+        )
             found.push(node.moduleSpecifier.text);
-        if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword && node.arguments[0] && ts.isStringLiteral(node.arguments[0]))
+        if (
+            ts.isCallExpression(node) &&
+            node.expression.kind === ts.SyntaxKind.ImportKeyword &&
+            node.arguments[0] &&
+            ts.isStringLiteral(node.arguments[0])
+        )
             found.push(node.arguments[0].text);
         ts.forEachChild(node, walk);
     };

@@ -68,5 +68,11 @@ export function machineFacts(): string {
 
 export function figure(value: number): string {
     if (value === 0) return "0";
-    return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value >= 0.01 ? value.toFixed(value >= 1 ? 2 : 3) : value.toExponential(1);
+    return value >= 100
+        ? value.toFixed(0)
+        : value >= 10
+          ? value.toFixed(1)
+          : value >= 0.01
+            ? value.toFixed(value >= 1 ? 2 : 3)
+            : value.toExponential(1);
 }

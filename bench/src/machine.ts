@@ -32,7 +32,11 @@ export async function machine(): Promise<Section> {
     // everything runs before anything is measured: a program alone in its process is faster than it ever is in use
     for (const one of prepared) {
         const wanted = one.inQuick();
-        for (const [who, value] of [["Remit", one.plain()], ["Remit labelled", one.labelled()], ["JSONata", one.inJsonata ? await one.inJsonata() : wanted]] as const)
+        for (const [who, value] of [
+            ["Remit", one.plain()],
+            ["Remit labelled", one.labelled()],
+            ["JSONata", one.inJsonata ? await one.inJsonata() : wanted],
+        ] as const)
             if (value !== wanted) throw new Error(`${one.work.name}: ${who} says ${String(value)}, QuickJS says ${wanted}`);
         for (let i = 0; i < 20; i++) {
             one.plain();

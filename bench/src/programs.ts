@@ -24,14 +24,20 @@ export const WORK: readonly Work[] = [
     {
         name: "list: add, then sum",
         n: 5_000,
-        remit: { body: "xs = []  i = 0\n loop until i >= n max 1000000 {\n xs.add(i * 3)\n i += 1\n }\n s = 0\n for x in xs max 1000000 { s += x }\n s" },
-        js: { body: "const xs = []; let i = 0; while (!(i >= n)) { xs.push(i * 3); i += 1; } let s = 0; for (const x of xs) { s += x; } return s;" },
+        remit: {
+            body: "xs = []  i = 0\n loop until i >= n max 1000000 {\n xs.add(i * 3)\n i += 1\n }\n s = 0\n for x in xs max 1000000 { s += x }\n s",
+        },
+        js: {
+            body: "const xs = []; let i = 0; while (!(i >= n)) { xs.push(i * 3); i += 1; } let s = 0; for (const x of xs) { s += x; } return s;",
+        },
         jsonata: "$sum([0..$n-1].($ * 3))",
     },
     {
         name: "string: append, length",
         n: 4_000,
-        remit: { body: 's = ""  i = 0\n loop until i >= n max 1000000 {\n s = s + "ab"\n if s.length > 1000 { s = "" }\n i += 1\n }\n s.length' },
+        remit: {
+            body: 's = ""  i = 0\n loop until i >= n max 1000000 {\n s = s + "ab"\n if s.length > 1000 { s = "" }\n i += 1\n }\n s.length',
+        },
         js: { body: 'let s = "", i = 0; while (!(i >= n)) { s = s + "ab"; if (s.length > 1000) { s = ""; } i += 1; } return s.length;' },
     },
     {
@@ -49,8 +55,12 @@ export const WORK: readonly Work[] = [
     {
         name: "objects: make, read, write",
         n: 3_000,
-        remit: { body: "s = 0  i = 0\n loop until i >= n max 1000000 {\n o = { a: i, b: 2, c: 3 }\n o.b = o.a + o.c\n s += o.a + o.b - o.c\n i += 1\n }\n s" },
-        js: { body: "let s = 0, i = 0; while (!(i >= n)) { const o = { a: i, b: 2, c: 3 }; o.b = o.a + o.c; s += o.a + o.b - o.c; i += 1; } return s;" },
+        remit: {
+            body: "s = 0  i = 0\n loop until i >= n max 1000000 {\n o = { a: i, b: 2, c: 3 }\n o.b = o.a + o.c\n s += o.a + o.b - o.c\n i += 1\n }\n s",
+        },
+        js: {
+            body: "let s = 0, i = 0; while (!(i >= n)) { const o = { a: i, b: 2, c: 3 }; o.b = o.a + o.c; s += o.a + o.b - o.c; i += 1; } return s;",
+        },
         jsonata: "$sum([0..$n-1].(($o := {'a': $, 'b': $ + 3, 'c': 3}; $o.a + $o.b - $o.c)))",
     },
     {
@@ -63,9 +73,14 @@ export const WORK: readonly Work[] = [
     {
         name: "lists: map, filter, sort",
         n: 1_000,
-        remit: { body: "xs = []  i = 0\n loop until i >= n max 1000000 {\n xs.add(i * 7919 % 1009)\n i += 1\n }\n ys = xs.map((x) => x * 2).filter((x) => x % 3 == 0).sort_by((x) => x)\n ys.sum() + ys[10]" },
-        js: { body: "const xs = []; let i = 0; while (!(i >= n)) { xs.push(i * 7919 % 1009); i += 1; } const ys = xs.map((x) => x * 2).filter((x) => x % 3 === 0).sort((a, b) => a - b); return ys.reduce((a, b) => a + b, 0) + ys[10];" },
-        jsonata: "($xs := [0..$n-1].($ * 7919 % 1009); $ys := $sort($filter($map($xs, function($x) { $x * 2 }), function($x) { $x % 3 = 0 })); $sum($ys) + $ys[10])",
+        remit: {
+            body: "xs = []  i = 0\n loop until i >= n max 1000000 {\n xs.add(i * 7919 % 1009)\n i += 1\n }\n ys = xs.map((x) => x * 2).filter((x) => x % 3 == 0).sort_by((x) => x)\n ys.sum() + ys[10]",
+        },
+        js: {
+            body: "const xs = []; let i = 0; while (!(i >= n)) { xs.push(i * 7919 % 1009); i += 1; } const ys = xs.map((x) => x * 2).filter((x) => x % 3 === 0).sort((a, b) => a - b); return ys.reduce((a, b) => a + b, 0) + ys[10];",
+        },
+        jsonata:
+            "($xs := [0..$n-1].($ * 7919 % 1009); $ys := $sort($filter($map($xs, function($x) { $x * 2 }), function($x) { $x % 3 = 0 })); $sum($ys) + $ys[10])",
     },
 ];
 

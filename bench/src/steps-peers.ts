@@ -61,7 +61,10 @@ export const xstate: Chain = async (n) => {
                         {
                             target: "run",
                             reenter: true,
-                            actions: assign(({ context, event }) => ({ count: context.count + 1, items: [...context.items, event.output as number] })),
+                            actions: assign(({ context, event }) => ({
+                                count: context.count + 1,
+                                items: [...context.items, event.output as number],
+                            })),
                         },
                     ],
                 },
@@ -87,7 +90,10 @@ export const effect: Chain = async (n) => {
 
 /** The AI SDK's tool loop with its own mock model: n turns that each call one tool. */
 export const aiSdk: Chain = async (n) => {
-    const { generateText, isStepCount, stepCountIs, tool } = (await import("ai")) as never as Record<string, (...args: never[]) => unknown> as never as {
+    const { generateText, isStepCount, stepCountIs, tool } = (await import("ai")) as never as Record<
+        string,
+        (...args: never[]) => unknown
+    > as never as {
         generateText(options: object): Promise<unknown>;
         isStepCount?(n: number): unknown;
         stepCountIs?(n: number): unknown;
@@ -95,7 +101,10 @@ export const aiSdk: Chain = async (n) => {
     };
     const test = (await import("ai/test")) as unknown as Record<string, new (options: object) => unknown>;
     const { z } = await import("zod");
-    const name = Object.keys(test).filter((key) => /^MockLanguageModelV\d+$/.test(key)).sort().at(-1) as string;
+    const name = Object.keys(test)
+        .filter((key) => /^MockLanguageModelV\d+$/.test(key))
+        .sort()
+        .at(-1) as string;
     const Mock = test[name] as new (options: object) => unknown;
     const usage = { inputTokens: { total: 10, noCache: 10 }, outputTokens: { total: 5, text: 5 }, totalTokens: 15 };
     const step = tool({ description: "step", inputSchema: z.object({ i: z.number() }), execute: async ({ i }: { i: number }) => i });
@@ -110,7 +119,9 @@ export const aiSdk: Chain = async (n) => {
                     finishReason: { unified: done ? "stop" : "tool-calls", raw: undefined },
                     usage,
                     warnings: [],
-                    content: done ? [{ type: "text", text: "done" }] : [{ type: "tool-call", toolCallId: String(i), toolName: "step", input: `{"i":${i}}` }],
+                    content: done
+                        ? [{ type: "text", text: "done" }]
+                        : [{ type: "tool-call", toolCallId: String(i), toolName: "step", input: `{"i":${i}}` }],
                 };
             },
         });

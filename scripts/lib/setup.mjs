@@ -1,7 +1,17 @@
 // What a fresh checkout needs, each part brought only where it is missing: Node 24, the packages, the local model, a browser.
 // Boundary: plain JavaScript for any Node from 18 on, no packages. Says what it does on stderr, one line a part.
 import { createHash } from "node:crypto";
-import { copyFileSync, createReadStream, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+    copyFileSync,
+    createReadStream,
+    existsSync,
+    mkdirSync,
+    mkdtempSync,
+    readFileSync,
+    renameSync,
+    rmSync,
+    writeFileSync,
+} from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -46,9 +56,13 @@ export async function node() {
     const binary = join(prefix, "node_modules", name, "bin", process.platform === "win32" ? "node.exe" : "node");
     if (!existsSync(binary)) {
         await step(`this machine has Node ${process.versions.node}; installing Node ${NODE_PACKAGE_VERSION} from npm into .tools`, () =>
-            quietly("npm", ["install", "--no-save", "--no-audit", "--no-fund", "--prefix", prefix, `${name}@${NODE_PACKAGE_VERSION}`], { cwd: tmpdir() }),
+            quietly("npm", ["install", "--no-save", "--no-audit", "--no-fund", "--prefix", prefix, `${name}@${NODE_PACKAGE_VERSION}`], {
+                cwd: tmpdir(),
+            }),
         ).catch((error) => {
-            throw new Error(`Remit needs Node ${NODE_MAJOR} or newer, and it could not be installed: ${reason(error)}. Install Node ${NODE_MAJOR} and run this again.`);
+            throw new Error(
+                `Remit needs Node ${NODE_MAJOR} or newer, and it could not be installed: ${reason(error)}. Install Node ${NODE_MAJOR} and run this again.`,
+            );
         });
     }
     return binary;
@@ -62,10 +76,14 @@ export function environment(binary) {
 
 /** `npm ci` where the installed packages are not those of the lock file. */
 export async function packages(binary) {
-    const lock = createHash("sha256").update(readFileSync(join(root, "package-lock.json"))).digest("hex");
+    const lock = createHash("sha256")
+        .update(readFileSync(join(root, "package-lock.json")))
+        .digest("hex");
     const stamp = join(root, "node_modules", ".remit-lock");
     if (existsSync(stamp) && readFileSync(stamp, "utf8") === lock) return;
-    await step("installing packages with npm ci", () => quietly("npm", ["ci", "--no-audit", "--no-fund"], { cwd: root, env: environment(binary) }));
+    await step("installing packages with npm ci", () =>
+        quietly("npm", ["ci", "--no-audit", "--no-fund"], { cwd: root, env: environment(binary) }),
+    );
     writeFileSync(stamp, lock);
 }
 
@@ -123,13 +141,18 @@ export async function localModel(binary) {
         if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== LLAMA_VERSION) {
             await step("installing the llama.cpp engine (85 MB, once)", async () => {
                 const platform = process.platform === "darwin" ? "mac" : process.platform === "win32" ? "win" : "linux";
-                const native = platform === "mac" ? (process.arch === "arm64" ? "mac-arm64-metal" : "mac-x64") : `${platform}-${process.arch}`;
+                const native =
+                    platform === "mac" ? (process.arch === "arm64" ? "mac-arm64-metal" : "mac-x64") : `${platform}-${process.arch}`;
                 mkdirSync(engine, { recursive: true, mode: 0o700 });
                 const wanted = [`node-llama-cpp@${LLAMA_VERSION}`, `@node-llama-cpp/${native}@${LLAMA_VERSION}`];
-                await quietly("npm", ["install", "--prefix", engine, "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund", ...wanted], {
-                    cwd: engine,
-                    env: environment(binary),
-                });
+                await quietly(
+                    "npm",
+                    ["install", "--prefix", engine, "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund", ...wanted],
+                    {
+                        cwd: engine,
+                        env: environment(binary),
+                    },
+                );
                 writeFileSync(stamp, LLAMA_VERSION);
             });
         }

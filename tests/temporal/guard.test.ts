@@ -25,7 +25,14 @@ main agent Guard {
 let bundle: WorkflowBundleWithSourceMap;
 beforeAll(async () => {
     Runtime.install({ logger: new DefaultLogger("ERROR"), telemetryOptions: { logging: { forward: {}, filter: "OFF" } } });
-    const quiet = { log: () => undefined, trace: () => undefined, debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+    const quiet = {
+        log: () => undefined,
+        trace: () => undefined,
+        debug: () => undefined,
+        info: () => undefined,
+        warn: () => undefined,
+        error: () => undefined,
+    };
     bundle = await bundleWorkflowCode({ workflowsPath: join(here, "workflow.ts"), logger: quiet });
 });
 
@@ -36,7 +43,12 @@ function history(batches: readonly { word: string; size: number }[][], result: u
     const T = temporal.api.enums.v1.EventType;
     const events: temporal.api.history.v1.IHistoryEvent[] = [];
     const add = (eventType: temporal.api.enums.v1.EventType, attributes: Partial<temporal.api.history.v1.IHistoryEvent>): number => {
-        events.push({ eventId: events.length + 1 as never, eventTime: { seconds: (1_700_000_000 + events.length) as never }, eventType, ...attributes });
+        events.push({
+            eventId: (events.length + 1) as never,
+            eventTime: { seconds: (1_700_000_000 + events.length) as never },
+            eventType,
+            ...attributes,
+        });
         return events.length;
     };
     add(T.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED, {
@@ -52,9 +64,15 @@ function history(batches: readonly { word: string; size: number }[][], result: u
     });
     let activity = 0;
     const task = (): number => {
-        const scheduled = add(T.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED, { workflowTaskScheduledEventAttributes: { taskQueue: { name: "q" }, attempt: 1 } });
-        const started = add(T.EVENT_TYPE_WORKFLOW_TASK_STARTED, { workflowTaskStartedEventAttributes: { scheduledEventId: scheduled as never } });
-        return add(T.EVENT_TYPE_WORKFLOW_TASK_COMPLETED, { workflowTaskCompletedEventAttributes: { scheduledEventId: scheduled as never, startedEventId: started as never } });
+        const scheduled = add(T.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED, {
+            workflowTaskScheduledEventAttributes: { taskQueue: { name: "q" }, attempt: 1 },
+        });
+        const started = add(T.EVENT_TYPE_WORKFLOW_TASK_STARTED, {
+            workflowTaskStartedEventAttributes: { scheduledEventId: scheduled as never },
+        });
+        return add(T.EVENT_TYPE_WORKFLOW_TASK_COMPLETED, {
+            workflowTaskCompletedEventAttributes: { scheduledEventId: scheduled as never, startedEventId: started as never },
+        });
     };
     for (const batch of batches) {
         const completed = task();
@@ -84,12 +102,19 @@ function history(batches: readonly { word: string; size: number }[][], result: u
     }
     const completed = task();
     add(T.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED, {
-        workflowExecutionCompletedEventAttributes: { result: { payloads: [json(result)] }, workflowTaskCompletedEventId: completed as never },
+        workflowExecutionCompletedEventAttributes: {
+            result: { payloads: [json(result)] },
+            workflowTaskCompletedEventId: completed as never,
+        },
     });
     return { events };
 }
 
-const words = [{ word: "to", size: 2 }, { word: "be", size: 2 }, { word: "or", size: 2 }];
+const words = [
+    { word: "to", size: 2 },
+    { word: "be", size: 2 },
+    { word: "or", size: 2 },
+];
 const sequence = [...words.map((one) => [one]), words];
 
 test("the machine passes the workflow bundler and replays a history of its effects", async () => {
@@ -98,5 +123,7 @@ test("the machine passes the workflow bundler and replays a history of its effec
 
 test("a history with another number of effects is refused", async () => {
     const shorter = [...words.slice(0, 2).map((one) => [one]), words];
-    await expect(Worker.runReplayHistory({ workflowBundle: bundle, replayName: "guard" }, history(shorter, { ok: true }))).rejects.toThrow();
+    await expect(
+        Worker.runReplayHistory({ workflowBundle: bundle, replayName: "guard" }, history(shorter, { ok: true })),
+    ).rejects.toThrow();
 }, 60_000);

@@ -6,7 +6,10 @@ import type { Program } from "@remit/language";
 import { compileProgram, type Effect, Machine, type Outcome } from "@remit/machine";
 import { proxyActivities } from "@temporalio/workflow";
 
-const { perform } = proxyActivities<{ perform(effect: Effect): Promise<Outcome> }>({ startToCloseTimeout: "1 minute", retry: { maximumAttempts: 1 } });
+const { perform } = proxyActivities<{ perform(effect: Effect): Promise<Outcome> }>({
+    startToCloseTimeout: "1 minute",
+    retry: { maximumAttempts: 1 },
+});
 
 export async function runProgram(program: Program, input: string): Promise<Outcome> {
     const machine = Machine.start(compileProgram(program), { run: "run", programHash: "0", input: { text: input } });

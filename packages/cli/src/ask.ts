@@ -19,13 +19,18 @@ function oneAtATime<T>(work: () => Promise<T>): Promise<T> {
     return next;
 }
 
-/** Asks for a missing field. Null where the person gave up (Ctrl-C, Ctrl-D). */
-export function askInput(request: InputRequest, progress: Progress): Promise<string | null> {
+/** Asks for one line of a missing field; `again` says what was wrong with the line before. Null where the person gave up (Ctrl-C, Ctrl-D). */
+export function askInput(
+    request: InputRequest,
+    about: { readonly expected: string; readonly again?: string },
+    progress: Progress,
+): Promise<string | null> {
     return oneAtATime(async () => {
         const { isCancel, text } = await import("@clack/prompts");
         progress.pause();
-        const message = request.description ? `${plain(request.name)} (${plain(request.description)})` : plain(request.name);
-        const answer = await text({ message, output: process.stderr });
+        const what = request.description ? `${plain(request.name)} (${plain(request.description)})` : plain(request.name);
+        const message = about.again === undefined ? what : `${plain(about.again)}\n${what}`;
+        const answer = await text({ message, placeholder: plain(about.expected), output: process.stderr });
         return isCancel(answer) ? null : (answer ?? "");
     });
 }
@@ -36,7 +41,11 @@ export function askChoice(request: AskRequest, progress: Progress): Promise<stri
         const { isCancel, note, select } = await import("@clack/prompts");
         progress.pause();
         if (request.detail !== null) note(plain(shown(request.detail)), "What is asked", { output: process.stderr });
-        const answer = await select({ message: plain(request.question), options: request.options.map((value) => ({ value, label: value })), output: process.stderr });
+        const answer = await select({
+            message: plain(request.question),
+            options: request.options.map((value) => ({ value, label: value })),
+            output: process.stderr,
+        });
         return isCancel(answer) ? null : answer;
     });
 }

@@ -56,8 +56,18 @@ export function plain(text: string): string {
 export function table(rows: readonly (readonly string[])[], head?: readonly string[]): string {
     const all = head ? [head, ...rows] : [...rows];
     const widths: number[] = [];
-    for (const row of all) row.forEach((cell, i) => { widths[i] = Math.max(widths[i] ?? 0, cell.length); });
-    return all.map((row) => row.map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i] ?? 0))).join("  ").trimEnd()).join("\n");
+    for (const row of all)
+        row.forEach((cell, i) => {
+            widths[i] = Math.max(widths[i] ?? 0, cell.length);
+        });
+    return all
+        .map((row) =>
+            row
+                .map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i] ?? 0)))
+                .join("  ")
+                .trimEnd(),
+        )
+        .join("\n");
 }
 
 /** `1.2 s`, `340 ms`, `3 min 5 s`. */

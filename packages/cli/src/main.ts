@@ -39,7 +39,9 @@ async function explain(error: unknown): Promise<number> {
 
 function build(finish: (code: number) => void): Command {
     const program = new Command("remit")
-        .description("Run agent programs whose every bound is in writing: what a model sees, what code may do and spend, and the record it leaves.")
+        .description(
+            "Run agent programs whose every bound is in writing: what a model sees, what code may do and spend, and the record it leaves.",
+        )
         .version(VERSION, "-v, --version")
         .showSuggestionAfterError()
         .exitOverride()
@@ -94,8 +96,13 @@ Examples:
     running(add("resume <run>", "Continue a run that was interrupted or waits for an answer", () => import("./commands/resume.ts")))
         .option("--answer <path=answer...>", "answer a question the run waits for: PATH=done:JSON, PATH=again or PATH=give-up")
         .option("--trace", "show the trace on standard error when the run has ended");
-    ledger(add("replay <run>", "Run again from the ledger: no effect is performed, the record must come out equal", () => import("./commands/replay.ts")))
-        .option("--json", "the result as JSON on one line");
+    ledger(
+        add(
+            "replay <run>",
+            "Run again from the ledger: no effect is performed, the record must come out equal",
+            () => import("./commands/replay.ts"),
+        ),
+    ).option("--json", "the result as JSON on one line");
 
     // ---- reading programs
     add("check <files...>", "Report every error of all files in one pass", () => import("./commands/check.ts"))
@@ -109,7 +116,13 @@ Examples:
         .option("-o, --output <file>", "write to FILE")
         .option("--positions", "keep source positions")
         .option("--json", "on one line");
-    ledger(add("explain <subject>", "FILE: every prompt a program can build, without running. RUN: why each byte of a prompt is there", () => import("./commands/explain.ts")))
+    ledger(
+        add(
+            "explain <subject>",
+            "FILE: every prompt a program can build, without running. RUN: why each byte of a prompt is there",
+            () => import("./commands/explain.ts"),
+        ),
+    )
         .option("--at <path>", "only the generate at this path (or a part of it)")
         .option("--json", "as JSON");
 
@@ -118,7 +131,9 @@ Examples:
         .option("-n, --limit <count>", "how many, newest first", "20")
         .option("--waiting", "only runs that wait for an answer or were interrupted")
         .option("--json", "as JSON");
-    const trace = ledger(add("trace <run>", "Show what a run did (`remit trace verify RUN` checks the chain)", () => import("./commands/trace.ts")))
+    const trace = ledger(
+        add("trace <run>", "Show what a run did (`remit trace verify RUN` checks the chain)", () => import("./commands/trace.ts")),
+    )
         .option("--follow", "keep showing events while the run goes on")
         .option("--ndjson", "events, one JSON object a line")
         .option("--atif", "as an ATIF trajectory")
@@ -126,17 +141,30 @@ Examples:
         .option("--content", "with --otel: include prompts and replies")
         .option("--full", "do not cut long values");
     trace.usage("[options] <run>\n       remit trace verify [run]").allowExcessArguments(true);
-    ledger(add("diff <a> <b>", "Compare two runs by path: what each saw and did", () => import("./commands/diff.ts"))).option("--json", "as JSON");
-    ledger(add("cost [runs...]", "Tokens and money of runs, by model and place", () => import("./commands/cost.ts"))).option("--json", "as JSON");
+    ledger(add("diff <a> <b>", "Compare two runs by path: what each saw and did", () => import("./commands/diff.ts"))).option(
+        "--json",
+        "as JSON",
+    );
+    ledger(add("cost [runs...]", "Tokens and money of runs, by model and place", () => import("./commands/cost.ts"))).option(
+        "--json",
+        "as JSON",
+    );
 
     // ---- projects
-    add("init [folder]", "Make a project that runs", () => import("./commands/init.ts")).option("--force", "write into a folder that is not empty");
-    add("models", "List models: configured, reachable, and why not", () => import("./commands/models.ts")).option("--json", "as JSON").option("--workspace <dir>", "project folder");
+    add("init [folder]", "Make a project that runs", () => import("./commands/init.ts")).option(
+        "--force",
+        "write into a folder that is not empty",
+    );
+    add("models", "List models: configured, reachable, and why not", () => import("./commands/models.ts"))
+        .option("--json", "as JSON")
+        .option("--workspace <dir>", "project folder");
     add("tools [file]", "List tools of a project or a program: reachable methods and which only read", () => import("./commands/tools.ts"))
         .option("--json", "as JSON")
         .option("--trust", "start servers named by this project's configuration")
         .option("--workspace <dir>", "project folder");
-    add("trust [folder]", "Let a project's configuration start commands and load modules", () => import("./commands/trust.ts")).option("--revoke", "take it back").option("--show", "only say");
+    add("trust [folder]", "Let a project's configuration start commands and load modules", () => import("./commands/trust.ts"))
+        .option("--revoke", "take it back")
+        .option("--show", "only say");
     return program;
 }
 

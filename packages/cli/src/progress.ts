@@ -20,7 +20,8 @@ export interface Progress {
 export const silent: Progress = { event: () => undefined, part: () => undefined, pause: () => undefined, end: () => undefined };
 
 type Data = { [key: string]: Json };
-const data = (event: LedgerEvent): Data => (event.data !== null && typeof event.data === "object" && !Array.isArray(event.data) ? event.data : {});
+const data = (event: LedgerEvent): Data =>
+    event.data !== null && typeof event.data === "object" && !Array.isArray(event.data) ? event.data : {};
 const text = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 
 /** Kinds that begin something worth showing, and the words for it. */
@@ -35,11 +36,21 @@ const BEGINS: Partial<Record<LedgerEvent["kind"], (d: Data, event: LedgerEvent) 
 };
 
 const ENDS: Partial<Record<LedgerEvent["kind"], true>> = {
-    "generate.ended": true, "tool.ended": true, "memory.ended": true, "agent.ended": true, "parallel.ended": true, "input.given": true,
-    "ask.decided": true, "ask.withdrawn": true,
+    "generate.ended": true,
+    "tool.ended": true,
+    "memory.ended": true,
+    "agent.ended": true,
+    "parallel.ended": true,
+    "input.given": true,
+    "ask.decided": true,
+    "ask.withdrawn": true,
 };
 
-interface Running { readonly name: string; readonly since: number; readonly path: string }
+interface Running {
+    readonly name: string;
+    readonly since: number;
+    readonly path: string;
+}
 
 function tokens(event: LedgerEvent): number {
     const usage = data(event)["usage"];
@@ -69,7 +80,9 @@ function lines(stream: NodeJS.WriteStream): Progress {
             if (begun === undefined) return;
             const ok = data(event)["ok"] !== false;
             const used = tokens(event);
-            stream.write(`${ok ? "done" : "failed"}: ${plain(begun.name)} (${duration(Date.parse(event.time) - begun.since)}${used ? `, ${count(used)} tokens` : ""})\n`);
+            stream.write(
+                `${ok ? "done" : "failed"}: ${plain(begun.name)} (${duration(Date.parse(event.time) - begun.since)}${used ? `, ${count(used)} tokens` : ""})\n`,
+            );
         },
     };
 }
@@ -101,7 +114,9 @@ function redrawn(stream: NodeJS.WriteStream): Progress {
         const streamed = tail ? colour("dim", ` ${tail}`) : "";
         frame = (frame + 1) % frames.length;
         clear();
-        stream.write(`\u001b[?7l${colour("cyan", frames[frame] ?? "")} ${names.join("  ") || "computing"}${more}  ${totals}${streamed}\u001b[?7h`);
+        stream.write(
+            `\u001b[?7l${colour("cyan", frames[frame] ?? "")} ${names.join("  ") || "computing"}${more}  ${totals}${streamed}\u001b[?7h`,
+        );
         shown = true;
     };
     const timer = setInterval(draw, 120);
@@ -115,7 +130,8 @@ function redrawn(stream: NodeJS.WriteStream): Progress {
                 if (open.delete(event.path)) finished++;
                 if (event.kind === "generate.ended") tail = "";
             }
-            if (event.kind === "model.ended" || event.kind === "generate.attempt") used += event.kind === "generate.attempt" ? tokens(event) : 0;
+            if (event.kind === "model.ended" || event.kind === "generate.attempt")
+                used += event.kind === "generate.attempt" ? tokens(event) : 0;
         },
         part(_path, part) {
             if (part !== null && typeof part === "object" && !Array.isArray(part) && typeof part["delta"] === "string")

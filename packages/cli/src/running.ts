@@ -60,7 +60,8 @@ export function watched(options: Options): Watch {
 
 /** The model that answered an attempt. */
 function modelOf(event: LedgerEvent): string | null {
-    if (event.kind !== "generate.attempt" || event.data === null || typeof event.data !== "object" || Array.isArray(event.data)) return null;
+    if (event.kind !== "generate.attempt" || event.data === null || typeof event.data !== "object" || Array.isArray(event.data))
+        return null;
     const reply = event.data["reply"];
     const model = reply !== null && typeof reply === "object" && !Array.isArray(reply) ? reply?.["model"] : event.data["model"];
     return typeof model === "string" ? model : null;
@@ -108,11 +109,11 @@ export function handlers(options: Options, watch: Watch): NonNullable<LoadOption
         ...(there && !yes ? { ask: async (request) => (await import("./ask.ts")).askChoice(request, watch.progress) } : {}),
         ...(there
             ? {
-                  input: async (request) => {
+                  input: async (request, about) => {
                       const { askInput } = await import("./ask.ts");
-                      const { parseInput } = await import("@remit/host");
-                      const text = await askInput(request, watch.progress);
-                      return text === null ? null : parseInput(text, request.contract);
+                      const { askField } = await import("@remit/host");
+                      const said = await askField(request, (line, how) => askInput(line, how, watch.progress), about.signal);
+                      return said === null ? null : said.value;
                   },
               }
             : {}),

@@ -13,7 +13,9 @@ export default async function check(args: string[], options: Record<string, unkn
         if (options["fix"]) {
             let fixed = 0;
             for (const [name, path] of checked.paths) {
-                const fixes = checked.diagnostics.filter((one) => one.file === name).flatMap((one): Fix[] => one.fixes?.filter((fix) => fix.safe).slice(0, 1) ?? []);
+                const fixes = checked.diagnostics
+                    .filter((one) => one.file === name)
+                    .flatMap((one): Fix[] => one.fixes?.filter((fix) => fix.safe).slice(0, 1) ?? []);
                 if (fixes.length === 0) continue;
                 writeFileSync(path, applyFixes(readFileSync(path, "utf8"), fixes));
                 fixed += fixes.length;
@@ -36,7 +38,14 @@ export default async function check(args: string[], options: Record<string, unkn
     }
     showDiagnostics(all, sources, { notes: true });
     const colour = paint(process.stderr);
-    const counted = [...(errors ? [`${errors} ${errors === 1 ? "error" : "errors"}`] : []), ...(warnings ? [`${warnings} ${warnings === 1 ? "warning" : "warnings"}`] : [])];
-    say(errors === 0 ? colour("green", counted.length ? `no errors, ${counted.join(", ")}` : "no errors") : colour("red", counted.join(", ")));
+    const counted = [
+        ...(errors ? [`${errors} ${errors === 1 ? "error" : "errors"}`] : []),
+        ...(warnings ? [`${warnings} ${warnings === 1 ? "warning" : "warnings"}`] : []),
+    ];
+    say(
+        errors === 0
+            ? colour("green", counted.length ? `no errors, ${counted.join(", ")}` : "no errors")
+            : colour("red", counted.join(", ")),
+    );
     return errors > 0 ? EXIT.failed : EXIT.ok;
 }

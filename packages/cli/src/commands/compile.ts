@@ -19,7 +19,9 @@ export default async function compile(args: string[], options: Record<string, un
 function withoutPlaces(json: Json): Json {
     if (json === null || typeof json !== "object") return json;
     if (Array.isArray(json)) return json.map(withoutPlaces);
-    return Object.fromEntries(Object.entries(json).flatMap(([key, value]) => (key === "at" && isPlace(value) ? [] : [[key, withoutPlaces(value)] as const])));
+    return Object.fromEntries(
+        Object.entries(json).flatMap(([key, value]) => (key === "at" && isPlace(value) ? [] : [[key, withoutPlaces(value)] as const])),
+    );
 }
 
 function isPlace(value: Json): boolean {

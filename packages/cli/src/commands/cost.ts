@@ -24,7 +24,15 @@ export default async function cost(args: string[], options: Record<string, unkno
             if (one.rows.length === 0) print("  no model was called");
             else {
                 const money = (usd: number | undefined): string => (usd === undefined ? "price unknown" : `$${usd.toFixed(4)}`);
-                const rows = one.rows.map((row) => [`  ${plain(row.model)}`, plain(row.where), `${row.turns} turns`, `${count(row.input)} in`, row.cached ? `${count(row.cached)} cached` : "", `${count(row.output)} out`, money(row.usd)]);
+                const rows = one.rows.map((row) => [
+                    `  ${plain(row.model)}`,
+                    plain(row.where),
+                    `${row.turns} turns`,
+                    `${count(row.input)} in`,
+                    row.cached ? `${count(row.cached)} cached` : "",
+                    `${count(row.output)} out`,
+                    money(row.usd),
+                ]);
                 print(table(rows));
             }
         }

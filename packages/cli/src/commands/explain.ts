@@ -42,7 +42,9 @@ function surfaceText(one: PromptSurface, index: number): string {
     if (one.items.length === 0) lines.push(row("context", "nothing: only identity, instruction and contract"));
     one.items.forEach((item, place) => {
         const budget = item.budget === null ? "" : ` max ${item.budget}`;
-        const what = item.candidates ? `one of ${item.candidates.map((each) => `${each.name}${each.selected ? " (selected)" : ""}`).join(", ")}` : `${item.source}${budget}`;
+        const what = item.candidates
+            ? `one of ${item.candidates.map((each) => `${each.name}${each.selected ? " (selected)" : ""}`).join(", ")}`
+            : `${item.source}${budget}`;
         lines.push(row(place === 0 ? "context" : "", `[${item.label ?? place}] ${what}   ← line ${item.from.line}`));
     });
     lines.push(row("instruction", `${one.instruction ?? "none"}${one.instructionTakesData ? "   (takes in data)" : ""}`));
@@ -56,7 +58,8 @@ async function explainRunOf(id: string, options: Record<string, unknown>): Promi
     try {
         const found = explainRun(store.events(run.id), options["at"] as string | undefined);
         if (options["json"]) printJson(found as never);
-        else if (found.length === 0) say(options["at"] ? `No generate of this run is at ${String(options["at"])}.` : "This run called no model.");
+        else if (found.length === 0)
+            say(options["at"] ? `No generate of this run is at ${String(options["at"])}.` : "This run called no model.");
         else print(explainText(found, { paint: paint(process.stdout) as never }));
         return EXIT.ok;
     } finally {

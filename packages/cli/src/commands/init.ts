@@ -9,7 +9,10 @@ export default async function init(args: string[], options: Record<string, unkno
     const there = existsSync(folder) ? readdirSync(folder).filter((name) => name !== ".git") : [];
     const clash = PROJECT.map((file) => file.path).filter((path) => existsSync(join(folder, path)));
     if (there.length > 0 && !options["force"])
-        throw new UsageError(`${args[0] ?? "this folder"} is not empty`, "name a new folder, or use --force (files that are there stay as they are)");
+        throw new UsageError(
+            `${args[0] ?? "this folder"} is not empty`,
+            "name a new folder, or use --force (files that are there stay as they are)",
+        );
     for (const { path, text } of PROJECT) {
         if (clash.includes(path)) {
             say(`kept ${path}`);

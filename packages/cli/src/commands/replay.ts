@@ -17,7 +17,10 @@ export default async function replay(args: string[], options: Record<string, unk
         if (found.equal) print(`${run.id}: ${colour("green", "equal")}: ${sizes}; nothing was performed`);
         else {
             print(`${run.id}: ${colour("red", "DIFFERENT")}: ${sizes}`);
-            if (found.first) print(`  first at ${plain(found.first.path)}${found.first.seq ? ` (event ${found.first.seq})` : ""}: ${plain(found.first.message)}`);
+            if (found.first)
+                print(
+                    `  first at ${plain(found.first.path)}${found.first.seq ? ` (event ${found.first.seq})` : ""}: ${plain(found.first.message)}`,
+                );
         }
         return found.equal ? EXIT.ok : EXIT.failed;
     } finally {

@@ -47,7 +47,8 @@ interface Answer {
 /** `PATH=done:JSON`, `PATH=again`, `PATH=give-up` for an unknown outcome; `PATH=TEXT` for a question or an input. */
 function answerOf(pair: string): [string, Answer] {
     const at = pair.indexOf("=");
-    if (at <= 0) throw new UsageError(`--answer takes PATH=ANSWER, not '${pair}'`, "the paths are in what `remit resume RUN` says it waits for");
+    if (at <= 0)
+        throw new UsageError(`--answer takes PATH=ANSWER, not '${pair}'`, "the paths are in what `remit resume RUN` says it waits for");
     const text = pair.slice(at + 1);
     const path = pair.slice(0, at);
     if (text === "again") return [path, { text, json: text, unknown: { answer: "again" } }];

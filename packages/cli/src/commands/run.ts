@@ -20,11 +20,16 @@ export default async function run(args: string[], given: Record<string, unknown>
         ...(options["variant"] === undefined ? {} : { variants: variants(options["variant"] as string[]) }),
         ...(options["agent"] === undefined && options["function"] === undefined
             ? {}
-            : { entry: { ...(options["agent"] ? { agent: String(options["agent"]) } : {}), ...(options["function"] ? { func: String(options["function"]) } : {}) } }),
+            : {
+                  entry: {
+                      ...(options["agent"] ? { agent: String(options["agent"]) } : {}),
+                      ...(options["function"] ? { func: String(options["function"]) } : {}),
+                  },
+              }),
     });
     if (!options["quiet"] && program.diagnostics.length > 0) {
         const { sourcesOf } = await import("../diagnostics.ts");
-        showDiagnostics(program.diagnostics, sourcesOf(program), { json: options["json"] === true });
+        showDiagnostics(program.diagnostics, sourcesOf(program.root, program.diagnostics), { json: options["json"] === true });
     }
     try {
         const handle = program.run(input, { signal: watch.signal });
@@ -60,7 +65,10 @@ function parsed(text: string, from: string): Json {
         return JSON.parse(text) as Json;
     } catch (error) {
         if (!(error instanceof SyntaxError)) throw error;
-        throw new UsageError(`${from} is not JSON: ${error.message}`, `give an object such as '{"name": "value"}', @FILE, or - for standard input`);
+        throw new UsageError(
+            `${from} is not JSON: ${error.message}`,
+            `give an object such as '{"name": "value"}', @FILE, or - for standard input`,
+        );
     }
 }
 

@@ -33,13 +33,23 @@ export default async function runs(_args: string[], options: Record<string, unkn
             const took = run.ended ? duration(Date.parse(run.ended) - Date.parse(run.started)) : "";
             const tokens = (run.usage.input ?? 0) + (run.usage.output ?? 0);
             const cost = run.usage.usd === undefined ? "" : `$${run.usage.usd.toFixed(4)}`;
-            return [run.id, run.started.replace("T", " ").slice(0, 19), state, took, String(run.effects), tokens ? count(tokens) : "", cost, plain(run.file)];
+            return [
+                run.id,
+                run.started.replace("T", " ").slice(0, 19),
+                state,
+                took,
+                String(run.effects),
+                tokens ? count(tokens) : "",
+                cost,
+                plain(run.file),
+            ];
         });
         const text = table(rows, ["RUN", "STARTED (UTC)", "STATE", "TOOK", "EFFECTS", "TOKENS", "COST", "PROGRAM"]);
         const [head, ...lines] = text.split("\n");
         print([colour("dim", head ?? ""), ...lines].join("\n"));
         const waiting = found.filter(open);
-        if (waiting.length > 0) say(`\n${waiting.length === 1 ? "One run" : `${waiting.length} runs`} can go on: remit resume ${waiting[0]?.id ?? "RUN"}`);
+        if (waiting.length > 0)
+            say(`\n${waiting.length === 1 ? "One run" : `${waiting.length} runs`} can go on: remit resume ${waiting[0]?.id ?? "RUN"}`);
         return EXIT.ok;
     } finally {
         store.close();

@@ -42,12 +42,16 @@ async function verify(id: string | undefined, options: Record<string, unknown>):
         let sound = true;
         for (const run of runs) {
             const found = store.verify(run.id);
-            const anchor = { yes: "anchored", behind: "the last events are not anchored yet", no: "this file has no anchor for the run" }[found.anchored];
+            const anchor = { yes: "anchored", behind: "the last events are not anchored yet", no: "this file has no anchor for the run" }[
+                found.anchored
+            ];
             if (found.ok) print(`${run.id}: ${colour("green", "sound")}, ${found.events} events, ${anchor}`);
             else {
                 sound = false;
                 const problem = found.problem;
-                print(`${run.id}: ${colour("red", "NOT SOUND")}: ${problem ? `${problem.what} ${problem.seq}: ${plain(problem.message)}` : "the chain does not hold"}`);
+                print(
+                    `${run.id}: ${colour("red", "NOT SOUND")}: ${problem ? `${problem.what} ${problem.seq}: ${plain(problem.message)}` : "the chain does not hold"}`,
+                );
             }
         }
         return sound ? EXIT.ok : EXIT.failed;
@@ -67,7 +71,10 @@ async function follow(store: LedgerStore, id: string, options: Record<string, un
         for (const event of store.events(id, next)) {
             next = event.seq + 1;
             if (options["ndjson"]) await write(`${JSON.stringify(event)}\n`);
-            else await write(`${event.time.slice(11, 23)} ${depth(event.path)}${event.kind} ${plain(event.path.split("/").at(-1) ?? event.path)}\n`);
+            else
+                await write(
+                    `${event.time.slice(11, 23)} ${depth(event.path)}${event.kind} ${plain(event.path.split("/").at(-1) ?? event.path)}\n`,
+                );
         }
         const run = store.run(id);
         if (stopped) return EXIT.cancelled;
@@ -89,9 +96,17 @@ async function otel(events: LedgerEvent[], options: Record<string, unknown>): Pr
     const url = /\/v1\/traces$/.test(base) ? base : `${base}/v1/traces`;
     let response: Response;
     try {
-        response = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body, signal: AbortSignal.timeout(15_000) });
+        response = await fetch(url, {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body,
+            signal: AbortSignal.timeout(15_000),
+        });
     } catch (error) {
-        throw new UsageError(`nothing answers at ${url}: ${(error as Error).cause instanceof Error ? ((error as Error).cause as Error).message : (error as Error).message}`, "name an OTLP/HTTP endpoint, usually on port 4318");
+        throw new UsageError(
+            `nothing answers at ${url}: ${(error as Error).cause instanceof Error ? ((error as Error).cause as Error).message : (error as Error).message}`,
+            "name an OTLP/HTTP endpoint, usually on port 4318",
+        );
     }
     if (!response.ok) throw new UsageError(`${url} answered ${response.status}: ${plain((await response.text()).slice(0, 300))}`);
     say(`Sent to ${url}.`);

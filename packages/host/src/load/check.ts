@@ -6,7 +6,8 @@
 import { resolve } from "node:path";
 import { type CheckedProgram, type Diagnostic, check } from "@remit/language";
 import { RemitError } from "../run/error.ts";
-import { type AllowTool, readTree } from "./compile.ts";
+import { settingOf } from "../run/setting.ts";
+import { allowedBy, readTree } from "./compile.ts";
 import { findRoot, programTree } from "./tree.ts";
 
 export interface CheckedFile {
@@ -21,16 +22,18 @@ export interface CheckedFile {
 export interface CheckFileOptions {
     readonly root?: string;
     readonly grants?: readonly string[];
-    readonly allowTool?: AllowTool;
+    readonly workspace?: string;
+    readonly trust?: boolean;
 }
 
-/** Throws `RemitError` only where the file itself cannot be read. */
-export function checkFile(path: string, options: CheckFileOptions = {}): CheckedFile {
+/** Throws `RemitError` only where the file itself, or the project's configuration, cannot be read. */
+export async function checkFile(path: string, options: CheckFileOptions = {}): Promise<CheckedFile> {
     const full = resolve(path);
     const tree = programTree(resolve(options.root ?? findRoot(full)), options.grants);
     const main = tree.read(full);
     if (!main.ok) throw new RemitError({ kind: "value", message: main.message });
-    const checked = check(readTree(tree, tree.nameOf(main.path), main.text, options.allowTool));
+    const { config } = await settingOf(full, options);
+    const checked = check(readTree(tree, tree.nameOf(main.path), main.text, allowedBy(config, tree.root)));
     return {
         checked,
         diagnostics: checked.diagnostics,

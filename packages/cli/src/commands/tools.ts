@@ -1,0 +1,49 @@
+/** `remit tools`: what a project, or a program, can reach; which methods only read; and why not, where not. */
+import { dirname, resolve } from "node:path";
+import { checkFile, createTools, loadConfig } from "@remit/host";
+import type { Json } from "@remit/language";
+import { EXIT, paint, plain, print, printJson, say } from "../io.ts";
+
+export default async function tools(args: string[], options: Record<string, unknown>): Promise<number> {
+    const workspace = resolve(String(options["workspace"] ?? "."));
+    const file = args[0] === undefined ? undefined : resolve(args[0]);
+    const config = loadConfig({ from: file ?? workspace, workspace, ...(options["trust"] ? { trust: true } : {}) });
+    const made = createTools(config, { workspace, ...(file === undefined ? {} : { root: dirname(file) }) });
+    try {
+        const listed = await made.list(file === undefined ? undefined : await importsOf(file));
+        if (options["json"]) {
+            printJson(listed as unknown as Json);
+            return EXIT.ok;
+        }
+        if (listed.length === 0) {
+            say("No tools are configured. Built in: file://workspace, sh://find, sh://grep, sh://read-range, env://process, http(s)://…");
+            return EXIT.ok;
+        }
+        const colour = paint(process.stdout);
+        for (const tool of listed) {
+            print(
+                `${colour("bold", plain(tool.name))}  ${plain(tool.uri)}  ${tool.reachable ? colour("green", "reachable") : colour("red", "not reachable")}`,
+            );
+            if (tool.reason) print(`  ${plain(tool.reason)}`);
+            if (tool.hint) print(`  ${colour("cyan", "help")}: ${plain(tool.hint)}`);
+            for (const method of tool.methods)
+                print(
+                    `  ${plain(method.name)}${method.readOnly ? colour("dim", "  reads only") : ""}${method.description ? `  ${plain(method.description.split("\n")[0] ?? "").slice(0, 90)}` : ""}`,
+                );
+            if (tool.open) print(colour("dim", "  … and any other method"));
+        }
+        return listed.every((tool) => tool.reachable) ? EXIT.ok : EXIT.failed;
+    } finally {
+        await made.close();
+    }
+}
+
+/** The tool imports of all files of a program. */
+async function importsOf(file: string) {
+    const { checked } = await checkFile(file);
+    return [...checked.files].flatMap(([name, tree]) =>
+        tree.items.flatMap((item) =>
+            item.kind === "import" && item.what === "tool" ? [{ name: item.name.text, uri: item.uri.value, file: name }] : [],
+        ),
+    );
+}
