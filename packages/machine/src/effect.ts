@@ -217,6 +217,7 @@ export interface InputRequest {
     readonly description?: string;
 }
 
+/** Outcome value: the option that was chosen, a string. Anything that is not an option that allows is a no. */
 export interface AskRequest {
     readonly question: string;
     readonly detail: Json;

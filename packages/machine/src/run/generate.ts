@@ -95,6 +95,7 @@ function setUp(m: Machine, frame: Frame, d: GenerateDetail, site: Site | null): 
             ...(use.priority === null ? {} : { priority: use.priority }),
             ...(use.image ? { image: true } : {}),
             ...(picked.variant === null ? {} : { variant: picked.variant }),
+            site: use.site,
         });
     }
     const { attempts, strict, debug, stream, ...more } = d.options;
