@@ -7,15 +7,17 @@
  * N1: everything of the input carries its origins, `user` unless said otherwise; a file import carries the origins of its content.
  */
 import type { Contract, Field, Json } from "@remit/language";
-import { slotsOf } from "../compile/code.ts";
+import { type Slots, slotsOf } from "../compile/code.ts";
 import { checkArguments } from "../compile/contracts.ts";
 import { agentUses } from "../compile/frames.ts";
+import type { FrameForm } from "../compile/instructions.ts";
 import { type Fn, shownName } from "../compile/program.ts";
 import type { InputRequest, Outcome } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import { fromJson } from "../value/json.ts";
 import { Labelled, type Value } from "../value/value.ts";
 import { useEvent } from "./events.ts";
+import { failOf } from "./execute.ts";
 import { Frame } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
 import { DEFAULTS } from "./options.ts";
@@ -208,13 +210,16 @@ function begin(m: Machine, entry: Entry): void {
         const raw = fromJson(json ?? null, run.heap);
         return l === 0 ? raw : new Labelled(raw, l);
     });
-    const form = fn.frames;
-    const locals = slotsOf(form.slots, run, values);
+    let form: FrameForm;
+    let locals: Slots;
     try {
+        form = fn.frames;
+        locals = slotsOf(form.slots, run, values);
         checkArguments(run, fn, locals, fn.site(fn.form.at));
     } catch (error) {
-        if (!(error instanceof Fail)) throw error;
-        m.finish(error);
+        const fail = failOf(m, error);
+        if (fail === null) throw error;
+        m.finish(fail);
         return;
     }
     const path = fn.name;

@@ -63,7 +63,7 @@ export function runFiber(m: Machine, fiber: Fiber): "wait" | "slice" {
 }
 
 /** A failure of the program; null where the error is a defect of the machine. */
-function failOf(m: Machine, error: unknown): Fail | null {
+export function failOf(m: Machine, error: unknown): Fail | null {
     if (error instanceof Fail) return error;
     // Values or expressions nested deeper than the JavaScript stack: the program's doing, and a limit like the counted one.
     if (error instanceof RangeError) return tooDeep(m.depthLimit);

@@ -16,6 +16,9 @@ import type { Machine } from "./machine.ts";
 
 export const CONTINUATION = { version: 1, engine: "remit-machine/1" } as const;
 
+/** Deltas of less than this do not call for an image, however small the last one was. */
+const LEAST = 8192;
+
 /** What the last save knew. */
 export class Saved {
     /** Size of the last image, -1 before the first; size of the deltas after it. */
@@ -160,7 +163,7 @@ export interface Continuation {
 
 export function save(m: Machine, whole: boolean): { image: Json } | { delta: Json } {
     const { saved, run } = m;
-    const image = whole || saved.image < 0 || saved.deltas > saved.image;
+    const image = whole || saved.image < 0 || saved.deltas > Math.max(saved.image, LEAST);
     const writer = new Writer(m, image);
     const doc = writer.document();
     run.heap.dirty.clear();
