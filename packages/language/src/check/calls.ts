@@ -9,7 +9,7 @@
 import type { Arg, Call, Ident, Member } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { BUILTINS_ON, METHODS } from "./builtins.ts";
-import { expr } from "./expressions.ts";
+import { inner } from "./expressions.ts";
 import { summary } from "./functions.ts";
 import { anyMethod, builtin } from "./methods.ts";
 import { type AgentScope, type Binding, bit, DATA, type FuncInfo, type Walk } from "./model.ts";
@@ -32,7 +32,7 @@ export function call(w: Walk, e: Call): Type {
             return ANY;
         default:
             w.report("NOT_CALLABLE", e.callee.range, "only a name or a member can be called");
-            expr(w, e.callee);
+            inner(w, e.callee);
             return unknown(w, e);
     }
 }
@@ -76,14 +76,14 @@ function functionHint(w: Walk, name: string): { hint: string } | undefined {
     for (const agent of w.file.agents)
         if (agent !== w.agent && agent.funcs.has(name)) return { hint: `agent ${shown(agent.name)} has one: ${agent.name}.${name}(…)` };
     const own = [...w.file.names.values()].filter((one) => one.kind === "func" || one.kind === "agent").map((one) => one.name);
-    const found = suggestion(name, w.agent?.funcs.keys() ?? [], own, BUILTINS_ON.global.keys());
+    const found = suggestion(w.checking, name, w.agent?.funcs.keys() ?? [], own, BUILTINS_ON.global.keys());
     return found?.hint === undefined ? undefined : { hint: found.hint };
 }
 
 /** An agent that is not part of the program. */
 function outside(w: Walk, e: Call, agent: Binding): Type {
     raise(w, `agent:${agent.name}`, e.callee.range, false);
-    for (const arg of e.args) expr(w, arg.value);
+    for (const arg of e.args) inner(w, arg.value);
     w.isFresh(DATA);
     return ANY;
 }
@@ -103,7 +103,7 @@ function userCall(w: Walk, e: Call, func: FuncInfo, name: string): Type {
     for (let i = 0; i < e.args.length; i++) {
         const arg = e.args[i] as Arg;
         plain(w, arg);
-        const type = expr(w, arg.value);
+        const type = inner(w, arg.value);
         const param = params[i];
         args.push(w.params, w.share, w.data);
         ranges.push(arg.value.range);
@@ -151,7 +151,7 @@ function pass(w: Walk, func: FuncInfo, index: number, cap: Binding): void {
 // ---- methods ---------------------------------------------------------------------------------------------------------
 
 function method(w: Walk, e: Call, callee: Member): Type {
-    const type = expr(w, callee.object);
+    const type = inner(w, callee.object);
     const { share, params, data } = w;
     const name = callee.name.text;
     const at = callee.name.range;
@@ -163,7 +163,13 @@ function method(w: Walk, e: Call, callee: Member): Type {
             if (found?.func != null) return agentCall(w, e, agent, found.func, `${type.cap?.name}.${name}`);
             if (name === "yield" || name === "send")
                 w.report("UNSUPPORTED", at, `handing control to an agent with '${name}' is not in this version`);
-            else w.report("UNKNOWN_FUNCTION", at, `agent '${type.cap?.name}' has no func '${name}'`, suggestion(name, agent.funcs.keys()));
+            else
+                w.report(
+                    "UNKNOWN_FUNCTION",
+                    at,
+                    `agent '${type.cap?.name}' has no func '${name}'`,
+                    suggestion(w.checking, name, agent.funcs.keys()),
+                );
             return unknown(w, e);
         }
         case "tool":
@@ -178,7 +184,7 @@ function method(w: Walk, e: Call, callee: Member): Type {
         case "json": {
             const row = BUILTINS_ON.json.get(name);
             if (row !== undefined) return builtin(w, e, row, `json.${name}()`, ANY, 0, 0, 0);
-            w.report("UNKNOWN_METHOD", at, `json has no function '${name}'`, suggestion(name, BUILTINS_ON.json.keys()));
+            w.report("UNKNOWN_METHOD", at, `json has no function '${name}'`, suggestion(w.checking, name, BUILTINS_ON.json.keys()));
             return unknown(w, e);
         }
         case "none":
@@ -209,7 +215,7 @@ function method(w: Walk, e: Call, callee: Member): Type {
                 at,
                 message,
                 type.soft,
-                suggestion(name, rows.keys(), propertyNames(type)) ?? elsewhereHint(name, type.kind),
+                suggestion(w.checking, name, rows.keys(), propertyNames(type)) ?? elsewhereHint(name, type.kind),
                 type.kind === "object" ? name : null,
             );
             return unknown(w, e);

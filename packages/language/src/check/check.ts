@@ -46,6 +46,9 @@ export interface CheckedProgram {
     readonly info: CheckInfo;
 }
 
+/** Near names looked for in one check. */
+const MAX_SUGGESTIONS = 500;
+
 export function check(program: LoadedProgram): CheckedProgram {
     const files = new Map<string, FileScope>();
     for (const name of program.order) {
@@ -63,6 +66,7 @@ export function check(program: LoadedProgram): CheckedProgram {
         listsChange: false,
         writes: new Set(),
         readOnly: program.readOnly,
+        suggestions: MAX_SUGGESTIONS,
         depth: 0,
     };
     link(program, files);
@@ -79,7 +83,7 @@ export function check(program: LoadedProgram): CheckedProgram {
         func.queued = false;
         visit(checking, func);
     }
-    settleEffects(funcs);
+    settleEffects(checking, funcs);
     checkReach(checking, funcs);
     checkInstructions(funcs);
     for (const func of funcs) settlePending(checking, func);
@@ -130,7 +134,7 @@ function checkAgent(checking: Checking, agent: AgentScope): void {
             checkConfig(report, checking, file, null, node);
             agent.config = { ...agent.config, [node.key]: node };
         } else if (node.kind === "context") checkBudget(report, node.max);
-        else checkAgentUse(report, agent, node);
+        else checkAgentUse(report, checking, agent, node);
     }
 }
 

@@ -63,13 +63,13 @@ export function checkModel(
                 "UNKNOWN_MODEL",
                 range,
                 `there is no llm '${name}'`,
-                suggestion(name, llms(file)) ?? { hint: `add import llm ${name} from "…"` },
+                suggestion(checking, name, llms(file)) ?? { hint: `add import llm ${name} from "…"` },
             );
         return;
     }
     found.used = true;
     if (found.kind !== "llm")
-        report("INVALID_MODEL_BINDING", range, `'${name}' is a ${found.kind}, not an llm`, suggestion(name, llms(file)));
+        report("INVALID_MODEL_BINDING", range, `'${name}' is a ${found.kind}, not an llm`, suggestion(checking, name, llms(file)));
 }
 
 function llms(file: FileScope): string[] {
@@ -260,17 +260,17 @@ function statementIn(e: Expr, statements: readonly Stmt[]): Expr | null {
 
 // ---- use of an agent -------------------------------------------------------------------------------------------------
 
-export function checkAgentUse(report: Report, agent: AgentScope, node: Use | UseOneOf): void {
+export function checkAgentUse(report: Report, checking: Checking, agent: AgentScope, node: Use | UseOneOf): void {
     checkDeclaration(report, node);
     for (const value of valuesOf(node)) {
         const call = callIn(value);
         if (call !== null) reportCall(report, call);
-        else names(report, agent, value);
+        else names(report, checking, agent, value);
     }
     agent.uses = entry(node, agent.uses);
 }
 
-function names(report: Report, agent: AgentScope, e: Expr): void {
+function names(report: Report, checking: Checking, agent: AgentScope, e: Expr): void {
     switch (e.kind) {
         case "ident": {
             const found = agent.funcs.get(e.name) ?? agent.file.names.get(e.name);
@@ -284,6 +284,7 @@ function names(report: Report, agent: AgentScope, e: Expr): void {
                     e.range,
                     `'${e.name}' is no file import`,
                     suggestion(
+                        checking,
                         e.name,
                         [...agent.file.names.values()].filter((one) => one.kind === "file").map((one) => one.name),
                     ) ?? {
@@ -293,25 +294,25 @@ function names(report: Report, agent: AgentScope, e: Expr): void {
             return;
         }
         case "member":
-            names(report, agent, e.object);
+            names(report, checking, agent, e.object);
             return;
         case "index":
-            names(report, agent, e.object);
-            names(report, agent, e.index);
+            names(report, checking, agent, e.object);
+            names(report, checking, agent, e.index);
             return;
         case "unary":
         case "paren":
-            names(report, agent, e.value);
+            names(report, checking, agent, e.value);
             return;
         case "binary":
-            names(report, agent, e.left);
-            names(report, agent, e.right);
+            names(report, checking, agent, e.left);
+            names(report, checking, agent, e.right);
             return;
         case "list":
-            for (const item of e.items) names(report, agent, item.kind === "spread" ? item.value : item);
+            for (const item of e.items) names(report, checking, agent, item.kind === "spread" ? item.value : item);
             return;
         case "object":
-            for (const one of e.entries) names(report, agent, one.value);
+            for (const one of e.entries) names(report, checking, agent, one.value);
             return;
         case "if.expr":
         case "try.expr":

@@ -10,7 +10,10 @@ import { bit, type Checking, diagnostic, type FuncInfo } from "./model.ts";
 import { effectName } from "./sites.ts";
 import { shown } from "./names.ts";
 
-export function settleEffects(funcs: readonly FuncInfo[]): void {
+/** Effects of one function that are told apart; what is beyond is told by kind (`tool:*`). */
+const MAX_EFFECTS = 300;
+
+export function settleEffects(checking: Checking, funcs: readonly FuncInfo[]): void {
     const callers = new Map<FuncInfo, Set<FuncInfo>>();
     for (const func of funcs)
         for (const edge of func.calls) {
@@ -27,7 +30,7 @@ export function settleEffects(funcs: readonly FuncInfo[]): void {
     for (let func = queue.pop(); func !== undefined; func = queue.pop()) {
         queued.delete(func);
         for (const caller of callers.get(func) ?? []) {
-            if (!spread(caller, func) || queued.has(caller)) continue;
+            if (!spread(checking, caller, func) || queued.has(caller)) continue;
             queued.add(caller);
             queue.push(caller);
         }
@@ -35,9 +38,17 @@ export function settleEffects(funcs: readonly FuncInfo[]): void {
 }
 
 /** Takes over into `caller` what it reaches through `callee`; true where that was new. */
-function spread(caller: FuncInfo, callee: FuncInfo): boolean {
+function spread(checking: Checking, caller: FuncInfo, callee: FuncInfo): boolean {
     const size = caller.effects.size;
-    for (const effect of callee.effects) caller.effects.add(effect);
+    for (const effect of callee.effects) {
+        if (caller.effects.size < MAX_EFFECTS || caller.effects.has(effect)) {
+            caller.effects.add(effect);
+            continue;
+        }
+        const kind = `${effect.split(":")[0]}:*`;
+        if (checking.writes.has(effect)) checking.writes.add(kind);
+        caller.effects.add(kind);
+    }
     let { mutates } = caller;
     if (callee.mutates !== 0)
         for (const edge of caller.calls) {
@@ -60,7 +71,7 @@ export function checkReach(checking: Checking, funcs: readonly FuncInfo[]): void
                     diagnostic(
                         func.file,
                         "LAMBDA_EFFECT",
-                        edge.inLambda && edge.ranges.length === 1 ? at : at,
+                        at,
                         `a lambda cannot call '${shown(callee.name)}', which reaches ${effectName(first(callee.effects))}`,
                     ),
                 );

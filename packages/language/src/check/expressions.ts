@@ -45,7 +45,7 @@ export function expr(w: Walk, e: Expr): Type {
             w.isFresh(0);
             return STRING;
         case "call":
-            return deeper(w, e);
+            return call(w, e);
         case "number":
             w.isFresh(0);
             return NUMBER;
@@ -64,13 +64,13 @@ export function expr(w: Walk, e: Expr): Type {
         case "index":
             return readIndex(w, e);
         case "unary": {
-            const type = expr(w, e.value);
+            const type = inner(w, e.value);
             if (e.op === "-") operand(w, type, e.value, "-");
             w.isFresh(w.data);
             return e.op === "-" ? NUMBER : BOOLEAN;
         }
         case "paren":
-            return expr(w, e.value);
+            return inner(w, e.value);
         case "generate":
             return generate(w, e);
         case "parallel":
@@ -87,9 +87,10 @@ export function expr(w: Walk, e: Expr): Type {
     }
 }
 
-function deeper(w: Walk, e: Expr & { kind: "call" }): Type {
+/** What stands inside another expression. Every way down passes here, by `scoped`, or counts for itself. */
+export function inner(w: Walk, e: Expr): Type {
     w.checking.depth++;
-    const type = call(w, e);
+    const type = expr(w, e);
     w.checking.depth--;
     return type;
 }
@@ -143,7 +144,7 @@ function nowhere(w: Walk, name: string, range: Range): Type {
         return ANY;
     }
     const later = w.func.locals.find((one) => one.name === name);
-    const hint = suggestion(name, w.names.keys(), w.agent?.funcs.keys() ?? [], w.file.names.keys());
+    const hint = suggestion(w.checking, name, w.names.keys(), w.agent?.funcs.keys() ?? [], w.file.names.keys());
     w.report(
         "UNKNOWN_IDENTIFIER",
         range,
@@ -161,7 +162,7 @@ function nowhere(w: Walk, name: string, range: Range): Type {
 // ---- members and items -----------------------------------------------------------------------------------------------
 
 function readMember(w: Walk, e: Member): Type {
-    return propertyOf(w, expr(w, e.object), e);
+    return propertyOf(w, inner(w, e.object), e);
 }
 
 /** What reading the member gives; the object has been walked. */
@@ -176,7 +177,7 @@ export function propertyOf(w: Walk, type: Type, e: Member): Type {
             if (found != null) return found;
             if (found === null && !e.safe) {
                 const isMethod = BUILTINS_ON.object.has(name);
-                const extra = isMethod ? { hint: `call it: .${name}(…)` } : suggestion(name, propertyNames(type));
+                const extra = isMethod ? { hint: `call it: .${name}(…)` } : suggestion(w.checking, name, propertyNames(type));
                 const known =
                     extra ??
                     (propertyNames(type).length > 0 ? { hint: `it has ${propertyNames(type).slice(0, 12).join(", ")}` } : undefined);
@@ -193,7 +194,7 @@ export function propertyOf(w: Walk, type: Type, e: Member): Type {
                 w.isFresh(w.data);
                 return row.result === "list" ? (type.item === null ? LIST : type) : NUMBER;
             }
-            const hint = row !== undefined ? `call it: .${name}(…)` : suggestion(name, BUILTINS_ON[type.kind].keys())?.hint;
+            const hint = row !== undefined ? `call it: .${name}(…)` : suggestion(w.checking, name, BUILTINS_ON[type.kind].keys())?.hint;
             if (!e.safe || row !== undefined)
                 w.suspect(
                     "UNKNOWN_PROPERTY",
@@ -218,7 +219,12 @@ export function propertyOf(w: Walk, type: Type, e: Member): Type {
             const found = agent?.funcs.get(name);
             w.isFresh(DATA);
             if (agent !== null && found === undefined)
-                w.report("UNKNOWN_FUNCTION", at, `agent '${type.cap?.name}' has no func '${name}'`, suggestion(name, agent.funcs.keys()));
+                w.report(
+                    "UNKNOWN_FUNCTION",
+                    at,
+                    `agent '${type.cap?.name}' has no func '${name}'`,
+                    suggestion(w.checking, name, agent.funcs.keys()),
+                );
             return found?.type ?? maybeCapability(type.cap as Binding);
         }
         case "memory":
@@ -239,9 +245,9 @@ export function propertyOf(w: Walk, type: Type, e: Member): Type {
 }
 
 function readIndex(w: Walk, e: Index): Type {
-    const type = expr(w, e.object);
+    const type = inner(w, e.object);
     const { share, params, data } = w;
-    const index = expr(w, e.index);
+    const index = inner(w, e.index);
     w.share = share;
     w.params = params;
     w.data |= data;
@@ -287,7 +293,7 @@ function list(w: Walk, e: ListLit): Type {
     let data = 0;
     let cap: Binding | null = null;
     for (const one of e.items) {
-        const type = expr(w, one.kind === "spread" ? one.value : one);
+        const type = inner(w, one.kind === "spread" ? one.value : one);
         data |= w.data;
         cap ??= type.cap;
     }
@@ -300,7 +306,7 @@ function object(w: Walk, e: ObjectLit): Type {
     let cap: Binding | null = null;
     let fields: Map<string, Type> | null = new Map();
     for (const one of e.entries) {
-        const type = expr(w, one.value);
+        const type = inner(w, one.value);
         data |= w.data;
         cap ??= type.cap;
         if (one.kind === "spread") fields = null;
@@ -314,9 +320,9 @@ function object(w: Walk, e: ObjectLit): Type {
 // ---- operators -------------------------------------------------------------------------------------------------------
 
 function binary(w: Walk, e: Binary): Type {
-    const left = expr(w, e.left);
+    const left = inner(w, e.left);
     const { share, params, data } = w;
-    const right = expr(w, e.right);
+    const right = inner(w, e.right);
     switch (e.op) {
         case "??": {
             w.share = Math.min(share, w.share);
@@ -400,7 +406,9 @@ function compared(w: Walk, e: Binary, left: Type, right: Type): void {
         other.range,
         `it is never ${JSON.stringify(other.value)}`,
         type.soft,
-        suggestion(other.value, type.values) ?? { hint: `it is one of ${type.values.map((one) => JSON.stringify(one)).join(", ")}` },
+        suggestion(w.checking, other.value, type.values) ?? {
+            hint: `it is one of ${type.values.map((one) => JSON.stringify(one)).join(", ")}`,
+        },
     );
 }
 
@@ -419,7 +427,7 @@ function ifExpr(w: Walk, e: IfExpr): Type {
         data |= w.data;
     };
     for (const one of e.branches) {
-        expr(w, one.test);
+        inner(w, one.test);
         branch(scoped(w, one.body));
     }
     if (e.otherwise !== undefined) branch(scoped(w, e.otherwise));

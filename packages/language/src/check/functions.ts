@@ -20,17 +20,15 @@ import { ANY, contractType, join, literalType, maybeCapability, misfit, type Typ
 const SETTLED = 4;
 /** Visits of one function; more would only refine what is known. */
 const MAX_VISITS = 12;
-/** Depth of calls under way up to which a callee is walked first. */
-const MAX_DEPTH = 150;
+/** Depth of blocks and expressions under way up to which a callee is walked first. A tree is at most some 1,300 deep (the parser's R3). */
+const MAX_DEPTH = 100;
 
 /** What a call of the function gives; null where nothing is known yet. */
 export function summary(w: Walk, func: FuncInfo): Type | null {
     if (func.state === "new" && w.checking.depth < MAX_DEPTH) visit(w.checking, func);
-    if (func.state === "done") {
-        func.early.add(w.func);
-        return func.result;
-    }
-    func.early.add(w.func);
+    func.readers.add(w.func);
+    if (func.state === "done") return func.result;
+    if (func.state === "new") func.blind.add(w.func);
     return func.node.result === undefined ? null : func.result;
 }
 
@@ -41,15 +39,15 @@ export function visit(checking: Checking, func: FuncInfo): void {
     const { returns, data } = func;
     const { cap } = func.result;
     const widened = new Map<number, Local>();
-    // Calls under way count anew for nobody: a nested visit goes on from where its caller is.
     for (let walks = 1; walks <= 2 * SETTLED && walk(checking, func, widened, walks > SETTLED); walks++);
     func.state = "done";
-    if (func.returns === returns && func.data === data && func.result.cap === cap) return;
-    for (const caller of func.early) {
+    const same = func.returns === returns && func.data === data && func.result.cap === cap;
+    for (const caller of same ? func.blind : func.readers) {
         if (caller.state === "new" || caller.queued) continue;
         caller.queued = true;
         checking.queue.push(caller);
     }
+    func.blind.clear();
 }
 
 /** One walk; true where another one would know more. */
@@ -150,26 +148,28 @@ function shadows(w: Walk, name: string, range: Range, other: Range): void {
 }
 
 /** What parameters of functions take data that the source does not hold: by parameter, as a mask. */
-export function dataParams(funcs: readonly FuncInfo[]): Map<FuncInfo, number> {
+function dataParams(funcs: readonly FuncInfo[]): Map<FuncInfo, number> {
     const known = new Map<FuncInfo, number>();
-    const add = (func: FuncInfo, mask: number): boolean => {
+    const queue: FuncInfo[] = [];
+    const add = (func: FuncInfo, mask: number): void => {
         const before = known.get(func) ?? 0;
-        if ((before | mask) === before) return false;
+        if ((before | mask) === before) return;
         known.set(func, before | mask);
-        return true;
+        queue.push(func);
     };
-    for (const func of funcs) if (func.node.main) add(func, -1);
-    for (let changed = true; changed; ) {
-        changed = false;
-        for (const func of funcs) {
-            const own = known.get(func) ?? 0;
-            for (const edge of func.calls)
-                for (let i = 0; i * 3 < edge.args.length; i++) {
-                    const data = edge.args[i * 3 + 2] as number;
-                    if (((data & DATA) !== 0 || (data & own & ~DATA) !== 0) && add(edge.callee, bit(i))) changed = true;
-                }
-        }
+    const onward = (func: FuncInfo): void => {
+        const own = known.get(func) ?? 0;
+        for (const edge of func.calls)
+            for (let i = 0; i * 3 < edge.args.length; i++) {
+                const data = edge.args[i * 3 + 2] as number;
+                if ((data & DATA) !== 0 || (data & own & ~DATA) !== 0) add(edge.callee, bit(i));
+            }
+    };
+    for (const func of funcs) {
+        if (func.node.main) add(func, -1);
+        onward(func);
     }
+    for (let func = queue.pop(); func !== undefined; func = queue.pop()) onward(func);
     return known;
 }
 

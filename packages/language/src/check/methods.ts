@@ -8,7 +8,7 @@
 import type { Arg, Call, Expr, Lambda, Member } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { type BuiltinRow, METHODS } from "./builtins.ts";
-import { expr } from "./expressions.ts";
+import { inner } from "./expressions.ts";
 import { type Binding, DATA, type FuncInfo, type Walk } from "./model.ts";
 import { arity, mutate, plain, raise, unknown } from "./sites.ts";
 import { toolWrites } from "./tools.ts";
@@ -126,7 +126,7 @@ function args(
                 continue;
             }
         }
-        const type = expr(w, arg.value);
+        const type = inner(w, arg.value);
         all |= w.data;
         first ??= type;
     }
@@ -154,7 +154,7 @@ function lambda(w: Walk, e: Lambda, item: Type, share: number, params: number, d
         w.data = data;
         w.define(name.text, name.range, i === 0 ? item : i === 1 ? NUMBER : ANY);
     }
-    const type = expr(w, e.body);
+    const type = inner(w, e.body);
     w.leave(mark);
     w.lambda--;
     w.breakable = breakable;

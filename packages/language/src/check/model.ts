@@ -135,8 +135,10 @@ export interface FuncInfo {
     result: Type;
     /** Capabilities that calls pass, by parameter. */
     readonly passed: (Binding | null)[];
-    /** Functions that read this one's summary before it was whole. */
-    readonly early: Set<FuncInfo>;
+    /** Functions that have read what is known of this one. */
+    readonly readers: Set<FuncInfo>;
+    /** Of these, the ones that read it when nothing was known. */
+    readonly blind: Set<FuncInfo>;
 }
 
 export interface Local {
@@ -172,7 +174,9 @@ export interface Checking {
     readonly writes: Set<string>;
     /** Import nodes of local modules that only read. */
     readonly readOnly: ReadonlySet<Import>;
-    /** Depth of expressions of all walks under way. */
+    /** Suggestions of near names that may still be looked for: a text full of errors needs no more. */
+    suggestions: number;
+    /** Depth of blocks and expressions of all walks under way. */
     depth: number;
 }
 

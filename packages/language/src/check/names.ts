@@ -187,7 +187,8 @@ function newFunc(node: Func, file: FileScope, agent: AgentScope | null): FuncInf
         data: 0,
         result: node.result === undefined ? ANY : contractType(node.result, file),
         passed: [],
-        early: new Set(),
+        readers: new Set(),
+        blind: new Set(),
     };
     file.funcs.push(info);
     return info;
@@ -263,7 +264,8 @@ function relative(from: string, target: string): string {
 }
 
 /** A hint for a name that nothing defines. */
-export function suggestion(name: string, ...known: Iterable<string>[]): Extra | undefined {
+export function suggestion(checking: Checking, name: string, ...known: Iterable<string>[]): Extra | undefined {
+    if (--checking.suggestions < 0) return undefined;
     const hint = didYouMean(
         name,
         known.flatMap((names) => [...names]),

@@ -5,7 +5,7 @@
  */
 import type { Arg, Call } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
-import { expr } from "./expressions.ts";
+import { inner } from "./expressions.ts";
 import { DATA, type Walk } from "./model.ts";
 import { ANY, CAPABILITIES, describe, type Type } from "./types.ts";
 
@@ -38,7 +38,7 @@ export function walkArgs(w: Walk, args: readonly Arg[], data: boolean): number {
     let all = 0;
     for (const arg of args) {
         plain(w, arg);
-        const type = expr(w, arg.value);
+        const type = inner(w, arg.value);
         all |= w.data;
         if (data && CAPABILITIES.has(type.kind))
             w.report("CONTRACT_MISMATCH", arg.value.range, `${describe(type)} is a capability and cannot be sent as data`, {

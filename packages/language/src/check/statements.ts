@@ -38,7 +38,9 @@ export function scoped(w: Walk, block: Block, caught?: Name): Type {
         w.isFresh(DATA);
         w.define(caught.text, caught.range, ANY);
     }
+    w.checking.depth++;
     const type = statements(w, block.statements);
+    w.checking.depth--;
     w.leave(mark);
     w.uses = uses;
     w.config = config;
@@ -292,7 +294,7 @@ function assign(w: Walk, s: Assign): void {
                         "UNKNOWN_IDENTIFIER",
                         range,
                         `'${name}' is not defined here`,
-                        suggestion(name, w.names.keys()) ?? { hint: `assign it first: ${name} = …` },
+                        suggestion(w.checking, name, w.names.keys()) ?? { hint: `assign it first: ${name} = …` },
                     );
             }
             w.define(name, range, type);

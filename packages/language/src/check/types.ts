@@ -295,24 +295,32 @@ export function describe(type: Type): string {
     }
 }
 
+/** How many contract nodes are compared before a misfit is taken for none: shapes can name one another in ways that multiply. */
+const MAX_WORK = 5000;
+
+interface Work {
+    left: number;
+}
+
 /**
  * Why a value of this type, written as `expr`, can never meet the contract; null where it may. Fields beyond the contract are no reason.
  */
-export function misfit(type: Type, expr: Expr | null, node: ContractNode, file: FileScope, refs = 0): string | null {
+export function misfit(type: Type, expr: Expr | null, node: ContractNode, file: FileScope, work: Work = { left: MAX_WORK }): string | null {
+    if (--work.left < 0) return null;
     if (CAPABILITIES.has(type.kind)) return `${describe(type)} is a capability, never data`;
     const plain = expr?.kind === "paren" ? expr.value : expr;
     switch (node.kind) {
         case "c.name": {
             const name = node.name.text;
             if (!Object.hasOwn(BASIC, name)) {
-                const shape = refs < MAX_REFS ? file.shapes.get(name) : undefined;
-                return shape === undefined ? null : misfit(type, plain, shape.contract, file, refs + 1);
+                const shape = file.shapes.get(name);
+                return shape === undefined ? null : misfit(type, plain, shape.contract, file, work);
             }
             if (name === "json" || type.kind === "any" || type.kind === name || type.optional) return null;
             return `${describe(type)} is no ${name}`;
         }
         case "c.optional":
-            return type.kind === "none" ? null : misfit(type, plain, node.of, file, refs);
+            return type.kind === "none" ? null : misfit(type, plain, node.of, file, work);
         case "c.literal": {
             const value = plain === null ? undefined : literalOf(plain);
             if (value !== undefined) return value === node.value ? null : `${JSON.stringify(value)} is not ${JSON.stringify(node.value)}`;
@@ -324,7 +332,7 @@ export function misfit(type: Type, expr: Expr | null, node: ContractNode, file: 
         case "c.union": {
             let reason: string | null = null;
             for (const member of node.members) {
-                reason = misfit(type, plain, member, file, refs);
+                reason = misfit(type, plain, member, file, work);
                 if (reason === null) return null;
             }
             if (!node.members.every((one) => one.kind === "c.literal")) return `${describe(type)} fits none of the alternatives`;
@@ -338,7 +346,7 @@ export function misfit(type: Type, expr: Expr | null, node: ContractNode, file: 
             if (plain?.kind !== "list") return null;
             for (const item of plain.items) {
                 if (item.kind === "spread") continue;
-                const reason = misfit(literalType(item), item, node.item, file, refs);
+                const reason = misfit(literalType(item), item, node.item, file, work);
                 if (reason !== null) return `in its items ${reason}`;
             }
             return null;
@@ -356,7 +364,7 @@ export function misfit(type: Type, expr: Expr | null, node: ContractNode, file: 
                 }
                 if (field.type === undefined) continue;
                 if (own.kind === "none" && field.optional) continue;
-                const reason = misfit(own, entryOf(plain, name), field.type, file, refs);
+                const reason = misfit(own, entryOf(plain, name), field.type, file, work);
                 if (reason !== null) return `in '${name}' ${reason}`;
             }
             return null;
