@@ -1,6 +1,6 @@
 // Writes src/compile/fused.ts: one closure for every hot operator and kind of operand.
 // V8 keeps type feedback per closure site, so a shared closure with the operator as a parameter is 2-3 times slower.
-// Run: node packages/machine/scripts/fused.mjs
+// Run: node packages/machine/scripts/fused.mjs, then format the result.
 import { writeFileSync } from "node:fs";
 
 const KINDS = [
@@ -85,4 +85,5 @@ for (const name of ASSIGNED) {
     out.push(`    const whole = ${name}Code(l, r, at);`, "    return (f) => {", "        f[slot] = whole(f);", "        return undefined;", "    };", "}", "");
 }
 while (out.at(-1) === "") out.pop();
-writeFileSync(new URL("../src/compile/fused.ts", import.meta.url), `${out.join("\n")}\n`);
+export const source = `${out.join("\n")}\n`;
+if (import.meta.main) writeFileSync(new URL("../src/compile/fused.ts", import.meta.url), source);

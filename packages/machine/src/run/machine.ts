@@ -244,7 +244,10 @@ export class Machine {
                 failed = error;
             }
         }
-        this.withdrawn.push(...this.waiting.keys());
+        // What was asked for and not yet handed out is simply not handed out.
+        const unseen = new Set(this.effects.filter((e) => this.waiting.has(e.path)).map((e) => e.path));
+        this.effects = this.effects.filter((e) => !unseen.has(e.path));
+        for (const path of this.waiting.keys()) if (!unseen.has(path)) this.withdrawn.push(path);
         this.waiting.clear();
         this.inbox = [];
         this.ready = [];
