@@ -98,13 +98,17 @@ export function eventOf(row: EventRow, run: string, blobs: Blobs): SealedEvent {
 
 export function infoOf(row: RunRow, blobs: Blobs): RunInfo {
     const owner = parseOwner(row.owner);
+    const { options } = row;
     const result = row.result === null ? {} : (unpack(row.result, blobs) as Pick<RunInfo, "value" | "failure">);
     return {
         id: row.id,
         program: row.program,
         file: row.file,
         root: row.root,
-        options: unpack(row.options, blobs),
+        // Read when asked for: the contents of imported files are in it.
+        get options() {
+            return unpack(options, blobs);
+        },
         started: row.started,
         ended: row.ended,
         status: row.status,

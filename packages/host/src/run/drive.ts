@@ -12,6 +12,7 @@
  */
 import type { Json } from "@remit/language";
 import type { Effect, Failure, MachineEvent, Outcome, Usage } from "@remit/machine";
+import { LedgerError } from "../ledger/error.ts";
 import { type LedgerStore, type RunEnd, type RunWriter, addUsage } from "../ledger/store.ts";
 import { childOf } from "./child.ts";
 import { type Interrupt, runClock } from "./clock.ts";
@@ -236,7 +237,12 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
         }
     } catch (error) {
         perform.abort("the run could not go on");
-        writer.release();
+        try {
+            writer.release();
+        } catch (second) {
+            // A ledger that takes nothing more cannot be told that it is let go; the first error says why.
+            if (!(second instanceof LedgerError)) throw second;
+        }
         throw error;
     } finally {
         clock.close();

@@ -44,7 +44,7 @@ export interface RemitProgram<I = Json, O = Json> {
     readonly diagnostics: readonly Diagnostic[];
     /** The ledger that runs are kept in; null where each run has its own in memory. */
     ledger(): Promise<LedgerStore | null>;
-    /** Ends what tools and models hold open. Runs that go on are not waited for. */
+    /** Ends what tools and models hold open, and closes the ledger if it was opened here. Runs that go on are not waited for. */
     close(): Promise<void>;
 }
 
@@ -120,7 +120,10 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
         root: loaded.root,
         diagnostics: loaded.diagnostics,
         ledger: async () => store,
-        close: shared.close,
+        close: async () => {
+            await shared.close();
+            if (store !== null && store !== options.ledger) store.close();
+        },
     });
 }
 

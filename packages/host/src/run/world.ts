@@ -7,6 +7,7 @@
  */
 import type { Json } from "@remit/language";
 import type { Effect } from "@remit/machine";
+import type { Memories } from "../memory/memory.ts";
 import { createScrubber } from "../secret/scrub.ts";
 import { environmentSecrets } from "../secret/names.ts";
 import type { Tools } from "../tool/tools.ts";
@@ -36,16 +37,23 @@ export function worldOf(root: string, setting: Setting, options: HostOptions): W
         const { createTools } = await import("../tool/tools.ts");
         return createTools(config, { root, workspace, env, functions: options.tools ?? {}, secret });
     });
+    const memories = lazy(async (): Promise<Memories> => {
+        const { createMemories } = await import("../memory/memory.ts");
+        return createMemories({ root, workspace });
+    });
     const host = hostOf(
         {
             ...basics,
             tool: async (effect, io) => (await tools.get()).perform(effect, io),
+            remember: async (effect, io) => (await memories.get()).remember(effect, io),
+            recall: async (effect, io) => (await memories.get()).recall(effect, io),
             ...options.performers,
         },
         {
             repeatable: async (effect) => effect.kind === "tool" && (await tools.get()).repeatable(effect),
             close: async () => {
-                await (await tools.take())?.close();
+                const open = await Promise.all([tools.take(), memories.take()]);
+                await Promise.all(open.map((one) => one?.close()));
             },
         },
     );
