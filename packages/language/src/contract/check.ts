@@ -36,7 +36,7 @@ export const LLM_RESULT: Names = { what: "LLM result", matching: "the generate r
 
 export const MAX_DEPTH = 500;
 export const MAX_ERRORS = 50;
-const MAX_VISITS = 30_000_000;
+const MAX_VISITS = 15_000_000;
 
 export type Checker = (value: unknown) => Checked;
 
@@ -204,6 +204,7 @@ function objectOf(fields: readonly Field[], runs: readonly Run[], x: { shapes: S
     const declared = new Set(fields.map((field) => field.name));
     const absentWhenNone = fields.map((field) => mayBeAbsent(field) && !takesNone(field.contract, x.shapes));
     const words = fields.map((field) => phrase(field.contract, x.shapes));
+    const defaults = fields.map((field, i) => defaultOf(field, runs[i] as Run));
     return (value, pass, depth) => {
         if (!isObject(value)) return fail(pass, "type", "an object", gotText(value, false));
         if (!room(pass, depth, fields.length)) return undefined;
@@ -220,7 +221,7 @@ function objectOf(fields: readonly Field[], runs: readonly Run[], x: { shapes: S
             if (own === undefined || (own === null && absentWhenNone[i] === true)) {
                 if (field.default !== undefined) {
                     out ??= { ...value };
-                    setOwn(out, name, copyJson(field.default));
+                    setOwn(out, name, (defaults[i] as () => Json)());
                 } else if (field.optional !== true) {
                     fail(pass, "missing", words[i] as string, "nothing", name);
                     bad = true;
@@ -242,6 +243,25 @@ function objectOf(fields: readonly Field[], runs: readonly Run[], x: { shapes: S
         }
         if (!extras(value, declared, met, pass, depth, x) || bad) return undefined;
         return out ?? value;
+    };
+}
+
+/**
+ * The default of a field, with the defaults of its own fields filled in; a fresh copy each time. A default inside of which the same default
+ * would be filled in again is left as written there.
+ */
+function defaultOf(field: Field, run: Run): () => Json {
+    let complete: Json | undefined;
+    let under = false;
+    return () => {
+        if (complete === undefined && !under) {
+            under = true;
+            const pass = newPass();
+            pass.quiet = true;
+            complete = run(field.default as Json, pass, 0) ?? (field.default as Json);
+            under = false;
+        }
+        return copyJson(complete ?? (field.default as Json));
     };
 }
 

@@ -44,7 +44,7 @@ export function compileCoercion(contract: Contract, shapes: Shapes): (value: Jso
     return (value) => run(value, { left: MAX_VISITS, tried: new Map() }, 0);
 }
 
-const MAX_VISITS = 30_000_000;
+const MAX_VISITS = 15_000_000;
 
 /** `tried`: what a list or object became as a union. */
 interface Pass {
@@ -62,7 +62,7 @@ const MAX_NUMBER = 400;
 function toNumber(value: Json): Json {
     if (typeof value !== "string" || value.length > MAX_NUMBER || !NUMBER.test(value)) return value;
     const number = Number(value);
-    return Number.isInteger(number) ? (Number.isSafeInteger(number) ? number : value) : number;
+    return Number.isSafeInteger(number) || (Number.isFinite(number) && !Number.isInteger(number)) ? number : value;
 }
 
 function toBoolean(value: Json): Json {

@@ -54,16 +54,17 @@ export function showJson(value: Json, depth = 0): string {
     return entries.length === 0 ? "{}" : `{ ${entries.join(", ")} }`;
 }
 
-/** Numbers are written without exponents. */
+/** Without an exponent; with a fraction where the language takes no whole number of that size. */
 export function numberText(value: number | boolean): string {
     if (typeof value === "boolean") return String(value);
     if (Object.is(value, -0)) return "-0";
+    const large = Number.isInteger(value) && Math.abs(value) > 2 ** 53 ? ".0" : "";
     const text = String(value);
     const found = /^(-?)(\d)(?:\.(\d+))?e([+-])(\d+)$/.exec(text);
-    if (found === null) return text;
+    if (found === null) return text + large;
     const [, sign = "", head = "", tail = "", direction, power] = found;
     const digits = head + tail;
     const by = Number(power);
     if (direction === "-") return `${sign}0.${"0".repeat(by - 1)}${digits}`;
-    return `${sign}${digits}${"0".repeat(Math.max(0, by - tail.length))}`;
+    return sign + digits + "0".repeat(Math.max(0, by - tail.length)) + large;
 }

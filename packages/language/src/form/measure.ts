@@ -79,86 +79,73 @@ function deepest(text: string, most: number): number {
     return max;
 }
 
-interface Visit {
-    readonly value: unknown;
-    readonly depth: number;
-    readonly place: Place | null;
+/** A list or object under way. `keys`: null for a list. */
+interface Open {
+    readonly value: { readonly [key: string]: unknown };
+    readonly keys: readonly string[] | null;
+    readonly size: number;
+    next: number;
 }
 
 /** Whether a value is JSON within the caps. The first thing that is wrong is added, and nothing after it is looked at. */
-export function measure(value: unknown, caps: Caps, errors: Errors): boolean {
-    const work: Visit[] = [{ value, depth: 0, place: null }];
+export function measure(root: unknown, caps: Caps, errors: Errors): boolean {
+    const open: Open[] = [];
     let nodes = 0;
     let units = 0;
-    for (let at = work.pop(); at !== undefined; at = work.pop()) {
+    let value = root;
+    const wrong = (code: "FORM_JSON" | "FORM_STRING", message: string): false => {
+        errors.add(code, placeOf(open), message);
+        return false;
+    };
+    for (;;) {
         if (++nodes > caps.nodes) {
             errors.add("FORM_NODES", null, `the form has more than ${caps.nodes} values`);
             return false;
         }
-        const { value: v, place } = at;
-        switch (typeof v) {
-            case "string":
-                if (v.length > caps.string) {
-                    errors.add("FORM_STRING", place, `the text has more than ${caps.string} characters`);
-                    return false;
-                }
-                units += v.length + 2;
-                break;
-            case "number":
-                if (!Number.isFinite(v)) {
-                    errors.add("FORM_JSON", place, `${v} is no JSON number`);
-                    return false;
-                }
-                units += 1;
-                break;
-            case "boolean":
-                units += 4;
-                break;
-            case "object": {
-                if (v === null) {
-                    units += 4;
-                    break;
-                }
-                if (at.depth >= caps.depth) {
-                    errors.add("FORM_DEPTH", null, `the form is nested more than ${caps.depth} deep`);
-                    return false;
-                }
-                const size = Array.isArray(v) ? v.length : undefined;
-                if (size !== undefined && nodes + work.length + size > caps.nodes) {
-                    errors.add("FORM_NODES", null, `the form has more than ${caps.nodes} values`);
-                    return false;
-                }
-                if (size === undefined && !isRecord(v)) {
-                    errors.add("FORM_JSON", place, "this object is no plain JSON object");
-                    return false;
-                }
-                units += 2;
-                if (Array.isArray(v))
-                    for (let i = v.length - 1; i >= 0; i--) work.push({ value: v[i], depth: at.depth + 1, place: { up: place, key: i } });
-                else {
-                    const keys = Object.keys(v);
-                    for (let i = keys.length - 1; i >= 0; i--) {
-                        const key = keys[i] as string;
-                        if (key.length > caps.string) {
-                            errors.add("FORM_STRING", place, `a key has more than ${caps.string} characters`);
-                            return false;
-                        }
-                        units += key.length + 3;
-                        work.push({ value: (v as { [key: string]: unknown })[key], depth: at.depth + 1, place: { up: place, key } });
-                    }
-                }
-                break;
-            }
-            default:
-                errors.add("FORM_JSON", place, `${typeof v} is no JSON value`);
+        if (typeof value === "string") {
+            if (value.length > caps.string) return wrong("FORM_STRING", `the text has more than ${caps.string} characters`);
+            units += value.length + 2;
+        } else if (typeof value === "number") {
+            if (!Number.isFinite(value)) return wrong("FORM_JSON", `${value} is no JSON number`);
+            units += 1;
+        } else if (value === null || typeof value === "boolean") units += 4;
+        else if (typeof value !== "object") return wrong("FORM_JSON", `${typeof value} is no JSON value`);
+        else {
+            if (open.length >= caps.depth) {
+                errors.add("FORM_DEPTH", null, `the form is nested more than ${caps.depth} deep`);
                 return false;
+            }
+            const keys = Array.isArray(value) ? null : Object.keys(value);
+            if (keys !== null && !isRecord(value)) return wrong("FORM_JSON", "this object is no plain JSON object");
+            units += 2;
+            open.push({ value: value as Open["value"], keys, size: keys?.length ?? (value as unknown[]).length, next: 0 });
         }
         if (units > caps.bytes) {
             errors.add("FORM_BYTES", null, `the form has more than ${caps.bytes} bytes`);
             return false;
         }
+        let at = open[open.length - 1];
+        while (at !== undefined && at.next >= at.size) {
+            open.pop();
+            at = open[open.length - 1];
+        }
+        if (at === undefined) return true;
+        const i = at.next++;
+        if (at.keys === null) value = (at.value as unknown as readonly unknown[])[i];
+        else {
+            const key = at.keys[i] as string;
+            if (key.length > caps.string) return wrong("FORM_STRING", `a key has more than ${caps.string} characters`);
+            units += key.length + 3;
+            value = at.value[key];
+        }
     }
-    return true;
+}
+
+/** The place of the value that is being looked at. */
+function placeOf(open: readonly Open[]): Place | null {
+    let place: Place | null = null;
+    for (const { keys, next } of open) place = { up: place, key: keys === null ? next - 1 : (keys[next - 1] as string) };
+    return place;
 }
 
 function isRecord(value: object): boolean {

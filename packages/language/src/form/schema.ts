@@ -107,7 +107,7 @@ function ruleSchema(rule: Rule): JsonObject {
         case "one":
             return rule.of.length === 1 ? { const: rule.of[0] as Json } : { enum: [...rule.of] };
         case "literal":
-            return { type: rule.none ? ["string", "number", "boolean", "null"] : ["string", "number", "boolean"] };
+            return { type: rule.expression ? ["string", "number", "boolean", "null"] : ["string", "number", "boolean"] };
         case "json":
             return {};
         case "list":

@@ -65,11 +65,10 @@ function checkOne({ value, rule, place }: Task, errors: Errors, inner: Task[], o
             checkOneOf(value, rule.of, add);
             return;
         case "literal":
-            if (value === null && rule.none) return;
+            if (value === null && rule.expression) return;
             if (value === null || typeof value === "object")
-                add("FORM_TYPE", `must be a text, a number, true or false${rule.none ? ", or null" : ""}, not ${shown(value)}`);
-            else if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value))
-                add("FORM_VALUE", "a whole number beyond 2^53 cannot be kept exactly");
+                add("FORM_TYPE", `must be a text, a number, true or false${rule.expression ? ", or null" : ""}, not ${shown(value)}`);
+            else if (!rule.expression && typeof value === "number" && isInexact(value)) add("FORM_VALUE", INEXACT);
             return;
         case "json":
             if (!options.authored) names(value, place, errors);
@@ -174,6 +173,12 @@ function names(value: unknown, place: Place | null, errors: Errors): void {
 
 function isObject(value: unknown): value is { [key: string]: unknown } {
     return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
+export const INEXACT = "a whole number beyond 2^53 cannot be kept exactly";
+
+export function isInexact(value: number): boolean {
+    return Number.isInteger(value) && Math.abs(value) > 2 ** 53;
 }
 
 const SHOWN = 40;

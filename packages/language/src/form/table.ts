@@ -22,8 +22,8 @@ export type Rule =
     | { readonly rule: "number"; readonly min?: number; readonly above?: number }
     | { readonly rule: "boolean" }
     | { readonly rule: "one"; readonly of: readonly (string | boolean)[] }
-    /** A string, number or boolean, and none where `none` says so. Integers are exact. */
-    | { readonly rule: "literal"; readonly none: boolean }
+    /** A string, number or boolean; with `expression` none too, and a whole number beyond 2^53 if it is written with a fraction. */
+    | { readonly rule: "literal"; readonly expression: boolean }
     | { readonly rule: "json" }
     | { readonly rule: "list"; readonly of: Rule; readonly min?: number; readonly max?: number }
     /** An object of `RECORDS`. */
@@ -183,7 +183,7 @@ export const NODES: Readonly<Record<"statement" | "expression" | "part" | "contr
     },
     expression: {
         literal: {
-            value: must({ rule: "literal", none: true }),
+            value: must({ rule: "literal", expression: true }),
             text: may({ rule: "text", pattern: /^-?\d+(?:\.\d+)?$/, what: "a number as written" }),
             ...AT,
         },
@@ -228,7 +228,7 @@ export const NODES: Readonly<Record<"statement" | "expression" | "part" | "contr
         none: {},
         list: { item: may(CONTRACT) },
         object: { fields: must(list(record("Field"))) },
-        literal: { value: must({ rule: "literal", none: false }) },
+        literal: { value: must({ rule: "literal", expression: false }) },
         union: { of: must(list(CONTRACT, 1)) },
         optional: { of: must(CONTRACT) },
         ref: { name: must(NAME, "a shape of the same file") },

@@ -12,6 +12,7 @@ import { compileTest } from "../contract/check.ts";
 import { BUILTINS_ON } from "../check/builtins.ts";
 import type { Errors, FormCode, Place } from "./errors.ts";
 import type { BranchForm, BudgetForm, ExprForm, FuncForm, StmtForm, UseForm, UseOneForm } from "./form.ts";
+import { INEXACT, isInexact } from "./structure.ts";
 import { below, checkContract, type FileNames, type Named, withHint } from "./names.ts";
 
 type Key = "model" | "role" | "description";
@@ -310,6 +311,8 @@ export class Walk {
             case "literal":
                 if (e.text !== undefined && (typeof e.value !== "number" || Number(e.text) !== e.value))
                     this.add("FORM_VALUE", below(place, "text"), "the text is not how this number is written");
+                else if (typeof e.value === "number" && isInexact(e.value) && e.text?.includes(".") !== true)
+                    this.add("NUMBER_TOO_LARGE", below(place, "value"), INEXACT);
                 return;
             case "name":
                 this.read(e.name, place, around);
