@@ -49,7 +49,8 @@ export function grammarOf(contract: Contract, shapes: Shapes): string {
         if (!rules.has(name)) {
             rules.set(name, COMMON[name]);
             if (name === "string") rules.set("char", COMMON.char);
-            if (name === "value") for (const needed of ["object", "array", "string", "char", "number", "key"] as const) rules.set(needed, COMMON[needed]);
+            if (name === "value")
+                for (const needed of ["object", "array", "string", "char", "number", "key"] as const) rules.set(needed, COMMON[needed]);
         }
         return name;
     };

@@ -21,7 +21,11 @@ interface LlamaModule {
 }
 interface Llama {
     loadModel(options: { modelPath: string }): Promise<Model>;
-    createGrammar(options: { grammar: string; stopGenerationTriggers?: readonly string[][]; trimWhitespaceSuffix?: boolean }): Promise<object>;
+    createGrammar(options: {
+        grammar: string;
+        stopGenerationTriggers?: readonly string[][];
+        trimWhitespaceSuffix?: boolean;
+    }): Promise<object>;
     dispose(): Promise<void>;
 }
 interface Model {
@@ -126,7 +130,13 @@ export async function loadLocal(engine: string, weights: string, contextSize: nu
             const grammar =
                 turn.grammar === null
                     ? {}
-                    : { grammar: await llama.createGrammar({ grammar: turn.grammar, stopGenerationTriggers: [], trimWhitespaceSuffix: true }) };
+                    : {
+                          grammar: await llama.createGrammar({
+                              grammar: turn.grammar,
+                              stopGenerationTriggers: [],
+                              trimWhitespaceSuffix: true,
+                          }),
+                      };
             const { response, metadata } = await chat.generateResponse(historyOf(turn.messages), {
                 ...grammar,
                 maxTokens: turn.maxTokens,

@@ -30,7 +30,8 @@ export interface LocalSetup {
 /** Loaded models of this process by their files, with how many hold them: weights take hundreds of megabytes, so nobody loads them twice. */
 const loaded = new Map<string, { readonly model: Promise<LocalModel>; holders: number }>();
 
-export const SETUP_HINT = "run the project's set-up, or set REMIT_LOCAL_MODEL to a GGUF file and REMIT_LLAMA to a folder with node-llama-cpp";
+export const SETUP_HINT =
+    "run the project's set-up, or set REMIT_LOCAL_MODEL to a GGUF file and REMIT_LLAMA to a folder with node-llama-cpp";
 
 /** Why the model cannot be used, or null. */
 export async function localReason(setup: Omit<LocalSetup, "uri">): Promise<string | null> {
@@ -90,7 +91,10 @@ export function localEngine(setup: LocalSetup): Engine {
         const maxTokens = Math.min(request.maxOutput ?? OUTPUT, room);
         if (room < 32) {
             const hint = "give the context items a budget (use x max 1k tokens), or set REMIT_LOCAL_CONTEXT";
-            return failed("model", `${uri} holds ${model.contextSize} tokens, and the prompt has about ${prompt}`, { hint, detail: { prompt, context: model.contextSize } });
+            return failed("model", `${uri} holds ${model.contextSize} tokens, and the prompt has about ${prompt}`, {
+                hint,
+                detail: { prompt, context: model.contextSize },
+            });
         }
         const grammar = request.contract === undefined ? null : grammarOf(request.contract, request.shapes ?? {});
         const reply = await model.turn({
@@ -103,7 +107,10 @@ export function localEngine(setup: LocalSetup): Engine {
                 if (request.stream) io.emit({ type: "text", delta });
             },
         });
-        const notes = grammar === null ? [] : [`texts of at most ${GRAMMAR_LIMITS.text} characters and lists of at most ${GRAMMAR_LIMITS.items} items`];
+        const notes =
+            grammar === null
+                ? []
+                : [`texts of at most ${GRAMMAR_LIMITS.text} characters and lists of at most ${GRAMMAR_LIMITS.items} items`];
         return {
             ok: true,
             raw: {

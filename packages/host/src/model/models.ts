@@ -1,0 +1,253 @@
+/**
+ * Performs `model` effects: chooses the model, asks it for one turn, reads the reply against the contract, counts tokens.
+ *
+ * Boundary: from effect to outcome. Every engine answers the same way; what is read, priced and said about it is decided here once.
+ *
+ * H1: an outcome holds no secret and no header; a failure holds no prompt.
+ * H2: one engine a URI; endpoints share a limiter by their origin.
+ */
+import { resolve } from "node:path";
+import { type Contract, type Json, toJsonSchema } from "@remit/language";
+import type { CountReply, Effect, ModelCount, ModelReply, ModelTurn, Outcome, Usage } from "@remit/machine";
+import { type ChoiceSetup, type Chosen, chooseModel, describeModel, type ListedModel, listModels } from "./default.ts";
+import { type Engine, failed, type Raw } from "./engine.ts";
+import { type Limiter, limiter } from "./limiter.ts";
+import { localEngine } from "./local.ts";
+import { mockEngine } from "./mock.ts";
+import { PRICES, type Prices, priced } from "./prices.ts";
+import { PATIENCE, type Patience, providerEngine } from "./provider.ts";
+import { endpointOf } from "./reach.ts";
+import { readReply } from "./reading.ts";
+import { recordedEngine, recording } from "./recorded.ts";
+import { scriptedEngine } from "./scripted.ts";
+import { type Environment, jsonWithoutSecrets, secretsOf } from "./secrets.ts";
+import { countItems, tokenizerOf } from "./tokens.ts";
+import { type ModelUri, parseModelUri } from "./uri.ts";
+
+export interface ModelsConfig {
+    /** Environment; that of the process where absent. */
+    readonly env?: Environment;
+    /** `--model URI`: overrides every import of the program. */
+    readonly model?: string;
+    /** Folder that relative files of URIs are resolved against, and where a local engine may be installed. The working folder where absent. */
+    readonly folder?: string;
+    /** Last resort where no model can be had; `mock:` where absent. */
+    readonly fallback?: string;
+    /** File that every reply is recorded to. */
+    readonly record?: string;
+    /** Prices by the beginning of a model's name, over the built-in ones. */
+    readonly prices?: Prices;
+    readonly patience?: Partial<Patience>;
+    /** Turns of one endpoint at once; 8 where absent. */
+    readonly concurrency?: number;
+    /** Secrets to be kept out of what is said, beside those the environment holds. */
+    readonly secrets?: readonly string[];
+    readonly fetch?: typeof fetch;
+    readonly probeMs?: number;
+}
+
+export interface ModelIO {
+    readonly signal: AbortSignal;
+    emit(part: Json): void;
+    child?(effect: Effect): Promise<unknown>;
+}
+
+export interface Answering {
+    /** Import name in the program, and its URI there. */
+    readonly name: string;
+    readonly imported: string;
+    /** The model that answers for it. */
+    readonly uri: string;
+    readonly text: string;
+}
+
+export interface Models {
+    perform(effect: Effect, io: ModelIO): Promise<Outcome>;
+    /** Which models answered so far, in plain words, with the line that puts better ones in their place. */
+    describe(): readonly Answering[];
+    /** What is configured and reachable. `imports`: URIs of a program's own imports. */
+    list(imports?: readonly string[]): Promise<ListedModel[]>;
+    /** The model that would answer for an import, or for a program without one. */
+    choose(imported: string | null): Promise<Chosen & { readonly text: string }>;
+    close(): Promise<void>;
+}
+
+export function createModels(config: ModelsConfig = {}): Models {
+    const env = config.env ?? process.env;
+    const folder = resolve(config.folder ?? process.cwd());
+    const secrets = [...new Set([...(config.secrets ?? []), ...secretsOf(env)])];
+    const prices: Prices = { ...PRICES, ...config.prices };
+    const patience: Patience = { ...PATIENCE, ...timeouts(env), ...config.patience };
+    const inner = config.fetch ?? fetch;
+    const setup: ChoiceSetup = {
+        env,
+        folder,
+        fetch: inner,
+        resolve: (path) => resolve(folder, path),
+        probeMs: config.probeMs ?? 400,
+        model: config.model,
+        fallback: config.fallback ?? "mock:",
+    };
+    const engines = new Map<string, Engine>();
+    const limiters = new Map<string, Limiter>();
+    const choices = new Map<string, Promise<Chosen>>();
+    const answering = new Map<string, Answering>();
+
+    function limiterOf(key: string): Limiter {
+        let known = limiters.get(key);
+        if (known === undefined) {
+            known = limiter(config.concurrency ?? 8);
+            limiters.set(key, known);
+        }
+        return known;
+    }
+
+    function make(uri: ModelUri): Engine {
+        switch (uri.kind) {
+            case "mock":
+                return mockEngine();
+            case "scripted":
+                return scriptedEngine(uri.uri, resolve(folder, uri.path));
+            case "recorded":
+                return recordedEngine(uri.uri, resolve(folder, uri.path));
+            case "local":
+                return localEngine({ uri: uri.uri, path: uri.path === "" ? "" : resolve(folder, uri.path), folder, env });
+            default: {
+                const endpoint = endpointOf(uri, env);
+                // An address of its own is an endpoint that speaks OpenAI's protocol, not OpenAI itself.
+                const compatible =
+                    uri.provider === "openai" && endpoint.baseURL !== null && new URL(endpoint.baseURL).hostname !== "api.openai.com";
+                const host = endpoint.baseURL === null ? uri.provider : new URL(endpoint.baseURL).origin;
+                return providerEngine({
+                    uri: uri.uri,
+                    provider: compatible ? "compatible" : uri.provider,
+                    model: uri.model,
+                    ...endpoint,
+                    secrets,
+                    patience,
+                    limiter: limiterOf(host),
+                    fetch: inner,
+                    chance: Math.random,
+                });
+            }
+        }
+    }
+
+    function engineOf(uri: string): Engine | Outcome {
+        const known = engines.get(uri);
+        if (known !== undefined) return known;
+        const parsed = parseModelUri(uri);
+        if (!parsed.ok) return { ok: false, failure: { kind: "model", message: parsed.message, hint: parsed.hint } };
+        const made = make(parsed.uri);
+        const engine = config.record === undefined ? made : recording(made, resolve(folder, config.record), secrets);
+        engines.set(uri, engine);
+        return engine;
+    }
+
+    function choiceOf(imported: string | null): Promise<Chosen> {
+        const key = imported ?? "";
+        let known = choices.get(key);
+        if (known === undefined) {
+            known = chooseModel(imported, setup);
+            choices.set(key, known);
+        }
+        return known;
+    }
+
+    async function turn(request: ModelTurn, effect: Effect, io: ModelIO): Promise<Outcome> {
+        const chosen = await choiceOf(request.model.uri === "" ? null : request.model.uri);
+        const engine = engineOf(chosen.uri);
+        if ("ok" in engine) return engine;
+        const { name, uri: imported } = request.model;
+        answering.set(`${name}\n${imported}`, { name, imported, uri: chosen.uri, text: describeModel(chosen) });
+        const schema =
+            request.contract === undefined ? {} : { schema: toJsonSchema(request.contract as Contract, request.shapes ?? {}) as Json };
+        const turned = await engine.turn(request, { signal: io.signal, emit: io.emit, path: effect.path, ...schema });
+        if (!turned.ok)
+            return {
+                ...turned,
+                failure: jsonWithoutSecrets(turned.failure as unknown as Json, secrets) as unknown as typeof turned.failure,
+            };
+        const { raw } = turned;
+        const parsed = parseModelUri(raw.model);
+        const usage =
+            raw.usage === undefined
+                ? undefined
+                : costed(raw.usage, parsed.ok && parsed.uri.kind === "provider" ? parsed.uri.model : null, prices);
+        return {
+            ok: true,
+            value: replyOf(raw, request) as unknown as Json,
+            origins: [`model:${name}`],
+            ...(usage === undefined ? {} : { usage }),
+        };
+    }
+
+    async function perform(effect: Effect, io: ModelIO): Promise<Outcome> {
+        const request = effect.request as unknown as ModelTurn | ModelCount;
+        if (request.op === "turn") return turn(request, effect, io);
+        if (request.op === "count") return count(request, (await choiceOf(request.model.uri === "" ? null : request.model.uri)).uri);
+        const outcome = failed("model", "a model effect asks for a turn or a count");
+        return outcome as Outcome;
+    }
+
+    return {
+        perform,
+        describe: () => [...answering.values()],
+        list: (imports = []) => listModels(imports, setup),
+        choose: async (imported) => {
+            const chosen = await choiceOf(imported);
+            return { ...chosen, text: describeModel(chosen) };
+        },
+        close: async () => {
+            for (const engine of engines.values()) await engine.close?.();
+            engines.clear();
+        },
+    };
+}
+
+async function count(request: ModelCount, uri: string): Promise<Outcome> {
+    const parsed = parseModelUri(uri);
+    const tokenizer = await tokenizerOf(parsed.ok && parsed.uri.kind === "provider" ? parsed.uri.model : "");
+    const reply: CountReply = countItems(request, tokenizer);
+    return { ok: true, value: reply as unknown as Json, origins: [] };
+}
+
+/** The raw answer as the machine gets it: read against the contract where there is one and no tool is called. */
+function replyOf(raw: Raw, request: ModelTurn): ModelReply {
+    const { contract } = request;
+    const split = contract === undefined ? leadingThought(raw.text) : null;
+    const text = split?.text ?? raw.text;
+    const thinking = [raw.thinking, split?.thinking].filter((part) => part !== undefined && part !== "").join("\n");
+    const head = {
+        text,
+        finish: raw.finish,
+        model: raw.model,
+        ...(raw.calls === undefined ? {} : { calls: raw.calls }),
+        ...(thinking === "" ? {} : { thinking }),
+        ...(raw.retries === undefined ? {} : { retries: raw.retries }),
+        ...(raw.notes === undefined ? {} : { notes: raw.notes }),
+    };
+    if (contract === undefined) return raw.value === undefined ? head : { ...head, value: raw.value };
+    if (raw.calls !== undefined && raw.calls.length > 0) return head;
+    if (raw.value !== undefined)
+        return { ...head, value: raw.value, reading: { from: "the engine", repairs: [], constrained: raw.constrained } };
+    const { strict } = request;
+    const read = readReply(text, contract as Contract, request.shapes ?? {}, { strict, finish: raw.finish, constrained: raw.constrained });
+    return { ...head, ...read };
+}
+
+/** A think block at the very beginning of free text belongs to the thinking, not to the answer. */
+function leadingThought(text: string): { thinking: string; text: string } | null {
+    const found = /^\s*<(think|thinking|reasoning)>([\s\S]*?)<\/\1>\s*/i.exec(text);
+    return found === null ? null : { thinking: (found[2] as string).trim(), text: text.slice(found[0].length) };
+}
+
+function costed(usage: Usage, model: string | null, prices: Prices): Usage {
+    return model === null ? usage : priced(usage, model, prices);
+}
+
+/** `AGENTSCRIPT_LLM_TIMEOUT_MS`: how long a model may be silent, and how long an answer in one piece may take. */
+function timeouts(env: Environment): Partial<Patience> {
+    const ms = Number(env.AGENTSCRIPT_LLM_TIMEOUT_MS);
+    return Number.isFinite(ms) && ms > 0 ? { silenceMs: ms, replyMs: ms } : {};
+}
