@@ -1,0 +1,30 @@
+// `npm run pack`: the published command as a few bundled files in packages/cli/dist, split so that each command loads only what it uses.
+// Libraries with native parts stay outside; everything of the project and its pure libraries goes in.
+import { readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { root } from "./lib/setup.mjs";
+
+const out = join(root, "packages", "cli", "dist");
+rmSync(out, { recursive: true, force: true });
+await build({
+    entryPoints: { remit: join(root, "packages", "cli", "src", "main.ts") },
+    outdir: out,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node24",
+    minifySyntax: true,
+    minifyWhitespace: true,
+    keepNames: false,
+    legalComments: "linked",
+    external: ["node-llama-cpp", "@node-llama-cpp/*"],
+    // some libraries of the Node world still call require
+    banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
+    logLevel: "warning",
+});
+const files = readdirSync(out);
+const bytes = files.reduce((sum, name) => sum + statSync(join(out, name)).size, 0);
+process.stdout.write(`packages/cli/dist: ${files.length} files, ${(bytes / 1e6).toFixed(1)} MB\n`);
