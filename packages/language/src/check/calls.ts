@@ -12,7 +12,7 @@ import { BUILTINS_ON, METHODS } from "./builtins.ts";
 import { inner } from "./expressions.ts";
 import { summary } from "./functions.ts";
 import { anyMethod, builtin } from "./methods.ts";
-import { type AgentScope, type Binding, bit, DATA, type FuncInfo, type Walk } from "./model.ts";
+import { type AgentScope, type Binding, bit, DATA, type Extra, type FuncInfo, type Walk } from "./model.ts";
 import { elsewhere, shown, suggestion } from "./names.ts";
 import { memoryCall, toolCall } from "./resources.ts";
 import { arity, plain, raise, unknown, walkArgs } from "./sites.ts";
@@ -51,7 +51,7 @@ function named(w: Walk, e: Call, callee: Ident): Type {
         if (row !== undefined) return builtin(w, e, row, `${name}()`, ANY, 0, 0, 0);
         const other = elsewhere(w.checking, w.file, name);
         if (other !== null) w.report("IMPORT_NOT_SHARED", range, `'${name}' belongs to ${other.where.name}, not to this file`, other.extra);
-        else w.report("UNKNOWN_FUNCTION", range, `there is no function '${name}'`, functionHint(w, name));
+        else w.report("UNKNOWN_FUNCTION", range, `there is no function '${name}'`, functionHint(w, name, range));
         return unknown(w, e);
     }
     found.used = true;
@@ -72,12 +72,11 @@ function named(w: Walk, e: Call, callee: Ident): Type {
     return unknown(w, e);
 }
 
-function functionHint(w: Walk, name: string): { hint: string } | undefined {
+function functionHint(w: Walk, name: string, range: Range): Extra | undefined {
     for (const agent of w.file.agents)
         if (agent !== w.agent && agent.funcs.has(name)) return { hint: `agent ${shown(agent.name)} has one: ${agent.name}.${name}(…)` };
     const own = [...w.file.names.values()].filter((one) => one.kind === "func" || one.kind === "agent").map((one) => one.name);
-    const found = suggestion(w.checking, name, w.agent?.funcs.keys() ?? [], own, BUILTINS_ON.global.keys());
-    return found?.hint === undefined ? undefined : { hint: found.hint };
+    return suggestion(w.checking, name, range, w.agent?.funcs.keys() ?? [], own, BUILTINS_ON.global.keys());
 }
 
 /** An agent that is not part of the program. */
@@ -168,7 +167,7 @@ function method(w: Walk, e: Call, callee: Member): Type {
                     "UNKNOWN_FUNCTION",
                     at,
                     `agent '${type.cap?.name}' has no func '${name}'`,
-                    suggestion(w.checking, name, agent.funcs.keys()),
+                    suggestion(w.checking, name, at, agent.funcs.keys()),
                 );
             return unknown(w, e);
         }
@@ -184,7 +183,7 @@ function method(w: Walk, e: Call, callee: Member): Type {
         case "json": {
             const row = BUILTINS_ON.json.get(name);
             if (row !== undefined) return builtin(w, e, row, `json.${name}()`, ANY, 0, 0, 0);
-            w.report("UNKNOWN_METHOD", at, `json has no function '${name}'`, suggestion(w.checking, name, BUILTINS_ON.json.keys()));
+            w.report("UNKNOWN_METHOD", at, `json has no function '${name}'`, suggestion(w.checking, name, at, BUILTINS_ON.json.keys()));
             return unknown(w, e);
         }
         case "none":
@@ -215,7 +214,7 @@ function method(w: Walk, e: Call, callee: Member): Type {
                 at,
                 message,
                 type.soft,
-                suggestion(w.checking, name, rows.keys(), propertyNames(type)) ?? elsewhereHint(name, type.kind),
+                suggestion(w.checking, name, at, rows.keys(), propertyNames(type)) ?? elsewhereHint(name, type.kind),
                 type.kind === "object" ? name : null,
             );
             return unknown(w, e);

@@ -63,13 +63,13 @@ export function checkModel(
                 "UNKNOWN_MODEL",
                 range,
                 `there is no llm '${name}'`,
-                suggestion(checking, name, llms(file)) ?? { hint: `add import llm ${name} from "…"` },
+                suggestion(checking, name, range, llms(file)) ?? { hint: `add import llm ${name} from "…"` },
             );
         return;
     }
     found.used = true;
     if (found.kind !== "llm")
-        report("INVALID_MODEL_BINDING", range, `'${name}' is a ${found.kind}, not an llm`, suggestion(checking, name, llms(file)));
+        report("INVALID_MODEL_BINDING", range, `'${name}' is a ${found.kind}, not an llm`, suggestion(checking, name, range, llms(file)));
 }
 
 function llms(file: FileScope): string[] {
@@ -81,8 +81,15 @@ function llms(file: FileScope): string[] {
 export function checkBudget(report: Report, budget: Budget | undefined): void {
     if (budget === undefined) return;
     if (budget.suffix !== "" && budget.suffix !== "k")
-        report("INVALID_BUDGET_UNIT", budget.range, `a budget has no unit '${budget.suffix}'`);
+        report("INVALID_BUDGET_UNIT", budget.range, `a budget has no unit '${budget.suffix}'`, thousand(budget));
     else if (!(budget.amount >= 1)) report("INVALID_BUDGET", budget.range, `a budget of ${budget.text} leaves nothing`);
+}
+
+/** The fix for `2K`. */
+export function thousand(budget: Budget): Extra | undefined {
+    if (budget.suffix !== "K") return undefined;
+    const text = budget.text.replace("K", "k");
+    return { fixes: [{ title: `write ${text}`, edits: [{ range: budget.range, text }], safe: true }] };
 }
 
 function checkLabel(report: Report, label: Label | undefined): void {
@@ -286,6 +293,7 @@ function names(report: Report, checking: Checking, agent: AgentScope, e: Expr): 
                     suggestion(
                         checking,
                         e.name,
+                        e.range,
                         [...agent.file.names.values()].filter((one) => one.kind === "file").map((one) => one.name),
                     ) ?? {
                         hint: "move the `use` into the function that has the value",

@@ -3,9 +3,10 @@
  *
  * Boundary: contract nodes and the shapes of their file. Whether a value meets a contract is in `types.ts` (`misfit`).
  */
-import { didYouMean } from "../diagnostics/nearest.ts";
+import { nearest } from "../diagnostics/nearest.ts";
 import type { ContractNode, ShapeDecl } from "../syntax/tree.ts";
 import { diagnostic, type Extra, type FileScope } from "./model.ts";
+import { meant } from "./names.ts";
 import { BASIC, literalType, misfit } from "./types.ts";
 import type { Code } from "../diagnostics/codes.ts";
 import type { Range } from "../text/source.ts";
@@ -18,11 +19,14 @@ export function checkContract(report: Report, file: FileScope, node: ContractNod
         case "c.name": {
             const name = node.name.text;
             if (Object.hasOwn(BASIC, name) || file.shapes.has(name) || name === "") return;
-            report("UNKNOWN_CONTRACT_TYPE", node.range, `there is no type '${name}'`, {
-                hint:
-                    didYouMean(name, [...Object.keys(BASIC), ...file.shapes.keys()]) ??
-                    `known are ${Object.keys(BASIC).join(", ")}, and shapes of this file`,
-            });
+            const found = nearest(name, [...Object.keys(BASIC), ...file.shapes.keys()]);
+            const known = `known are ${Object.keys(BASIC).join(", ")}, and shapes of this file`;
+            report(
+                "UNKNOWN_CONTRACT_TYPE",
+                node.range,
+                `there is no type '${name}'`,
+                found === null ? { hint: known } : meant(found, node.range, found),
+            );
             return;
         }
         case "c.list":

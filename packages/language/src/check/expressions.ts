@@ -7,12 +7,12 @@
  */
 import type { Binary, Expr, Ident, IfExpr, Index, ListLit, Member, ObjectLit, TryExpr } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
-import { BUILTINS_ON } from "./builtins.ts";
+import { BUILTINS_ON, METHODS } from "./builtins.ts";
 import { call } from "./calls.ts";
 import { generate } from "./generate.ts";
 import { strayLambda } from "./methods.ts";
-import { type Binding, DATA, type Walk } from "./model.ts";
-import { elsewhere, suggestion } from "./names.ts";
+import { type Binding, DATA, type Extra, type Walk } from "./model.ts";
+import { elsewhere, meant, suggestion } from "./names.ts";
 import { parallel, scoped } from "./statements.ts";
 import {
     ANY,
@@ -144,7 +144,7 @@ function nowhere(w: Walk, name: string, range: Range): Type {
         return ANY;
     }
     const later = w.func.locals.find((one) => one.name === name);
-    const hint = suggestion(w.checking, name, w.names.keys(), w.agent?.funcs.keys() ?? [], w.file.names.keys());
+    const hint = suggestion(w.checking, name, range, w.names.keys(), w.agent?.funcs.keys() ?? [], w.file.names.keys());
     w.report(
         "UNKNOWN_IDENTIFIER",
         range,
@@ -177,7 +177,7 @@ export function propertyOf(w: Walk, type: Type, e: Member): Type {
             if (found != null) return found;
             if (found === null && !e.safe) {
                 const isMethod = BUILTINS_ON.object.has(name);
-                const extra = isMethod ? { hint: `call it: .${name}(…)` } : suggestion(w.checking, name, propertyNames(type));
+                const extra = isMethod ? callIt(e) : suggestion(w.checking, name, at, propertyNames(type));
                 const known =
                     extra ??
                     (propertyNames(type).length > 0 ? { hint: `it has ${propertyNames(type).slice(0, 12).join(", ")}` } : undefined);
@@ -194,15 +194,9 @@ export function propertyOf(w: Walk, type: Type, e: Member): Type {
                 w.isFresh(w.data);
                 return row.result === "list" ? (type.item === null ? LIST : type) : NUMBER;
             }
-            const hint = row !== undefined ? `call it: .${name}(…)` : suggestion(w.checking, name, BUILTINS_ON[type.kind].keys())?.hint;
+            const extra = row !== undefined ? callIt(e) : suggestion(w.checking, name, at, BUILTINS_ON[type.kind].keys());
             if (!e.safe || row !== undefined)
-                w.suspect(
-                    "UNKNOWN_PROPERTY",
-                    at,
-                    `${describe(type)} has no property '${name}'`,
-                    type.soft,
-                    hint === undefined ? undefined : { hint },
-                );
+                w.suspect("UNKNOWN_PROPERTY", at, `${describe(type)} has no property '${name}'`, type.soft, extra);
             return ANY;
         }
         case "boolean":
@@ -223,7 +217,7 @@ export function propertyOf(w: Walk, type: Type, e: Member): Type {
                     "UNKNOWN_FUNCTION",
                     at,
                     `agent '${type.cap?.name}' has no func '${name}'`,
-                    suggestion(w.checking, name, agent.funcs.keys()),
+                    suggestion(w.checking, name, at, agent.funcs.keys()),
                 );
             return found?.type ?? maybeCapability(type.cap as Binding);
         }
@@ -242,6 +236,17 @@ export function propertyOf(w: Walk, type: Type, e: Member): Type {
             w.report("UNKNOWN_PROPERTY", at, `${describe(type)} has no properties`);
             return ANY;
     }
+}
+
+/** A method that is read and not called. */
+function callIt(e: Member): Extra {
+    const name = e.name.text;
+    const end = { start: e.name.range.end, end: e.name.range.end };
+    const bare = METHODS.get(name)?.some((row) => row.min === 0);
+    return {
+        hint: `call it: .${name}(…)`,
+        ...(bare ? { fixes: [{ title: `call it: .${name}()`, edits: [{ range: end, text: "()" }], safe: false }] } : {}),
+    };
 }
 
 function readIndex(w: Walk, e: Index): Type {
@@ -406,10 +411,16 @@ function compared(w: Walk, e: Binary, left: Type, right: Type): void {
         other.range,
         `it is never ${JSON.stringify(other.value)}`,
         type.soft,
-        suggestion(w.checking, other.value, type.values) ?? {
+        near(w, other.value, other.range, type.values) ?? {
             hint: `it is one of ${type.values.map((one) => JSON.stringify(one)).join(", ")}`,
         },
     );
+}
+
+/** The fix quotes the text. */
+function near(w: Walk, value: string, range: Range, values: readonly string[]): Extra | undefined {
+    const found = suggestion(w.checking, value, range, values)?.fixes?.[0]?.edits[0]?.text;
+    return found === undefined ? undefined : meant(found, range, JSON.stringify(found));
 }
 
 // ---- blocks that are expressions -------------------------------------------------------------------------------------

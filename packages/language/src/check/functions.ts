@@ -23,6 +23,9 @@ const MAX_VISITS = 12;
 /** Depth of blocks and expressions under way up to which a callee is walked first. A tree is at most some 1,300 deep (the parser's R3). */
 const MAX_DEPTH = 100;
 
+/** What a visit counts for in that depth. */
+const VISIT_DEPTH = 4;
+
 /** What a call of the function gives; null where nothing is known yet. */
 export function summary(w: Walk, func: FuncInfo): Type | null {
     if (func.state === "new" && w.checking.depth < MAX_DEPTH) visit(w.checking, func);
@@ -39,7 +42,9 @@ export function visit(checking: Checking, func: FuncInfo): void {
     const { returns, data } = func;
     const { cap } = func.result;
     const widened = new Map<number, Local>();
+    checking.depth += VISIT_DEPTH;
     for (let walks = 1; walks <= 2 * SETTLED && walk(checking, func, widened, walks > SETTLED); walks++);
+    checking.depth -= VISIT_DEPTH;
     func.state = "done";
     const same = func.returns === returns && func.data === data && func.result.cap === cap;
     for (const caller of same ? func.blind : func.readers) {

@@ -6,13 +6,13 @@
  * G1: every option but `input` is a literal, so that what a model is asked can be read from the source.
  */
 import type { Code } from "../diagnostics/codes.ts";
-import { didYouMean } from "../diagnostics/nearest.ts";
 import type { Expr, Generate, GenerateOption } from "../syntax/tree.ts";
 import { raise } from "./sites.ts";
-import { checkModel, type Report } from "./context.ts";
+import { checkModel, type Report, thousand } from "./context.ts";
 import { checkContract } from "./contracts.ts";
 import { expr } from "./expressions.ts";
 import { type Binding, DATA, type Walk } from "./model.ts";
+import { suggestion } from "./names.ts";
 import { toolWrites } from "./tools.ts";
 import { contractType, FREE_TEXT, type Type } from "./types.ts";
 
@@ -91,7 +91,8 @@ export function generate(w: Walk, e: Generate): Type {
                 const rule = RULES.get(key);
                 if (rule === undefined)
                     w.report("UNKNOWN_GENERATE_OPTION", option.key.range, `generate has no option '${key}'`, {
-                        hint: didYouMean(key, OPTIONS) ?? `the options are ${OPTIONS.join(", ")}`,
+                        hint: `the options are ${OPTIONS.join(", ")}`,
+                        ...suggestion(w.checking, key, option.key.range, OPTIONS),
                     });
                 else if (option.value.kind !== "missing" && !rule.fits(option.value))
                     w.report(rule.code, option.value.range, `'${key}' must be ${rule.wants}, written as a literal`);
@@ -149,6 +150,7 @@ function maxOutput(w: Walk, option: GenerateOption): void {
     if (budget.suffix !== "" && budget.suffix !== "k")
         w.report("INVALID_GENERATE_MAX_OUTPUT_UNIT", budget.range, `'max_output' has no unit '${budget.suffix}'`, {
             hint: "write 800, or 2k",
+            ...thousand(budget),
         });
     else if (!(budget.amount >= 1) || !Number.isInteger(budget.amount))
         w.report("INVALID_GENERATE_MAX_OUTPUT", budget.range, "'max_output' must be a whole number of tokens above 0");

@@ -6,7 +6,7 @@
  *
  * D2: a file sees its own imports, agents, functions and shapes, and nothing of any other file.
  */
-import { didYouMean } from "../diagnostics/nearest.ts";
+import { nearest } from "../diagnostics/nearest.ts";
 import type { Agent, File, Func, Import } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { checkShapes } from "./contracts.ts";
@@ -263,12 +263,17 @@ function relative(from: string, target: string): string {
     return `${up.length === 0 ? "./" : ""}${[...up, ...end.slice(same)].join("/")}`;
 }
 
-/** A hint for a name that nothing defines. */
-export function suggestion(checking: Checking, name: string, ...known: Iterable<string>[]): Extra | undefined {
+/** A hint for a name that nothing defines at `range`, and the fix that writes the near one. */
+export function suggestion(checking: Checking, name: string, range: Range, ...known: Iterable<string>[]): Extra | undefined {
     if (--checking.suggestions < 0) return undefined;
-    const hint = didYouMean(
+    const found = nearest(
         name,
         known.flatMap((names) => [...names]),
     );
-    return hint === undefined ? undefined : { hint };
+    return found === null ? undefined : meant(found, range, found);
+}
+
+/** The same for a name found otherwise. `text`: what stands at `range` instead. */
+export function meant(found: string, range: Range, text: string): Extra {
+    return { hint: `did you mean '${found}'?`, fixes: [{ title: `write '${text}'`, edits: [{ range, text }], safe: false }] };
 }

@@ -18,7 +18,7 @@ export function toolCall(w: Walk, e: Call, tool: Binding, name: string, at: Rang
             "UNKNOWN_METHOD",
             at,
             `the tool '${tool.name}' has no method '${name}'`,
-            suggestion(w.checking, name, known) ?? { hint: `it has ${known.join(", ")}` },
+            suggestion(w.checking, name, at, known) ?? { hint: `it has ${known.join(", ")}` },
         );
     walkArgs(w, e.args, true);
     const writes = tool.import === null ? null : toolWrites(tool.import, name, w.checking);
@@ -41,7 +41,7 @@ export function memoryCall(w: Walk, e: Call, memory: Binding, name: string, at: 
             "UNKNOWN_MEMORY_METHOD",
             at,
             `a memory has no method '${name}'`,
-            suggestion(w.checking, name, MEMORY_METHODS) ?? { hint: "it has add and query" },
+            suggestion(w.checking, name, at, MEMORY_METHODS) ?? { hint: "it has add and query" },
         );
     else arity(w, e, `${memory.name}.${name}()`, 1, 1);
     walkArgs(w, e.args, true);

@@ -50,7 +50,15 @@ export function walkArgs(w: Walk, args: readonly Arg[], data: boolean): number {
 
 export function plain(w: Walk, arg: Arg): void {
     if (arg.name !== undefined)
-        w.report("NAMED_ARGUMENT", arg.name.range, `'${arg.name.text}:' names an argument of a call that takes its arguments by place`);
+        w.report("NAMED_ARGUMENT", arg.name.range, `'${arg.name.text}:' names an argument of a call that takes its arguments by place`, {
+            fixes: [
+                {
+                    title: "leave the name out",
+                    edits: [{ range: { start: arg.range.start, end: arg.value.range.start }, text: "" }],
+                    safe: false,
+                },
+            ],
+        });
 }
 
 export function arity(w: Walk, e: Call, name: string, min: number, max: number, soft = 0): void {

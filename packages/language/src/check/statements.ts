@@ -294,7 +294,7 @@ function assign(w: Walk, s: Assign): void {
                         "UNKNOWN_IDENTIFIER",
                         range,
                         `'${name}' is not defined here`,
-                        suggestion(w.checking, name, w.names.keys()) ?? { hint: `assign it first: ${name} = …` },
+                        suggestion(w.checking, name, range, w.names.keys()) ?? { hint: `assign it first: ${name} = …` },
                     );
             }
             w.define(name, range, type);

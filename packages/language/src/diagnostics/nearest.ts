@@ -7,7 +7,7 @@
 /** Longest name that is compared; longer ones are nobody's slip of the finger. */
 const MAX_LENGTH = 64;
 /** Most names that are compared for one question. */
-const MAX_KNOWN = 2000;
+const MAX_KNOWN = 500;
 
 /** The known name nearest to `name`, if one is near enough to have been meant. The first of equals wins. */
 export function nearest(name: string, known: Iterable<string>): string | null {

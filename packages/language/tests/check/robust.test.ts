@@ -120,6 +120,19 @@ describe("ends", () => {
         for (const text of texts) expect(errors(text)).toEqual([]);
     });
 
+    test("on functions that call the next one from deep inside", () => {
+        const bodies: ((next: string) => string)[] = [
+            (next) => `${next}${" + 1".repeat(980)}`,
+            (next) => `${next}${".a".repeat(980)}`,
+            (next) => `${next}${".b()".repeat(480)}`,
+            (next) => `${"[".repeat(240)}${next}${"]".repeat(240)}`,
+            (next) => `${"if xs { ".repeat(240)}${next}${"}".repeat(240)}`,
+            (next) => `${"text(".repeat(240)}${next}${")".repeat(240)}`,
+            (next) => `${"xs.map((x) => ".repeat(120)}${next}${")".repeat(120)}`,
+        ];
+        for (const body of bodies) expect(errors(functions(200, (i) => (i < 199 ? body(`f${i + 1}(xs)`) : "xs"), "f0(input)"))).toEqual([]);
+    });
+
     test("on ten thousand errors", () => {
         const text = `main func(input) {\n${Array.from({ length: 10_000 }, (_, i) => `nope${i}(missing${i})`).join("\n")}\n}`;
         expect(errors(text)).toHaveLength(20_000);
@@ -130,6 +143,8 @@ describe("ends", () => {
         expect(errors(`${shapes}\nmain func(x: S0) { x.next.next.list[0].next }`)).toEqual(
             Array.from({ length: 500 }, () => "ENDLESS_SHAPE"),
         );
+        const unions = Array.from({ length: 60 }, (_, i) => `shape U${i} U${i + 1} | U${i + 1}`).join("\n");
+        expect(errors(`${unions}\nshape U60 { a: string }\nfunc f(x: U0) { x }\nmain func() { f(1) }`)).toEqual([]);
         const aliases = Array.from({ length: 500 }, (_, i) => `shape S${i} S${i + 1}`).join("\n");
         expect(errors(`${aliases}\nshape S500 { a: string }\nmain func(x: S0) { x.a }`)).toEqual([]);
     });

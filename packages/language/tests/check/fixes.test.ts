@@ -1,0 +1,62 @@
+/** Every fix that the checker offers cures what it is offered for, in the file that it is offered in. */
+import { expect, test } from "vitest";
+import { applyFixes, check, type Diagnostic } from "../../src/index.ts";
+import { caseFiles, load, readCases, run } from "./cases.ts";
+
+const cases = caseFiles().flatMap(readCases);
+const offered = cases.flatMap((one) =>
+    check(load(one.files, one.entry))
+        .diagnostics.filter((d) => (d.fixes?.length ?? 0) > 0)
+        .map((d) => [`${one.title}: ${d.code} ${d.message}`, one, d] as const),
+);
+
+function count(all: readonly Diagnostic[], d: Diagnostic): number {
+    return all.filter((one) => one.code === d.code && one.file === d.file && one.message === d.message).length;
+}
+
+test("there are fixes", () => {
+    expect(offered.length).toBeGreaterThan(20);
+});
+
+test.each(offered)("%s", (_title, one, d) => {
+    const before = check(load(one.files, one.entry)).diagnostics;
+    for (const fix of d.fixes ?? []) {
+        const files = new Map(one.files).set(d.file, applyFixes(one.files.get(d.file) as string, [fix]));
+        const after = check(load(files, one.entry));
+        expect(count(after.diagnostics, d)).toBeLessThan(count(before, d));
+        expect(after.diagnostics.filter((x) => x.code === "SYNTAX")).toHaveLength(before.filter((x) => x.code === "SYNTAX").length);
+    }
+});
+
+function fixed(text: string): string {
+    const d = run(text).diagnostics.find((one) => one.fixes !== undefined) as Diagnostic;
+    return applyFixes(text, d.fixes?.slice(0, 1) ?? []);
+}
+
+test("the import to add stands after the imports, with its path as this file has to write it (D2)", () => {
+    const files = new Map([
+        ["sub/main.remit", 'import agent W from "../lib/w.as"\nmain agent A { main func() { use Doc\n W(Helper(1)) } }\n'],
+        [
+            "lib/w.as",
+            'import file Doc from "./texts/doc.md"\nagent W { main func(x) { Helper(Doc) } }\nagent Helper { main func(x) { x } }\n',
+        ],
+    ]);
+    const program = check(load(files, "sub/main.remit"));
+    const found = program.diagnostics.filter((d) => d.code === "IMPORT_NOT_SHARED");
+    expect(found.map((d) => d.fixes?.[0]?.title)).toEqual([
+        'add import file Doc from "../lib/texts/doc.md"',
+        'add import agent Helper from "../lib/w.as"',
+    ]);
+    const fix = found[1]?.fixes?.[0];
+    expect(applyFixes(files.get("sub/main.remit") as string, fix === undefined ? [] : [fix]).split("\n")[1]).toBe(
+        'import agent Helper from "../lib/w.as"',
+    );
+});
+
+test("near names", () => {
+    expect(fixed("func total(x) { x }\nmain func(count) { total(cuont) }")).toContain("total(count)");
+    expect(fixed("func total(x) { x }\nmain func(count) { totl(count) }")).toContain("{ total(count)");
+    expect(fixed('main func() { " a ".tirm() }')).toContain('" a ".trim()');
+    expect(fixed('main func() { " a ".trim }')).toContain('" a ".trim()');
+    expect(fixed("func f(a: strng) { a }")).toContain("a: string");
+});

@@ -1,0 +1,91 @@
+/** Following imports: order, links, what is read and what is never asked for. */
+import { expect, test } from "vitest";
+import { entryOf, loadProgram } from "../../src/index.ts";
+import { load } from "./cases.ts";
+
+const agent = (name: string, imports = ""): string => `${imports}\nagent ${name} { main func(x) { x } }`;
+
+test("files come after those they import, the entry last, each read once", () => {
+    const files = new Map([
+        ["main.remit", 'import agent B from "./b.as"\nimport agent C from "./lib/c.as"\nmain agent A { main func() { B(C(1)) } }'],
+        ["b.as", agent("B", 'import agent D from "./lib/d.as"')],
+        ["lib/c.as", agent("C", 'import agent D from "d.as"')],
+        ["lib/d.as", `${agent("D")}${agent("E")}`],
+    ]);
+    const read: string[] = [];
+    const counted = new Map(files);
+    counted.get = (path) => {
+        read.push(path);
+        return files.get(path);
+    };
+    const program = load(counted, "main.remit");
+    expect(program.order).toEqual(["lib/d.as", "b.as", "lib/c.as", "main.remit"]);
+    expect(program.links.get("main.remit")).toEqual(
+        new Map([
+            ["B", "b.as"],
+            ["C", "lib/c.as"],
+        ]),
+    );
+    expect(program.links.get("lib/c.as")).toEqual(new Map([["D", "lib/d.as"]]));
+    expect(read.sort()).toEqual(["b.as", "lib/c.as", "lib/d.as", "main.remit"]);
+    expect(program.diagnostics).toEqual([]);
+});
+
+test("a missing entry is an error and nothing else", () => {
+    const program = load(new Map(), "nope.remit");
+    expect(program.diagnostics.map((d) => `${d.code} ${d.message}`)).toEqual(["IMPORT_NOT_FOUND there is no file nope.remit"]);
+    expect(program.order).toEqual([]);
+});
+
+test("files outside the tree and file imports are never read", () => {
+    const asked: string[] = [];
+    const text = 'import agent A from "./out.as"\nimport file B from "./in.md"\nimport file C from "./out.md"\nmain func() { 1 }';
+    const program = loadProgram("main.remit", {
+        read: (path) => {
+            asked.push(path);
+            return path === "main.remit" ? text : null;
+        },
+        resolve: (_from, uri) => (uri.includes("out") ? null : uri),
+    });
+    expect(asked).toEqual(["main.remit"]);
+    expect(program.diagnostics.map((d) => d.code)).toEqual(["IMPORT_OUTSIDE_TREE", "IMPORT_OUTSIDE_TREE"]);
+});
+
+test("without an allow list no module is allowed; the reason is told", () => {
+    const text = 'import tool A from "npm:yaml"\nimport tool B from "node:fs"\nimport tool C from "./c.mjs"\nmain func() { 1 }';
+    const closed = loadProgram("main.remit", { read: () => text, resolve: (_from, uri) => uri });
+    expect(closed.diagnostics.map((d) => d.code)).toEqual([
+        "UNAUTHORIZED_TOOL_IMPORT",
+        "UNAUTHORIZED_TOOL_IMPORT",
+        "UNAUTHORIZED_TOOL_IMPORT",
+    ]);
+    const open = loadProgram("main.remit", {
+        read: () => text,
+        resolve: (_from, uri) => uri,
+        allowTool: (uri) => (uri === "npm:yaml" ? { allowed: false, reason: "version 3 is not in ^2" } : { allowed: true }),
+    });
+    expect(open.diagnostics.map((d) => d.message)).toEqual(["'npm:yaml' is not allowed: version 3 is not in ^2"]);
+});
+
+test("a long line of imports", () => {
+    const count = 3000;
+    const files = new Map<string, string>();
+    for (let i = 0; i < count; i++)
+        files.set(`f${i}.as`, agent(`A${i}`, i + 1 < count ? `import agent A${i + 1} from "./f${i + 1}.as"` : ""));
+    const program = load(files, "f0.as");
+    expect(program.diagnostics).toEqual([]);
+    expect(program.order.length).toBe(count);
+    expect(program.order[0]).toBe(`f${count - 1}.as`);
+});
+
+test("the entry is the main agent, the only agent, or the main func of a file without agents", () => {
+    const entry = (text: string): string | null => {
+        const found = entryOf(load(new Map([["a", text]]), "a").files.get("a") as Parameters<typeof entryOf>[0]);
+        return found === null ? null : `${found.agent?.name?.text ?? "-"}.${found.func.name?.text ?? "-"}`;
+    };
+    expect(entry("agent A { main func go() { 1 } }")).toBe("A.go");
+    expect(entry("agent A { main func() { 1 } } main agent B { main func() { 1 } }")).toBe("B.-");
+    expect(entry("main func go() { 1 } func f() { 2 }")).toBe("-.go");
+    expect(entry("agent A { main func() { 1 } } agent B { main func() { 1 } }")).toBe(null);
+    expect(entry("func f() { 2 }")).toBe(null);
+});
