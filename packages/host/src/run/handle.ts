@@ -120,7 +120,8 @@ export function resultOf<T>(info: RunInfo, end: DriveEnd): RunResult<T> {
     const about = { run: info.id, status: end.status, usage: info.usage, steps: info.steps, effects: info.effects };
     switch (end.status) {
         case "done":
-            return { ...about, ok: true, value: end.value as T };
+            // The machine's objects have no prototype; a caller gets ordinary ones.
+            return { ...about, ok: true, value: structuredClone(end.value) as T };
         case "failed":
             return { ...about, ok: false, failure: end.failure };
         case "stopped":

@@ -78,7 +78,10 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
     const model = options.model ?? kept.model;
     const from = info.root === "" ? undefined : join(info.root, info.file);
     const setting = await settingOf(from, { ...options, workspace: options.workspace ?? kept.workspace });
-    const world = worldOf(info.root, setting, { ...options, ...(model === undefined ? {} : { model }) });
+    const world = worldOf(info.root, options.model === undefined ? { ...setting, modelFolder: kept.modelFolder } : setting, {
+        ...options,
+        ...(model === undefined ? {} : { model }),
+    });
     const host = withPeople(world, on);
     const over = (): void => {
         // The run is over: what a tool says about being closed is nobody's business any more.

@@ -20,6 +20,8 @@ export interface KeptOptions {
     readonly limits: Limits;
     /** Model URI that stands for every `import llm`. */
     readonly model?: string;
+    /** Absolute folder from which files in model URIs (`scripted:FILE`) are found. */
+    readonly modelFolder: string;
     /** Absolute folder that tools may reach. */
     readonly workspace: string;
     /** Chosen candidates of `use one of`: site id → name. */

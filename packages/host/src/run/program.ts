@@ -9,6 +9,7 @@
 import type { Diagnostic, Json, Program } from "@remit/language";
 import { compileProgram } from "@remit/machine";
 import { memoryStore } from "../ledger/memory.ts";
+import type { Answering } from "../model/models.ts";
 import { openStore } from "../ledger/open.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import { type LoadSource, type Loaded, loadProgram } from "../load/load.ts";
@@ -42,6 +43,8 @@ export interface RemitProgram<I = Json, O = Json> {
     readonly root: string;
     /** Warnings and notes. */
     readonly diagnostics: readonly Diagnostic[];
+    /** Which models answered so far, in plain words, with the line that puts better ones in their place. */
+    answering(): readonly Answering[];
     /** The ledger that runs are kept in; null where each run has its own in memory. */
     ledger(): Promise<LedgerStore | null>;
     /** Ends what tools and models hold open, and closes the ledger if it was opened here. Runs that go on are not waited for. */
@@ -82,7 +85,8 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
             workspace,
             imports: loaded.imports,
             ...(of.entry === undefined ? {} : { entry: of.entry }),
-            ...(of.model === undefined ? {} : { model: of.model }),
+            ...(options.model === undefined ? {} : { model: options.model }),
+            modelFolder: setting.modelFolder,
             ...(of.variants === undefined ? {} : { variants: of.variants }),
             ...(of.concurrency === undefined ? {} : { concurrency: of.concurrency }),
             ...(of.interactive === undefined ? {} : { interactive: of.interactive }),
@@ -119,6 +123,7 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
         file: loaded.file,
         root: loaded.root,
         diagnostics: loaded.diagnostics,
+        answering: world.answering,
         ledger: async () => store,
         close: async () => {
             await shared.close();

@@ -3,7 +3,7 @@
  *
  * Boundary: loads the configuration, once a program; what is in it is used elsewhere.
  */
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { Limits } from "@remit/machine";
 import type { Config } from "../config/config.ts";
 import { RemitError } from "./error.ts";
@@ -13,10 +13,18 @@ export interface Setting {
     readonly config: Config;
     /** Absolute folder that tools may reach: what the caller names, what the configuration names, the current folder. */
     readonly workspace: string;
+    /**
+     * Absolute folder from which files in model URIs (`scripted:FILE`) are found: the current one where the caller or the environment names
+     * the model, else the one that the program is in.
+     */
+    readonly modelFolder: string;
 }
 
 /** `from`: the program's file or folder. Throws `RemitError` with every problem of every configuration file. */
-export async function settingOf(from: string | undefined, options: Pick<HostOptions, "workspace" | "env" | "trust">): Promise<Setting> {
+export async function settingOf(
+    from: string | undefined,
+    options: Pick<HostOptions, "workspace" | "env" | "trust" | "model">,
+): Promise<Setting> {
     const [{ loadConfig }, { ConfigError }] = await Promise.all([import("../config/config.ts"), import("../config/check.ts")]);
     const named = options.workspace === undefined ? undefined : resolve(options.workspace);
     try {
@@ -26,7 +34,13 @@ export async function settingOf(from: string | undefined, options: Pick<HostOpti
             ...(options.env === undefined ? {} : { env: options.env }),
             ...(options.trust === undefined ? {} : { trust: options.trust }),
         });
-        return { config, workspace: named ?? config.workspace ?? process.cwd() };
+        const env = options.env ?? process.env;
+        const outside = from === undefined || options.model !== undefined || (env.REMIT_MODEL ?? "") !== "";
+        return {
+            config,
+            workspace: named ?? config.workspace ?? process.cwd(),
+            modelFolder: outside ? process.cwd() : dirname(resolve(from)),
+        };
     } catch (error) {
         if (!(error instanceof ConfigError)) throw error;
         throw new RemitError({ kind: "value", message: error.message, hint: "mend the configuration file" });

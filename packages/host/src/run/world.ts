@@ -6,7 +6,8 @@
  * X3: whatever comes from outside passes the scrubber, which knows every secret of the environment and every one that was read since.
  */
 import type { Json } from "@remit/language";
-import type { Effect } from "@remit/machine";
+import type { Effect, ModelCount, ModelTurn } from "@remit/machine";
+import type { Answering, Models } from "../model/models.ts";
 import type { Memories } from "../memory/memory.ts";
 import { createScrubber } from "../secret/scrub.ts";
 import { environmentSecrets } from "../secret/names.ts";
@@ -24,6 +25,8 @@ export interface World {
     readonly own: Performers;
     /** Takes every secret that is known out of what the world said. */
     scrub(json: Json): Json;
+    /** Which models answered so far, in plain words. */
+    answering(): readonly Answering[];
 }
 
 /** `root`: absolute folder of the program's tree, empty where there is none. */
@@ -37,6 +40,19 @@ export function worldOf(root: string, setting: Setting, options: HostOptions): W
         const { createTools } = await import("../tool/tools.ts");
         return createTools(config, { root, workspace, env, functions: options.tools ?? {}, secret });
     });
+    let answering: Models["describe"] = () => [];
+    const models = lazy(async (): Promise<Models> => {
+        const { createModels } = await import("../model/models.ts");
+        const made = createModels({
+            env,
+            folder: setting.modelFolder,
+            prices: config.prices,
+            ...(options.model === undefined ? {} : { model: options.model }),
+            ...(options.record === undefined ? {} : { record: options.record }),
+        });
+        answering = made.describe;
+        return made;
+    });
     const memories = lazy(async (): Promise<Memories> => {
         const { createMemories } = await import("../memory/memory.ts");
         return createMemories({ root, workspace });
@@ -44,6 +60,7 @@ export function worldOf(root: string, setting: Setting, options: HostOptions): W
     const host = hostOf(
         {
             ...basics,
+            model: async (effect, io) => (await models.get()).perform(configured(effect), io),
             tool: async (effect, io) => (await tools.get()).perform(effect, io),
             remember: async (effect, io) => (await memories.get()).remember(effect, io),
             recall: async (effect, io) => (await memories.get()).recall(effect, io),
@@ -52,12 +69,21 @@ export function worldOf(root: string, setting: Setting, options: HostOptions): W
         {
             repeatable: async (effect) => effect.kind === "tool" && (await tools.get()).repeatable(effect),
             close: async () => {
-                const open = await Promise.all([tools.take(), memories.take()]);
+                const open = await Promise.all([models.take(), tools.take(), memories.take()]);
                 await Promise.all(open.map((one) => one?.close()));
             },
         },
     );
-    return { host, own: options.performers ?? {}, scrub: scrubber.scrub };
+    return { host, own: options.performers ?? {}, scrub: scrubber.scrub, answering: () => answering() };
+
+    /** A model that the configuration describes by the name of the import is the one that answers. */
+    function configured(effect: Effect): Effect {
+        const request = effect.request as unknown as ModelTurn | ModelCount;
+        const named = Object.hasOwn(config.models, request.model.name) ? config.models[request.model.name] : undefined;
+        if (named === undefined) return effect;
+        const model = { name: request.model.name, uri: named.uri };
+        return { ...effect, request: { ...request, model } as unknown as Json };
+    }
 }
 
 /** The host of one run: the shared world, and the people this run may ask. */

@@ -220,6 +220,51 @@ describe("cancel", () => {
     });
 });
 
+test("a model turn that was cut short is made again, and the ledger says so", async () => {
+    writeFileSync(join(folder, "replies.json"), JSON.stringify(['{"severity": "high"}']));
+    writeFileSync(join(folder, "note.txt"), "the disk is on fire");
+    const source = `import llm Model from "scripted:replies.json"
+import tool Files from "file://workspace"
+main agent Triage {
+    model Model
+    role "a triage nurse for builds"
+    description "Says how bad a note is"
+    main func() {
+        note = Files.read({ path: "note.txt" }).content
+        use note as "note"
+        generate({ input: "How bad is it?" }) -> { severity: "low" | "high" }
+    }
+}
+`;
+    writeFileSync(join(folder, "triage.remit"), source);
+    const ledger = await openLedger(store());
+    const cancel = new AbortController();
+    const program = await load<null, { severity: string }>(join(folder, "triage.remit"), {
+        root: folder,
+        workspace: folder,
+        cache: false,
+        ledger: ledger.store,
+        performers: {
+            model: async (_effect, io) => {
+                cancel.abort();
+                await wait(5_000, null, { signal: io.signal });
+                return { ok: false, failure: { kind: "model", message: "never" } };
+            },
+        },
+    });
+    const first = program.run(null, { signal: cancel.signal });
+    expect((await first.result).status).toBe("stopped");
+    const second = await ledger.resume<{ severity: string }>(first.id);
+    expect(await second.value).toEqual({ severity: "high" });
+    const events = [...ledger.events(first.id)];
+    expect(events.filter(isHosts)).toMatchObject([{ kind: "effect.started", data: { effect: "model", again: true } }]);
+    expect(events.filter((event) => event.kind === "tool.ended").length).toBe(1);
+    expect(events.find((event) => event.kind === "run.ended")?.labels).toEqual(["model:Model", "tool:Files"]);
+    expect(ledger.replay(first.id)).toMatchObject({ equal: true, outcomes: 2 });
+    expect(ledger.verify(first.id).ok).toBe(true);
+    ledger.close();
+});
+
 describe("an outcome that nobody knows", () => {
     async function interrupted(ledger: LedgerStore): Promise<string> {
         const cancel = new AbortController();
