@@ -13,7 +13,8 @@ import type { Envelope, Store } from "./memory.ts";
 
 const SCHEMA = `CREATE TABLE IF NOT EXISTS memory_records (
     namespace TEXT NOT NULL, id TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL,
-    kind TEXT, text TEXT, record_json TEXT NOT NULL, PRIMARY KEY (namespace, id))`;
+    kind TEXT, text TEXT, record_json TEXT NOT NULL, PRIMARY KEY (namespace, id));
+    CREATE INDEX IF NOT EXISTS memory_newest ON memory_records (namespace, created_at)`;
 const BUSY_MS = 10_000;
 /** Rows fetched at a time, so that a query with a small limit does not read the whole table. */
 const PAGE = 256;

@@ -1,0 +1,163 @@
+/** References, names that look secret, and the scrubber (K1–K4). */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Json } from "@remit/language";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { environmentSecrets, looksSecret } from "../../src/secret/names.ts";
+import { isSecretRef, resolveSecret } from "../../src/secret/ref.ts";
+import { createScrubber, formsOf } from "../../src/secret/scrub.ts";
+
+describe("references", () => {
+    test("have one key, `$secret`", () => {
+        expect(
+            [{ $secret: "env:A" }, { $secret: "env:A", more: 1 }, { $secret: 1 }, null, [], "env:A"].map((one) => isSecretRef(one as Json)),
+        ).toEqual([true, false, false, false, false, false]);
+    });
+    test("are resolved from the environment and from private files, each time anew", () => {
+        const folder = mkdtempSync(join(tmpdir(), "remit-secret-"));
+        const path = join(folder, "token");
+        writeFileSync(path, "s3cret value\n", { mode: 0o600 });
+        const env: Record<string, string> = { A: "one", EMPTY: "" };
+        expect(resolveSecret("env:A", { env })).toEqual({ ok: true, value: "one" });
+        expect(resolveSecret(`file:${path}`, { env })).toEqual({ ok: true, value: "s3cret value" });
+        expect(resolveSecret("file:token", { env, folder })).toEqual({ ok: true, value: "s3cret value" });
+        env.A = "two";
+        expect(resolveSecret("env:A", { env })).toEqual({ ok: true, value: "two" });
+        chmodSync(path, 0o644);
+        for (const bad of ["env:B", "env:EMPTY", "env:", "A", "exec:ls", "file:token", `file:${path}`, "file:/nonexistent"]) {
+            const resolved = resolveSecret(bad, { env });
+            expect(resolved.ok, bad).toBe(false);
+            expect(JSON.stringify(resolved)).not.toContain("s3cret");
+        }
+        rmSync(folder, { recursive: true });
+    });
+});
+
+describe("names", () => {
+    test.each([
+        "API_KEY",
+        "OPENAI_API_KEY",
+        "GITHUB_TOKEN",
+        "githubToken",
+        "DB_PASSWORD",
+        "PGPASSWORD",
+        "CLIENT_SECRET",
+        "AWS_SECRET_ACCESS_KEY",
+        "SSH_PRIVATE_KEY",
+        "SESSION_COOKIE",
+        "npm_config__auth",
+        "SENTRY_DSN",
+        "X_PAT",
+        "MYAPIKEY",
+    ])("%s looks secret", (name) => expect(looksSecret(name, "x")).toBe(true));
+    test.each([
+        "PATH",
+        "HOME",
+        "LANG",
+        "PWD_X_Y",
+        "MONKEY",
+        "KEYBOARD",
+        "COMPASS_DIR",
+        "AUTHOR",
+        "SSH_AUTH_SOCK",
+        "TOKENIZERS",
+        "PATTERN",
+        "SPIN",
+    ])("%s: by its name alone", (name) => expect(looksSecret(name, "x")).toBe(["PWD_X_Y", "TOKENIZERS"].includes(name)));
+    test.each([
+        "postgres://user:pass@host/db",
+        "sk-abcdefghijklmnop1234",
+        "ghp_abcdefghijklmnopqrstuv",
+        "AKIAABCDEFGHIJKLMNOP",
+        "-----BEGIN RSA PRIVATE KEY-----\nx",
+        "eyJhbGciOiJI.eyJzdWIiOiIx.sig",
+    ])("a value like %s is one", (value) => expect(looksSecret("HARMLESS", value)).toBe(true));
+    test("an environment's secrets, without those that configuration declares plain", () => {
+        expect(environmentSecrets({ A_KEY: "1", B_TOKEN: "2", HOME: "/" }, new Set(["B_TOKEN"]))).toEqual([
+            { name: "env:A_KEY", value: "1" },
+        ]);
+    });
+});
+
+describe("the scrubber", () => {
+    const secret = { name: "env:API_KEY", value: 'p@ss/w"ord+42?' };
+    test("finds a secret in every form, in values and keys, at any depth", () => {
+        const { scrub } = createScrubber([secret]);
+        const { value } = secret;
+        const basic = (user: string): string => Buffer.from(`${user}:${value}`).toString("base64");
+        const dirty = {
+            plain: `the key is ${value}.`,
+            [value]: 1,
+            json: JSON.stringify({ key: value }),
+            url: `https://x/?k=${encodeURIComponent(value)}&l=1`,
+            base64: Buffer.from(value).toString("base64"),
+            base64url: Buffer.from(value).toString("base64url"),
+            basic: [basic("a"), basic("ab"), basic("abc"), basic("abcd")],
+            hex: Buffer.from(value).toString("hex"),
+            deep: [[{ a: [value] }]],
+        };
+        const clean = scrub(dirty as unknown as Json);
+        const text = JSON.stringify(clean);
+        for (const form of formsOf(value)) expect(text.includes(JSON.stringify(form).slice(1, -1)), form).toBe(false);
+        expect(clean).toMatchObject({
+            plain: "the key is [secret env:API_KEY].",
+            "[secret env:API_KEY]": 1,
+            base64: expect.stringContaining("[secret env:API_KEY]"),
+            deep: [[{ a: ["[secret env:API_KEY]"] }]],
+        });
+        expect(JSON.stringify(clean)).not.toContain(basic("abcd"));
+    });
+    test("copies nothing where there is no secret", () => {
+        const { scrub } = createScrubber([secret]);
+        const clean = { a: [1, { b: "x".repeat(100) }], c: null };
+        expect(scrub(clean)).toBe(clean);
+        const mixed = { clean: clean.a, dirty: secret.value };
+        expect((scrub(mixed) as typeof mixed).clean).toBe(clean.a);
+    });
+    test("leaves short values and ordinary words alone", () => {
+        const { text } = createScrubber([
+            { name: "env:A_KEY", value: "true" },
+            { name: "env:B_KEY", value: "password" },
+            { name: "env:C_KEY", value: "xxxxxxxxxxxx" },
+            { name: "env:D_KEY", value: "" },
+        ]);
+        expect(text("true password xxxxxxxxxxxx")).toBe("true password xxxxxxxxxxxx");
+    });
+    test("the longer of two secrets that overlap wins; later ones count too", () => {
+        const { text, add } = createScrubber([{ name: "a", value: "abcdefgh" }]);
+        add({ name: "b", value: "abcdefgh-ijkl" });
+        expect(text("abcdefgh-ijkl abcdefgh")).toBe("[secret b] [secret a]");
+    });
+    test("a key named __proto__ stays a key", () => {
+        const { scrub } = createScrubber([secret]);
+        expect(JSON.stringify(scrub(JSON.parse(`{"__proto__": {"a": ${JSON.stringify(secret.value)}}}`)))).toBe(
+            '{"__proto__":{"a":"[secret env:API_KEY]"}}',
+        );
+    });
+    test("no secret survives in any text around it, and the rest of the text does", () => {
+        const hidden = fc
+            .string({ minLength: 10, maxLength: 30, unit: "grapheme" })
+            .filter((one) => one.length >= 10 && !/^(.)\1*$/.test(one) && !one.includes("secret") && !one.includes("\ufffd"));
+        fc.assert(
+            fc.property(hidden, fc.string(), fc.string(), (value, before, after) => {
+                const { scrub } = createScrubber([{ name: "n", value }]);
+                const out = JSON.stringify(scrub([before + value + after, { [value]: value }]));
+                expect(out.includes(JSON.stringify(value).slice(1, -1))).toBe(false);
+                expect((scrub(`${before}\n${value}\n${after}`) as string).includes("[secret n]")).toBe(true);
+            }),
+        );
+    });
+    test("base64 of any text that holds the secret shows none of its middle", () => {
+        const letters = fc
+            .string({ minLength: 12, maxLength: 24, unit: fc.constantFrom(..."abcdefghijklmnopqrstuvwxyz0123456789") })
+            .filter((one) => !/^(.)\1*$/.test(one));
+        fc.assert(
+            fc.property(letters, fc.string(), fc.string(), (value, before, after) => {
+                const encoded = Buffer.from(before + value + after).toString("base64");
+                expect(createScrubber([{ name: "n", value }]).text(encoded)).toContain("[secret n]");
+            }),
+        );
+    });
+});
