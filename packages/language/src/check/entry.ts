@@ -33,6 +33,19 @@ export function checkEntry(file: FileScope): void {
                 related: [{ message: "the first one", file: file.name, range: headOf((mains[0] as { node: Agent }).node) }],
             }),
         );
+    const beside = file.funcs.find((one) => one.agent === null && one.node.main);
+    if (agents.length > 0 && beside !== undefined)
+        file.diagnostics.push(
+            diagnostic(
+                file,
+                "DUPLICATE_MAIN_FUNC",
+                beside.node.name?.range ?? { start: beside.node.range.start, end: beside.node.range.start + 4 },
+                "a file with agents starts with an agent, not with a main func beside them",
+                {
+                    hint: "take the word `main` away",
+                },
+            ),
+        );
 }
 
 /** For the file that a program starts with. */

@@ -24,6 +24,7 @@ import {
     LIST,
     literalOf,
     makeType,
+    mayBeAbsent,
     maybeCapability,
     NONE,
     NUMBER,
@@ -171,10 +172,15 @@ export function propertyOf(w: Walk, type: Type, e: Member): Type {
     const at = e.name.range;
     switch (type.kind) {
         case "any":
+            if (e.safe) w.guarded.add(name);
             return ANY;
         case "object": {
             const found = property(type, name);
-            if (found != null) return found;
+            if (found != null) {
+                if (e.safe) w.guarded.add(name);
+                else if (found.optional && mayBeAbsent(type, name)) w.unguarded.push({ at, name, soft: type.soft });
+                return found;
+            }
             if (found === null && !e.safe) {
                 const isMethod = BUILTINS_ON.object.has(name);
                 const extra = isMethod ? callIt(e) : suggestion(w.checking, name, at, propertyNames(type));

@@ -87,6 +87,16 @@ function walk(checking: Checking, func: FuncInfo, widened: Map<number, Local>, v
     w.leave(0);
     checkUsedLocals(w);
     for (const use of w.declared) if (!use.seen) w.report("UNUSED_USE", use.node.range, "no `generate` can see this `use`");
+    for (const { at, name, soft } of w.unguarded) {
+        if (w.guarded.has(name)) continue;
+        const dot = { start: at.start, end: at.start };
+        // The dot stands right before the name, white space aside: only then is the fix one edit.
+        const before = w.file.tree.source.text[at.start - 1] === ".";
+        const fixes = before
+            ? [{ title: `write ?.${name}`, edits: [{ range: { start: at.start - 1, end: at.start }, text: "?." }], safe: false }]
+            : undefined;
+        w.suspect("MAYBE_ABSENT", before ? at : dot, `'${name}' may be absent, and then this read fails`, soft, { fixes }, name);
+    }
     return w.again;
 }
 

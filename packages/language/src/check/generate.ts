@@ -6,14 +6,14 @@
  * G1: every option but `input` is a literal, so that what a model is asked can be read from the source.
  */
 import type { Code } from "../diagnostics/codes.ts";
-import type { Expr, Generate, GenerateOption } from "../syntax/tree.ts";
-import { raise } from "./sites.ts";
+import type { Expr, Generate, GenerateOption, Import } from "../syntax/tree.ts";
+import { effectName, raise } from "./sites.ts";
 import { checkModel, type Report, thousand } from "./context.ts";
 import { checkContract } from "./contracts.ts";
 import { expr } from "./expressions.ts";
 import { type Binding, DATA, type Walk } from "./model.ts";
 import { suggestion } from "./names.ts";
-import { toolWrites } from "./tools.ts";
+import { methodsOf, toolWrites, writesByName } from "./tools.ts";
 import { contractType, FREE_TEXT, type Type } from "./types.ts";
 
 interface OptionRule {
@@ -188,6 +188,14 @@ function tools(w: Walk, value: Expr): void {
 }
 
 function offered(w: Walk, tool: Binding, method: string | null, range: { start: number; end: number }): void {
-    const writes = method === null || tool.import === null ? null : toolWrites(tool.import, method, w.checking);
-    raise(w, `tool:${tool.name}.${method ?? "*"}`, range, writes === "error");
+    const effect = `tool:${tool.name}.${method ?? "*"}`;
+    // What a model calls is decided later and by the host: only a method that writes by its name is certain.
+    const certain = method !== null && writesByName(method);
+    raise(w, effect, range, certain);
+    if (certain || tool.import === null) return;
+    const methods = method === null ? (methodsOf(tool.import) ?? ["post"]) : [method];
+    if (!methods.some((one) => toolWrites(tool.import as Import, one, w.checking) !== null)) return;
+    w.checking.writes.add(effect);
+    if (w.level > 0)
+        w.report("PARALLEL_FOR_REACHES_EFFECT", range, `iterations in parallel offer ${effectName(effect)} to a model, which may write`);
 }

@@ -61,6 +61,8 @@ export function builtin(
     data: number,
 ): Type {
     arity(w, e, name, row.min, row.max, receiver.soft);
+    const key = row.name === "has" || row.name === "get" ? e.args[0]?.value : undefined;
+    if (key?.kind === "string") w.guarded.add(key.value);
     const given = args(w, e, row, receiver.item ?? ANY, share, params, data);
     if (row.mutates) {
         mutate(w, e.callee.range, share, params, `.${row.name}()`);
@@ -146,6 +148,7 @@ function lambda(w: Walk, e: Lambda, item: Type, share: number, params: number, d
     const mark = w.visible.length;
     const { breakable } = w;
     w.lambda++;
+    w.loop++;
     w.breakable = 0;
     for (let i = 0; i < e.params.length; i++) {
         const name = e.params[i] as { text: string; range: Range };
@@ -157,6 +160,7 @@ function lambda(w: Walk, e: Lambda, item: Type, share: number, params: number, d
     const type = inner(w, e.body);
     w.leave(mark);
     w.lambda--;
+    w.loop--;
     w.breakable = breakable;
     return type;
 }

@@ -227,6 +227,9 @@ export class Walk {
     using: Use | UseOneOf | null = null;
     /** Locals that `use` reads, to be looked at again at the end. */
     readonly used: { readonly local: Local; readonly range: Range }[] = [];
+    /** Properties whose absence the function looks for (`x?.name`, `x.has("name")`), and reads that would fail without. */
+    readonly guarded = new Set<string>();
+    readonly unguarded: { readonly at: Range; readonly name: string; readonly soft: number }[] = [];
     /** Type of the values that `return` gives, and what they share: of the function, or of the iteration of a `parallel for`. */
     returned: Type | null = null;
     returnedParams = 0;

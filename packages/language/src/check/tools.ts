@@ -30,6 +30,11 @@ export function methodsOf(tool: Import): readonly string[] | null {
     return Object.hasOwn(METHODS, scheme) ? (METHODS[scheme] as readonly string[]) : null;
 }
 
+/** By AgentScript's names alone. */
+export function writesByName(method: string): boolean {
+    return WRITING.has(method);
+}
+
 /** Whether a call changes something, so that iterations in parallel must not make it: `error` by AgentScript's rule, `warning` beyond it. */
 export function toolWrites(tool: Import, method: string, checking: Pick<Checking, "readOnly">): "error" | "warning" | null {
     const uri = tool.uri.value;

@@ -263,6 +263,12 @@ export function property(type: Type, name: string): Type | null | undefined {
     return null;
 }
 
+/** The contract lets the field be absent, and gives no default for it. */
+export function mayBeAbsent(type: Type, name: string): boolean {
+    const field = type.contract?.fields.find((one) => one.name.text === name);
+    return field?.optional === true && field.default === undefined;
+}
+
 /** Names of the properties that are known, for messages. */
 export function propertyNames(type: Type): string[] {
     if (type.fields !== null) return [...type.fields.keys()];

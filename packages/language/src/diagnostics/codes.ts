@@ -64,6 +64,11 @@ const CHECKS = {
     ENDLESS_SHAPE: { severity: "error", summary: "A shape requires a value of itself, so that no value of it can exist." },
     CONTRACT_MISMATCH: { severity: "error", summary: "A value is passed or returned that can never meet the contract declared for it." },
     UNKNOWN_PROPERTY: { severity: "error", summary: "A property is read that a value of known shape does not have." },
+    MAYBE_ABSENT: {
+        severity: "warning",
+        summary: "A field that a contract allows to be absent is read as if it were there: the read fails where it is not.",
+        hint: "read it with `?.`, and give a value for its absence with `??`",
+    },
     UNDECLARED_PROPERTY: {
         severity: "warning",
         summary: "A property of a parameter is read that its contract does not declare: a caller may pass it, and nothing says so.",
