@@ -20,7 +20,8 @@ export interface FollowOptions {
 export async function* follow(store: LedgerStore, run: string, options: FollowOptions = {}): AsyncGenerator<LedgerEvent> {
     let next = options.from ?? 1;
     for (;;) {
-        // The state is read before the events: what is committed between the two looks is then still given.
+        // First the ear, then the state, then the events: whatever is committed in between is either given now or heard of.
+        const news = options.news?.();
         const live = store.run(run).live;
         for (const event of store.events(run, next)) {
             if (options.signal?.aborted === true) return;
@@ -28,6 +29,6 @@ export async function* follow(store: LedgerStore, run: string, options: FollowOp
             next = event.seq + 1;
         }
         if (!live || options.signal?.aborted === true) return;
-        await (options.news?.() ?? new Promise<void>((resolve) => setTimeout(resolve, options.every ?? 100)));
+        await (news ?? new Promise<void>((resolve) => setTimeout(resolve, options.every ?? 100)));
     }
 }

@@ -8,7 +8,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
 /** Between heartbeats of an owner, milliseconds. */
@@ -25,8 +25,19 @@ export interface Owner {
     readonly nonce: string;
 }
 
+/** This machine, and on Linux the process namespace: a pid means something only there. */
+function here(): string {
+    if (process.platform !== "linux") return hostname();
+    try {
+        return `${hostname()} ${readlinkSync("/proc/self/ns/pid")}`;
+    } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+        return hostname();
+    }
+}
+
 export function thisOwner(): Owner {
-    return { host: hostname(), pid: process.pid, start: startOf(process.pid) ?? "", nonce: randomBytes(6).toString("hex") };
+    return { host: here(), pid: process.pid, start: startOf(process.pid) ?? "", nonce: randomBytes(6).toString("hex") };
 }
 
 /** Start time of a process, or null where there is none of that pid. */
@@ -57,7 +68,7 @@ function startOf(pid: number): string | null {
 }
 
 export function isLive(owner: Owner, beat: number, now: number): boolean {
-    if (owner.host !== hostname()) return now - beat < STALE_MS;
+    if (owner.host !== here()) return now - beat < STALE_MS;
     const start = startOf(owner.pid);
     if (start === null) return false;
     return start === "" || owner.start === "" || start === owner.start;

@@ -180,7 +180,8 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
         return how;
     }
 
-    async function interrupted(what: Interrupt): Promise<DriveEnd> {
+    /** `computed`: what was computed since the last commit of a state. */
+    async function interrupted(what: Interrupt, computed?: Advance): Promise<DriveEnd> {
         if (what === "time") {
             const failure: Failure = {
                 kind: "limit.time",
@@ -189,7 +190,8 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
             };
             perform.abort(failure.message);
             await drained();
-            return finish(machine.end(failure), []);
+            const end = machine.end(failure);
+            return finish(computed === undefined ? end : joined(computed, end), []);
         }
         perform.abort("the run was cancelled");
         await drained();
@@ -216,7 +218,7 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
                 answers = [];
                 await tick();
                 const what = clock.interrupt();
-                if (what !== null) return await interrupted(what);
+                if (what !== null) return await interrupted(what, advance);
                 advance = joined(advance, machine.advance());
             }
             if (advance.state === "ended") return finish(advance, answers);

@@ -9,7 +9,7 @@
 import type { Json } from "@remit/language";
 import type { Effect, Failure, LedgerEvent, Usage } from "@remit/machine";
 import { follow } from "../ledger/follow.ts";
-import type { LedgerStore, RunInfo, RunStatus, RunWriter } from "../ledger/store.ts";
+import type { LedgerStore, RunStatus, RunWriter } from "../ledger/store.ts";
 import { type DriveEnd, type DriveOptions, type Steppable, drive } from "./drive.ts";
 import { RemitError } from "./error.ts";
 
@@ -73,7 +73,7 @@ export function execute<T>(machine: Steppable, options: ExecuteOptions): RunHand
     };
 
     const result = drive(machine, { ...options, signal: cancel.signal, committed })
-        .then((end) => resultOf<T>(store.run(id), end))
+        .then((end) => resultOf<T>(store, id, end))
         .finally(() => {
             outside?.removeEventListener("abort", onAbort);
             options.over?.();
@@ -98,7 +98,7 @@ export function execute<T>(machine: Steppable, options: ExecuteOptions): RunHand
 
 /** The handle of a run that did not go on. */
 export function settled<T>(store: LedgerStore, id: string, end: DriveEnd): RunHandle<T> {
-    const result = Promise.resolve(resultOf<T>(store.run(id), end));
+    const result = Promise.resolve(resultOf<T>(store, id, end));
     return {
         id,
         result,
@@ -116,7 +116,8 @@ export function valueOrThrow<T>(result: RunResult<T>): T {
     throw new RemitError(result.failure as Failure, result.run);
 }
 
-export function resultOf<T>(info: RunInfo, end: DriveEnd): RunResult<T> {
+function resultOf<T>(store: LedgerStore, id: string, end: DriveEnd): RunResult<T> {
+    const info = store.run(id);
     const about = { run: info.id, status: end.status, usage: info.usage, steps: info.steps, effects: info.effects };
     switch (end.status) {
         case "done":

@@ -76,14 +76,17 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
     const shared = sharedHost(world.host);
     const store = await storeOf(options.ledger);
 
+    const imports = world.scrub(loaded.imports as unknown as Json) as unknown as Loaded["imports"];
+
     const start = (input: I, call: RunOptions = {}): RunHandle<O> => {
         const of = { ...options, ...call };
         const on = { ...options.on, ...call.on };
         const kept: KeptOptions = {
-            input: (input === undefined ? null : input) as Json,
+            // Secrets stay out of prompts and ledgers also where a caller hands them in.
+            input: world.scrub((input === undefined ? null : input) as Json),
             limits: limitsOf(setting.config, of.limits),
             workspace,
-            imports: loaded.imports,
+            imports,
             ...(of.entry === undefined ? {} : { entry: of.entry }),
             ...(options.model === undefined ? {} : { model: options.model }),
             modelFolder: setting.modelFolder,

@@ -55,11 +55,17 @@ export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunI
         for (const effect of advance.effects) open.add(effect.path);
         if (advance.state === "ended") end = advance.end;
     };
+    // A run that its host ended (its time was up) ended at the end of a slice or while it waited: the same slices, the same place.
+    const timedOut = over && info.failure?.kind === "limit.time" ? info.failure : null;
     const run = (): void => {
         for (;;) {
             const advance = machine.advance();
             take(advance);
             if (advance.state !== "sliced") return;
+            if (timedOut !== null && machine.steps >= info.steps) {
+                take(machine.end(timedOut));
+                return;
+            }
         }
     };
 
@@ -75,9 +81,7 @@ export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunI
         machine.resolve(path, outcome);
         run();
     }
-    // A run that its host ended (its time was up) ends the same way.
-    if (first === undefined && over && end === undefined && info.failure !== undefined && info.failure.kind === "limit.time")
-        take(machine.end(info.failure));
+    if (first === undefined && end === undefined && timedOut !== null) take(machine.end(timedOut));
     if (first === undefined && over && end === undefined)
         diverge({ path: [...open][0] ?? "main", message: "the program asks for this, and the ledger has no outcome for it" });
     if (first === undefined && over && end !== undefined) {

@@ -206,6 +206,8 @@ describe("failures say what they are and lose nothing", () => {
         };
         write("PRAGMA user_version = 99");
         expect(codeOf(open)).toBe("schema");
+        write("PRAGMA user_version = 0");
+        expect(codeOf(open)).toBe("schema");
         write("PRAGMA user_version = 1; PRAGMA application_id = 5");
         expect(codeOf(open)).toBe("foreign");
         writeFileSync(file, "just some text, longer than a header ".repeat(50));

@@ -350,6 +350,36 @@ test("same program and outcomes: same steps and same canonical ledger, whatever 
     ledger.close();
 });
 
+test("a run whose time was up in the middle of computing is replayed to the same place", async () => {
+    const ledger = await openLedger(store());
+    const source = `import tool Work from "host:work"\nmain func() {\n    n = Work.double(1)\n    repeat * 100000000 { n += 1 }\n    n\n}\n`;
+    const program = await load({ source }, { tools: double, ledger: ledger.store });
+    const handle = program.run(null, { limits: { time: 150 } });
+    expect(await handle.result).toMatchObject({ status: "failed", failure: { kind: "limit.time" }, effects: 1 });
+    expect(ledger.replay(handle.id)).toMatchObject({ equal: true });
+    expect(ledger.verify(handle.id).ok).toBe(true);
+    ledger.close();
+});
+
+test("secrets of the environment stay out of the ledger, however they come in", async () => {
+    const ledger = await openLedger(store());
+    const secret = "s3cr3t-value-0123456789";
+    const program = await load(
+        { source: DOUBLE.replace("total = 0", "echo = Work.echo(input.key)\n    total = 0").replace("items:", "key: string, items:") },
+        {
+            tools: { Work: { double: (n: number) => n * 2, echo: () => `it is ${secret}` } },
+            env: { HOME: folder, SOME_API_KEY: secret },
+            ledger: ledger.store,
+        },
+    );
+    const handle = program.run({ key: secret, items: [1] });
+    expect(await handle.value).toBe(2);
+    expect([...ledger.export(handle.id)].join("")).not.toContain(secret);
+    expect(JSON.stringify(ledger.run(handle.id).options)).not.toContain(secret);
+    expect([...ledger.export(handle.id)].join("")).toContain("[secret env:SOME_API_KEY]");
+    ledger.close();
+});
+
 test("a replay names the first divergence", async () => {
     const ledger = await openLedger(store());
     const program = await load<{ items: number[] }, number>({ source: DOUBLE }, { tools: double, ledger: ledger.store });
