@@ -11,7 +11,7 @@ import { findBuiltin } from "../builtin/table.ts";
 import { Fail } from "../failure.ts";
 import { located, unknownProperty } from "../value/access.ts";
 import { fromJson } from "../value/json.ts";
-import { nameOf } from "../value/operators.ts";
+import { aNameOf } from "../value/operators.ts";
 import { Capability, Labelled, List, Obj, type Raw, type Value } from "../value/value.ts";
 import { type Context, expr, fails, lookUp, siteOf } from "./closures.ts";
 import { type Code, type RunState, type Slots, slots0, slots1, slots2, slotsOf } from "./code.ts";
@@ -283,7 +283,7 @@ export function callMethod(
         if (self instanceof Capability)
             throw new Fail("value", `${self.name} is a ${self.kind} and has no method '${name}' here`, { site: at });
         if (self instanceof Obj) throw unknownProperty(name, at, l);
-        throw new Fail("value", self === null ? `none has no method '${name}'` : `a ${nameOf(self)} has no method '${name}'`, {
+        throw new Fail("value", `${aNameOf(self)} has no method '${name}'`, {
             site: at,
             labels: l,
         });

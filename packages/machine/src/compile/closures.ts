@@ -11,7 +11,7 @@
 import type { At, BranchForm, ExprForm, Site, StmtForm } from "@remit/language";
 import { Fail } from "../failure.ts";
 import { readIndex, writeIndex, writeMember } from "../value/access.ts";
-import { equals, join, nameOf, negate, not, numeric, plus, truthy } from "../value/operators.ts";
+import { equals, join, aNameOf, negate, not, numeric, plus, truthy } from "../value/operators.ts";
 import { Labelled, List, type Value } from "../value/value.ts";
 import { callCode } from "./calls.ts";
 import { BREAK, type ClosureForm, CONTINUE, type Code, type Operand, type Slots, type Step } from "./code.ts";
@@ -173,7 +173,7 @@ export function step(cx: Context, s: StmtForm): Step {
 export function listOf(value: Value, at: Site | null): List {
     const v = value instanceof Labelled ? value.v : value;
     if (!(v instanceof List))
-        throw new Fail("value", `a loop needs a list, not a ${nameOf(v)}`, { site: at, labels: value instanceof Labelled ? value.l : 0 });
+        throw new Fail("value", `a loop needs a list, not ${aNameOf(v)}`, { site: at, labels: value instanceof Labelled ? value.l : 0 });
     return v;
 }
 

@@ -3,7 +3,7 @@
  */
 import type { ExprForm, Site } from "@remit/language";
 import { Fail } from "../failure.ts";
-import { join, nameOf } from "../value/operators.ts";
+import { join, aNameOf } from "../value/operators.ts";
 import { Labelled, List, Obj, type Shape, type Value } from "../value/value.ts";
 import { type Context, expr, siteOf } from "./closures.ts";
 import type { Code, RunState, Slots } from "./code.ts";
@@ -45,7 +45,7 @@ export function listCode(cx: Context, e: ExprForm & { kind: "list" }): Code {
 
 function cannotSpread(into: "list" | "object", value: Value, at: Site | null): Fail {
     const v = value instanceof Labelled ? value.v : value;
-    return new Fail("value", `a ${nameOf(v)} cannot be spread into ${into === "list" ? "a list" : "an object"}`, {
+    return new Fail("value", `${aNameOf(v)} cannot be spread into ${into === "list" ? "a list" : "an object"}`, {
         site: at,
         labels: value instanceof Labelled ? value.l : 0,
     });

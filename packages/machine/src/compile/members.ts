@@ -7,7 +7,7 @@ import type { Site } from "@remit/language";
 import { type Builtin, findBuiltin } from "../builtin/table.ts";
 import { Fail } from "../failure.ts";
 import { located, unknownProperty } from "../value/access.ts";
-import { join, nameOf } from "../value/operators.ts";
+import { join, aNameOf } from "../value/operators.ts";
 import { Capability, Labelled, List, Obj, type Raw, type Shape, type Value } from "../value/value.ts";
 import { codeOf } from "./closures.ts";
 import type { Code, Operand, RunState, Slots } from "./code.ts";
@@ -93,7 +93,7 @@ function readProperty(m: RunState, object: Value, name: string, safe: boolean, r
     }
     if (safe && (v === null || v instanceof Obj)) return l === 0 ? null : new Labelled(null, l);
     if (v instanceof Obj) throw unknownProperty(name, at, l);
-    throw new Fail("value", v === null ? `none has no property '${name}'` : `a ${nameOf(v)} has no property '${name}'`, {
+    throw new Fail("value", `${aNameOf(v)} has no property '${name}'`, {
         site: at,
         labels: l,
     });

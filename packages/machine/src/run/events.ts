@@ -45,6 +45,7 @@ export function agentEnded(m: Machine, fiber: Fiber, frame: Frame, end: Value | 
         return;
     }
     const shown = show(end, m.run.labels);
+    m.give(shown.size);
     m.emit("agent.ended", frame.path, parent, site, m.run.labels.origins(shown.labels), { ...base, ok: true, result: shown.json });
 }
 
@@ -53,6 +54,7 @@ export function shownArgs(m: Machine, args: readonly Value[]): { json: Json[]; l
     const json = args.map((arg) => {
         const shown = show(arg, m.run.labels);
         labels = m.run.labels.union(labels, shown.labels);
+        m.run.give(shown.size);
         return shown.json;
     });
     return { json, labels: m.run.labels.origins(labels) };
@@ -61,6 +63,7 @@ export function shownArgs(m: Machine, args: readonly Value[]): { json: Json[]; l
 /** One event for each pass of a `for` whose body can reach an effect. */
 export function forEvent(m: Machine, frame: Frame, I: Instruction, d: NextDetail): void {
     const shown = show(frame.locals[d.item] as Value, m.run.labels);
+    m.run.give(shown.size);
     const list = rawOf(frame.locals[d.list] as Value);
     const total = list instanceof List ? list.items.length : 0;
     m.emit("for", pathOf(frame, d.path), frame.parent, I.site, m.run.labels.origins(shown.labels), {

@@ -94,6 +94,7 @@ export function unwind(m: Machine, fiber: Fiber, fail: Fail): boolean {
             return true;
         }
         if (frame.agent !== null) agentEnded(m, fiber, frame, fail);
+        if (m.result !== null) return false;
         frames.pop();
     }
     if (fiber.parent === null) m.finish(fail);
@@ -218,6 +219,7 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
             case OP.RETURN: {
                 const value = checkResult(run, frame.fn, (I.code as Code)(L), I.site);
                 if (frame.agent !== null) agentEnded(m, fiber, frame, value);
+                if (m.result !== null) return "wait";
                 fiber.frames.pop();
                 if (fiber.frames.length === 0) {
                     if (run.left < 0 && m.spent) throw stepsSpent(m);

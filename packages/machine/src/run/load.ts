@@ -156,9 +156,10 @@ class Reader {
             for (const i of last.entry.absent) args[i] = undefined;
             m.entry = { fn, args, questions: [...last.entry.questions], origins: [...last.entry.origins] };
         }
-        const { bytes, ...used } = last.budgets;
+        const { bytes, given, ...used } = last.budgets;
         Object.assign(m.budgets.used, used);
         run.bytes = bytes;
+        run.given = given;
         run.before = last.steps;
         m.nextFiber = last.nextFiber;
         m.framesUntil = last.framesUntil;

@@ -203,6 +203,16 @@ export class Machine {
         }
     }
 
+    /** Counts what an event hands out where nothing may be thrown: beyond the limit the run ends. */
+    give(bytes: number): void {
+        try {
+            this.run.give(bytes);
+        } catch (error) {
+            if (!(error instanceof Fail)) throw error;
+            this.finish(error);
+        }
+    }
+
     fromJson(json: Json): Value {
         return fromJson(json, this.run.heap);
     }
@@ -230,6 +240,7 @@ export class Machine {
 
     /** The run's last event and its result. */
     finish(end: Value | Fail): void {
+        if (this.result !== null) return;
         const { run } = this;
         let failed: Fail | null = end instanceof Fail ? end : null;
         let json: Json = null;
@@ -244,10 +255,8 @@ export class Machine {
                 failed = error;
             }
         }
-        // What was asked for and not yet handed out is simply not handed out.
-        const unseen = new Set(this.effects.filter((e) => this.waiting.has(e.path)).map((e) => e.path));
-        this.effects = this.effects.filter((e) => !unseen.has(e.path));
-        for (const path of this.waiting.keys()) if (!unseen.has(path)) this.withdrawn.push(path);
+        // Also what this very call hands out: whether it does must not depend on where a slice ended.
+        this.withdrawn.push(...this.waiting.keys());
         this.waiting.clear();
         this.inbox = [];
         this.ready = [];

@@ -92,6 +92,7 @@ export function iterationEnded(m: Machine, child: Fiber, end: Value | Fail): voi
     if (native.running > 0) return;
     m.enter(fiber);
     endedEvent(m, frame, d, native, I);
+    if (m.result !== null) return;
     if (native.failures.length === 0) {
         m.deliver(fiber, m.run.heap.list(resultsOf(native) as Value[]));
         return;
@@ -121,6 +122,7 @@ function resultsOf(native: ParallelWait): (Value | undefined)[] {
 
 function endedEvent(m: Machine, frame: Frame, d: ParallelDetail, native: ParallelWait, I: Instruction): void {
     let labels = 0;
+    let given = 0;
     const { failures } = native;
     const results = resultsOf(native);
     const iterations = native.items.items.map((item, index): Json => {
@@ -133,8 +135,10 @@ function endedEvent(m: Machine, frame: Frame, d: ParallelDetail, native: Paralle
         }
         const result = show(results[index] as Value, m.run.labels);
         labels = m.run.labels.union(labels, result.labels);
+        given += input.size + result.size;
         return { index, input: input.json, ok: true, result: result.json };
     });
+    m.give(given);
     const indices = failures.map((f) => f.index).sort((a, b) => a - b);
     m.emit("parallel.ended", native.path, frame.parent, I.site, m.run.labels.origins(labels), {
         ...startedData(m, d, native),

@@ -47,6 +47,7 @@ function argsToJson(m: Machine, args: readonly Value[], site: Site | null): { js
         const json = args.map((arg) => {
             const out = toJson(arg, m.run.labels);
             labels = m.run.labels.union(labels, out.labels);
+            m.run.give(3 * out.size);
             return out.json;
         });
         return { json, labels: m.run.labels.origins(labels) };

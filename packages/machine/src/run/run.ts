@@ -14,6 +14,9 @@ import { Heap, type Owner, type Value } from "../value/value.ts";
 /** Most that one value may take: a string of 64 Mi UTF-16 units. */
 const MAX_VALUE_BYTES = 128 * 1024 * 1024;
 
+/** Most that a run may put into requests and events, all in all. */
+const MAX_GIVEN = 4 * 1024 ** 3;
+
 export class Run implements RunState {
     readonly heap: Heap;
     readonly labels = new Labels();
@@ -24,6 +27,7 @@ export class Run implements RunState {
     granted = 0;
     before = 0;
     bytes = 0;
+    given = 0;
     readonly maxBytes: number;
     stretch = false;
     /** Why the last stretch was given up. */
@@ -71,6 +75,12 @@ export class Run implements RunState {
         this.bytes += bytes;
         if (bytes > MAX_VALUE_BYTES) throw new Fail("limit.bytes", `one value may take ${MAX_VALUE_BYTES} bytes`, { whole: true });
         if (this.bytes > this.maxBytes) throw new Fail("limit.bytes", `the run may make ${this.maxBytes} bytes of data`, { whole: true });
+    }
+
+    /** Bytes handed to the host in requests and events. */
+    give(bytes: number): void {
+        this.given += bytes;
+        if (this.given > MAX_GIVEN) throw new Fail("limit.bytes", `a run may hand out ${MAX_GIVEN} bytes of data`, { whole: true });
     }
 
     // ---- stretches ----

@@ -154,6 +154,7 @@ export interface Continuation {
         readonly calls: number;
         readonly turns: number;
         readonly bytes: number;
+        readonly given: number;
     };
     readonly steps: number;
     readonly nextFiber: number;
@@ -240,7 +241,7 @@ class Writer {
             inbox: m.inbox,
             ready: m.ready.map((f) => f.id),
             entry: this.entry(),
-            budgets: { tokens, usd, calls, turns, bytes: run.bytes },
+            budgets: { tokens, usd, calls, turns, bytes: run.bytes, given: run.given },
             steps: run.steps,
             nextFiber: m.nextFiber,
             framesUntil: m.framesUntil,

@@ -1,16 +1,20 @@
 /**
  * Values as the ledger shows them.
  *
- * V6: unlike `toJson` it never fails: a capability shows as a reference, a cycle as `"[Circular]"`, what is nested too deep as `"[Deep]"`.
+ * V6: unlike `toJson` it never fails: a capability shows as a reference, a cycle as `"[Circular]"`, what is nested too deep as `"[Deep]"`, what
+ *     is beyond the size of one shown value as `"[Large]"`.
  */
 import type { Json } from "@remit/language";
 import type { Labels } from "../value/label.ts";
 import { Capability, Labelled, List, type Obj, type Value } from "../value/value.ts";
 
 const MAX_DEPTH = 100;
+/** Bytes, as in `toJson`. */
+const MAX_SHOWN = 16 * 1024 * 1024;
 
-export function show(value: Value, labels: Labels): { json: Json; labels: number } {
+export function show(value: Value, labels: Labels): { json: Json; labels: number; size: number } {
     let met = 0;
+    let size = 0;
     const open = new Set<List | Obj>();
     const walk = (given: Value, depth: number): Json => {
         let v = given;
@@ -18,6 +22,8 @@ export function show(value: Value, labels: Labels): { json: Json; labels: number
             met = labels.union(met, v.l);
             v = v.v;
         }
+        size += typeof v === "string" ? 8 + 2 * v.length : v !== null && typeof v === "object" ? 48 : 8;
+        if (size > MAX_SHOWN) return "[Large]";
         if (typeof v === "number" && !Number.isFinite(v)) return String(v);
         if (v === null || typeof v !== "object") return v;
         if (v instanceof Capability) return { $capability: { kind: v.kind, name: v.name } };
@@ -25,17 +31,23 @@ export function show(value: Value, labels: Labels): { json: Json; labels: number
         if (depth > MAX_DEPTH) return "[Deep]";
         open.add(v);
         let out: Json;
-        if (v instanceof List) out = v.items.map((item) => walk(item, depth + 1));
-        else {
+        if (v instanceof List) {
+            out = [];
+            for (const item of v.items) {
+                out.push(walk(item, depth + 1));
+                if (size > MAX_SHOWN) break;
+            }
+        } else {
             const made: { [key: string]: Json } = Object.create(null);
-            v.shape.keys.forEach((key, slot) => {
-                made[key] = walk((v as Obj).slots[slot] as Value, depth + 1);
-            });
+            for (const [slot, key] of v.shape.keys.entries()) {
+                made[key] = walk(v.slots[slot] as Value, depth + 1);
+                if (size > MAX_SHOWN) break;
+            }
             out = made;
         }
         open.delete(v);
         return out;
     };
     const json = walk(value, 0);
-    return { json, labels: met };
+    return { json, labels: met, size };
 }

@@ -8,7 +8,7 @@
  */
 import type { Site } from "@remit/language";
 import { Fail } from "../failure.ts";
-import { type Joins, join, nameOf } from "./operators.ts";
+import { type Joins, join, aNameOf } from "./operators.ts";
 import { Capability, type Heap, Labelled, List, Obj, type Value } from "./value.ts";
 
 export function unknownProperty(key: string, at: Site | null, l: number): Fail {
@@ -40,7 +40,7 @@ export function readIndex(m: Joins, object: Value, index: Value, at: Site | null
         if (value === undefined) throw unknownProperty(index, at, l);
         return join(m, value, l);
     }
-    throw new Fail("value", `a ${nameOf(object)} cannot be indexed`, { site: at, labels: l });
+    throw new Fail("value", `${aNameOf(object)} cannot be indexed`, { site: at, labels: l });
 }
 
 /** `object[index] = value`. A list does not grow this way; an object gets the key. */
@@ -65,7 +65,7 @@ export function writeIndex(m: Joins & { readonly heap: Heap }, object: Value, in
         } else if (object instanceof Obj) {
             if (typeof index !== "string") throw new Fail("value", "an object is indexed by a string", { labels: l });
             m.heap.set(object, index, value);
-        } else throw new Fail("value", `an item of a ${nameOf(object)} cannot be assigned`, { labels: l });
+        } else throw new Fail("value", `an item of ${aNameOf(object)} cannot be assigned`, { labels: l });
     } catch (error) {
         throw located(error, at);
     }
@@ -77,7 +77,7 @@ export function writeMember(heap: Heap, object: Value, key: string, value: Value
     if (!(target instanceof Obj)) {
         if (target instanceof Capability)
             throw new Fail("violation.capability", `${target.name} is a ${target.kind} and cannot be changed`, { site: at });
-        throw new Fail("value", `property '${key}' of a ${nameOf(target)} cannot be assigned`, {
+        throw new Fail("value", `property '${key}' of ${aNameOf(target)} cannot be assigned`, {
             site: at,
             labels: object instanceof Labelled ? object.l : 0,
         });

@@ -1,7 +1,8 @@
 /**
  * Between values and JSON.
  *
- * V6: going out collects the labels of everything met; a capability, a cycle or a nesting beyond `MAX_DEPTH` is a failure, never text.
+ * V6: going out collects the labels of everything met; a capability, a cycle, a nesting beyond `MAX_DEPTH` or a size beyond `MAX_SIZE` is a
+ *     failure, never text. (A value whose parts are shared can be exponentially larger as JSON than it is in memory.)
  */
 import type { Json } from "@remit/language";
 import { Fail } from "../failure.ts";
@@ -9,22 +10,28 @@ import type { Labels } from "./label.ts";
 import { Capability, type Heap, Labelled, List, type Obj, type Raw, type Value } from "./value.ts";
 
 export const MAX_DEPTH = 500;
+/** About how many bytes one value may take as JSON: 48 for each list and object in it, 8 for each other value, 2 for each UTF-16 unit. */
+export const MAX_SIZE = 128 * 1024 * 1024;
 
-export function fromJson(json: Json, heap: Heap): Raw {
+export function fromJson(json: Json, heap: Heap, depth = 0): Raw {
     if (json === null || typeof json !== "object") return json;
-    if (Array.isArray(json)) return heap.list(json.map((item) => fromJson(item, heap)));
-    return heap.object(Object.keys(json).map((key) => [key, fromJson(json[key] as Json, heap)] as const));
+    if (depth > MAX_DEPTH) throw new Fail("value", `this value is nested more than ${MAX_DEPTH} deep`);
+    if (Array.isArray(json)) return heap.list(json.map((item) => fromJson(item, heap, depth + 1)));
+    return heap.object(Object.keys(json).map((key) => [key, fromJson(json[key] as Json, heap, depth + 1)] as const));
 }
 
-/** Plain JSON of a value and the union of all labels in it. Objects come out with a null prototype. */
-export function toJson(value: Value, labels: Labels): { json: Json; labels: number } {
+/** Plain JSON of a value, the union of all labels in it, and its size in bytes. Objects come out with a null prototype. */
+export function toJson(value: Value, labels: Labels): { json: Json; labels: number; size: number } {
     let met = 0;
+    let size = 0;
     const open = new Set<List | Obj>();
     const walk = (v: Value, depth: number): Json => {
         if (v instanceof Labelled) {
             met = labels.union(met, v.l);
             v = v.v;
         }
+        size += typeof v === "string" ? 8 + 2 * v.length : v !== null && typeof v === "object" ? 48 : 8;
+        if (size > MAX_SIZE) throw new Fail("limit.bytes", `one value may take ${MAX_SIZE} bytes as JSON`, { whole: true });
         if (typeof v === "number" && !Number.isFinite(v)) throw new Fail("value", `${v} cannot be written as JSON`, { labels: met });
         if (v === null || typeof v !== "object") return v;
         if (v instanceof Capability) throw capabilityIsNotData(v);
@@ -44,7 +51,7 @@ export function toJson(value: Value, labels: Labels): { json: Json; labels: numb
         return out;
     };
     const json = walk(value, 0);
-    return { json, labels: met };
+    return { json, labels: met, size };
 }
 
 export function capabilityIsNotData(c: Capability): Fail {

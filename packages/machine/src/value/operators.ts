@@ -46,6 +46,12 @@ export function nameOf(v: Raw): string {
     return `${v.kind} ${v.name}`;
 }
 
+/** With its article, for messages: `none`, `a string`, `an object`. */
+export function aNameOf(v: Raw): string {
+    const name = nameOf(v);
+    return v === null ? name : `${/^[aeiou]/.test(name) ? "an" : "a"} ${name}`;
+}
+
 /** `none`, `false`, `0`, `""` and `[]` are false; every object and every capability is true. */
 export function truthy(value: Value): boolean {
     const v = value instanceof Labelled ? value.v : value;

@@ -62,7 +62,11 @@ export const echo: Answer = (effect) => {
     const { args } = effect.request as { args?: Json[] };
     const given = args?.[0] ?? null;
     if (given === "fail") return { ok: false, failure: { kind: "tool", message: `no ${effect.path}` } };
-    return { ok: true, value: { n: effect.path.length, given, list: [1, 2, 3] }, origins: ["tool:T"] };
+    return {
+        ok: true,
+        value: { n: effect.path.length, given: typeof given === "object" ? null : given, list: [1, 2, 3] },
+        origins: ["tool:T"],
+    };
 };
 
 export interface How {

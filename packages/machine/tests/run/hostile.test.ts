@@ -18,6 +18,7 @@ test.each([
     ["recursion through a lambda", "through([1])", /^limit\.depth/],
     ["a value inside itself", "xs = []  xs.add(xs)  xs", /^value: this value contains itself/],
     ["a cycle in an equality", "xs = []  xs.add([xs])  ys = []  ys.add([ys])  xs == ys", /true/],
+    ["the same, in an equality", "x = [1]  y = [1]  repeat * 60 { x = [x, x]  y = [y, y] }  x == y", /true/],
     ["a deep value", "x = []  repeat * 3000 { x = [x] }  x", /^value: this value is nested/],
     ["deep values compared", "x = []  y = []  repeat * 3000 { x = [x]  y = [y] }  x == y", /^value: values nested/],
 ])("%s", (_, statements, expected) => {
@@ -25,6 +26,10 @@ test.each([
         "func spin(x) { repeat * 100000000 { y = x } }\nfunc down(n) { down(n + 1) }\nfunc through(xs) { xs.map((x) => through(xs)) }";
     for (const mode of ["closures", "frames"] as const)
         expect(String(evaluated(statements, { before, unchecked: true, options: { ...steps.options, mode } }))).toMatch(expected);
+});
+
+test("a value that shares its parts is exponentially larger as JSON, and refused", () => {
+    expect(evaluated("x = [1]  repeat * 60 { x = [x, x] }  x")).toMatch(/^limit\.bytes/);
 });
 
 test("an endless loop returns to its host at every slice", () => {

@@ -34,6 +34,7 @@ class Maker {
     private readonly effectful: string[] = [];
     private names: string[][] = [];
     private fresh = 0;
+    private travels = false;
 
     constructor(tape: readonly number[]) {
         this.tape = tape;
@@ -54,6 +55,8 @@ class Maker {
             (effects ? this.effectful : this.pure).push(`f${i}`);
         }
         this.budget = 160;
+        // In some programs a capability travels as a value, so that every method call may reach an effect.
+        this.travels = this.next(4) === 0;
         funcs.push(this.func("main", ["input"], true));
         return program(funcs);
     }
@@ -61,6 +64,7 @@ class Maker {
     private func(n: string, params: string[], effects: boolean): FuncForm {
         this.names = [[...params, "xs", "o"]];
         const body: StmtForm[] = [set("xs", list(lit(3), lit(1), lit("z"))), set("o", object({ k: lit(1), v: name("xs") }))];
+        if (this.travels) body.push(set("cap", name("T")));
         body.push(...this.block(3 + this.next(4), effects, false));
         body.push(stmt(list(name(params[0] as string), name("xs"), name("o"))));
         return func(n, params, body);
