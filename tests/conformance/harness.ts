@@ -19,7 +19,9 @@ import { countItems, tokenizerOf } from "../../packages/host/src/model/tokens.ts
 export type Reply = Json | { readonly fail: Failure } | { readonly cut: string };
 export type Replies = readonly Reply[] | ((turn: ModelTurn, index: number) => Reply | Promise<Reply>);
 
-export interface Setting extends Pick<RunOptions, "variants" | "concurrency" | "entry" | "limits" | "interactive" | "on">, Pick<HostOptions, "tools" | "env" | "trust" | "performers"> {
+export interface Setting
+    extends Pick<RunOptions, "variants" | "concurrency" | "entry" | "limits" | "interactive" | "on">,
+        Pick<HostOptions, "tools" | "env" | "trust" | "performers"> {
     readonly input?: Json;
     readonly replies?: Replies;
     /** Files of the folder that is both the program's tree and the workspace. */
@@ -66,7 +68,7 @@ export interface Played {
     readonly turns: readonly ModelTurn[];
     readonly prompts: readonly Prompt[];
     readonly events: readonly LedgerEvent[];
-    readonly result?: RunResult;
+    readonly result?: RunResult<unknown>;
     readonly folder: string;
 }
 
@@ -155,7 +157,11 @@ export function player(replies: Replies, turns: ModelTurn[]): Performer {
         const read =
             request.contract === undefined
                 ? {}
-                : readReply(text, request.contract as Contract, request.shapes ?? {}, { strict: request.strict, finish, constrained: false });
+                : readReply(text, request.contract as Contract, request.shapes ?? {}, {
+                      strict: request.strict,
+                      finish,
+                      constrained: false,
+                  });
         const value = { text, finish, model: "played", ...read } as unknown as Json;
         return { ok: true, value, origins: [`model:${request.model.name}`] };
     };
@@ -165,8 +171,10 @@ function isPart<K extends string>(reply: Reply, key: K): reply is { readonly [na
     return reply !== null && typeof reply === "object" && !Array.isArray(reply) && Object.keys(reply).length === 1 && key in reply;
 }
 
+type ShownItem = Item & { readonly shown: boolean };
+
 function promptOf(data: Json): Prompt {
-    const it = data as unknown as Omit<Prompt, "instruction"> & { instruction: { text: string }; items: (Item & { shown: boolean })[] };
+    const it = data as unknown as Omit<Prompt, "instruction" | "items"> & { instruction: { text: string }; items: readonly ShownItem[] };
     return { ...it, items: it.items.filter((item) => item.shown), instruction: it.instruction.text };
 }
 
@@ -228,7 +236,12 @@ export function summary(played: Played, expected: Expected): Expected {
         ...(played.codes.length === 0 && said !== "" ? { fails: begun ? (expected.fails as string) : said } : {}),
         ...(expected.value !== undefined ? { value: played.value ?? null } : {}),
         ...(expected.warns !== undefined
-            ? { warns: expected.warns.split(" ").filter((code) => code === "" || played.warnings.includes(code)).join(" ") }
+            ? {
+                  warns: expected.warns
+                      .split(" ")
+                      .filter((code) => code === "" || played.warnings.includes(code))
+                      .join(" "),
+              }
             : {}),
         ...(expected.items !== undefined
             ? { items: played.prompts.map((prompt) => prompt.items.map((item) => `${item.heading}|${item.source}|${item.text}`)) }
