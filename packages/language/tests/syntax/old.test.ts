@@ -73,6 +73,7 @@ const CURRENT: readonly (readonly [string, string])[] = [
     ["loop until c < 6 max 3 { a }", "(loop (< c 6) 3 {a})"],
     ["for a in b < 4 max 2 { a }", "(for a (< b 4) 2 {a})"],
     ["generate({ input: q }) { a: 1 }", "(generate input:q) {a:1}"],
+    ["if generate({ input: q }) { return { a: 1 } }", "(if (generate input:q) {(return {a:1})})"],
     ["use x as user\nquestion", "(use x as:user) question"],
     ["x = { limit: 3 }", "(= x {limit:3})"],
 ];

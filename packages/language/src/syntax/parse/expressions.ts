@@ -84,6 +84,8 @@ function parseBinary(p: State, least: number): Expr {
         const precedence = INFIX[p.k] as number;
         if (precedence < least || precedence === 0) return left;
         if ((p.mode & OLD_BUDGET) !== 0 && p.k === T.Lt && p.kinds[p.pos + 1] === T.Quantity) return left;
+        // `and:` is the next key or candidate.
+        if (p.k >= T.Word && p.kinds[p.pos + 1] === T.Colon) return left;
         const op = OPERATORS[p.k] as BinaryOp;
         const grows = chainMayGrow(p, height);
         advance(p);
@@ -457,17 +459,17 @@ function parseLambda(p: State): Lambda | Expr {
     return { kind: "lambda", range: { start: from, end: body.range.end }, params, body };
 }
 
-/** A literal after `=`: what a default may be. */
+/** A literal after `=`: what a default may be. An operator on a new line belongs to what follows. */
 export function parseDefault(p: State): Expr {
-    const value = parseExpr(p);
-    if (!isLiteral(value)) {
-        report(
-            p,
-            "SYNTAX",
-            "A default is a literal.",
-            value.range,
-            "Write a string, a number, true, false, none, or a list or object of these.",
-        );
+    const value = parseUnary(p);
+    const more = INFIX[p.k] !== 0 && !onNewLine(p);
+    if (more || !isLiteral(value)) {
+        const range = more ? tokenRange(p, p.pos) : value.range;
+        report(p, "SYNTAX", "A default is a literal.", range, "Write a string, a number, true, false, none, or a list or object of these.");
+    }
+    while (INFIX[p.k] !== 0 && !onNewLine(p)) {
+        advance(p);
+        parseUnary(p);
     }
     return value;
 }

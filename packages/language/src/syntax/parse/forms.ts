@@ -32,6 +32,7 @@ import {
     isBound,
     isWord,
     jump,
+    LINE_ENDS,
     leave,
     lineBreakBefore,
     missing,
@@ -88,7 +89,8 @@ export function parseGenerate(p: State): Expr {
         contract = parseContract(p);
         to = contract.range.end;
         if (p.height > height) height = p.height;
-    } else if (p.k === T.LBrace && peek(p, 1) === T.Return && peek(p, 2) === T.LBrace) {
+    } else if (p.k === T.LBrace && peek(p, 1) === T.Return && peek(p, 2) === T.LBrace && (p.mode & LINE_ENDS) !== 0) {
+        // In a header (`if generate(…) { return { … } }`) the brace opens the block.
         contract = parseReturnContract(p);
         to = p.ends[p.pos - 1] as number;
     }
@@ -290,7 +292,7 @@ export function parseBranches(p: State): Pick<If, "branches" | "otherwise" | "ra
         const body = parseBlock(p, "`{` and the body of `if`");
         if (p.height > height) height = p.height;
         branches.push({ test, body });
-        if (p.k !== T.Else) break;
+        if (p.k !== T.Else || peek(p, 1) === T.Colon) break;
         advance(p);
         if (p.k === T.If) continue;
         otherwise = parseBlock(p, "`{` or `if` after `else`");

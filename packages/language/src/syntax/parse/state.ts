@@ -301,11 +301,21 @@ export function isBound(p: State, kind: number): boolean {
 /** Names of imports, agents, functions and shapes of the whole file: they are visible before they are written. */
 function declaredWords(p: State): number {
     let bits = 0;
+    let depth = 0;
+    let inAgent = false;
     const { kinds } = p;
     for (let i = 0; i + 2 < p.tokens.count; i++) {
         const kind = kinds[i] as number;
-        if (kind === T.Func || kind === T.Agent || kind === T.Shape) bits |= BIT[kinds[i + 1] as number] as number;
-        else if (kind === T.Import) bits |= BIT[kinds[i + 2] as number] as number;
+        if (kind === T.LBrace) {
+            // Functions stand at top level and one step inside an agent.
+            if (depth === 0) inAgent = kinds[i - 1] === T.Agent || kinds[i - 2] === T.Agent;
+            depth++;
+        } else if (kind === T.RBrace) depth--;
+        else if (kind === T.LParen || kind === T.LBracket) i = Math.max(i, p.tokens.match[i] as number);
+        else if (kind === T.Func && (depth === 0 || (depth === 1 && inAgent)) && kinds[i + 2] === T.LParen)
+            bits |= BIT[kinds[i + 1] as number] as number;
+        else if ((kind === T.Agent || kind === T.Shape) && depth === 0) bits |= BIT[kinds[i + 1] as number] as number;
+        else if (kind === T.Import && depth === 0) bits |= BIT[kinds[i + 2] as number] as number;
     }
     return bits;
 }

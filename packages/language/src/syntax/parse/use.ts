@@ -43,7 +43,7 @@ export function parseUse(p: State): Use | UseOneOf {
     const value = parseUsed(p);
     const height = p.height;
     const max = parseItemBudget(p);
-    const priority = parsePriority(p);
+    const priority = parsePriority(p, false);
     const label = parseAs(p);
     p.height = height + 1;
     return { kind: "use", range: { start: from, end: prevEnd(p) }, image, value, max, priority, label };
@@ -80,7 +80,8 @@ function unbound(p: State, what: string): boolean {
 }
 
 function parseItemBudget(p: State): Budget | undefined {
-    if (p.k === T.Max) {
+    // `max:` is the next candidate of a `use one of`.
+    if (p.k === T.Max && peek(p, 1) !== T.Colon) {
         advance(p);
         return parseBudget(p);
     }
@@ -118,7 +119,7 @@ export function parseBudget(p: State): Budget {
     let text = written;
     let unit: Budget["unit"] = "chars";
     let keep: Budget["keep"] = "start";
-    if (p.k === T.Tokens && !onNewLine(p) && !startsStatement(peek(p, 1)) && unbound(p, "a unit")) {
+    if (p.k === T.Tokens && !onNewLine(p) && !goesOn(p) && unbound(p, "a unit")) {
         unit = "tokens";
         text += " tokens";
         advance(p);
@@ -131,14 +132,17 @@ export function parseBudget(p: State): Budget {
     return { range: { start: from, end: prevEnd(p) }, text, amount, unit, keep, suffix };
 }
 
-/** After a word: the word begins a statement of its own (`tokens = 1`, `tokens.x`). */
-function startsStatement(next: number): boolean {
-    return next === T.Assign || next === T.PlusAssign || next === T.MinusAssign || next === T.Dot || next === T.LParen;
+/** The present word begins a statement of its own: `tokens = 1`, `tokens.x`, `tokens(x)`. */
+function goesOn(p: State): boolean {
+    const next = peek(p, 1);
+    if (next === T.LParen || next === T.LBracket) return !lineBreakBefore(p, 1);
+    return next === T.Assign || next === T.PlusAssign || next === T.MinusAssign || next === T.Dot;
 }
 
-function parsePriority(p: State): NumberLit | undefined {
-    if (p.k !== T.Priority || onNewLine(p) || lineBreakBefore(p, 1)) return undefined;
-    if (peek(p, 1) !== T.Number || !unbound(p, "a qualifier")) return undefined;
+/** `asked`: a label has to follow, so that no name can stand here. */
+function parsePriority(p: State, asked: boolean): NumberLit | undefined {
+    if (p.k !== T.Priority || onNewLine(p) || lineBreakBefore(p, 1) || peek(p, 1) !== T.Number) return undefined;
+    if (!asked && !unbound(p, "a qualifier")) return undefined;
     advance(p);
     return parseCount(p, "A priority is a number: `priority 3`.");
 }
@@ -205,7 +209,7 @@ function parseOneOf(p: State, from: number): UseOneOf {
         if (p.pos === before || candidate === undefined) skipCandidate(p, before);
     }
     closed(p, open, T.RBrace);
-    const priority = parsePriority(p);
+    const priority = parsePriority(p, true);
     if (p.k !== T.As) expected(p, "`as` and the label of the slot", "Write `} as evidence` after the candidates.");
     const label = parseAs(p);
     p.height = height + 1;
@@ -236,7 +240,7 @@ function parseCandidate(p: State): Candidate | undefined {
     const next = peek(p, 1);
     if (p.k === T.Empty && (next === T.Selected || next === T.RBrace || next === T.Max || lineBreakBefore(p, 1))) {
         advance(p);
-        if (p.k === T.Max) expected(p, "a new line after `empty`", "An empty candidate has no budget.");
+        if (p.k === T.Max && peek(p, 1) !== T.Colon) expected(p, "a new line after `empty`", "An empty candidate has no budget.");
     } else {
         value = parseUsed(p);
         max = parseItemBudget(p);

@@ -8,7 +8,7 @@ import { quoteString } from "../strings.ts";
 import type { Block, Candidate, Config, ContextBudget, Expr, Label, Name, Stmt, Use, UseOneOf } from "../tree.ts";
 import { catchHead } from "./flat.ts";
 import { branches, expression, sequence } from "./layout.ts";
-import { commentsBefore, leading, leadingClose, newline, put, trailing, type Writer } from "./writer.ts";
+import { commentsBefore, leading, leadingClose, newline, put, significant, trailing, type Writer } from "./writer.ts";
 
 export function block(w: Writer, node: Block): void {
     const close = node.range.end - 1;
@@ -122,15 +122,15 @@ export function agentLine(w: Writer, node: Config | ContextBudget | Use | UseOne
         }
         case "use.one":
             put(w, "use one of ");
-            sequence(w, "{", "}", node.candidates, candidate, node.range.start + "use one of {".length, lastOf(node), "");
+            sequence(w, "{", "}", node.candidates, candidate, node.range.start + "use one of {".length, closeOf(w, node), "");
             put(w, qualifiers(node));
             return;
     }
 }
 
-/** Where the candidates end: before what stands after the brace. */
-function lastOf(node: UseOneOf): number {
-    return node.priority?.range.start ?? node.label?.range.start ?? node.range.end;
+function closeOf(w: Writer, node: UseOneOf): number {
+    const last = node.candidates.at(-1);
+    return last === undefined ? node.range.end : significant(w, last.range.end);
 }
 
 function candidate(w: Writer, node: Candidate): void {

@@ -49,6 +49,7 @@ import {
     put,
     putLine,
     room,
+    significant,
     trailing,
     type Writer,
 } from "./writer.ts";
@@ -278,16 +279,14 @@ function call(w: Writer, callee: Expr, args: readonly Arg[], close: number): voi
 
 function generate(w: Writer, node: Generate, tail: number): void {
     const { contract } = node;
-    const close = contract === undefined ? node.range.end - 2 : contract.range.start;
-    const last = node.options.at(-1)?.range.end ?? node.range.start;
-    const flat = commentsBefore(w, Math.max(last, node.range.start + 1))
-        ? undefined
-        : flatExpr({ ...node, contract: undefined }, styleOf(w), room(w) - (contract ? 6 : tail));
+    const last = node.options.at(-1);
+    const close = last !== undefined ? significant(w, last.range.end) : contract === undefined ? node.range.end - 2 : contract.range.start;
+    const style = styleOf(w);
+    const flat = commentsBefore(w, close) ? undefined : flatExpr({ ...node, contract: undefined }, style, room(w) - (contract ? 6 : tail));
     if (flat !== undefined) put(w, flat);
     else {
         put(w, "generate(");
-        const from = node.range.start + "generate({".length;
-        sequence(w, "{", "}", node.options, option, from, contract === undefined ? close : Math.min(close, last + 1));
+        sequence(w, "{", "}", node.options, option, node.range.start + "generate({".length, close);
         put(w, ")");
     }
     if (contract === undefined) return;

@@ -11,7 +11,19 @@ import type { Agent, Expr, File, Func, Import, Item, ShapeDecl } from "../tree.t
 import { agentLine, block, trailingOpen } from "./blocks.ts";
 import { flatExpr } from "./flat.ts";
 import { contractNode, expression, parameters, sequence } from "./layout.ts";
-import { commentsBefore, hasComments, leading, leadingClose, newline, newWriter, put, room, trailing, type Writer } from "./writer.ts";
+import {
+    commentsBefore,
+    hasComments,
+    leading,
+    leadingClose,
+    newline,
+    newWriter,
+    put,
+    room,
+    significant,
+    trailing,
+    type Writer,
+} from "./writer.ts";
 
 /** The text of a file in its one layout: four spaces a step, at most one empty line, earlier spellings in the current one. */
 export function format(file: File): string {
@@ -143,8 +155,8 @@ function func(w: Writer, node: Func): void {
     const { result, body } = node;
     put(w, head("func", node));
     const from = node.name?.range.end ?? node.range.start;
-    const last = node.params.at(-1)?.range.end ?? from;
-    const close = Math.max(last, (result ?? body).range.start - 1);
+    const last = node.params.at(-1);
+    const close = last === undefined ? significant(w, significant(w, from) + 1) : significant(w, last.range.end);
     parameters(w, node.params, from, close, result === undefined ? 2 : 5);
     put(w, " ");
     if (result !== undefined) {

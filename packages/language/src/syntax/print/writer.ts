@@ -90,6 +90,19 @@ export function commentsAfter(w: Writer, from: number, to: number): boolean {
     return false;
 }
 
+/** The first offset from `from` on that is no white space, no comma and in no comment: where the closing bracket of a sequence stands. */
+export function significant(w: Writer, from: number): number {
+    let at = from;
+    let next = w.next;
+    for (;;) {
+        const comment = w.comments[next];
+        if (comment !== undefined && comment.range.start < at) next++;
+        else if (comment !== undefined && comment.range.start === at) at = comment.range.end;
+        else if (/[\s,\ufeff]/.test(w.text[at] ?? "x")) at++;
+        else return at;
+    }
+}
+
 function isLine(comment: Comment): boolean {
     return comment.text.startsWith("//");
 }

@@ -1,0 +1,307 @@
+/**
+ * Random trees of everything the grammar can say. Each is one that some text parses to: where a construct could not stand bare (a lambda as
+ * an operand, `-x` at the start of a statement) the generator puts the parentheses that a writer would have to put.
+ */
+import fc from "fast-check";
+import type { tree } from "../../src/index.ts";
+import { needsParens } from "../../src/syntax/print/flat.ts";
+import { POSTFIX_PRECEDENCE, PRECEDENCE, UNARY_PRECEDENCE, WORDS } from "../../src/syntax/tokens.ts";
+
+const range = { start: 0, end: 0 };
+
+const PLAIN = ["a", "b", "c", "foo", "Bar", "_x1", "list", "string", "one", "test", "shape", "q2k", "a_rather_long_name_for_a_variable"];
+const plain = fc.constantFrom(...PLAIN);
+const anyWord = fc.oneof(plain, fc.constantFrom(...WORDS, "constructor", "__proto__"));
+const name = (text: string): tree.Name => ({ range, text });
+const plainName = plain.map(name);
+const wordName = anyWord.map(name);
+
+const text = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 12 }),
+    fc
+        .array(fc.constantFrom("a", " ", "\n", '"', '"""', "\\", "'", "\t", "\r", "    ", "x\n", "\ud800", "😀", "//", "{"), {
+            maxLength: 8,
+        })
+        .map((parts) => parts.join("")),
+    fc.constantFrom("a plain sentence of some length, as prompts have it", "x"),
+);
+const stringLit: fc.Arbitrary<tree.StringLit> = fc.record({
+    kind: fc.constant("string"),
+    range: fc.constant(range),
+    value: text,
+    style: fc.constantFrom("double", "single", "block"),
+});
+const integer = fc.oneof(fc.nat(20), fc.constantFrom(1000, 2 ** 53)).map(String);
+const numberText = fc.oneof(
+    integer,
+    fc.tuple(fc.nat(99), fc.nat(999)).map(([whole, rest]) => `${whole}.${rest}`),
+);
+const numberOf = (written: string): tree.NumberLit => ({ kind: "number", range, value: Number(written), text: written });
+const numberLit = numberText.map(numberOf);
+const count = integer.map(numberOf);
+
+const budget: fc.Arbitrary<tree.Budget> = fc
+    .tuple(numberText, fc.constantFrom("", "k", "m"), fc.boolean(), fc.boolean())
+    .map(([digits, suffix, tokens, end]): tree.Budget => {
+        const written = `${digits}${suffix}${tokens ? " tokens" : ""}${end ? " keep end" : ""}`;
+        const amount = suffix === "k" ? Number(`${digits}e3`) : Number(digits);
+        return { range, text: written, amount, unit: tokens ? "tokens" : "chars", keep: end ? "end" : "start", suffix };
+    });
+
+function paren(value: tree.Expr): tree.Expr {
+    return { kind: "paren", range, value };
+}
+function wrap(value: tree.Expr, least: number): tree.Expr {
+    return needsParens(value, least) ? paren(value) : value;
+}
+function leftmost(node: tree.Expr): tree.Expr {
+    if (node.kind === "binary") return leftmost(node.left);
+    if (node.kind === "member" || node.kind === "index") return leftmost(node.object);
+    return node.kind === "call" ? leftmost(node.callee) : node;
+}
+/** An expression that may begin a statement. */
+function atStart(node: tree.Expr): tree.Expr {
+    const first = leftmost(node);
+    const taken = first.kind === "if.expr" || first.kind === "try.expr" || (first.kind === "unary" && first.op === "-");
+    return taken ? paren(node) : node;
+}
+
+type Ties = {
+    expr: tree.Expr;
+    block: tree.Block;
+    stmt: tree.Stmt;
+    contract: tree.ContractNode;
+    literal: tree.Expr;
+};
+
+const list = <X>(of: fc.Arbitrary<X>, maxLength = 3) => fc.array(of, { maxLength });
+const maybe = <X>(of: fc.Arbitrary<X>) => fc.option(of, { nil: undefined });
+const kind = <K extends string>(value: K) => ({ kind: fc.constant(value), range: fc.constant(range) });
+
+const label: fc.Arbitrary<tree.Label> = fc.oneof(
+    text.map((written) => ({ range, text: written, quoted: true })),
+    anyWord.map((written) => ({ range, text: written, quoted: false })),
+);
+
+const ties = fc.letrec<Ties>((tie) => {
+    const expr = tie("expr");
+    const block = tie("block");
+    const contract = tie("contract");
+    const spread = fc.record({ ...kind("spread"), value: expr });
+    const isName = (key: string) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(key);
+    const entry = fc
+        .tuple(fc.oneof(anyWord, text), fc.boolean(), expr)
+        .map(([key, quoted, value]): tree.ObjectEntry => ({ kind: "entry", range, key: name(key), quoted: quoted || !isName(key), value }));
+    const branch = fc.record({ test: expr, body: block });
+    const branches = { branches: fc.array(branch, { minLength: 1, maxLength: 2 }), otherwise: maybe(block) };
+    const attempt = { body: block, name: maybe(plainName), handler: block };
+    const iteration = { item: plainName, list: expr, max: count, body: block };
+    const option: fc.Arbitrary<tree.GenerateOption> = fc.oneof(
+        fc.tuple(fc.constantFrom("input", "attempts", "tools", "a", "for"), expr).map(([key, value]) => ({ range, key: name(key), value })),
+        budget
+            .filter((one) => !one.text.includes("keep"))
+            .map((one) => ({
+                range,
+                key: name("max_output"),
+                value: { kind: "number", range, value: one.amount, text: one.text } as const,
+                budget: { ...one, unit: "tokens" } as const,
+            })),
+        fc.tuple(fc.nat(99), fc.constantFrom(["ms", 1], ["s", 1000], ["min", 60_000], ["h", 3_600_000])).map(([amount, [unit, factor]]) => {
+            const milliseconds = amount * (factor as number);
+            const written = `${amount}${unit}`;
+            return {
+                range,
+                key: name("timeout"),
+                value: { kind: "number", range, value: milliseconds, text: written } as const,
+                duration: { range, text: written, milliseconds },
+            };
+        }),
+    );
+    const leaf: fc.Arbitrary<tree.Expr> = fc.oneof(
+        stringLit,
+        numberLit,
+        fc.record({ ...kind("bool"), value: fc.boolean() }),
+        fc.record(kind("none")),
+        fc.record({ ...kind("ident"), name: plain }),
+    );
+    const field = fc
+        .record({
+            range: fc.constant(range),
+            name: fc.oneof(anyWord, text).map(name),
+            optional: fc.boolean(),
+            type: maybe(contract),
+            default: maybe(tie("literal")),
+            description: maybe(stringLit),
+        })
+        .filter((one) => isName(one.name.text) || one.type !== undefined);
+    return {
+        expr: fc.oneof(
+            { depthSize: "small", withCrossShrink: true },
+            leaf,
+            fc.record({ ...kind("list"), items: list(fc.oneof(expr, spread)) }),
+            fc.record({ ...kind("object"), entries: list(fc.oneof(entry, spread)) }),
+            fc.record({ ...kind("member"), object: expr.map((e) => wrap(e, POSTFIX_PRECEDENCE)), name: wordName, safe: fc.boolean() }),
+            fc.record({ ...kind("index"), object: expr.map((e) => wrap(e, POSTFIX_PRECEDENCE)), index: expr }),
+            fc.record({
+                ...kind("call"),
+                callee: expr.map((e) => wrap(e, POSTFIX_PRECEDENCE)),
+                args: list(fc.record({ range: fc.constant(range), name: maybe(wordName), value: expr })),
+            }),
+            fc.record({ ...kind("unary"), op: fc.constantFrom("not", "-"), value: expr.map((e) => wrap(e, UNARY_PRECEDENCE)) }),
+            fc.tuple(fc.constantFrom(...(Object.keys(PRECEDENCE) as tree.BinaryOp[])), expr, expr).map(
+                ([op, left, right]): tree.Binary => ({
+                    kind: "binary",
+                    range,
+                    op,
+                    left: wrap(left, PRECEDENCE[op]),
+                    right: wrap(right, PRECEDENCE[op] + 1),
+                }),
+            ),
+            expr.map(paren),
+            fc.record({ ...kind("lambda"), params: list(plainName), body: expr }),
+            fc.record({ ...kind("if.expr"), ...branches }),
+            fc.record({ ...kind("try.expr"), ...attempt }),
+            fc.record({ ...kind("generate"), options: list(option), contract: maybe(contract) }),
+            fc.record({ ...kind("parallel"), ...iteration }),
+        ) as fc.Arbitrary<tree.Expr>,
+        block: fc.record({ range: fc.constant(range), statements: list(tie("stmt")) }),
+        stmt: fc.oneof(
+            { depthSize: "small", withCrossShrink: true },
+            expr.map((value): tree.Stmt => ({ kind: "expr", range, value: atStart(value) })),
+            config(expr),
+            fc.record({ ...kind("context"), max: budget }),
+            use(expr),
+            useOne(expr),
+            fc.record({ ...kind("return"), value: expr }),
+            fc.record({ ...kind("raise"), value: expr }),
+            fc.record(kind("break")),
+            fc.record(kind("continue")),
+            fc
+                .tuple(expr, fc.constantFrom("=", "+=", "-="), expr)
+                .map(([target, op, value]): tree.Stmt => ({ kind: "assign", range, target: settable(target), op, value }) as tree.Stmt),
+            fc.record({ ...kind("repeat"), times: count, body: block }),
+            fc.record({ ...kind("for"), ...iteration }),
+            fc.record({ ...kind("loop"), until: expr, max: count, body: block }),
+            fc.record({ ...kind("if"), ...branches }),
+            fc.record({ ...kind("try"), ...attempt }),
+        ) as fc.Arbitrary<tree.Stmt>,
+        contract: fc.oneof(
+            { depthSize: "small", withCrossShrink: true },
+            fc.record({
+                ...kind("c.name"),
+                name: fc.constantFrom("string", "number", "boolean", "json", "none", "list", "Verdict").map(name),
+            }),
+            fc.record({
+                ...kind("c.literal"),
+                value: fc.oneof(
+                    text,
+                    fc.integer({ min: -9, max: 9 }).map((n) => n + 0.5),
+                    fc.integer({ min: -9, max: -1 }),
+                    fc.boolean(),
+                ),
+            }),
+            fc.record({ ...kind("c.list"), item: contract }),
+            fc.record({ ...kind("c.object"), fields: list(field) }),
+            fc.record({ ...kind("c.union"), members: fc.array(contract, { minLength: 2, maxLength: 3 }) }),
+            fc.record({ ...kind("c.optional"), of: contract }),
+        ) as fc.Arbitrary<tree.ContractNode>,
+        literal: fc.oneof(
+            { depthSize: "small", withCrossShrink: true },
+            leaf.filter((one) => one.kind !== "ident"),
+            numberLit.map((value): tree.Expr => ({ kind: "unary", range, op: "-", value })),
+            fc.record({ ...kind("list"), items: list(tie("literal")) }),
+            fc.record({
+                ...kind("object"),
+                entries: list(fc.record({ ...kind("entry"), key: wordName, quoted: fc.boolean(), value: tie("literal") })),
+            }),
+        ) as fc.Arbitrary<tree.Expr>,
+    };
+});
+
+/** What can be assigned to and does not begin another statement. */
+function settable(target: tree.Expr): tree.Expr {
+    const bare = atStart(target);
+    return bare.kind === "member" || bare.kind === "index" || bare.kind === "paren" ? bare : { kind: "ident", range, name: "a" };
+}
+
+function config(expr: fc.Arbitrary<tree.Expr>): fc.Arbitrary<tree.Config> {
+    return fc
+        .tuple(fc.constantFrom("model", "role", "description"), expr)
+        .map(
+            ([key, value]): tree.Config =>
+                ({ kind: "config", range, key, value: key === "model" ? wrap(value, POSTFIX_PRECEDENCE) : value }) as tree.Config,
+        );
+}
+
+function use(expr: fc.Arbitrary<tree.Expr>): fc.Arbitrary<tree.Use> {
+    const spoken = expr.map((value) => (leftmost(value).kind === "unary" ? paren(value) : value));
+    return fc.record({
+        ...kind("use"),
+        image: fc.constant(false),
+        value: spoken,
+        max: maybe(budget),
+        priority: maybe(count),
+        label: maybe(label),
+    });
+}
+
+function useOne(expr: fc.Arbitrary<tree.Expr>): fc.Arbitrary<tree.UseOneOf> {
+    const candidate = fc
+        .record({ range: fc.constant(range), name: wordName, value: maybe(expr), max: maybe(budget), selected: fc.boolean() })
+        .map((one) => (one.value === undefined ? { ...one, max: undefined } : one));
+    return fc.record({
+        ...kind("use.one"),
+        candidates: fc.array(candidate, { minLength: 1, maxLength: 3 }),
+        priority: maybe(count),
+        label,
+    });
+}
+
+const func: fc.Arbitrary<tree.Func> = fc
+    .record({
+        ...kind("func"),
+        main: fc.boolean(),
+        name: maybe(plainName),
+        params: list(
+            fc.record({ range: fc.constant(range), name: plainName, contract: maybe(ties.contract), default: maybe(ties.literal) }),
+        ),
+        result: maybe(ties.contract),
+        body: ties.block,
+    })
+    .map((one) => ({ ...one, name: one.main ? one.name : (one.name ?? name("f")) }));
+
+const agent: fc.Arbitrary<tree.Agent> = fc
+    .record({
+        ...kind("agent"),
+        main: fc.boolean(),
+        name: maybe(plainName),
+        config: list(fc.oneof(config(ties.expr), use(ties.expr), useOne(ties.expr), fc.record({ ...kind("context"), max: budget }))),
+        funcs: list(func, 2),
+    })
+    .map((one) => ({ ...one, name: one.main ? one.name : (one.name ?? name("A")) }));
+
+const clause = fc.record({ range: fc.constant(range), name: plainName, arg: fc.boolean(), value: plainName });
+const imported: fc.Arbitrary<tree.Import> = fc
+    .record({
+        ...kind("import"),
+        what: fc.constantFrom("tool", "llm", "file", "agent", "memory", "skill"),
+        name: plainName,
+        uri: stringLit,
+        clauses: maybe(list(clause)),
+    })
+    .map(
+        (one) =>
+            ({
+                ...one,
+                uri: one.what === "agent" ? { ...one.uri, value: "./a.remit" } : one.uri,
+                clauses: one.what === "tool" ? one.clauses : undefined,
+            }) as tree.Import,
+    );
+
+export const expression: fc.Arbitrary<tree.Expr> = ties.expr;
+
+/** Files whose ranges are all empty: what the printer sees of a tree that no text stands behind. */
+export const file: fc.Arbitrary<tree.File> = list(
+    fc.oneof(imported, func, agent, fc.record({ ...kind("shape"), name: plainName, contract: ties.contract })) as fc.Arbitrary<tree.Item>,
+    3,
+).map((items) => ({ source: { file: "<random>", text: "", lineStarts: [0] }, items, comments: [], diagnostics: [] }));
