@@ -29,6 +29,7 @@ export { load, type LoadOptions, type RemitProgram, run } from "./run/program.ts
 export { checkFile, type CheckedFile, type CheckFileOptions } from "./load/check.ts";
 export { ConfigError, type Problem } from "./config/check.ts";
 export { type Config, type ConfigFile, type ConfigOptions, loadConfig, NO_CONFIG, untrusted } from "./config/config.ts";
+export { type NamedModelConfig, namedModels } from "./config/models.ts";
 export type { ModelConfig, NpmAllow, Price, ServerConfig } from "./config/rules.ts";
 export { distrust, trust, type TrustState, trustFile, trustState } from "./config/trust.ts";
 export { type Answer, expectedOf, readAnswer } from "./input/answer.ts";
@@ -40,3 +41,10 @@ export { createScrubber, type Scrubber, type Secret } from "./secret/scrub.ts";
 export type { HostFunction, HostMethod, HostTool, ToolCallContext } from "./tool/functions.ts";
 export type { MethodInfo, ToolImport } from "./tool/tool.ts";
 export { allowTool, createTools, type ToolListing, type Tools, type ToolsOptions } from "./tool/tools.ts";
+export { type Chosen, describeModel, type ListedModel } from "./model/default.ts";
+export { type Answering, createModels, type ModelIO, type Models, type ModelsConfig, type NamedModel } from "./model/models.ts";
+export { PRICES, PRICES_AS_OF, type Prices } from "./model/prices.ts";
+export type { Patience } from "./model/provider.ts";
+export { readReply, type ReadOptions, type ReadResult } from "./model/reading.ts";
+export { requestHash } from "./model/recorded.ts";
+export { type ModelUri, parseModelUri } from "./model/uri.ts";

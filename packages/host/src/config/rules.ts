@@ -50,7 +50,12 @@ const price: Rule = {
 };
 const model: Rule = {
     is: "object",
-    keys: { uri: { ...text, needed: true } as Rule, baseUrl: text, key: reference, headers: { is: "map", of: text } },
+    keys: {
+        uri: { ...text, needed: true } as Rule,
+        baseUrl: { is: "text", form: /^https?:\/\/[^\s@]+$/, say: "an http or https URL without a password" },
+        key: reference,
+        headers: { is: "map", of: text },
+    },
 };
 
 /** Keys of `remit.json`. */
@@ -114,11 +119,14 @@ export interface NpmAllow {
     readonly effectful?: boolean;
 }
 
+/** A model that answers for the `import llm` of its name. */
 export interface ModelConfig {
     readonly uri: string;
+    /** Where its requests go instead of the provider's own address. */
     readonly baseUrl?: string;
     /** Secret: `env:NAME` or `file:PATH`. */
     readonly key?: string;
+    /** May hold `$NAME` and `${NAME}`. */
     readonly headers?: { readonly [name: string]: string };
 }
 

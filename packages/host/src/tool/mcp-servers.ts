@@ -177,7 +177,7 @@ async function prepare(
         const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
         const stdio = new StdioClientTransport({
             command: commandOf(config.command ?? "", config.file.folder),
-            args: (config.args ?? []).map((arg) => arg),
+            args: [...(config.args ?? [])],
             env: putAll(config.env),
             cwd: resolve(config.file.folder, config.cwd ?? "."),
             stderr: "pipe",

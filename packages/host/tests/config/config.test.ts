@@ -19,6 +19,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkJson, ConfigError } from "../../src/config/check.ts";
 import { loadConfig, untrusted } from "../../src/config/config.ts";
 import { expand } from "../../src/config/expand.ts";
+import { namedModels } from "../../src/config/models.ts";
 import { REMIT_KEYS } from "../../src/config/rules.ts";
 import { distrust, trust, trustFile, trustState } from "../../src/config/trust.ts";
 
@@ -256,4 +257,27 @@ test("names of the environment are put in; unset ones give nothing", () => {
         ),
     ).toEqual(["1", "1x", "1$A", "|", "$A", "a$", "$1", "${", ""]);
     expect(put("$A-$UNSET-$$B").used).toEqual(["A", "UNSET"]);
+});
+
+test("models: keys are read at use, headers hold what the environment says, and both are told to the scrubber", async () => {
+    write("project/remit.json", {
+        models: {
+            Fast: { uri: "openai://m", baseUrl: "https://models.example/v1", key: "env:M_KEY", headers: { "X-Org": "$ORG" } },
+            Bare: { uri: "mock:" },
+        },
+    });
+    Object.assign(env, { M_KEY: "first-key", ORG: "acme-corp" });
+    const told = new Map<string, string>();
+    const models = namedModels(load({ trust: true }), env, (name, value) => void told.set(name, value));
+    expect(models.Fast).toMatchObject({ uri: "openai://m", baseUrl: "https://models.example/v1", headers: { "X-Org": "acme-corp" } });
+    env.M_KEY = "second-key";
+    expect(await models.Fast?.key?.()).toBe("second-key");
+    expect([...told]).toEqual([
+        ["env:ORG", "acme-corp"],
+        ["env:M_KEY", "second-key"],
+    ]);
+    delete env.M_KEY;
+    await expect(models.Fast?.key?.()).rejects.toThrow("the key of models.Fast in");
+    expect(models.Bare).toEqual({ uri: "mock:" });
+    expect(namedModels(load(), env, () => undefined)).toEqual({});
 });

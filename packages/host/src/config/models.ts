@@ -1,0 +1,50 @@
+/**
+ * The models of a configuration as a host uses them: keys that are read at the moment of use, headers with what the environment says.
+ *
+ * Boundary: from configuration to values; nothing is sent here.
+ */
+import { resolveSecret } from "../secret/ref.ts";
+import type { Config } from "./config.ts";
+import { expand } from "./expand.ts";
+
+export interface NamedModelConfig {
+    readonly uri: string;
+    readonly baseUrl?: string;
+    /** The key, read anew at each use. Rejects where it cannot be had. */
+    readonly key?: () => Promise<string>;
+    readonly headers?: { readonly [name: string]: string };
+}
+
+/** By the name of the import they answer for. `secret` is told of each secret before it is used. */
+export function namedModels(
+    config: Config,
+    env: Readonly<Record<string, string | undefined>>,
+    secret: (name: string, value: string) => void,
+): { readonly [name: string]: NamedModelConfig } {
+    const made: { [name: string]: NamedModelConfig } = Object.create(null);
+    for (const [name, { uri, baseUrl, key, headers, file }] of Object.entries(config.models)) {
+        const put = (text: string): string => {
+            const { text: out, used } = expand(text, env);
+            for (const one of used) secret(`env:${one}`, env[one] ?? "");
+            return out;
+        };
+        made[name] = {
+            uri,
+            ...(baseUrl === undefined ? {} : { baseUrl }),
+            ...(headers === undefined
+                ? {}
+                : { headers: Object.fromEntries(Object.entries(headers).map(([header, text]) => [header, put(text)])) }),
+            ...(key === undefined
+                ? {}
+                : {
+                      key: async () => {
+                          const found = resolveSecret(key, { env, folder: file.folder });
+                          if (!found.ok) throw new Error(`the key of models.${name} in ${file.name}: ${found.message}`);
+                          secret(key, found.value);
+                          return found.value;
+                      },
+                  }),
+        };
+    }
+    return made;
+}
