@@ -2,7 +2,7 @@
  * Which model answers.
  *
  * The order: `--model`; `REMIT_MODEL`; the program's own import, where it can be reached; an Ollama on its port; the local model; a scripted
- * model as the last resort. What a model is for (`scripted:`, `recorded:`, `mock:`) is never replaced by another.
+ * model as the last resort. An import of `scripted:`, `recorded:`, `mock:` or `local:` does not fall back: where it cannot be used, it fails.
  *
  * Boundary: chooses and says so in plain words; what is reachable is found out in `reach.ts`.
  *

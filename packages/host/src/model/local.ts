@@ -5,7 +5,8 @@
  *
  * A model of 135 million parameters sorts short texts and picks from a list; it does not reason. What it is asked has to be small enough for it.
  */
-import type { ModelTurn } from "@remit/machine";
+import type { Json } from "@remit/language";
+import { CONTRACT_HEAD, type Message, type ModelTurn } from "@remit/machine";
 import { cancelled, type Engine, failed, type Turned, type TurnIO } from "./engine.ts";
 import { GRAMMAR_LIMITS, grammarOf } from "./grammar.ts";
 import { limiter } from "./limiter.ts";
@@ -86,7 +87,8 @@ export function localEngine(setup: LocalSetup): Engine {
     }
 
     async function answer(model: LocalModel, request: ModelTurn, io: TurnIO): Promise<Turned> {
-        const prompt = request.messages.reduce((sum, message) => sum + model.tokens(textOf(message)) + AROUND, 0);
+        const { messages, shortened } = withoutSchema(request, io.schema);
+        const prompt = messages.reduce((sum, message) => sum + model.tokens(textOf(message)) + AROUND, 0);
         const room = model.contextSize - prompt;
         const maxTokens = Math.min(request.maxOutput ?? OUTPUT, room);
         if (room < 32) {
@@ -98,7 +100,7 @@ export function localEngine(setup: LocalSetup): Engine {
         }
         const grammar = request.contract === undefined ? null : grammarOf(request.contract, request.shapes ?? {});
         const reply = await model.turn({
-            messages: request.messages,
+            messages,
             grammar,
             maxTokens,
             temperature: request.temperature ?? 0,
@@ -107,10 +109,7 @@ export function localEngine(setup: LocalSetup): Engine {
                 if (request.stream) io.emit({ type: "text", delta });
             },
         });
-        const notes =
-            grammar === null
-                ? []
-                : [`texts of at most ${GRAMMAR_LIMITS.text} characters and lists of at most ${GRAMMAR_LIMITS.items} items`];
+        const notes = grammar === null ? [] : [BOUNDS, ...(shortened ? [SHORTENED] : [])];
         return {
             ok: true,
             raw: {
@@ -136,6 +135,29 @@ export function localEngine(setup: LocalSetup): Engine {
         await (await model).close();
     }
     return { uri, turn, close };
+}
+
+const BOUNDS = `the grammar allows texts of at most ${GRAMMAR_LIMITS.text} characters and lists of at most ${GRAMMAR_LIMITS.items} items`;
+const SHORTENED = "the contract was given as a grammar, not as the text of its schema";
+
+/**
+ * The messages without the contract layer at the end of the last one. The grammar holds the contract better than words do, and a schema in the
+ * prompt takes a small model's mind off the question (measured: 10 of 20 comments sorted rightly with it, which is chance; 18 of 20 without).
+ */
+function withoutSchema(request: ModelTurn, schema: Json | undefined): { messages: readonly Message[]; shortened: boolean } {
+    if (schema === undefined) return { messages: request.messages, shortened: false };
+    const layer = `\n\n${CONTRACT_HEAD}\n${JSON.stringify(schema, null, 2)}`;
+    let shortened = false;
+    const messages = request.messages.map((message): Message => {
+        if (message.role !== "user") return message;
+        const content = message.content.map((part) => {
+            if (part.type !== "text" || !part.text.endsWith(layer)) return part;
+            shortened = true;
+            return { ...part, text: part.text.slice(0, -layer.length) };
+        });
+        return { ...message, content };
+    });
+    return { messages, shortened };
 }
 
 function textOf(message: ModelTurn["messages"][number]): string {

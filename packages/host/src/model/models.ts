@@ -16,13 +16,22 @@ import { localEngine } from "./local.ts";
 import { mockEngine } from "./mock.ts";
 import { PRICES, type Prices, priced } from "./prices.ts";
 import { PATIENCE, type Patience, providerEngine } from "./provider.ts";
-import { endpointOf } from "./reach.ts";
+import { type Endpoint, endpointOf } from "./reach.ts";
 import { readReply } from "./reading.ts";
 import { recordedEngine, recording } from "./recorded.ts";
 import { scriptedEngine } from "./scripted.ts";
 import { type Environment, jsonWithoutSecrets, secretsOf } from "./secrets.ts";
 import { countItems, tokenizerOf } from "./tokens.ts";
 import { type ModelUri, parseModelUri } from "./uri.ts";
+
+/** A model that configuration describes: it answers for imports of this name. */
+export interface NamedModel {
+    readonly uri: string;
+    readonly baseUrl?: string;
+    /** The key itself, or how to get it at the moment of use. */
+    readonly key?: string | (() => Promise<string>);
+    readonly headers?: { readonly [name: string]: string };
+}
 
 export interface ModelsConfig {
     /** Environment; that of the process where absent. */
@@ -31,6 +40,8 @@ export interface ModelsConfig {
     readonly model?: string;
     /** Folder that relative files of URIs are resolved against, and where a local engine may be installed. The working folder where absent. */
     readonly folder?: string;
+    /** Models by the name of the import they answer for. */
+    readonly named?: { readonly [name: string]: NamedModel };
     /** Last resort where no model can be had; `mock:` where absent. */
     readonly fallback?: string;
     /** File that every reply is recorded to. */
@@ -102,7 +113,7 @@ export function createModels(config: ModelsConfig = {}): Models {
         return known;
     }
 
-    function make(uri: ModelUri): Engine {
+    function make(uri: ModelUri, own: NamedModel | undefined): Engine {
         switch (uri.kind) {
             case "mock":
                 return mockEngine();
@@ -113,7 +124,7 @@ export function createModels(config: ModelsConfig = {}): Models {
             case "local":
                 return localEngine({ uri: uri.uri, path: uri.path === "" ? "" : resolve(folder, uri.path), folder, env });
             default: {
-                const endpoint = endpointOf(uri, env);
+                const endpoint = own === undefined ? endpointOf(uri, env) : ownEndpoint(uri, own, env);
                 // An address of its own is an endpoint that speaks OpenAI's protocol, not OpenAI itself.
                 const compatible =
                     uri.provider === "openai" && endpoint.baseURL !== null && new URL(endpoint.baseURL).hostname !== "api.openai.com";
@@ -133,14 +144,15 @@ export function createModels(config: ModelsConfig = {}): Models {
         }
     }
 
-    function engineOf(uri: string): Engine | Outcome {
-        const known = engines.get(uri);
+    function engineOf(uri: string, own: NamedModel | undefined, name: string): Engine | Outcome {
+        const key = own === undefined ? uri : `${name}\n${uri}`;
+        const known = engines.get(key);
         if (known !== undefined) return known;
         const parsed = parseModelUri(uri);
         if (!parsed.ok) return { ok: false, failure: { kind: "model", message: parsed.message, hint: parsed.hint } };
-        const made = make(parsed.uri);
+        const made = make(parsed.uri, own);
         const engine = config.record === undefined ? made : recording(made, resolve(folder, config.record), secrets);
-        engines.set(uri, engine);
+        engines.set(key, engine);
         return engine;
     }
 
@@ -154,11 +166,20 @@ export function createModels(config: ModelsConfig = {}): Models {
         return known;
     }
 
+    /** The model for an import. One that configuration describes takes the place of the import, and is believed to be reachable. */
+    async function chosenFor(model: ModelTurn["model"]): Promise<{ chosen: Chosen; own: NamedModel | undefined }> {
+        const own = config.named !== undefined && Object.hasOwn(config.named, model.name) ? config.named[model.name] : undefined;
+        if (own === undefined || config.model !== undefined || (env.REMIT_MODEL ?? "").trim() !== "")
+            return { chosen: await choiceOf(model.uri === "" ? null : model.uri), own: undefined };
+        const instead = own.uri === model.uri ? null : model.uri;
+        return { chosen: { uri: own.uri, why: `the configuration names it for ${model.name}`, instead }, own };
+    }
+
     async function turn(request: ModelTurn, effect: Effect, io: ModelIO): Promise<Outcome> {
-        const chosen = await choiceOf(request.model.uri === "" ? null : request.model.uri);
-        const engine = engineOf(chosen.uri);
-        if ("ok" in engine) return engine;
         const { name, uri: imported } = request.model;
+        const { chosen, own } = await chosenFor(request.model);
+        const engine = engineOf(chosen.uri, own, name);
+        if ("ok" in engine) return engine;
         answering.set(`${name}\n${imported}`, { name, imported, uri: chosen.uri, text: describeModel(chosen) });
         const schema =
             request.contract === undefined ? {} : { schema: toJsonSchema(request.contract as Contract, request.shapes ?? {}) as Json };
@@ -185,7 +206,7 @@ export function createModels(config: ModelsConfig = {}): Models {
     async function perform(effect: Effect, io: ModelIO): Promise<Outcome> {
         const request = effect.request as unknown as ModelTurn | ModelCount;
         if (request.op === "turn") return turn(request, effect, io);
-        if (request.op === "count") return count(request, (await choiceOf(request.model.uri === "" ? null : request.model.uri)).uri);
+        if (request.op === "count") return count(request, (await chosenFor(request.model)).chosen.uri);
         const outcome = failed("model", "a model effect asks for a turn or a count");
         return outcome as Outcome;
     }
@@ -202,6 +223,20 @@ export function createModels(config: ModelsConfig = {}): Models {
             for (const engine of engines.values()) await engine.close?.();
             engines.clear();
         },
+    };
+}
+
+/** A configured endpoint. A key of the environment goes to a configured address on the same conditions as to any other. */
+function ownEndpoint(
+    uri: ModelUri & { kind: "provider" },
+    own: NamedModel,
+    env: Environment,
+): Endpoint & { headers?: NamedModel["headers"] } {
+    const found = endpointOf(own.baseUrl === undefined ? uri : { ...uri, baseURL: own.baseUrl }, env);
+    return {
+        ...found,
+        ...(own.key === undefined ? {} : { apiKey: own.key, keyName: "the key in the configuration", keyKept: false }),
+        ...(own.headers === undefined ? {} : { headers: own.headers }),
     };
 }
 

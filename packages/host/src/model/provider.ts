@@ -14,6 +14,7 @@ import type { ModelReply, ModelTurn, ToolCall } from "@remit/machine";
 import { cancelled, type Engine, failed, type Raw, type Turned, type TurnIO } from "./engine.ts";
 import { type Limiter, pauseFor } from "./limiter.ts";
 import { type SdkModel, type SdkOptions, type SdkUsage, sdkModel } from "./sdk.ts";
+import { withoutSecrets } from "./secrets.ts";
 import { type Subject, TimeUp, type Trouble, troubleOf } from "./trouble.ts";
 import type { Provider } from "./uri.ts";
 import { type Constraint, callOf, finishOf, optionsOf, usageOf } from "./wire.ts";
@@ -40,7 +41,8 @@ export interface ProviderSetup {
     readonly provider: Provider;
     readonly model: string;
     readonly baseURL: string | null;
-    readonly apiKey: string | undefined;
+    readonly apiKey: string | (() => Promise<string>) | undefined;
+    readonly headers?: { readonly [name: string]: string };
     readonly keyName: string;
     /** The key is set, but is not sent to this endpoint. */
     readonly keyKept: boolean;
@@ -56,11 +58,19 @@ export function providerEngine(setup: ProviderSetup): Engine {
     let model: Promise<SdkModel> | null = null;
     /** V4: this endpoint takes no schema. */
     let unconstrained = false;
-    const { uri, keyName, keyKept, secrets } = setup;
+    const { uri, keyName, keyKept } = setup;
+    const secrets = [...setup.secrets];
     const subject: Subject = { uri, keyName, keySent: setup.apiKey !== undefined, keyKept, secrets };
 
+    async function build(): Promise<SdkModel> {
+        const { apiKey } = setup;
+        const key = typeof apiKey === "function" ? await apiKey() : apiKey;
+        if (key !== undefined && key !== "") secrets.push(key);
+        return sdkModel({ ...setup, apiKey: key });
+    }
+
     async function once(request: ModelTurn, io: TurnIO, constraint: Constraint | null, shown: { text: boolean }): Promise<Raw> {
-        model ??= sdkModel(setup);
+        model ??= build();
         const loaded = await model;
         const { silenceMs, replyMs, totalMs } = setup.patience;
         const watch = watchful(io.signal, request.stream ? silenceMs : replyMs, totalMs);
@@ -80,6 +90,14 @@ export function providerEngine(setup: ProviderSetup): Engine {
         if (setup.provider === "anthropic" && thinks(request) && request.temperature !== undefined) {
             const hint = "leave out temperature or think";
             return failed("model", `${uri} takes no temperature while it thinks`, { hint });
+        }
+        try {
+            model ??= build();
+            await model;
+        } catch (error) {
+            model = null;
+            const why = withoutSecrets(error instanceof Error ? error.message : String(error), secrets);
+            return failed("model", `${uri} cannot be set up: ${why}`, { hint: `look at ${keyName}` });
         }
         const shown = { text: false };
         for (let tries = 0; ; tries++) {

@@ -32,7 +32,8 @@ export const KEYS: { readonly [K in Provider]: { readonly key: string | null; re
 export interface Endpoint {
     /** Null: the provider's own. */
     readonly baseURL: string | null;
-    readonly apiKey: string | undefined;
+    /** The key, or how to get it at the moment of use. */
+    readonly apiKey: string | (() => Promise<string>) | undefined;
     readonly keyName: string;
     readonly keyKept: boolean;
 }

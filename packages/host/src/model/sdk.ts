@@ -22,6 +22,7 @@ export interface SdkChoice {
     /** Null: the provider's own. */
     readonly baseURL: string | null;
     readonly apiKey: string | undefined;
+    readonly headers?: { readonly [name: string]: string };
     readonly fetch: typeof fetch;
 }
 
@@ -37,7 +38,7 @@ export const OPTIONS_OF: { readonly [K in Provider]: string } = {
 export async function sdkModel(choice: SdkChoice): Promise<SdkModel> {
     const { model, apiKey } = choice;
     const base = choice.baseURL === null ? {} : { baseURL: choice.baseURL };
-    const shared = { ...base, fetch: guarded(choice.fetch) };
+    const shared = { ...base, ...(choice.headers === undefined ? {} : { headers: choice.headers }), fetch: guarded(choice.fetch) };
     switch (choice.provider) {
         case "openai": {
             const { createOpenAI } = await import("@ai-sdk/openai");
@@ -54,9 +55,9 @@ export async function sdkModel(choice: SdkChoice): Promise<SdkModel> {
         default: {
             const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
             return createOpenAICompatible({
+                ...shared,
                 name: "remit",
                 baseURL: choice.baseURL ?? "",
-                fetch: shared.fetch,
                 includeUsage: true,
                 supportsStructuredOutputs: true,
                 ...(apiKey === undefined ? {} : { apiKey }),

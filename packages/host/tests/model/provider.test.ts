@@ -60,7 +60,7 @@ describe.each(PROVIDERS)("%s", (provider) => {
             },
             { text: "done" },
         ]);
-        const tools = [
+        const tools: ToolOffer[] = [
             {
                 name: "Repo_read",
                 description: "Reads",
