@@ -9,6 +9,8 @@ import { fileURLToPath } from "node:url";
 import { openLedger } from "../../../src/run/open.ts";
 import { EFFECTS, EXPECTED, PROGRAM, linesOf } from "./program.ts";
 
+/** Compiled modules, shared by all the processes: starting them is most of the work. */
+const COMPILED = join(tmpdir(), "remit-crash-compiled");
 const CHILD = fileURLToPath(new URL("./child.ts", import.meta.url));
 
 /** `moment`: at that moment of the process's own count; `after`: from outside, so many milliseconds after its first sign of life. */
@@ -30,7 +32,10 @@ interface Ended {
 function child(folder: string, kill: Kill | null): Promise<Ended> {
     return new Promise((resolve, reject) => {
         const args = [CHILD, folder, ...(kill !== null && "moment" in kill ? [String(kill.moment)] : [])];
-        const started = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NODE_OPTIONS: "" } });
+        const started = spawn(process.execPath, args, {
+            stdio: ["ignore", "pipe", "pipe"],
+            env: { ...process.env, NODE_OPTIONS: "", NODE_COMPILE_CACHE: COMPILED },
+        });
         let out = "";
         let err = "";
         started.stdout.on("data", (data: Buffer) => {
