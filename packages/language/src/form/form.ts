@@ -173,7 +173,7 @@ export interface GenerateForm {
 }
 
 export type ExprForm =
-    /** `text`: a number as written, where that is not the shortest way (`2.50`); it changes nothing but how the source is shown. */
+    /** `text`: a number as written, where that is not the way it would be written anyhow (`2.50`); it changes nothing but how the source is shown. */
     | { readonly kind: "literal"; readonly value: string | number | boolean | null; readonly text?: string; readonly at?: At }
     | { readonly kind: "name"; readonly name: string; readonly at?: At }
     | { readonly kind: "list"; readonly items: readonly (ExprForm | SpreadForm)[]; readonly at?: At }

@@ -10,6 +10,7 @@
 import { entryOf } from "../check/entry.ts";
 import type { Contract } from "../contract/contract.ts";
 import { contractOf, literalOf } from "../contract/from-tree.ts";
+import { numberText } from "../contract/show.ts";
 import type * as tree from "../syntax/tree.ts";
 import { position, type Range, type Source } from "../text/source.ts";
 import {
@@ -393,5 +394,5 @@ function budget(node: tree.Budget): BudgetForm {
 }
 
 function numberForm(value: number, text: string, at: At): ExprForm {
-    return String(value) === text ? { kind: "literal", value, at } : { kind: "literal", value, text, at };
+    return numberText(value) === text ? { kind: "literal", value, at } : { kind: "literal", value, text, at };
 }

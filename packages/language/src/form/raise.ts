@@ -8,6 +8,7 @@
 import type { Contract, Field, Json } from "../contract/contract.ts";
 import { numberText } from "../contract/show.ts";
 import { format, printExpr } from "../syntax/print/print.ts";
+import { STATEMENT_WORDS } from "../syntax/tokens.ts";
 import type * as tree from "../syntax/tree.ts";
 import { type Range, source } from "../text/source.ts";
 import type {
@@ -150,10 +151,11 @@ function raiseSetting(form: AgentForm["config"][number]): tree.Agent["config"][n
 }
 
 function raiseUse(form: UseForm): tree.Use {
+    const value = opening(raiseExpr(form.value));
     return {
         kind: "use",
         image: form.image === true,
-        value: raiseExpr(form.value),
+        value: form.image === true && !beginsWithName(value) ? { kind: "paren", value, ...at } : value,
         ...(form.max === undefined ? {} : { max: raiseBudget(form.max) }),
         ...(form.priority === undefined ? {} : { priority: number(form.priority) }),
         ...(form.label === undefined ? {} : { label: label(form.label) }),
@@ -187,7 +189,7 @@ function raiseStmt(form: StmtForm): tree.Stmt {
         case "return":
         case "raise":
         case "expr":
-            return { kind: form.kind, value: raiseExpr(form.value), ...at };
+            return { kind: form.kind, value: form.kind === "expr" ? opening(raiseExpr(form.value)) : raiseExpr(form.value), ...at };
         case "repeat":
             return { kind: "repeat", times: number(form.times), body: raiseBlock(form.body), ...at };
         case "for":
@@ -209,7 +211,13 @@ function raiseStmt(form: StmtForm): tree.Stmt {
         case "continue":
             return { kind: form.kind, ...at };
         case "assign":
-            return { kind: "assign", target: raiseExpr(form.target), op: form.op, value: raiseExpr(form.value), ...at };
+            return {
+                kind: "assign",
+                target: form.target.kind === "name" ? raiseExpr(form.target) : opening(raiseExpr(form.target)),
+                op: form.op,
+                value: raiseExpr(form.value),
+                ...at,
+            };
     }
 }
 
@@ -304,6 +312,39 @@ export function raiseExpr(form: ExprForm): tree.Expr {
 function operand(form: ExprForm & { kind: "unary" }): tree.Expr {
     const value = raiseExpr(form.value);
     return form.op === "-" && value.kind === "number" && value.value !== 0 ? { kind: "paren", value, ...at } : value;
+}
+
+/** Words that mean something else right after `use`. */
+const USE_WORDS: ReadonlySet<string> = new Set(["image", "one"]);
+
+/**
+ * An expression at the beginning of a statement, with parentheses around what would be read as a statement of its own there, or as going on
+ * with the line before.
+ */
+function opening(node: tree.Expr): tree.Expr {
+    switch (node.kind) {
+        case "binary":
+            return { ...node, left: opening(node.left) };
+        case "member":
+        case "index":
+            return { ...node, object: opening(node.object) };
+        case "call":
+            return { ...node, callee: opening(node.callee) };
+        case "if.expr":
+        case "try.expr":
+            return { kind: "paren", value: node, ...at };
+        case "unary":
+            return node.op === "-" ? { kind: "paren", value: node, ...at } : node;
+        case "ident":
+            return STATEMENT_WORDS.has(node.name) || USE_WORDS.has(node.name) ? { kind: "paren", value: node, ...at } : node;
+        default:
+            return node;
+    }
+}
+
+/** After `use image` a number, for one, would begin a statement of its own. */
+function beginsWithName(node: tree.Expr): boolean {
+    return node.kind === "ident" || (node.kind === "member" && beginsWithName(node.object));
 }
 
 const OPTIONS = ["max_output", "attempts", "temperature", "think", "strict", "debug", "stream", "turns", "timeout"] as const;

@@ -114,8 +114,8 @@ function checkNode(value: unknown, group: Group, place: Place | null, errors: Er
     const keys = typeof kind === "string" ? group.keys(kind) : undefined;
     if (keys === undefined) {
         const near = typeof kind === "string" ? nearest(kind, group.kinds) : null;
-        const hint = near === null ? `one of ${group.kinds.join(", ")}` : `'${near}'`;
-        errors.add("FORM_KIND", { up: place, key: group.key }, `${shown(kind)} is not ${group.what}; did you mean ${hint}?`);
+        const hint = near === null ? `known are ${group.kinds.join(", ")}` : `did you mean '${near}'?`;
+        errors.add("FORM_KIND", { up: place, key: group.key }, `${shown(kind)} is not ${group.what}; ${hint}`);
         return;
     }
     checkKeys(value, keys, group.key, `'${kind as string}'`, place, errors, inner);

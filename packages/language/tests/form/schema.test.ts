@@ -1,0 +1,93 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Json } from "../../src/contract/contract.ts";
+import { newErrors } from "../../src/form/errors.ts";
+import { funcJsonSchema, programJsonSchema } from "../../src/form/schema.ts";
+import { checkStructure } from "../../src/form/structure.ts";
+import { NODES, RECORDS } from "../../src/form/table.ts";
+import { validates } from "../contract/evaluate.ts";
+import { anyProgram, plain } from "./forms.ts";
+
+const PUBLISHED = new URL("../../schema/program-form-1.json", import.meta.url);
+const SCHEMA = programJsonSchema();
+
+function structureErrors(form: Json): number {
+    const errors = newErrors();
+    checkStructure(form, { rule: "record", of: "Program" }, errors, { authored: false });
+    return errors.found.length;
+}
+
+/** A form with one thing in it changed: `at` chooses the place, `how` what happens there. */
+function changed(form: Json, at: number, how: { readonly kind: string; readonly value: Json; readonly key: string }): Json {
+    const copy = plain(form);
+    const places: { readonly holder: { [key: string]: Json } | Json[]; readonly key: string | number }[] = [];
+    const visit = (value: Json): void => {
+        if (value === null || typeof value !== "object") return;
+        for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
+            places.push({ holder: value, key });
+            visit((value as { [key: string]: Json })[key] as Json);
+        }
+    };
+    visit(copy);
+    const place = places[at % places.length];
+    if (place === undefined) return copy;
+    const { holder, key } = place;
+    if (how.kind === "drop" && !Array.isArray(holder)) delete holder[key];
+    else if (how.kind === "add" && !Array.isArray(holder)) holder[how.key] = how.value;
+    else (holder as { [key: string]: Json })[key] = how.value;
+    return copy;
+}
+
+describe("the schema of the program form", () => {
+    test("is what is published", () => {
+        expect(readFileSync(PUBLISHED, "utf8")).toBe(`${JSON.stringify(SCHEMA, null, 2)}\n`);
+    });
+
+    test("takes random forms, and refuses what the validator refuses, after any one change", () => {
+        const how = fc.record({
+            kind: fc.constantFrom("drop", "add", "set"),
+            key: fc.constantFrom("at", "kind", "value", "extra", "name", "label"),
+            value: fc.constantFrom<Json>(
+                null,
+                0,
+                -1,
+                1,
+                1.5,
+                "",
+                "x",
+                "not a name",
+                "constructor",
+                "none",
+                "break",
+                true,
+                [],
+                {},
+                { kind: "break" },
+                { kind: "literal", value: 1 },
+                [1, 2, 3, 4],
+            ),
+        });
+        fc.assert(
+            fc.property(anyProgram, fc.nat(), how, (program, at, change) => {
+                const form = plain(program) as unknown as Json;
+                expect(validates(form, SCHEMA)).toBe(true);
+                const after = changed(form, at, change);
+                expect(validates(after, SCHEMA)).toBe(structureErrors(after) === 0);
+            }),
+            { numRuns: 300 },
+        );
+    });
+
+    test("has every record and every kind of node, closed", () => {
+        const definitions = SCHEMA.$defs as { [name: string]: { additionalProperties?: Json } };
+        for (const name of Object.keys(RECORDS)) expect(definitions[name]?.additionalProperties).toBe(false);
+        for (const [table, kinds] of Object.entries(NODES))
+            for (const kind of Object.keys(kinds)) expect(definitions[`${table}.${kind}`]?.additionalProperties).toBe(false);
+    });
+
+    test("of one function", () => {
+        expect(validates({ name: "f", params: [], effects: [], body: [{ kind: "break" }] }, funcJsonSchema())).toBe(true);
+        expect(validates({ name: "f", params: [], effects: [], body: [{ kind: "break", times: 2 }] }, funcJsonSchema())).toBe(false);
+    });
+});
