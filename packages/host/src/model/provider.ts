@@ -77,7 +77,9 @@ export function providerEngine(setup: ProviderSetup): Engine {
         try {
             const options = optionsOf(request, setup.provider, constraint, watch.signal);
             const answer = request.stream ? await streamed(loaded, options, io, watch, shown) : await whole(loaded, options, watch);
-            return { ...answer, model: uri, constrained: constraint !== null && enforced(setup.provider, constraint, answer.body) };
+            // The body holds the prompt: it goes no further.
+            const { body, ...said } = answer;
+            return { ...said, model: uri, constrained: constraint !== null && enforced(setup.provider, constraint, body) };
         } catch (error) {
             // An abort of this side arrives as whatever the SDK makes of it; what was meant is the signal's reason.
             throw watch.signal.aborted && watch.signal.reason instanceof TimeUp ? watch.signal.reason : error;

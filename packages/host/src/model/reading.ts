@@ -128,7 +128,7 @@ function isAnswerTag(tag: string): boolean {
 function noAnswer(attempts: readonly Attempt[], spoken: string): ReplyError {
     const failed = attempts.findLast((attempt) => attempt.verdict.kind === "fails");
     if (failed?.verdict.kind === "fails") return failed.verdict.error;
-    return { kind: "not_json", message: `the reply is not JSON: ${excerpt(spoken)}` };
+    return { kind: "not_json", message: excerpt(spoken) };
 }
 
 export function excerpt(text: string): string {
