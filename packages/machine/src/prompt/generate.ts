@@ -7,8 +7,9 @@
  * Flow: describe the tools, count tokens where a budget is in tokens, then up to `attempts` times: send the prompt, let the model call
  * tools for up to `turns` provider turns, check the answer.
  *
- * G1: a further attempt is made only for an answer that was not JSON or broke the contract. What the provider refuses, cuts off or cannot
- *     deliver ends the generate at once; a cut-off answer is never taken for a malformed one.
+ * G1: a further attempt is made only for a reply without an answer: not JSON, against the contract, cut off, or a refusal in words. What the
+ *     provider itself refuses or cannot deliver ends the generate at once. After the last attempt a cut-off answer and a refusal are told
+ *     as what they are, never as a malformed answer.
  * G2: a call of the model never reaches a tool that was not offered, nor with arguments its schema does not take, nor, unless its tool marks
  *     it as reading only, without somebody having said `once`.
  * G3: a tool that fails is a result the model sees. Limits, violations and cancellation end the generate.
@@ -239,7 +240,7 @@ function replied(before: State, outcome: Outcome): GenerateStep {
             if (state.attempt + 1 >= state.options.attempts) {
                 const { message, rejected } = verdict.rejection;
                 const detail: { [key: string]: Json } = { errors, ...(rejected === undefined ? {} : { rejected }) };
-                return fail({ ...state, errors }, events, { kind: "contract", message, detail });
+                return fail({ ...state, errors }, events, { ...(verdict.last ?? { kind: "contract", message }), detail });
             }
             const said: Message = { role: "assistant", content: reply.text };
             const messages = state.called ? [...state.messages, said] : state.messages;
@@ -254,18 +255,22 @@ function replied(before: State, outcome: Outcome): GenerateStep {
 type Verdict =
     | { readonly kind: "value"; readonly value: Json; readonly truncated: boolean }
     | { readonly kind: "calls"; readonly calls: readonly ToolCall[] }
-    | { readonly kind: "retry"; readonly rejection: Rejection }
+    /** `last`: the failure where no attempt is left; `contract` with the rejection's message where absent. */
+    | { readonly kind: "retry"; readonly rejection: Rejection; readonly last?: Failure }
     | { readonly kind: "fail"; readonly failure: Failure };
 
 /** What a reply amounts to (G1). */
 function judge(reply: ModelReply, state: State): Verdict {
     const { error, finish } = reply;
     const calls = reply.calls ?? [];
-    if (finish === "refusal" || error?.kind === "refused")
-        return {
-            kind: "fail",
-            failure: { kind: "refusal", message: `${state.model.uri} refused to answer${quoted(error?.message ?? reply.text)}` },
-        };
+    if (finish === "refusal" || error?.kind === "refused") {
+        const said = error?.message ?? reply.text;
+        const failure: Failure = { kind: "refusal", message: `${state.model.uri} refused to answer${quoted(said)}` };
+        // That words are a refusal is a guess; that the provider says so is not.
+        return finish === "refusal"
+            ? { kind: "fail", failure }
+            : { kind: "retry", rejection: { message: NOT_JSON + excerpt(said) }, last: failure };
+    }
     if (calls.length > 0 && state.offers.length > 0 && error?.kind !== "truncated") {
         if (state.turn + 1 >= (state.options.turns ?? DEFAULT_TURNS)) {
             const turns = state.turn + 1;
@@ -279,7 +284,12 @@ function judge(reply: ModelReply, state: State): Verdict {
     if (reply.value === undefined && (finish === "length" || error?.kind === "truncated")) {
         const limit = state.options.max_output;
         const message = `${state.model.uri} stopped at its output limit${limit === undefined ? "" : ` of ${limit} tokens`} before the answer was complete`;
-        return { kind: "fail", failure: { kind: "model", message, hint: "raise max_output, or ask for a shorter answer" } };
+        const last: Failure = { kind: "model", message, hint: "raise max_output, or ask for a shorter answer" };
+        return {
+            kind: "retry",
+            rejection: { message: "The output limit was reached before the answer was complete. Answer more briefly." },
+            last,
+        };
     }
     if (reply.value === undefined) {
         if (error === undefined)

@@ -199,20 +199,22 @@ describe("attempts", () => {
         expect(data(ran, "generate.attempt")).toMatchObject({ reply: null, error: "down", failure: { kind } });
     });
 
-    test("what was cut off is not malformed", () => {
+    test("what was cut off is tried again, and is not malformed after the last attempt", () => {
         const cuts: { [key: string]: Json }[] = [
             { finish: "length" },
             { error: { kind: "truncated", message: "x" } },
             { finish: "length", error: { kind: "not_json", message: "x" } },
         ];
         for (const cut of cuts) {
+            const cutOff = reply({ text: '{"ok": tr', ...cut });
             const ran = drive(
-                setup({ contract: OK, options: options({ attempts: 3, max_output: 50 }) }),
+                setup({ contract: OK, options: options({ attempts: 2, max_output: 50 }) }),
                 runtime(),
-                inOrder(reply({ text: '{"ok": tr', ...cut })),
+                inOrder(cutOff, cutOff),
             );
-            expect(ran.turns).toHaveLength(1);
-            expect(ran.failure).toEqual({
+            expect(ran.turns).toHaveLength(2);
+            expect(userText(ran.turns[1])).toContain("The output limit was reached before the answer was complete.");
+            expect(ran.failure).toMatchObject({
                 kind: "model",
                 message: "anthropic://claude stopped at its output limit of 50 tokens before the answer was complete",
                 hint: "raise max_output, or ask for a shorter answer",
@@ -226,13 +228,19 @@ describe("attempts", () => {
                 .value,
         ).toEqual({ ok: true }));
 
-    test("a refusal is one", () => {
-        const refusals: { [key: string]: Json }[] = [{ finish: "refusal", text: "No." }, { error: { kind: "refused", message: "No." } }];
-        for (const refused of refusals) {
-            const ran = drive(setup({ contract: OK, options: three }), runtime(), inOrder(reply(refused)));
-            expect(ran.failure).toEqual({ kind: "refusal", message: "anthropic://claude refused to answer: No." });
-            expect(ran.turns).toHaveLength(1);
-        }
+    test("what the provider calls a refusal ends it at once", () => {
+        const ran = drive(setup({ contract: OK, options: three }), runtime(), inOrder(reply({ finish: "refusal", text: "No." })));
+        expect(ran.failure).toEqual({ kind: "refusal", message: "anthropic://claude refused to answer: No." });
+        expect(ran.turns).toHaveLength(1);
+    });
+
+    test("words that sound like a refusal are tried again, and are a refusal after the last attempt", () => {
+        const no = reply({ text: "I cannot.", error: { kind: "refused", message: "No." } });
+        const ran = drive(setup({ contract: OK, options: three }), runtime(), inOrder(no, no, no));
+        expect(ran.failure).toMatchObject({ kind: "refusal", message: "anthropic://claude refused to answer: No." });
+        expect(ran.turns).toHaveLength(3);
+        const yes = drive(setup({ contract: OK, options: three }), runtime(), inOrder(no, reply({ text: "{}", value: { ok: true } })));
+        expect(yes.value).toEqual({ ok: true });
     });
 
     test("an outcome that is no reply ends it", () => {
