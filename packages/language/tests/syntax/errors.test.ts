@@ -296,12 +296,12 @@ test("no text makes reading throw, and every place reported lies in it", () => {
             expect(range.start >= 0 && range.start <= range.end && range.end <= text.length).toBe(true);
     };
     fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 200 }), check), { numRuns: 1000 });
-    fc.assert(fc.property(soup, check), { numRuns: 6000 });
+    fc.assert(fc.property(soup, check), { numRuns: 3000 });
 });
 
 test("a program cut off anywhere, or with one character changed, is read", () => {
     const text = readBody(BODIES.map(([body]) => body).join("\n")).source.text;
-    for (let i = 0; i < text.length; i++) {
+    for (let i = 0; i < text.length; i += 3) {
         parse(source(text.slice(0, i)));
         parse(source(`${text.slice(0, i)}${"{}()[]\"'"[i % 8]}${text.slice(i + 1)}`));
     }

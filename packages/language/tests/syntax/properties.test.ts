@@ -2,70 +2,63 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { format, parse, printExpr, source, type tree } from "../../src/index.ts";
+import { lex } from "../../src/syntax/lexer.ts";
 import { blockRawLines, decodeBlock, decodeQuoted, quoteString } from "../../src/syntax/strings.ts";
 import { expression, file } from "./arbitrary.ts";
-import { bare, readBody, showExpr } from "./show.ts";
+import { bare, readBody } from "./show.ts";
 
 const errors = (read: tree.File) => read.diagnostics.filter((diagnostic) => diagnostic.severity === "error").map((d) => d.message);
 
-test("T1: what is written is read as the same tree", () => {
+test("T1, P1: what is written is read as the same tree, and written the same again", () => {
     fc.assert(
         fc.property(file, (one) => {
             const text = format(one);
             const again = parse(source(text));
             expect([errors(again), bare(again)]).toEqual([[], bare(one)]);
+            expect(format(again)).toBe(text);
         }),
-        { numRuns: 1500 },
+        { numRuns: 1000 },
     );
 });
 
-test("P1: formatting what was formatted changes nothing", () => {
-    fc.assert(
-        fc.property(file, (one) => {
-            const text = format(one);
-            expect(format(parse(source(text)))).toBe(text);
-        }),
-        { numRuns: 800 },
-    );
-});
-
-/** Puts comments between random tokens: after a token a block comment, at the end of a line a line comment. */
-function commented(text: string, seed: readonly number[]): { text: string; count: number } {
-    const lines = text.split("\n");
-    let inBlock = false;
+/** Puts comments between tokens, as the seed says: on lines of their own, at the ends of lines, in the middle of expressions. */
+function commented(text: string, seed: readonly number[]): string {
+    const { tokens } = lex(source(text));
+    let out = "";
+    let at = 0;
     let count = 0;
-    const out: string[] = [];
-    lines.forEach((line, index) => {
-        const choice = seed[index % seed.length] as number;
-        const quotes = line.split('"""').length - 1;
-        const inside = inBlock || quotes > 0 || line.includes("\\");
-        if (quotes % 2 === 1) inBlock = !inBlock;
-        const strings = /["']/.test(line);
-        if (!inside && choice % 5 === 0) out.push(`${choice % 2 === 0 ? "" : "   "}// own ${count++}`);
-        if (!inside && choice % 7 === 0) out.push("", `/* block\n  ${count++} */`, "");
-        if (!inside && !strings && choice % 3 === 0) out.push(`${line} // end ${count++}`);
-        else if (!inside && !strings && choice % 11 === 0 && line.includes(" ")) {
-            const at = line.lastIndexOf(" ");
-            out.push(`${line.slice(0, at)} /* in ${count++} */${line.slice(at)}`);
-        } else out.push(line);
-    });
-    return { text: out.join("\n"), count };
+    for (let i = 0; i < tokens.count; i++) {
+        const from = tokens.start[i] as number;
+        const choice = seed[i % seed.length] as number;
+        const begins = i === 0 || tokens.newline[i] === 1;
+        const ends = i + 1 === tokens.count || tokens.newline[i + 1] === 1;
+        out += text.slice(at, from);
+        if (choice % 13 === 0) out += `/* before ${count++} */ `;
+        if (choice % 17 === 0 && begins) out += `// own ${count++}\n`;
+        if (choice % 29 === 0 && begins) out += `\n// own ${count++}\n\n/* of two\n lines ${count++} */\n`;
+        at = tokens.end[i] as number;
+        out += text.slice(from, at);
+        if (choice % 7 === 0 && ends) out += ` // end ${count++}`;
+        else if (choice % 37 === 0) out += ` // broken ${count++}\n`;
+        else if (choice % 11 === 0) out += ` /* after ${count++} */`;
+    }
+    return out + text.slice(at);
 }
 
 test("P2: comments are neither lost nor reordered by formatting, which stays idempotent and keeps the tree", () => {
     fc.assert(
-        fc.property(file, fc.array(fc.nat(1000), { minLength: 1, maxLength: 40 }), (one, seed) => {
-            const with_ = commented(format(one), seed);
-            const read = parse(source(with_.text));
+        fc.property(file, fc.array(fc.nat(1000), { minLength: 1, maxLength: 30 }), (one, seed) => {
+            const read = parse(source(commented(format(one), seed)));
             // A comment may stand where the grammar asks for the same line; such a text is not of interest here.
             fc.pre(errors(read).length === 0);
             const text = format(read);
             const again = parse(source(text));
             expect(again.comments.map((comment) => comment.text.trim())).toEqual(read.comments.map((comment) => comment.text.trim()));
-            expect([errors(again), bare(again)]).toEqual([[], bare(read)]);
+            // `generate(…) -> list` before an index on the next line needs parentheses once it stands on one.
+            expect([errors(again), plainTree(again.items)]).toEqual([[], plainTree(read.items)]);
             expect(format(again)).toBe(text);
         }),
-        { numRuns: 1500 },
+        { numRuns: 500 },
     );
 });
 
@@ -106,7 +99,7 @@ test("S1: a literal of each style decodes to the value it was made of", () => {
                 expect(decodeBlock(lines.join("\n"))).toBe(text);
             }
         }),
-        { numRuns: 3000 },
+        { numRuns: 1500 },
     );
 });
 
@@ -134,10 +127,6 @@ test("an expression printed on one line means the same", () => {
             const value = ((read.items[0] as tree.Func).body.statements[0] as tree.Assign).value;
             expect([errors(read), plainTree(value)]).toEqual([[], plainTree(one)]);
         }),
-        { numRuns: 1500 },
+        { numRuns: 800 },
     );
-});
-
-test("the tree shown in tests tells expressions apart", () => {
-    expect(showExpr({ kind: "none", range: { start: 0, end: 0 } })).toBe("none");
 });

@@ -11,11 +11,13 @@ import {
     advance,
     enter,
     expected,
+    FIELDS,
     insertion,
     isWord,
     jump,
     LINE_ENDS,
     leave,
+    lineBreakBefore,
     here,
     oldSpelling,
     onNewLine,
@@ -75,7 +77,7 @@ function parsePrimary(p: State): ContractNode {
             advance(p);
             return literal(range, p.kinds[p.pos - 1] === T.True);
         case T.List:
-            if (peek(p, 1) === T.LBracket && p.tokens.newline[p.pos + 1] !== 1) return parseListOf(p);
+            if (peek(p, 1) === T.LBracket && (!lineBreakBefore(p, 1) || (p.mode & FIELDS) !== 0)) return parseListOf(p);
             break;
         default:
             break;
@@ -124,7 +126,7 @@ function parseFields(p: State): ContractNode {
     const from = start(p);
     if (!enter(p)) return nothing(p);
     const mode = p.mode;
-    p.mode = LINE_ENDS;
+    p.mode = LINE_ENDS | FIELDS;
     advance(p);
     const fields: ContractField[] = [];
     let height = 0;

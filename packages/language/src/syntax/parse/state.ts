@@ -21,6 +21,8 @@ export const MAX_CHAIN = 1000;
 export const LINE_ENDS = 1;
 /** The present expression stands after `use`: `< 2k` is the old spelling of its budget. */
 export const OLD_BUDGET = 2;
+/** Among the fields of a contract, where `[` can only belong to the `list` before it. */
+export const FIELDS = 4;
 
 export interface State {
     readonly src: Source;

@@ -162,7 +162,7 @@ function oneLine(text: string): string | undefined {
 }
 
 /** `open a, b close`; undefined as soon as it is too long. */
-function sequence<X>(
+export function sequence<X>(
     open: string,
     close: string,
     items: readonly X[],
@@ -260,7 +260,9 @@ export function numberText(text: string, value: number): string {
     if (!Number.isFinite(size)) return `${sign}0`;
     if (Number.isInteger(size)) return sign + (size <= 2 ** 53 ? String(size) : `${BigInt(size)}.0`);
     const plain = String(size);
-    return sign + (plain.includes("e") ? size.toFixed(100).replace(/0+$/, "") : plain);
+    // `1.5e-7` is written `0.00000015`.
+    const [digits, exponent] = plain.split("e-");
+    return sign + (exponent === undefined ? plain : `0.${"0".repeat(Number(exponent) - 1)}${(digits as string).replace(".", "")}`);
 }
 
 // ---- contracts ---------------------------------------------------------------------------------------------------

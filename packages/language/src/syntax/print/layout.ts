@@ -26,10 +26,12 @@ import {
     breaksAlways,
     contractLiteral,
     fieldHead,
+    flatArg,
     flatContract,
     flatExpr,
     flatField,
     flatParam,
+    sequence as flatSequence,
     groups,
     keyText,
     lambdaHead,
@@ -105,8 +107,8 @@ function broken(w: Writer, node: Expr, tail: number): void {
             expression(w, node.object, tail, POSTFIX_PRECEDENCE);
             w.indent++;
             between(w, node.name.range.start);
-            w.indent--;
             put(w, (node.safe ? "?." : ".") + node.name.text);
+            w.indent--;
             return;
         case "index":
             expression(w, node.object, 1, POSTFIX_PRECEDENCE);
@@ -116,7 +118,7 @@ function broken(w: Writer, node: Expr, tail: number): void {
             put(w, "]");
             return;
         case "call":
-            call(w, node.callee, node.args, node.range.end - 1);
+            call(w, node.callee, node.args, node.range.end - 1, tail);
             return;
         case "unary":
             put(w, node.op === "not" ? "not " : "-");
@@ -264,8 +266,15 @@ const HUGGED: ReadonlySet<Expr["kind"]> = new Set<Expr["kind"]>([
     "call",
 ]);
 
-function call(w: Writer, callee: Expr, args: readonly Arg[], close: number): void {
+function call(w: Writer, callee: Expr, args: readonly Arg[], close: number, tail: number): void {
     expression(w, callee, 1, POSTFIX_PRECEDENCE);
+    if (!commentsBefore(w, close)) {
+        const flat = flatSequence("(", ")", args, (arg) => flatArg(arg, styleOf(w), room(w) - tail), room(w) - tail - 1);
+        if (flat !== undefined) {
+            put(w, flat);
+            return;
+        }
+    }
     const only = args.length === 1 ? args[0] : undefined;
     const hugged = only !== undefined && HUGGED.has(only.value.kind) && !commentsBefore(w, only.range.start);
     if (hugged && !commentsAfter(w, only.range.end, close)) {

@@ -7,6 +7,8 @@
  * P3: a file that could not be read whole is given back as it is.
  */
 import type { Fix } from "../../diagnostics/diagnostic.ts";
+import { source } from "../../text/source.ts";
+import { parse } from "../parse/parse.ts";
 import type { Agent, Expr, File, Func, Import, Item, ShapeDecl } from "../tree.ts";
 import { agentLine, block, trailingOpen } from "./blocks.ts";
 import { flatExpr } from "./flat.ts";
@@ -25,9 +27,22 @@ import {
     type Writer,
 } from "./writer.ts";
 
+/** Comments inside expressions settle in one or two rounds; no text needs more than this. */
+const ROUNDS = 8;
+
 /** The text of a file in its one layout: four spaces a step, at most one empty line, earlier spellings in the current one. */
 export function format(file: File): string {
     if (file.diagnostics.some((diagnostic) => diagnostic.severity === "error")) return file.source.text;
+    let { text, moved } = layOut(file);
+    for (let round = 0; moved && round < ROUNDS; round++) {
+        const again = layOut(parse(source(text, file.source.file)));
+        if (again.text === text) break;
+        ({ text, moved } = again);
+    }
+    return text;
+}
+
+function layOut(file: File): { text: string; moved: boolean } {
     const w = newWriter(file);
     const end = file.source.text.length;
     file.items.forEach((node, index) => {
@@ -42,7 +57,7 @@ export function format(file: File): string {
         newline(w);
     });
     leadingClose(w, end + 1, file.items.length === 0);
-    return w.out;
+    return { text: w.out, moved: w.moved };
 }
 
 /**

@@ -22,15 +22,31 @@ export interface Writer {
     fresh: boolean;
     /** A space is due before the next text on this line. */
     space: boolean;
+    /** What was written last ends in a space. */
+    spaced: boolean;
     indent: number;
     /** Index of the first comment not yet written. */
     next: number;
+    /** A comment in the middle of a node was written, perhaps after it: written once more, the node may go on one line. */
+    moved: boolean;
     /** Offset in the source after what was written last; for blank lines. */
     at: number;
 }
 
 export function newWriter(file: File): Writer {
-    return { text: file.source.text, comments: file.comments, out: "", lineStart: 0, fresh: true, space: false, indent: 0, next: 0, at: 0 };
+    return {
+        text: file.source.text,
+        comments: file.comments,
+        out: "",
+        lineStart: 0,
+        fresh: true,
+        space: false,
+        spaced: false,
+        indent: 0,
+        next: 0,
+        moved: false,
+        at: 0,
+    };
 }
 
 export function put(w: Writer, text: string): void {
@@ -40,6 +56,7 @@ export function put(w: Writer, text: string): void {
         w.fresh = false;
     } else if (w.space) w.out += " ";
     w.space = false;
+    w.spaced = text.endsWith(" ");
     const breakAt = text.lastIndexOf("\n");
     if (breakAt >= 0) w.lineStart = w.out.length + breakAt + 1;
     w.out += text;
@@ -111,7 +128,7 @@ function putComment(w: Writer, comment: Comment): void {
     const text = isLine(comment) ? comment.text.trimEnd() : comment.text.replace(/\r\n?/g, "\n");
     put(w, text);
     w.next++;
-    w.at = comment.range.end;
+    w.at = Math.max(w.at, comment.range.end);
 }
 
 function breaksBetween(text: string, from: number, to: number): number {
@@ -147,10 +164,13 @@ export function leading(w: Writer, start: number, first: boolean): void {
 export function leadingClose(w: Writer, close: number, first: boolean): void {
     let begin = first;
     for (let comment = pending(w, close); comment !== undefined; comment = pending(w, close)) {
-        if (!begin) keepBlank(w, comment.range.start);
+        if (!begin && w.fresh) keepBlank(w, comment.range.start);
         begin = false;
         putComment(w, comment);
-        newline(w);
+        const following = pending(w, close);
+        const same = following !== undefined && breaksBetween(w.text, comment.range.end, following.range.start) === 0;
+        if (same) w.space = true;
+        else newline(w);
     }
 }
 
@@ -166,7 +186,7 @@ export function trailing(w: Writer, end: number, limit: number, closing: boolean
         if (comment.range.start >= end) {
             if (breaksBetween(w.text, from, comment.range.start) > 0) return;
             if (!isLine(comment) && !closing && breaksBetween(w.text, comment.range.end, limit) === 0) return;
-        }
+        } else w.moved = true;
         if (line) newline(w);
         else if (!w.fresh) w.space = true;
         line = isLine(comment);
@@ -178,7 +198,8 @@ export function trailing(w: Writer, end: number, limit: number, closing: boolean
 /** In the middle of an expression: the comments before a part of it. After a line comment the part begins a new line. */
 export function between(w: Writer, start: number): void {
     for (let comment = pending(w, start); comment !== undefined; comment = pending(w, start)) {
-        if (!w.fresh) w.space = true;
+        w.moved = true;
+        if (!w.fresh && !w.spaced) w.space = true;
         putComment(w, comment);
         if (isLine(comment)) newline(w);
         else w.space = true;

@@ -1,0 +1,265 @@
+/** The one layout, and expressions on one line. */
+import { describe, expect, test } from "vitest";
+import { applyFixes, format, parse, printExpr, source, type tree } from "../../src/index.ts";
+import { bare, read, readBody } from "./show.ts";
+
+const MESSY = `// what this is
+import tool A from "file://x"   // trailing
+/* block */ import llm B from "local:"
+// about the agent
+
+// right above
+main agent M { // opener
+  model B // the model
+
+
+  role 'r'
+    /* of two
+       lines */
+  main func( input { question: string
+     tags : list[string] } ) {  // body
+    x = [1, // one
+      /* two */ 2, 3 /* three */]
+    y = a + // why
+        b
+    // own 1
+
+    // own 2
+
+
+    if a { // yes
+        b } else if c {d} else { }
+    // between
+    w = {k: 1, // k
+        // before l
+        l: 2
+        // last
+    }
+    foo
+        // chained
+        .bar(  1,2 )
+    use x // budget
+        max 2k
+        as "y"
+    use one of { a : empty
+        b: x.y   max 500 selected }
+      as slot
+    text = """
+  hello
+    world
+
+  end "quote" \\n
+  """
+    long = aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa + bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb * ccccccccccccccccccccccccc - ddd
+    v = if a {1} else {2}
+    t = generate({input: "a",attempts:2}) -> {ok:boolean, why? : "low"|"high" "how bad"}
+    items.map((q)=>q.name + 'x').filter(r => r.value>3)
+    results = parallel for t in items max 4 { helper( t ) }
+    try { f() } catch e { raise e.message }
+    // last of all
+  }
+  func g(a,b:number=1)->string{ "}" }
+  // end of agent
+}
+shape S { a: string }
+// end of file
+`;
+
+const NEAT = `// what this is
+import tool A from "file://x" // trailing
+/* block */ import llm B from "local:"
+
+// about the agent
+
+// right above
+main agent M { // opener
+    model B // the model
+
+    role 'r'
+
+    /* of two
+       lines */
+    main func(input {
+        question: string
+        tags: list[string]
+    }) { // body
+        x = [
+            1, // one
+            /* two */ 2,
+            3 /* three */
+        ]
+        y = a // why
+            + b
+        // own 1
+
+        // own 2
+
+        if a { // yes
+            b
+        } else if c {
+            d
+        } else {}
+        // between
+        w = {
+            k: 1, // k
+            // before l
+            l: 2
+            // last
+        }
+        foo // chained
+            .bar(1, 2)
+        use x max 2k as "y" // budget
+        use one of {
+            a: empty
+            b: x.y max 500 selected
+        } as slot
+        text = """
+            hello
+              world
+
+            end "quote" \\n
+        """
+        long = aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+            + bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb * ccccccccccccccccccccccccc
+            - ddd
+        v = if a { 1 } else { 2 }
+        t = generate({ input: "a", attempts: 2 }) -> {
+            ok: boolean
+            why?: "low" | "high" "how bad"
+        }
+        items.map((q) => q.name + 'x').filter((r) => r.value > 3)
+        results = parallel for t in items max 4 {
+            helper(t)
+        }
+        try {
+            f()
+        } catch e {
+            raise e.message
+        }
+        // last of all
+    }
+
+    func g(a, b: number = 1) -> string {
+        "}"
+    }
+    // end of agent
+}
+
+shape S { a: string }
+// end of file
+`;
+
+test("a messy file comes out neat", () => {
+    const file = read(MESSY);
+    expect(file.diagnostics).toEqual([]);
+    expect(format(file)).toBe(NEAT);
+    expect(format(read(NEAT))).toBe(NEAT);
+    expect(bare(read(NEAT))).toEqual(bare(file));
+});
+
+test("an AgentScript program stays one: contracts of several fields have one a line, without commas", () => {
+    const text =
+        'agent A {\n    func f(input { a: string\n b: number }) {\n        generate({ input: "q" }) -> { a\n b: list[json] }\n    }\n}\n';
+    expect(format(read(text))).toBe(
+        'agent A {\n    func f(input {\n        a: string\n        b: number\n    }) {\n        generate({ input: "q" }) -> {\n            a\n            b: list[json]\n        }\n    }\n}\n',
+    );
+});
+
+test("line breaks of other systems and a byte order mark go; the text of strings stays", () => {
+    expect(format(parse(source('\ufefffunc f() {\r\n\tx = "a\r\nb"\r\n\t// c\r\n}\r\n')))).toBe(
+        'func f() {\n    x = "a\r\nb"\n    // c\n}\n',
+    );
+});
+
+test("an empty file stays empty, and one of comments alone keeps them", () => {
+    expect(format(read(""))).toBe("");
+    expect(format(read("\n\n"))).toBe("");
+    expect(format(read("// a\n\n\n// b"))).toBe("// a\n\n// b\n");
+});
+
+test("a file with an error is given back as it is", () => {
+    const text = "func f() { x = ] // keep\n}";
+    expect(format(read(text))).toBe(text);
+});
+
+test("formatting writes earlier spellings as they are written now", () => {
+    expect(format(readBody("use x < 2k as user question\nx = {\n a: 1\n b: 2\n}"))).toBe(
+        'func f() {\n    use x max 2k as "user question"\n    x = { a: 1, b: 2 }\n}\n',
+    );
+});
+
+test("what does not fit is broken at its own brackets", () => {
+    const long = "a".repeat(60);
+    expect(format(readBody(`x = f({ ${long}: 1, b: [${long}, ${long}] })`))).toBe(
+        `func f() {\n    x = f({\n        ${long}: 1,\n        b: [\n            ${long},\n            ${long}\n        ]\n    })\n}\n`,
+    );
+    expect(format(readBody(`f(${long}, ${long})`))).toBe(`func f() {\n    f(\n        ${long},\n        ${long}\n    )\n}\n`);
+});
+
+test("trees that no text stands behind are written so that they are read back", () => {
+    const range = { start: 0, end: 0 };
+    const ident = (name: string): tree.Expr => ({ kind: "ident", range, name });
+    const number = (value: number): tree.Expr => ({ kind: "number", range, value, text: String(value) });
+    const minus: tree.Expr = { kind: "unary", range, op: "-", value: ident("x") };
+    const sum: tree.Expr = { kind: "binary", range, op: "+", left: ident("a"), right: ident("b") };
+    const values: tree.Expr[] = [
+        minus,
+        minus,
+        { kind: "binary", range, op: "*", left: sum, right: sum },
+        { kind: "member", range, object: sum, name: { range, text: "c" }, safe: false },
+        { kind: "member", range, object: ident("return"), name: { range, text: "c" }, safe: false },
+        number(-1),
+        number(1e21),
+        number(1e-7),
+        number(0.1),
+    ];
+    const body = { range, statements: values.map((value): tree.Stmt => ({ kind: "expr", range, value })) };
+    const func: tree.Func = { kind: "func", range, main: false, name: { range, text: "f" }, params: [], body };
+    const text = format({ source: source(""), items: [func], comments: [], diagnostics: [] });
+    expect(text.split("\n").slice(1, -2)).toEqual([
+        "    -x",
+        "    (-x)",
+        "    (a + b) * (a + b)",
+        "    (a + b).c",
+        "    (return.c)",
+        "    (-1)",
+        "    1000000000000000000000.0",
+        "    0.0000001",
+        "    0.1",
+    ]);
+    expect(read(text).diagnostics.filter((diagnostic) => diagnostic.severity === "error")).toEqual([]);
+});
+
+const LINES: readonly (readonly [string, string])[] = [
+    ["a . b [ 0 ]", "a.b[0]"],
+    ["{k:v,'l m':2,'n':3}", '{ k: v, "l m": 2, n: 3 }'],
+    ["{}", "{}"],
+    ["[x,y , z]", "[x, y, z]"],
+    ["x+y", "x + y"],
+    ["'it\"s'", '"it\\"s"'],
+    ['"two\nlines"', '"two\\nlines"'],
+    ["2.50", "2.50"],
+    ["none", "none"],
+    ["(a + b) * c", "(a + b) * c"],
+    ["(a * b) + c", "a * b + c"],
+    ["((a)).b", "a.b"],
+    ["a - (b - c)", "a - (b - c)"],
+    ["not (a and b)", "not (a and b)"],
+    ["-(-a)", "- -a"],
+    ["x?.y ?? 1", "x?.y ?? 1"],
+    ["if a { 1 } else { 2 }", "if a { 1 } else { 2 }"],
+];
+
+describe("expressions on one line", () => {
+    test.each(LINES)("%s", (text, line) => {
+        const func = readBody(`x = ${text}`).items[0] as tree.Func;
+        expect(printExpr((func.body.statements[0] as tree.Assign).value)).toBe(line);
+    });
+});
+
+test("fixes are applied in one pass over the text", () => {
+    const file = readBody("use a < 2k\nuse b < 3k");
+    const fixes = file.diagnostics.flatMap((diagnostic) => diagnostic.fixes ?? []);
+    expect(applyFixes(file.source.text, fixes)).toBe("func f() {\nuse a max 2k\nuse b max 3k\n}");
+    expect(applyFixes("unchanged", [])).toBe("unchanged");
+});
