@@ -6,7 +6,7 @@
  * X3: whatever comes from outside passes the scrubber, which knows every secret of the environment and every one that was read since.
  */
 import type { Json } from "@remit/language";
-import type { Effect, ModelCount, ModelTurn } from "@remit/machine";
+import type { Effect } from "@remit/machine";
 import type { Answering, Models } from "../model/models.ts";
 import type { Memories } from "../memory/memory.ts";
 import { createScrubber } from "../secret/scrub.ts";
@@ -42,11 +42,12 @@ export function worldOf(root: string, setting: Setting, options: HostOptions): W
     });
     let answering: Models["describe"] = () => [];
     const models = lazy(async (): Promise<Models> => {
-        const { createModels } = await import("../model/models.ts");
+        const [{ createModels }, { namedModels }] = await Promise.all([import("../model/models.ts"), import("../config/models.ts")]);
         const made = createModels({
             env,
             folder: setting.modelFolder,
             prices: config.prices,
+            named: namedModels(config, env, secret),
             ...(options.model === undefined ? {} : { model: options.model }),
             ...(options.record === undefined ? {} : { record: options.record }),
         });
@@ -60,7 +61,7 @@ export function worldOf(root: string, setting: Setting, options: HostOptions): W
     const host = hostOf(
         {
             ...basics,
-            model: async (effect, io) => (await models.get()).perform(configured(effect), io),
+            model: async (effect, io) => (await models.get()).perform(effect, io),
             tool: async (effect, io) => (await tools.get()).perform(effect, io),
             remember: async (effect, io) => (await memories.get()).remember(effect, io),
             recall: async (effect, io) => (await memories.get()).recall(effect, io),
@@ -75,15 +76,6 @@ export function worldOf(root: string, setting: Setting, options: HostOptions): W
         },
     );
     return { host, own: options.performers ?? {}, scrub: scrubber.scrub, answering: () => answering() };
-
-    /** A model that the configuration describes by the name of the import is the one that answers. */
-    function configured(effect: Effect): Effect {
-        const request = effect.request as unknown as ModelTurn | ModelCount;
-        const named = Object.hasOwn(config.models, request.model.name) ? config.models[request.model.name] : undefined;
-        if (named === undefined) return effect;
-        const model = { name: request.model.name, uri: named.uri };
-        return { ...effect, request: { ...request, model } as unknown as Json };
-    }
 }
 
 /** The host of one run: the shared world, and the people this run may ask. */

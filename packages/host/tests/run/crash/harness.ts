@@ -2,7 +2,7 @@
  * Killing runs and going on with them, in real processes, and what must hold whenever one is killed.
  */
 import { spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -82,7 +82,8 @@ export async function crash(test: CrashCase): Promise<CrashReport> {
                 folders.push(elsewhere);
                 mkdirSync(elsewhere, { recursive: true });
                 for (const name of ["program.remit", "side.log", "ledger.db", "ledger.db-wal", "ledger.db.anchors", "config"])
-                    cpSync(join(folder, name), join(elsewhere, name), { recursive: true, force: true, errorOnExist: false });
+                    if (existsSync(join(folder, name)))
+                        cpSync(join(folder, name), join(elsewhere, name), { recursive: true, force: true, errorOnExist: false });
                 folder = elsewhere;
             }
         }
