@@ -8,6 +8,7 @@
  * L2: lower(raise(lower(tree))) is lower(tree), places aside.
  */
 import { entryOf } from "../check/entry.ts";
+import { MAIN_AGENT, MAIN_FUNC } from "../check/names.ts";
 import type { Contract } from "../contract/contract.ts";
 import { contractOf, literalOf } from "../contract/from-tree.ts";
 import { numberText } from "../contract/show.ts";
@@ -33,10 +34,6 @@ import {
     type UseForm,
     type UseOneForm,
 } from "./form.ts";
-
-/** Names of what the source leaves unnamed. */
-export const MAIN_AGENT = "__main_agent";
-export const MAIN_FUNC = "__main";
 
 /** A program whose files have been read, and checked. */
 export interface Lowerable {

@@ -5,6 +5,7 @@
  *
  * L2: lower(raise(form)) is the form, places aside.
  */
+import { MAIN_AGENT, MAIN_FUNC } from "../check/names.ts";
 import type { Contract, Field, Json } from "../contract/contract.ts";
 import { numberText } from "../contract/show.ts";
 import { format, printExpr } from "../syntax/print/print.ts";
@@ -24,7 +25,6 @@ import type {
     UseForm,
     UseOneForm,
 } from "./form.ts";
-import { MAIN_AGENT, MAIN_FUNC } from "./lower.ts";
 
 const NOWHERE: Range = { start: 0, end: 0 };
 const at = { range: NOWHERE };

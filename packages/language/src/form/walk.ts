@@ -354,7 +354,7 @@ export class Walk {
             case "if.expr":
                 if (around.using) for (const branch of e.branches) this.single(branch.body, place);
                 if (around.using) this.single(e.otherwise, place);
-                this.branches(e.branches, e.otherwise, place, { ...around, loop: around.loop && !around.lambda });
+                this.branches(e.branches, e.otherwise, place, around);
                 return;
             case "try.expr":
                 if (around.using) this.single(e.body, place);

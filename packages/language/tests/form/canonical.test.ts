@@ -1,0 +1,37 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Json } from "../../src/contract/contract.ts";
+import { canonicalJson } from "../../src/form/canonical.ts";
+
+describe("canonical JSON", () => {
+    test("the example of RFC 8785", () => {
+        const value = JSON.parse(
+            String.raw`{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],"string":"\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/","literals":[null,true,false]}`,
+        ) as Json;
+        expect(canonicalJson(value)).toBe(
+            String.raw`{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\u000f\nA'B\"\\\\\"/"}`,
+        );
+    });
+    test("keys are sorted by UTF-16 code units", () => {
+        const keys = ["\u20ac", "\r", "\ufb33", "1", "\u{1f600}", "\u00f6"];
+        const value = Object.fromEntries(keys.map((key, i) => [key, i]));
+        expect(Object.keys(JSON.parse(canonicalJson(value)) as { [key: string]: Json })).toEqual([
+            "1",
+            "\r",
+            "\u00f6",
+            "\u20ac",
+            "\u{1f600}",
+            "\ufb33",
+        ]);
+        expect(canonicalJson({ b: 1, a: 2 })).toBe('{"a":2,"b":1}');
+    });
+    test("N1: the order of keys makes no difference, and reading it back gives the value", () => {
+        fc.assert(
+            fc.property(fc.jsonValue(), (value) => {
+                const text = canonicalJson(value as Json);
+                expect(canonicalJson(JSON.parse(text) as Json)).toBe(text);
+                expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
+            }),
+        );
+    });
+});
