@@ -172,3 +172,8 @@ export async function chromium() {
     if (now) return now;
     throw new Error("The browser tests need Chromium: install the package `chromium` (Debian, Ubuntu) or put Chrome on the PATH.");
 }
+
+/** Removes a folder of the set-up's or the demo's own. */
+export function remove(folder) {
+    rmSync(folder, { recursive: true, force: true });
+}
