@@ -54,6 +54,7 @@ export function startEntry(m: Machine): void {
         const l = content === undefined ? 0 : run.labels.of(content.origins);
         run.imports.push(l === 0 ? raw : new Labelled(raw, l));
     }
+    if (fn !== undefined) m.entryPath = fn.name;
     const origins = [...(options.inputLabels ?? ["user"])].sort();
     m.emit("run.started", fn?.name ?? "main", null, null, origins, {
         program: options.programHash,

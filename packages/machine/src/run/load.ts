@@ -55,6 +55,8 @@ class Reader {
     private readonly owners = new Map<number, number>();
     private readonly frames = new Map<number, FrameDoc[]>();
     private readonly heads = new Map<number, FiberDoc>();
+    /** Parents of all fibers that were ever saved: what a fiber made that is gone belongs to the one around it. */
+    private readonly parents = new Map<number, number>();
     private seq = -1;
 
     constructor(m: Machine) {
@@ -77,6 +79,7 @@ class Reader {
         }
         for (const f of doc.fibers) {
             this.heads.set(f.id, f);
+            this.parents.set(f.id, f.parent ?? 0);
             this.frames.set(f.id, [...(this.frames.get(f.id) ?? []).slice(0, f.from), ...f.frames]);
         }
         if (doc.imports !== undefined) run.imports = doc.imports.map((cell) => this.value(cell));
@@ -137,7 +140,11 @@ class Reader {
         const { m } = this;
         const { run } = m;
         for (const head of [...this.heads.values()].sort((a, b) => a.id - b.id)) this.fiber(head);
-        for (const [id, o] of this.things) o.owner = m.fibers.get(this.owners.get(id) ?? 0) ?? m.root;
+        for (const [id, o] of this.things) {
+            let owner = this.owners.get(id) ?? 0;
+            while (owner !== 0 && !m.fibers.has(owner)) owner = this.parents.get(owner) ?? 0;
+            o.owner = m.fibers.get(owner) ?? m.root;
+        }
         for (const p of this.asked.values()) {
             const fiber = m.fibers.get(p.fiber);
             if (fiber === undefined) throw refuse(`effect ${p.effect.path} belongs to no fiber`);
@@ -163,6 +170,7 @@ class Reader {
         run.before = last.steps;
         m.nextFiber = last.nextFiber;
         m.framesUntil = last.framesUntil;
+        m.entryPath = m.root.frames[0]?.path ?? m.entry?.fn.name ?? m.entryPath;
         if (last.ended) throw refuse("the run has ended");
     }
 

@@ -53,6 +53,8 @@ export class Machine {
     inbox: { readonly path: string; readonly outcome: Outcome }[] = [];
     entry: Entry | null = null;
     result: Result | null = null;
+    /** Path of the entry function. */
+    entryPath = "main";
     nextFiber = 1;
     /** Step count until which calls stay on frames, after a stretch was given up. */
     framesUntil = 0;
@@ -281,9 +283,5 @@ export class Machine {
     private account(): { steps: number; usage: Json } {
         const { steps, ...usage } = this.usage;
         return { steps, usage };
-    }
-
-    get entryPath(): string {
-        return this.root.frames[0]?.path ?? this.entry?.fn.name ?? "main";
     }
 }

@@ -73,6 +73,19 @@ describe("what is saved", () => {
         expect(ran.result).toEqual({ ok: true, value: 5, origins: ["file:f.json"] });
     });
 
+    test("what an ended iteration made belongs to the one around it, also when read from deltas", () => {
+        const statements = `parallel for x in [1] max 1 {
+            r = parallel for y in [1, 2] max 2 { made = [y]  T.get(1)  made }
+            T.get(2)
+            r[0].add(9)
+            r
+        }`;
+        for (const saving of [true, 2, 3, 4, 5]) {
+            const ran = runText(body(statements, TOOL), { saving });
+            expect(print(ran.result)).toMatchObject({ ok: true, value: [[[1, 9], [2]]] });
+        }
+    });
+
     test("the shape of the document", () => {
         const { m } = started(`x = { a: 1 }\nT.get(x)`);
         const image = imageOf(m);

@@ -74,8 +74,8 @@ export interface How {
     readonly answer?: Answer;
     /** Which of the waiting effects is answered next. */
     readonly pick?: (waiting: readonly Effect[]) => number;
-    /** Save, print, parse and load after every step. */
-    readonly saving?: boolean;
+    /** Save, print and parse after every step, and load after every step (true) or after every so many, from an image and deltas. */
+    readonly saving?: boolean | number;
 }
 
 export function runAll(p: Program, how: How = {}): Ran {
@@ -92,11 +92,11 @@ export function runAll(p: Program, how: How = {}): Ran {
         effects.push(...step.effects);
         waiting.push(...step.effects);
         if (step.state === "done") return { result: step.result as Result, steps: machine.usage.steps, events, effects };
-        if (how.saving === true) {
+        if (how.saving !== undefined && how.saving !== false) {
             const saved = JSON.parse(JSON.stringify(machine.save())) as { image?: Json; delta?: Json };
             if (saved.image !== undefined) documents = [saved.image];
             else documents.push(saved.delta as Json);
-            machine = Machine.load(new Compiled(p), options, documents);
+            if (how.saving === true || turns % how.saving === 0) machine = Machine.load(new Compiled(p), options, documents);
         }
         if (step.state === "slice") continue;
         const at = how.pick?.(waiting) ?? 0;

@@ -38,6 +38,15 @@ describe("one run, however it is run", () => {
         );
     });
 
+    test("loaded from an image and the deltas after it", () => {
+        fc.assert(
+            fc.property(randomProgram, fc.integer({ min: 2, max: 9 }), fc.constantFrom(1_000_000, 10), (p, saving, slice) => {
+                expect(plain(runAll(p, { saving, options: { slice } }))).toEqual(plain(runAll(p)));
+            }),
+            { numRuns: RUNS },
+        );
+    });
+
     test("the order of outcomes changes the order of events and nothing else", () => {
         fc.assert(
             fc.property(randomProgram, fc.array(fc.nat(7), { minLength: 1, maxLength: 20 }), (p, order) => {
