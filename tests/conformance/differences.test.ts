@@ -1,0 +1,279 @@
+/** LANGUAGE 10: the closed list of differences, D1 to D12, each with its own test; and the old spellings of table 0.1. */
+import { applyFixes } from "@remit/language";
+import { describe, expect, test } from "vitest";
+import { fails, is, refused, rules } from "./cases.ts";
+import { folderWith, inMain, play, seenBy } from "./harness.ts";
+
+const raw = String.raw;
+const W = {
+    files: {
+        "w.as": 'import tool E from "env://process"\nimport llm M from "mock:"\nagent W { main func(x) { E.get({ name: x }).value } }\nagent Other { main func(x) { x } }',
+    },
+    env: { K: "v" },
+};
+
+rules("D1 equality does not depend on key order", [
+    [
+        "of objects, at any depth",
+        "return [{ a: 1, b: [{ c: 2, d: 3 }] } == { b: [{ d: 3, c: 2 }], a: 1 }, { a: 1 } == { a: 1, b: none }]",
+        is([true, false]),
+    ],
+]);
+
+rules("D2 each file has its own imports", [
+    [
+        "an imported file's imports are not the importer's",
+        'import agent W from "./w.as"\nmain agent A { main func(input) { E.get({ name: "K" }) } }',
+        { codes: "IMPORT_NOT_SHARED" },
+        W,
+    ],
+    [
+        "nor its models",
+        'import agent W from "./w.as"\nmain agent A { model M role "r" description "d" main func(input) { 1 } }',
+        { codes: "IMPORT_NOT_SHARED" },
+        W,
+    ],
+    [
+        "nor its other agents",
+        'import agent W from "./w.as"\nmain agent A { main func(input) { Other(1) } }',
+        { codes: "IMPORT_NOT_SHARED" },
+        W,
+    ],
+    [
+        "nor the importer's the imported file's",
+        'import agent W from "./v.as"\nimport tool T from "env://process"\nmain agent A { main func(input) { W("K") } }',
+        { codes: "IMPORT_NOT_SHARED" },
+        { files: { "v.as": "agent W { main func(x) { T.get({ name: x }) } }" } },
+    ],
+    [
+        "one name in two files is two things",
+        'import agent W from "./w.as"\nimport file E from "./e.txt"\nmain agent A { main func(input) { return [E, W("K")] } }',
+        is(["text", "v"]),
+        { ...W, files: { ...W.files, "e.txt": "text" } },
+    ],
+]);
+
+const CHECKED = (argument: string): string =>
+    `main agent A { main func(input) { W(${argument}) } }\nagent W { main func(input {\n q: string\n}) { input.q } }`;
+rules("D3 contracts hold at every call that declares them (row 33)", [
+    ["a literal that never fits is found before", CHECKED("{}"), { codes: "CONTRACT_MISMATCH" }],
+    ["what only shows at run time fails", CHECKED("input"), fails("contract: …"), { input: { q: 1 } }],
+    ["a value that fits", CHECKED("input"), is("x"), { input: { q: "x", more: 1 } }],
+]);
+
+rules("D4 a clipped item never exceeds its budget", [
+    [
+        "quotes and escapes count",
+        'use input.l max 25 as l\ngenerate({ input: "q" })',
+        { items: [['l|input.l|[\n  "alpha",\n  "beta"\n]']] },
+        { input: { l: ["alpha", "beta", "gamma"] }, replies: ["r"] },
+    ],
+    [
+        "where the original would exceed",
+        'use input.l max 22 as l\ngenerate({ input: "q" })',
+        { items: [['l|input.l|[\n  "alpha"\n]']] },
+        { input: { l: ["alpha", "beta", "gamma"] }, replies: ["r"] },
+    ],
+    [
+        "a character is not split",
+        'use input.t max 2 as t\ngenerate({ input: "q" })',
+        { items: [["t|input.t|a"]] },
+        { input: { t: "a😀" }, replies: ["r"] },
+    ],
+    ["a budget under 1 is an error", 'use input.t max 0.5\ngenerate({ input: "q" })', refused("INVALID_BUDGET")],
+]);
+
+rules("D5 escapes", [
+    ["\\u{…} is one", raw`"\u{41}\u{1F600}"`, is("A😀")],
+    ["an unknown one is a warning", raw`"\u41\q"`, { value: "u41q", warns: "UNKNOWN_ESCAPE" }],
+]);
+
+rules("D6 a call or index begins on the line of its object", [
+    ["an index on the next line is a list", "x = [1, 2]\nx\n[0]", is([0])],
+    ["the checker tells where the old reading was possible", "x = [1, 2]\ny = x\n[0]", { value: [0], warns: "LINE_CONTINUATION" }],
+    ["on the same line it is an index", "x = [1, 2] x [0]", is(1)],
+]);
+
+rules("D7 numbers", [
+    ["an integer beyond 2^53 is an error", "9007199254740993", { codes: "NUMBER_TOO_LARGE" }],
+    ["2^53 is none", "9007199254740992", is(9007199254740992)],
+    ["-1 is a number", "return [-1, 2 - -1, - 3]", is([-1, 3, -3])],
+]);
+
+rules("D8 parallel for", [
+    [
+        "mutation through a function is an error where it is seen",
+        "agent A { main func(input) { r = [] parallel for x in [1] max 1 { f(r, x) } } func f(l, x) { l.add(x) } }",
+        refused("PARALLEL_FOR_OUTER_MUTATION"),
+    ],
+    [
+        "a list inside the list that is gone through is shared too",
+        "agent A { main func(input) { xs = [[1], [2]] parallel for x in xs max 2 { x.add(0) x } } }",
+        { fails: "value: parallel for failed: …" },
+    ],
+    [
+        "an effect through a function is a warning",
+        'agent A { main func(input) { parallel for x in [1] max 1 { f(x) } } func f(x) { N.add({ n: x }) 5 } }\nimport memory N from "file://n.jsonl"',
+        { value: [5], warns: "PARALLEL_FOR_REACHES_EFFECT" },
+    ],
+]);
+
+rules("D9 own keys only; capabilities never render", [
+    ["constructor is an absent key", "o = id({ a: 1 }) o.constructor", fails("value: Unknown object property 'constructor'")],
+    ["__proto__ is one", "o = id({ a: 1 }) o.__proto__", fails("value: Unknown object property '__proto__'")],
+    ["a __proto__ key is a key", 'o = { "__proto__": { x: 1 } } p = {} return [o.__proto__, p == {}]', is([{ x: 1 }, true])],
+    [
+        "an alias of a tool in use (row 12)",
+        't = E use t\ngenerate({ input: "q" })',
+        refused("INVALID_USE_RESOURCE"),
+        { before: 'import tool E from "env://process"' },
+    ],
+    [
+        "a tool that came as an argument (row 12)",
+        'import llm M from "openai://x"\nimport tool E from "env://process"\nmain agent A { model M role "r" description "d" main func(input) { l = [] l.add(E) o = { n: l.summary } f(o.n[0]) } func f(t) { use t as data\ngenerate({ input: "q" }) } }',
+        { fails: "violation.capability: …", turns: 0 },
+        { replies: ["r"] },
+    ],
+]);
+
+describe("D10 file imports stay inside the tree unless granted", () => {
+    test("outside", async () => {
+        const outside = folderWith({ "x.txt": "secret" });
+        const text = inMain("D", `import file D from "${outside}/x.txt"`);
+        expect((await play(text)).codes).toEqual(["IMPORT_OUTSIDE_TREE"]);
+        expect((await play(text, { grants: [outside] })).value).toBe("secret");
+        expect((await play(inMain("D", 'import file D from "../../etc/hostname"'))).codes).toEqual(["IMPORT_OUTSIDE_TREE"]);
+    });
+});
+
+describe("D11, D12 and row 37: the ledger is the trace, and survives failure", () => {
+    test("a run that failed has its ledger up to the failure, each attempt's prompt and reply in it", async () => {
+        const { events, failure } = await play(
+            inMain('use input.a as a\nx = generate({ input: "q", attempts: 2 }) -> {\n ok: boolean\n n: number\n}\nx'),
+            { input: { a: "A" }, replies: ["first words", "second words"] },
+        );
+        expect(failure?.kind).toBe("contract");
+        const attempts = events
+            .filter((event) => event.kind === "generate.attempt")
+            .map((event) => event.data as { messages: unknown; reply: { text: string } });
+        expect(attempts.map((attempt) => attempt.reply.text)).toEqual(["first words", "second words"]);
+        expect(JSON.stringify(attempts[1]?.messages)).toContain("Previous generation failed.");
+        expect(events.at(-1)?.kind).toBe("run.ended");
+        expect(events.some((event) => event.kind === "failure")).toBe(true);
+    });
+
+    test("a failure has its file in programs of several files", async () => {
+        const { failure } = await play('import agent W from "./sub/w.as"\nmain agent A { main func(input) { W(0) } }', {
+            files: { "sub/w.as": "agent W {\n    main func(x) { 1 / x }\n}" },
+        });
+        expect(failure).toMatchObject({ kind: "value", message: "division by zero", site: { file: "sub/w.as", line: 2, column: 20 } });
+    });
+
+    test("failures are caught", async () => {
+        const { value } = await play(
+            inMain(
+                'r = try { generate({ input: "q" }) -> {\n ok: boolean\n n: number\n} } catch f { f.kind }\ns = try { 1 / 0 } catch f { f.message }\nreturn [r, s]',
+            ),
+            { replies: ["words"] },
+        );
+        expect(value).toEqual(["contract", "division by zero"]);
+    });
+});
+
+/** Programs of the eras before, as their manuals have them; the value they give with the replies. */
+const OLD: readonly (readonly [
+    era: string,
+    text: string,
+    replies: readonly (string | object)[],
+    value: unknown,
+    items: readonly string[],
+])[] = [
+    [
+        "era 0",
+        `import llm M from "openai://gpt"
+main agent A {
+    model M
+    role "a tester"
+    description "Tests."
+    main func(input) {
+        scratch = []
+        use input.q < 2k
+        count = 0
+        done = false
+        loop until done < 6 {
+            count = count + 1
+            done = count == 2
+        }
+        for x in input.list < 4 {
+            scratch.add({ item: x
+                seen: true })
+        }
+        return generate({ input: "Go.", limit: 800 }) { return { ok boolean
+            title string } }
+    }
+}`,
+        [{ ok: true, title: "t" }],
+        { ok: true, title: "t" },
+        ["0|input.q|Q"],
+    ],
+    [
+        "era A",
+        `import llm M from "openai://gpt"
+main agent A {
+    model M
+    role "a tester"
+    description "Tests."
+    main func(input) {
+        use input.q < 0.001k as user question
+        use input.list as the list
+        generate({ input: "Go."
+            max_output: 800 }) -> { ok boolean  title string }
+    }
+}`,
+        [{ ok: "true", title: "t" }],
+        { ok: true, title: "t" },
+        ["user question|input.q|Q", "the list|input.list|[\n  1,\n  2\n]"],
+    ],
+    [
+        "era B",
+        `import llm M from "openai://gpt"
+main agent A {
+    model M
+    role "a tester"
+    description "Tests."
+    main func(input) {
+        use input.q max 2k as "user question"
+        n = 0
+        loop until n > 1 max 6 { n += 1 }
+        r = generate({ input: "Go.", max_output: 1k }) -> {
+            ok boolean
+            tags list[string]
+            title
+        }
+        r
+    }
+}`,
+        [{ ok: true, tags: ["x"], title: "t" }],
+        { ok: true, tags: ["x"], title: "t" },
+        ["user question|input.q|Q"],
+    ],
+];
+
+describe("0.1 old spellings run with a warning and a fix, after which there is none", () => {
+    test.each(OLD)("%s", async (_era, text, replies, value, items) => {
+        const setting = { input: { q: "Q", list: [1, 2] }, replies: replies as never };
+        const first = await play(text, setting);
+        expect(first.codes).toEqual([]);
+        expect(first.value).toEqual(value);
+        expect(first.prompts[0]?.items.map((item) => `${item.heading}|${item.source}|${item.text}`)).toEqual(items);
+        expect(first.warnings).toContain("OLD_SPELLING");
+        const fixes = first.diagnostics.flatMap((one) => (one.code === "OLD_SPELLING" ? (one.fixes ?? []) : []));
+        expect(fixes.every((fix) => fix.safe)).toBe(true);
+        const fixed = applyFixes(text, fixes);
+        const second = await play(fixed, setting);
+        expect(second.warnings).not.toContain("OLD_SPELLING");
+        expect(second.codes).toEqual([]);
+        const seen = (turns: typeof first.turns): string[] => turns.map(seenBy);
+        expect([second.value, seen(second.turns)]).toEqual([first.value, seen(first.turns)]);
+    });
+});

@@ -1,0 +1,1 @@
+main agent{main func(input){a=1 b=2 c=a+b*3-4/2 d=[a,b,c] d.add(d.length) o={a:a,b:{c:c}} o.b.c+=1 o.n=none if a<b and not none or false{o.n="yes"}else{o.n="no"} loop until c>9 max 3{c+=2} repeat*2{d.add(c)} return{d:d,o:o,c:c}}}
