@@ -9,7 +9,19 @@
  * K4: a field that may be absent and holds none, where its contract takes no none, counts as absent.
  */
 import type { Contract, Field, Json, Shapes } from "./contract.ts";
-import { copyJson, FORBIDDEN_NAMES, kindOf, kindWanted, membersOf, phrase, resolve, setOwn, shapeOf, takesNone } from "./open.ts";
+import {
+    copyJson,
+    FORBIDDEN_NAMES,
+    KIND_WORDS,
+    kindOf,
+    kindWanted,
+    membersOf,
+    phrase,
+    resolve,
+    setOwn,
+    shapeOf,
+    takesNone,
+} from "./open.ts";
 import { gotText, type Mismatch, mismatch, type Names, type Problem, summary } from "./problem.ts";
 
 export type Checked =
@@ -59,11 +71,19 @@ export function compileContract(contract: Contract, shapes: Shapes, options: Che
 
 /** A quick yes or no, for whoever needs no reasons. */
 export function compileTest(contract: Contract, shapes: Shapes, options: CheckOptions = {}): (value: unknown) => boolean {
-    const run = compiler(shapes, options)(contract);
-    return (value) => {
-        const pass = newPass();
-        pass.quiet = true;
-        return run(value as Json, pass, 0) !== undefined;
+    return compileTests(shapes, options)(contract);
+}
+
+/** The same for many contracts over the same shapes, each of which is compiled once. */
+export function compileTests(shapes: Shapes, options: CheckOptions = {}): (contract: Contract) => (value: unknown) => boolean {
+    const compile = compiler(shapes, options);
+    return (contract) => {
+        const run = compile(contract);
+        return (value) => {
+            const pass = newPass();
+            pass.quiet = true;
+            return run(value as Json, pass, 0) !== undefined;
+        };
     };
 }
 
@@ -105,20 +125,28 @@ function compiler(shapes: Shapes, options: CheckOptions): (contract: Contract) =
     const strict = options.strict === true;
     const anything: Run = options.internal === true ? (value) => value : anyJson;
     const named = new Map<string, Run>();
+    let nested = 0;
     const compile = (contract: Contract): Run => {
+        if (nested >= MAX_DEPTH) return (_, pass) => fail(pass, "shape", "its contract is nested too deep", "no contract");
+        nested++;
+        const run = compileOne(contract);
+        nested--;
+        return run;
+    };
+    const compileOne = (contract: Contract): Run => {
         switch (contract.type) {
             case "json":
                 return anything;
             case "string":
             case "boolean":
-                return kind(contract.type, phrase(contract, shapes));
+                return kind(contract.type);
             case "number":
                 return (value, pass) =>
                     typeof value === "number" && Number.isFinite(value) ? value : fail(pass, "type", "a number", gotText(value, false));
             case "none":
                 return (value, pass) => (value === null ? value : fail(pass, "type", "none", gotText(value, false)));
             case "literal":
-                return literals([contract.value], phrase(contract, shapes));
+                return literals([contract.value], () => phrase(contract, shapes));
             case "list":
                 return listOf(contract.item === undefined ? anything : compile(contract.item));
             case "object":
@@ -151,8 +179,11 @@ function compiler(shapes: Shapes, options: CheckOptions): (contract: Contract) =
         return target;
     };
     const unionOf = (contract: Contract): Run => {
+        // `Name?` for a union of that name: the union is compiled once, under its name.
+        if (contract.type === "optional" && contract.of.type === "ref" && isUnion(resolve(contract.of, shapes)))
+            return orNone(compile(contract.of));
         const members = membersOf(contract, shapes);
-        const words = phrase(contract, shapes);
+        const words = (): string => phrase(contract, shapes);
         const plain = members.flatMap((member) => {
             const at = resolve(member, shapes);
             return at?.type === "literal" ? [at.value] : at?.type === "none" ? [null] : [];
@@ -161,20 +192,32 @@ function compiler(shapes: Shapes, options: CheckOptions): (contract: Contract) =
         if (members.length === 2 && members[1]?.type === "none") {
             const of = compile(members[0] as Contract);
             const scalar = kindWanted(members[0] as Contract, shapes);
-            if (scalar === "list" || scalar === "object") return (value, pass, depth) => (value === null ? value : of(value, pass, depth));
+            if (scalar === "list" || scalar === "object") return orNone(of);
         }
         return choice(members, members.map(compile), shapes, words);
     };
     return compile;
 }
 
-function kind(type: "string" | "boolean", words: string): Run {
-    return (value, pass) => (typeof value === type ? value : fail(pass, "type", words, gotText(value, false)));
+function orNone(of: Run): Run {
+    return (value, pass, depth) => (value === null ? value : of(value, pass, depth));
 }
 
-function literals(values: readonly Json[], words: string): Run {
+function isUnion(contract: Contract | undefined): boolean {
+    return contract?.type === "union" || contract?.type === "optional";
+}
+
+function kind(type: "string" | "boolean"): Run {
+    return (value, pass) => (typeof value === type ? value : fail(pass, "type", KIND_WORDS[type], gotText(value, false)));
+}
+
+/** `words` are made where they are needed: most values hold their contract. */
+function literals(values: readonly Json[], words: () => string): Run {
     const known = new Set<unknown>(values);
-    return (value, pass) => (known.has(value) ? value : fail(pass, "type", words, gotText(value, true)));
+    return (value, pass) => {
+        if (known.has(value)) return value;
+        return pass.quiet ? undefined : fail(pass, "type", words(), gotText(value, true));
+    };
 }
 
 function listOf(item: Run): Run {
@@ -202,8 +245,6 @@ function listOf(item: Run): Run {
 
 function objectOf(fields: readonly Field[], runs: readonly Run[], x: { shapes: Shapes; strict: boolean; anything: Run }): Run {
     const declared = new Set(fields.map((field) => field.name));
-    const absentWhenNone = fields.map((field) => mayBeAbsent(field) && !takesNone(field.contract, x.shapes));
-    const words = fields.map((field) => phrase(field.contract, x.shapes));
     const defaults = fields.map((field, i) => defaultOf(field, runs[i] as Run));
     return (value, pass, depth) => {
         if (!isObject(value)) return fail(pass, "type", "an object", gotText(value, false));
@@ -218,12 +259,12 @@ function objectOf(fields: readonly Field[], runs: readonly Run[], x: { shapes: S
             const own = there ? value[name] : undefined;
             if (there) met++;
             const from = pass.problems.length;
-            if (own === undefined || (own === null && absentWhenNone[i] === true)) {
+            if (own === undefined || (own === null && mayBeAbsent(field) && !takesNone(field.contract, x.shapes))) {
                 if (field.default !== undefined) {
                     out ??= { ...value };
                     setOwn(out, name, (defaults[i] as () => Json)());
                 } else if (field.optional !== true) {
-                    fail(pass, "missing", words[i] as string, "nothing", name);
+                    if (!pass.quiet) fail(pass, "missing", phrase(field.contract, x.shapes), "nothing", name);
                     bad = true;
                 } else if (there) {
                     out ??= { ...value };
@@ -341,7 +382,7 @@ function mayBeAbsent(field: Field): boolean {
 // ---- unions ------------------------------------------------------------------------------------------------------------
 
 /** The first member that holds; else the problems of the member that was most likely meant. */
-function choice(members: readonly Contract[], runs: readonly Run[], shapes: Shapes, words: string): Run {
+function choice(members: readonly Contract[], runs: readonly Run[], shapes: Shapes, words: () => string): Run {
     const wanted = members.map((one) => kindWanted(one, shapes));
     return (value, pass, depth) => {
         if (!room(pass, depth, 1)) return undefined;
@@ -369,7 +410,7 @@ function choice(members: readonly Contract[], runs: readonly Run[], shapes: Shap
         if (pass.left < 0) return fail(pass, "large", "a smaller value", "too much");
         const near = container ? nearest(value, members, wanted, shapes) : -1;
         if (near >= 0) return (runs[near] as Run)(value, pass, depth + 1);
-        return fail(pass, "type", words, gotText(value, true));
+        return fail(pass, "type", words(), gotText(value, true));
     };
 }
 

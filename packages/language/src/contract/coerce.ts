@@ -93,7 +93,15 @@ function toOneOf(texts: readonly string[]): Run {
 
 function compiler(shapes: Shapes): (contract: Contract) => Run {
     const named = new Map<string, Run>();
+    let nested = 0;
     const compile = (contract: Contract): Run => {
+        if (nested >= MAX_DEPTH) return KEEP;
+        nested++;
+        const run = compileOne(contract);
+        nested--;
+        return run;
+    };
+    const compileOne = (contract: Contract): Run => {
         switch (contract.type) {
             case "string":
             case "json":

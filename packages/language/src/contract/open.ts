@@ -40,46 +40,25 @@ export function resolve(contract: Contract, shapes: Shapes): Exclude<Contract, {
 export function membersOf(contract: Contract, shapes: Shapes): Contract[] {
     const out: Contract[] = [];
     const seen = new Set<string>();
-    const add = (c: Contract): void => {
-        switch (c.type) {
-            case "union":
-                for (const member of c.of) add(member);
-                return;
-            case "optional":
-                add(c.of);
-                add(NONE);
-                return;
-            case "ref": {
-                const target = resolve(c, shapes);
-                if (target === undefined) {
-                    if (!shapeExists(c, shapes)) out.push(c);
-                    return;
-                }
-                if (target.type !== "union" && target.type !== "optional") {
-                    out.push(c);
-                    return;
-                }
-                if (seen.has(c.name)) return;
-                seen.add(c.name);
-                add(target);
-                return;
-            }
-            case "none":
-                if (!out.includes(NONE)) out.push(NONE);
-                return;
-            default:
-                out.push(c);
+    const work: Contract[] = [contract];
+    let none = false;
+    for (let c = work.pop(); c !== undefined; c = work.pop()) {
+        const target = c.type === "ref" ? resolve(c, shapes) : c;
+        if (c.type === "ref" && (target?.type === "union" || target?.type === "optional")) {
+            if (seen.has(c.name)) continue;
+            seen.add(c.name);
         }
-    };
-    add(contract);
+        if (target?.type === "union") for (let i = target.of.length - 1; i >= 0; i--) work.push(target.of[i] as Contract);
+        else if (target?.type === "optional") work.push(NONE, target.of);
+        else if (target?.type === "none") {
+            if (!none) out.push(NONE);
+            none = true;
+        } else if (target !== undefined || (c.type === "ref" && shapeOf(c.name, shapes) === undefined)) out.push(c);
+    }
     return out;
 }
 
 const NONE: Contract = { type: "none" };
-
-function shapeExists(c: Contract & { type: "ref" }, shapes: Shapes): boolean {
-    return shapeOf(c.name, shapes) !== undefined;
-}
 
 export type JsonKind = "string" | "number" | "boolean" | "none" | "list" | "object";
 

@@ -17,6 +17,7 @@ type JsonObject = { [key: string]: Json };
 /** Nodes that a schema may have with names written out. */
 const MAX_WRITTEN_OUT = 4000;
 const MAX_DEPTH = 100;
+const MAX_CONTRACT_DEPTH = 600;
 
 export function toJsonSchema(contract: Contract, shapes: Shapes): JsonObject {
     const recursive = recursiveNames(contract, shapes);
@@ -37,7 +38,7 @@ function emitAll(
     const listed = new Set<string>();
     let nodes = 0;
     const emit = (c: Contract, depth: number): JsonObject => {
-        if (++nodes > most) return {};
+        if (++nodes > most || depth > MAX_CONTRACT_DEPTH) return {};
         switch (c.type) {
             case "json":
                 return {};
@@ -145,13 +146,13 @@ function recursiveNames(contract: Contract, shapes: Shapes): ReadonlySet<string>
 /** The names in a contract, last first. */
 function namesIn(contract: Contract): string[] {
     const names = new Set<string>();
-    const look = (c: Contract): void => {
+    const work: Contract[] = [contract];
+    for (let c = work.pop(); c !== undefined; c = work.pop()) {
         if (c.type === "ref") names.add(c.name);
-        else if (c.type === "list" && c.item !== undefined) look(c.item);
-        else if (c.type === "optional") look(c.of);
-        else if (c.type === "union") c.of.forEach(look);
-        else if (c.type === "object") for (const field of c.fields) look(field.contract);
-    };
-    look(contract);
+        else if (c.type === "list" && c.item !== undefined) work.push(c.item);
+        else if (c.type === "optional") work.push(c.of);
+        else if (c.type === "union") for (let i = c.of.length - 1; i >= 0; i--) work.push(c.of[i] as Contract);
+        else if (c.type === "object") for (let i = c.fields.length - 1; i >= 0; i--) work.push((c.fields[i] as Field).contract);
+    }
     return [...names].reverse();
 }

@@ -5,7 +5,7 @@
  *
  * D2: a file sees its own imports, agents, functions and shapes, and nothing of any other file.
  */
-import { compileTest } from "../contract/check.ts";
+import { compileTests } from "../contract/check.ts";
 import type { Contract, Shapes } from "../contract/contract.ts";
 import { endlessShapes } from "../contract/endless.ts";
 import { CONTRACT_NAMES } from "../contract/from-tree.ts";
@@ -22,7 +22,17 @@ export interface Named {
 
 export interface FileNames {
     readonly names: ReadonlyMap<string, Named>;
+    readonly contracts: Contracts;
+}
+
+/** The shapes of a file, and how to test values against contracts over them. */
+export interface Contracts {
     readonly shapes: Shapes;
+    readonly test: (contract: Contract) => (value: unknown) => boolean;
+}
+
+export function contractsOver(shapes: Shapes): Contracts {
+    return { shapes, test: compileTests(shapes, { internal: true }) };
 }
 
 export const below = (place: Place | null, key: string | number, index?: number): Place =>
@@ -63,12 +73,13 @@ export function declareFile(program: Program, index: number, errors: Errors): Fi
         }
     });
     const endless = new Set(endlessShapes(shapes));
+    const contracts = contractsOver(shapes);
     file.shapes.forEach((form, i) => {
         const at = below(place, "shapes", i);
         if (endless.has(form.name)) errors.add("ENDLESS_SHAPE", at, `'${form.name}' requires a value of itself`);
-        checkContract(form.contract, shapes, below(at, "contract"), errors);
+        checkContract(form.contract, contracts, below(at, "contract"), errors);
     });
-    return { names, shapes };
+    return { names, contracts };
 }
 
 function checkFrom(program: Program, index: number, form: ImportForm, at: Place, errors: Errors): void {
@@ -122,25 +133,25 @@ export function checkEntry(program: Program, errors: Errors): void {
 }
 
 /** Names and defaults in a contract, and fields that are declared twice. */
-export function checkContract(c: Contract, shapes: Shapes, place: Place, errors: Errors): void {
+export function checkContract(c: Contract, contracts: Contracts, place: Place, errors: Errors): void {
     switch (c.type) {
         case "ref":
-            if (!Object.hasOwn(shapes, c.name))
+            if (!Object.hasOwn(contracts.shapes, c.name))
                 errors.add(
                     "UNKNOWN_CONTRACT_TYPE",
                     below(place, "name"),
-                    withHint(`there is no shape '${c.name}'`, c.name, Object.keys(shapes)),
+                    withHint(`there is no shape '${c.name}'`, c.name, Object.keys(contracts.shapes)),
                 );
             return;
         case "list":
-            if (c.item !== undefined) checkContract(c.item, shapes, below(place, "item"), errors);
+            if (c.item !== undefined) checkContract(c.item, contracts, below(place, "item"), errors);
             return;
         case "optional":
-            checkContract(c.of, shapes, below(place, "of"), errors);
+            checkContract(c.of, contracts, below(place, "of"), errors);
             return;
         case "union":
             c.of.forEach((member, i) => {
-                checkContract(member, shapes, below(place, "of", i), errors);
+                checkContract(member, contracts, below(place, "of", i), errors);
             });
             return;
         case "object": {
@@ -150,8 +161,8 @@ export function checkContract(c: Contract, shapes: Shapes, place: Place, errors:
                 if (seen.has(field.name))
                     errors.add("DUPLICATE_CONTRACT_FIELD", below(at, "name"), `the field '${field.name}' is declared twice`);
                 seen.add(field.name);
-                checkContract(field.contract, shapes, below(at, "contract"), errors);
-                if (field.default !== undefined && !compileTest(field.contract, shapes, { internal: true })(field.default))
+                checkContract(field.contract, contracts, below(at, "contract"), errors);
+                if (field.default !== undefined && !contracts.test(field.contract)(field.default))
                     errors.add(
                         "INVALID_CONTRACT_DEFAULT",
                         below(at, "default"),

@@ -11,7 +11,7 @@ import type { Json, Shapes } from "../contract/contract.ts";
 import { type Errors, type FormError, newErrors } from "./errors.ts";
 import { FORM, type FuncForm, type Program } from "./form.ts";
 import { AUTHOR_CAPS, type Caps, DEFAULT_CAPS, measure, parseWithin } from "./measure.ts";
-import { below, checkEntry, declareFile, declareFuncs, type Named } from "./names.ts";
+import { below, checkEntry, contractsOver, declareFile, declareFuncs, type Named } from "./names.ts";
 import { checkStructure } from "./structure.ts";
 import type { Rule } from "./table.ts";
 import { Walk } from "./walk.ts";
@@ -71,7 +71,7 @@ export function validateFunc(form: unknown, options: FuncOptions = {}): Validate
     const { params } = options;
     if (params !== undefined && (params.length !== func.params.length || params.some((name, i) => func.params[i]?.name !== name)))
         errors.add("INVALID_ARGUMENT_COUNT", { up: null, key: "params" }, `the parameters must be (${params.join(", ")})`);
-    const file = { names: options.names ?? new Map<string, Named>(), shapes: options.shapes ?? {} };
+    const file = { names: options.names ?? new Map<string, Named>(), contracts: contractsOver(options.shapes ?? {}) };
     new Walk(file, new Map(), errors).func(func, null, NOTHING_SET);
     return errors.found.length > 0 ? { ok: false, errors: errors.found } : { ok: true, func };
 }

@@ -7,13 +7,11 @@
  * S1: a name is known where it was assigned textually before in an enclosing block, or is a parameter; else it is one of the file's or a
  *     built-in's. Anything else is refused.
  */
-import type { Shapes } from "../contract/contract.ts";
-import { compileTest } from "../contract/check.ts";
 import { BUILTINS_ON } from "../check/builtins.ts";
 import type { Errors, FormCode, Place } from "./errors.ts";
 import type { BranchForm, BudgetForm, ExprForm, FuncForm, StmtForm, UseForm, UseOneForm } from "./form.ts";
 import { INEXACT, isInexact } from "./structure.ts";
-import { below, checkContract, type FileNames, type Named, withHint } from "./names.ts";
+import { below, type Contracts, checkContract, type FileNames, type Named, withHint } from "./names.ts";
 
 type Key = "model" | "role" | "description";
 
@@ -40,7 +38,7 @@ interface Block {
 export class Walk {
     private readonly file: FileNames;
     private readonly own: ReadonlyMap<string, Named>;
-    private readonly shapes: Shapes;
+    private readonly contracts: Contracts;
     private readonly errors: Errors;
     private blocks: Block[] = [];
     private config: Record<Key, boolean> = { model: false, role: false, description: false };
@@ -49,7 +47,7 @@ export class Walk {
     constructor(file: FileNames, own: ReadonlyMap<string, Named>, errors: Errors) {
         this.file = file;
         this.own = own;
-        this.shapes = file.shapes;
+        this.contracts = file.contracts;
         this.errors = errors;
     }
 
@@ -79,8 +77,8 @@ export class Walk {
             if (this.file.names.get(param.name)?.imported === true)
                 this.add("PARAM_SHADOWS_IMPORT", below(at, "name"), `the parameter '${param.name}' has the name of an import`);
             if (param.contract !== undefined) {
-                checkContract(param.contract, this.shapes, below(at, "contract"), this.errors);
-                if (param.default !== undefined && !compileTest(param.contract, this.shapes, { internal: true })(param.default))
+                checkContract(param.contract, this.contracts, below(at, "contract"), this.errors);
+                if (param.default !== undefined && !this.contracts.test(param.contract)(param.default))
                     this.add("INVALID_PARAM_CONTRACT", below(at, "default"), `the default of '${param.name}' does not hold its contract`);
             }
             if (param.default !== undefined) optional ??= param.name;
@@ -88,7 +86,7 @@ export class Walk {
                 this.add("INVALID_PARAM_CONTRACT", at, `'${param.name}' needs a default too, because '${optional}' before it has one`);
             this.define(param.name);
         });
-        if (form.result !== undefined) checkContract(form.result, this.shapes, below(place, "result"), this.errors);
+        if (form.result !== undefined) checkContract(form.result, this.contracts, below(place, "result"), this.errors);
         this.block(form.body, below(place, "body"), PLAIN);
         this.pop();
     }
@@ -443,7 +441,7 @@ export class Walk {
         e.tools?.forEach((tool, i) => {
             this.tool(tool, below(below(place, "tools"), i));
         });
-        if (e.contract !== undefined) checkContract(e.contract, this.shapes, below(place, "contract"), this.errors);
+        if (e.contract !== undefined) checkContract(e.contract, this.contracts, below(place, "contract"), this.errors);
         for (const key of ["model", "role", "description"] as const)
             if (!this.config[key] && !(key === "model" && e.model !== undefined))
                 this.add("MISSING_GENERATE_CONFIG", place, `generate needs a ${key} in scope`);
