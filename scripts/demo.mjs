@@ -29,10 +29,14 @@ async function main() {
     say("Six customers have written (examples/support-desk/data/inbox). The program finds out which order each message is about, asks the");
     say("shop's MCP server about the orders and drafts the answers. Read it: examples/support-desk/main.remit");
     say();
-    if (missing !== null) say(`The local model cannot be had here (${missing}), so a SCRIPTED model answers: its replies come from a file.`);
-    else if (wanted === undefined) say("Model: SmolLM2-135M, running in this process. It is very small; watch which of its answers are refused.");
+    if (missing !== null)
+        say(`The local model cannot be had here (${missing}), so a SCRIPTED model answers: its replies come from a file.`);
+    else if (wanted === undefined)
+        say("Model: SmolLM2-135M, running in this process. It is very small; watch which of its answers are refused.");
     else say(`Model: ${wanted}`);
-    say("A better one takes one line: REMIT_MODEL=anthropic://claude-sonnet-4-5 (with ANTHROPIC_API_KEY), openai://…, google://…, ollama://…");
+    say(
+        "A better one takes one line: REMIT_MODEL=anthropic://claude-sonnet-4-5 (with ANTHROPIC_API_KEY), openai://…, google://…, ollama://…",
+    );
     say();
     say('$ remit run main.remit --input \'{"inbox": "inbox"}\' --trust');
     const code = await remit("run", join(room, "main.remit"), "--input", '{"inbox": "inbox"}', "--workspace", work, "--trust");
@@ -45,8 +49,8 @@ async function main() {
     say();
     say("What the model saw for the last message, byte for byte, and why each part was there:");
     say();
-    say("$ remit explain last --at 'main/parallel[5]/order_of#0/for[0]'");
-    await remit("explain", "last", "--at", "main/parallel[5]/order_of#0/for[0]");
+    say("$ remit explain last --full --at 'parallel[5]/order_of#0/for[0]'");
+    await remit("explain", "last", "--full", "--at", "parallel[5]/order_of#0/for[0]");
     say();
     say("What the run did:");
     say();

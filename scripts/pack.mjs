@@ -3,6 +3,7 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { builtins } from "./lib/builtins.mjs";
 import { direct } from "./lib/direct.mjs";
 import { root } from "./lib/setup.mjs";
 
@@ -24,7 +25,7 @@ await build({
     external: ["node-llama-cpp", "@node-llama-cpp/*"],
     // some libraries of the Node world still call require
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
-    plugins: [direct(root)],
+    plugins: [direct(root), builtins()],
     logLevel: "warning",
 });
 const files = readdirSync(out);

@@ -36,7 +36,8 @@ function prompts(events: readonly LedgerEvent[]): string {
         .map((event) => {
             const messages = data(event).messages as unknown as { role: string; content: string | { text?: string }[] }[];
             const shown = messages.map(({ role, content, ...rest }) => {
-                const text = typeof content === "string" ? content : (content ?? []).map((part) => part.text ?? JSON.stringify(part)).join("\n");
+                const text =
+                    typeof content === "string" ? content : (content ?? []).map((part) => part.text ?? JSON.stringify(part)).join("\n");
                 return `--- ${role}\n${text}${Object.keys(rest).length > 0 ? `\n${JSON.stringify(rest)}` : ""}`;
             });
             return `=== ${event.path}\n${shown.join("\n")}\n`;
@@ -60,7 +61,9 @@ describe.each(names)("%s", (name) => {
             else expect(text).toBe(tidy);
         }
         const checked = await checkFile(join(at, "main.remit"), { trust: true, workspace: join(at, "data") });
-        expect(checked.diagnostics.filter((one) => one.severity !== "note").map((one) => `${one.code} ${one.file}: ${one.message}`)).toEqual([]);
+        expect(
+            checked.diagnostics.filter((one) => one.severity !== "note").map((one) => `${one.code} ${one.file}: ${one.message}`),
+        ).toEqual([]);
     });
 
     test("gives its value and its prompts", async () => {
@@ -89,9 +92,9 @@ describe.each(names)("%s", (name) => {
         try {
             expect(kept.verify(run.id).ok).toBe(true);
             expect(kept.replay(run.id)).toMatchObject({ equal: true });
-            expect(continued(program.form, program.hash, run.id, [...kept.store.outcomes(run.id)], kept.run(run.id).options as never)).toEqual(
-                events.filter((event) => data(event).host !== true).map(comparableText),
-            );
+            expect(
+                continued(program.form, program.hash, run.id, [...kept.store.outcomes(run.id)], kept.run(run.id).options as never),
+            ).toEqual(events.filter((event) => data(event).host !== true).map(comparableText));
         } finally {
             kept.close();
             await program.close();
@@ -133,5 +136,7 @@ function continued(
 test("the examples' page names every example", () => {
     const page = readFileSync(join(folder, "README.md"), "utf8");
     expect(names.filter((name) => !page.includes(`(${name}/main.remit)`))).toEqual([]);
-    expect([...page.matchAll(/\(([\w-]+)\/main\.remit\)/g)].map((found) => found[1]).filter((name) => !existsSync(join(folder, name ?? "")))).toEqual([]);
+    expect(
+        [...page.matchAll(/\(([\w-]+)\/main\.remit\)/g)].map((found) => found[1]).filter((name) => !existsSync(join(folder, name ?? ""))),
+    ).toEqual([]);
 });

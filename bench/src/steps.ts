@@ -29,7 +29,12 @@ const SIZES = [10, 100, 1_000, 10_000];
 async function chain(ledger: "memory" | string): Promise<(n: number) => Promise<number>> {
     const program = await load<Json, number>(
         { source: SOURCE },
-        { tools: { Work: { step: ({ i }: { i: number }) => i } } as never, ledger, limits: { steps: 100_000_000, tokens: 1_000_000, calls: 1_000_000 }, cache: false },
+        {
+            tools: { Work: { step: ({ i }: { i: number }) => i } } as never,
+            ledger,
+            limits: { steps: 100_000_000, tokens: 1_000_000, calls: 1_000_000 },
+            cache: false,
+        },
     );
     return async (n) => {
         const begun = performance.now();

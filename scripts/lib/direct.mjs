@@ -22,7 +22,9 @@ export function direct(root) {
         name: "direct",
         setup(build) {
             build.onLoad({ filter: /packages[\\/]\w+[\\/]src[\\/].*\.ts$/ }, ({ path }) => ({
-                contents: readFileSync(path, "utf8").replace(IMPORT, (_all, verb, names, name) => rewritten(verb, names, name, tableOf(name))),
+                contents: readFileSync(path, "utf8").replace(IMPORT, (_all, verb, names, name) =>
+                    rewritten(verb, names, name, tableOf(name)),
+                ),
                 loader: "ts",
                 resolveDir: dirname(path),
             }));

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 // Starts the command with a Node that is new enough: the present one, else the one the set-up put into the checkout.
 // In a checkout it runs the sources; in the published package, the bundle beside it.
-import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync } from "node:fs";
+import { enableCompileCache } from "node:module";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -13,6 +14,7 @@ const wanted = 24;
 
 if (Number(process.versions.node.split(".")[0]) >= wanted) {
     const entry = existsSync(sources) ? sources : bundle;
+    if (entry === bundle) keepCompiled();
     const { main } = await import(pathToFileURL(entry).href);
     await main(process.argv.slice(2));
 } else {
@@ -22,7 +24,21 @@ if (Number(process.versions.node.split(".")[0]) >= wanted) {
         process.stderr.write(`remit needs Node ${wanted} or newer; this is ${process.versions.node}. Install it (npm install -g node@${wanted}) or, in a checkout, run: npm run setup\n`);
         process.exit(2);
     }
+    const { spawn } = await import("node:child_process");
     const child = spawn(own, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
     for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
     child.on("close", (code, signal) => process.exit(signal === null ? code : 1));
+}
+
+// V8 compiles the bundle once and keeps what it made in the user's own cache folder, which nobody else may write to.
+function keepCompiled() {
+    const set = process.env.XDG_CACHE_HOME;
+    const folder = join(set !== undefined && isAbsolute(set) ? set : join(process.env.HOME ?? homedir(), ".cache"), "remit", "code");
+    try {
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
+    } catch {
+        // No folder can be made there: everything works, and starting takes longer.
+        return;
+    }
+    enableCompileCache(folder);
 }

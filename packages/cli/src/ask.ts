@@ -7,6 +7,9 @@ import type { AskRequest, InputRequest } from "@remit/machine";
 import { plain } from "./io.ts";
 import type { Progress } from "./progress.ts";
 
+// Handed on for those who load this file when they need it: loading a whole package by `import()` would put all of it into every bundle.
+export { askField } from "@remit/host";
+
 export function somebodyThere(): boolean {
     return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }

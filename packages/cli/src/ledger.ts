@@ -3,7 +3,7 @@
  */
 import { existsSync } from "node:fs";
 import type { LedgerStore, RunInfo } from "@remit/host";
-import { ledgerPath } from "@remit/host";
+import { ledgerPath, openSqlite } from "@remit/host";
 import { UsageError } from "./io.ts";
 
 export async function openForReading(options: Record<string, unknown>): Promise<LedgerStore | null> {
@@ -12,7 +12,6 @@ export async function openForReading(options: Record<string, unknown>): Promise<
         if (options["ledger"] !== undefined) throw new UsageError(`there is no ledger at ${path}`);
         return null;
     }
-    const { openSqlite } = await import("@remit/host");
     return openSqlite(path);
 }
 

@@ -123,7 +123,8 @@ Examples:
             () => import("./commands/explain.ts"),
         ),
     )
-        .option("--at <path>", "only the generate at this path (or a part of it)")
+        .option("--at <path>", "only the generates whose path contains this")
+        .option("--full", "of a run: the messages too, exactly as they were sent")
         .option("--json", "as JSON");
 
     // ---- reading runs

@@ -18,7 +18,6 @@ export interface Watch {
     readonly signal: AbortSignal;
     readonly progress: Progress;
     readonly event: (event: LedgerEvent) => void;
-    readonly models: Set<string>;
     end(): void;
 }
 
@@ -28,7 +27,6 @@ export function watched(options: Options): Watch {
     const abort = new AbortController();
     const shown = options["quiet"] ? silent : options["json"] ? jsonLines() : progress(process.stderr);
     const file = options["traceFile"] === undefined ? null : openSync(String(options["traceFile"]), "w", 0o600);
-    const models = new Set<string>();
     let hits = 0;
     const stop = (): void => {
         hits++;
@@ -42,11 +40,8 @@ export function watched(options: Options): Watch {
     return {
         signal: abort.signal,
         progress: shown,
-        models,
         event(event) {
             if (file !== null) writeSync(file, `${JSON.stringify(event)}\n`);
-            const model = modelOf(event);
-            if (model !== null) models.add(model);
             shown.event(event);
         },
         end() {
@@ -56,15 +51,6 @@ export function watched(options: Options): Watch {
             if (file !== null) closeSync(file);
         },
     };
-}
-
-/** The model that answered an attempt. */
-function modelOf(event: LedgerEvent): string | null {
-    if (event.kind !== "generate.attempt" || event.data === null || typeof event.data !== "object" || Array.isArray(event.data))
-        return null;
-    const reply = event.data["reply"];
-    const model = reply !== null && typeof reply === "object" && !Array.isArray(reply) ? reply?.["model"] : event.data["model"];
-    return typeof model === "string" ? model : null;
 }
 
 function jsonLines(): Progress {
@@ -110,8 +96,7 @@ export function handlers(options: Options, watch: Watch): NonNullable<LoadOption
         ...(there
             ? {
                   input: async (request, about) => {
-                      const { askInput } = await import("./ask.ts");
-                      const { askField } = await import("@remit/host");
+                      const { askField, askInput } = await import("./ask.ts");
                       const said = await askField(request, (line, how) => askInput(line, how, watch.progress), about.signal);
                       return said === null ? null : said.value;
                   },
@@ -121,17 +106,25 @@ export function handlers(options: Options, watch: Watch): NonNullable<LoadOption
 }
 
 /** Waits for the end of a run and says how it ended. */
-export async function finish(handle: RunHandle<Json>, watch: Watch, options: Options & { root: string }): Promise<number> {
+export async function finish(
+    handle: RunHandle<Json>,
+    watch: Watch,
+    options: Options & { root: string; answered?: () => readonly { readonly text: string }[] },
+): Promise<number> {
     const begun = Date.now();
     const result = await handle.result;
     watch.end();
     if (options["trace"]) {
-        const { traceText } = await import("@remit/machine");
+        const { traceText } = await import("./shown.ts");
         const events: LedgerEvent[] = [];
         for await (const event of handle.events) events.push(event);
         process.stderr.write(`${traceText(events, { paint: paint(process.stderr) as never })}\n`);
     }
-    if (!options["quiet"] && !options["json"]) summary(result, Date.now() - begun, watch);
+    if (!options["quiet"] && !options["json"]) {
+        summary(result, Date.now() - begun);
+        // which model answered, and the one line that puts a better one in its place
+        for (const text of new Set(options.answered?.().map((one) => one.text))) say(plain(text));
+    }
     if (result.ok) {
         printJson(result.value, options["json"] === true);
         return EXIT.ok;
@@ -141,7 +134,7 @@ export async function finish(handle: RunHandle<Json>, watch: Watch, options: Opt
     return watch.signal.aborted ? EXIT.cancelled : EXIT.failed;
 }
 
-function summary(result: RunResult<Json>, took: number, watch: Watch): void {
+function summary(result: RunResult<Json>, took: number): void {
     const colour = paint(process.stderr);
     const tokens = (result.usage.input ?? 0) + (result.usage.output ?? 0);
     const parts = [
@@ -151,8 +144,7 @@ function summary(result: RunResult<Json>, took: number, watch: Watch): void {
         `${count(result.steps)} steps`,
         `${result.effects} effects`,
         ...(tokens ? [`${count(tokens)} tokens`] : []),
-        ...(result.usage.usd === undefined ? [] : [`$${result.usage.usd.toFixed(4)}`]),
-        ...(watch.models.size ? [`model ${[...watch.models].map(plain).join(", ")}`] : []),
+        ...(result.usage.usd === undefined || result.usage.usd === 0 ? [] : [`$${result.usage.usd.toFixed(4)}`]),
     ];
     say(colour("dim", parts.join(" · ")));
 }

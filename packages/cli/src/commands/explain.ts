@@ -56,11 +56,23 @@ function surfaceText(one: PromptSurface, index: number): string {
 async function explainRunOf(id: string, options: Record<string, unknown>): Promise<number> {
     const { store, run } = await openRun(id, options);
     try {
-        const found = explainRun(store.events(run.id), options["at"] as string | undefined);
+        const at = options["at"] as string | undefined;
+        const found = explainRun(store.events(run.id)).filter((one) => at === undefined || one.path.includes(at));
         if (options["json"]) printJson(found as never);
         else if (found.length === 0)
             say(options["at"] ? `No generate of this run is at ${String(options["at"])}.` : "This run called no model.");
-        else print(explainText(found, { paint: paint(process.stdout) as never }));
+        else {
+            const colour = paint(process.stdout);
+            for (const one of found) {
+                if (options["full"])
+                    for (const [who, text] of [
+                        ["system", one.system],
+                        ["user", one.user],
+                    ] as const)
+                        print(`${colour("bold", `--- ${who}, as it was sent`)}\n${plain(text)}\n`);
+                print(explainText([one], { paint: colour as never }));
+            }
+        }
         return EXIT.ok;
     } finally {
         store.close();

@@ -33,7 +33,11 @@ export default async function run(args: string[], given: Record<string, unknown>
     }
     try {
         const handle = program.run(input, { signal: watch.signal });
-        return await finish(handle, watch, { ...options, root: program.root || dirname(resolve(file)) });
+        return await finish(handle, watch, {
+            ...options,
+            root: program.root || dirname(resolve(file)),
+            answered: () => program.answering(),
+        });
     } finally {
         watch.end();
         await program.close();

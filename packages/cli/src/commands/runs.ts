@@ -32,7 +32,7 @@ export default async function runs(_args: string[], options: Record<string, unkn
             const state = stateOf(run);
             const took = run.ended ? duration(Date.parse(run.ended) - Date.parse(run.started)) : "";
             const tokens = (run.usage.input ?? 0) + (run.usage.output ?? 0);
-            const cost = run.usage.usd === undefined ? "" : `$${run.usage.usd.toFixed(4)}`;
+            const cost = run.usage.usd === undefined || run.usage.usd === 0 ? "" : `$${run.usage.usd.toFixed(4)}`;
             return [
                 run.id,
                 run.started.replace("T", " ").slice(0, 19),

@@ -51,6 +51,8 @@ export interface Happening {
 
 export interface TreeNode {
     readonly path: string;
+    /** Pass of a `parallel for`: its index. Such a node has no events of its own. */
+    readonly iteration?: number;
     readonly happenings: readonly Happening[];
     readonly children: readonly TreeNode[];
     /** Sequence number of its first event. */
@@ -60,7 +62,13 @@ export interface TreeNode {
 const OPENS = new Set(["started", "requested", "opened"]);
 const CLOSES = new Set(["ended", "decided", "given", "closed", "withdrawn"]);
 
-/** The happenings of a run as a tree of paths; a node stands under the nearest path above it that has events. */
+/** `main/parallel[3]` → `main/` and 3. */
+const ITERATION = /^(.*\/|)parallel\[(\d+)\]$/;
+
+/**
+ * The happenings of a run as a tree of paths; a node stands under the nearest path above it that has events. Passes of a `parallel for` have
+ * no events of their own: each gets a node under the `parallel for` that is open in its function, of which there is never more than one.
+ */
 export function treeOf(events: Iterable<LedgerEvent>): TreeNode[] {
     const byPath = new Map<string, LedgerEvent[]>();
     for (const event of events) {
@@ -68,21 +76,40 @@ export function treeOf(events: Iterable<LedgerEvent>): TreeNode[] {
         if (list === undefined) byPath.set(event.path, [event]);
         else list.push(event);
     }
-    type Building = { path: string; happenings: Happening[]; children: Building[]; seq: number };
+    type Building = { path: string; happenings: Happening[]; children: Building[]; seq: number; iteration?: number };
     const nodes = new Map<string, Building>();
     for (const [path, list] of byPath)
         nodes.set(path, { path, happenings: happeningsOf(list), children: [], seq: (list[0] as LedgerEvent).seq });
     const roots: Building[] = [];
-    for (const node of nodes.values()) {
+    const loops = [...nodes.values()].filter((node) => node.path.slice(node.path.lastIndexOf("/") + 1).startsWith("parallel#"));
+    const parentOf = (node: Building): Building | undefined => {
         let above = node.path;
-        let parent: Building | undefined;
-        while (parent === undefined && above.includes("/")) {
+        while (above.includes("/")) {
             above = above.slice(0, above.lastIndexOf("/"));
-            parent = nodes.get(above);
+            const known = nodes.get(above);
+            if (known !== undefined) return known;
+            const pass = ITERATION.exec(above);
+            if (pass === null) continue;
+            const loop = loops.findLast(
+                (one) => one.seq < node.seq && one.path.startsWith(`${pass[1]}parallel#`) && !one.path.slice(pass[1]?.length).includes("/"),
+            );
+            if (loop === undefined) continue;
+            const index = Number(pass[2]);
+            let made = loop.children.find((child) => child.iteration === index);
+            if (made === undefined) {
+                made = { path: above, happenings: [], children: [], seq: node.seq, iteration: index };
+                loop.children.push(made);
+            }
+            return made;
         }
-        (parent?.children ?? roots).push(node);
-    }
-    for (const node of nodes.values()) node.children.sort((a, b) => a.seq - b.seq);
+        return undefined;
+    };
+    for (const node of [...nodes.values()].sort((a, b) => a.seq - b.seq)) (parentOf(node)?.children ?? roots).push(node);
+    const order = (one: Building): void => {
+        one.children.sort((a, b) => (a.iteration ?? a.seq) - (b.iteration ?? b.seq));
+        for (const child of one.children) order(child);
+    };
+    for (const node of roots) order(node);
     return roots.sort((a, b) => a.seq - b.seq);
 }
 

@@ -35,6 +35,11 @@ interface Writer {
 }
 
 function writeNode(node: TreeNode, depth: number, w: Writer): void {
+    if (node.iteration !== undefined) {
+        w.out.push(`${"  ".repeat(depth)}- iteration [${node.iteration}]`);
+        for (const child of node.children) writeNode(child, depth + 1, w);
+        return;
+    }
     const [first, ...more] = node.happenings;
     if (first === undefined) return;
     const before = more.filter((one) => seqOf(one) < firstChild(node));
@@ -248,5 +253,5 @@ function used(one: Happening): string {
     const usage = objectIn(get(one, "usage") ?? null);
     const [input, output, usd] = [numberIn(usage.input), numberIn(usage.output), numberIn(usage.usd)];
     const tokens = input === undefined && output === undefined ? "" : `${input ?? "?"} tokens in, ${output ?? "?"} out`;
-    return [tokens, usd === undefined ? "" : `$${usd.toFixed(4)}`].filter((part) => part !== "").join(", ");
+    return [tokens, usd === undefined || usd === 0 ? "" : `$${usd.toFixed(4)}`].filter((part) => part !== "").join(", ");
 }

@@ -345,3 +345,23 @@ describe("explain", () => {
         expect(explainText(explainRun(redacted))).toContain("cannot be explained piece by piece");
     });
 });
+
+test("passes of a parallel for stand under it, in the order of the input, each with what it did", () => {
+    const base = { time: "2026-01-01T00:00:00.000Z", run: "r", principal: "user", site: null, labels: [], prev: "", hash: "" };
+    const made = (seq: number, kind: string, path: string, data: Json = {}): LedgerEvent =>
+        ({ ...base, seq, kind, path, parent: null, data }) as unknown as LedgerEvent;
+    const text = traceText([
+        made(1, "parallel.started", "main/parallel#0", { item: "x" }),
+        made(2, "tool.started", "main/parallel[1]/T.a#0", { tool: "T", method: "a", args: [1] }),
+        made(3, "tool.started", "main/parallel[0]/T.a#0", { tool: "T", method: "a", args: [0] }),
+        made(4, "tool.ended", "main/parallel[1]/T.a#0", { ok: true, result: 1 }),
+        made(5, "tool.ended", "main/parallel[0]/T.a#0", { ok: true, result: 0 }),
+        made(6, "parallel.ended", "main/parallel#0", { ok: true }),
+        made(7, "parallel.started", "main/parallel#1", { item: "y" }),
+        made(8, "tool.started", "main/parallel[0]/T.b#0", { tool: "T", method: "b", args: [] }),
+        made(9, "tool.ended", "main/parallel[0]/T.b#0", { ok: true, result: 2 }),
+        made(10, "parallel.ended", "main/parallel#1", { ok: true }),
+    ]);
+    const shape = text.split("\n").map((line) => `${" ".repeat(line.length - line.trimStart().length)}${/iteration \[\d\]|parallel|T\.\w\(\d?\)/.exec(line)?.[0]}`);
+    expect(shape).toEqual(["parallel", "  iteration [0]", "    T.a(0)", "  iteration [1]", "    T.a(1)", "parallel", "  iteration [0]", "    T.b()"]);
+});
