@@ -1,8 +1,8 @@
 /**
  * Which model answers.
  *
- * The order: `--model`; `REMIT_MODEL`; the program's own import, where it can be reached; an Ollama on its port; the local model; a scripted
- * model as the last resort. An import of `scripted:`, `recorded:`, `mock:` or `local:` does not fall back: where it cannot be used, it fails.
+ * The order: `--model`; `REMIT_MODEL`; the program's own import, where it can be reached; an Ollama on its port; the local model; the last resort
+ * that `REMIT_FALLBACK` names (a scripted model, say). Where there is none of these a turn fails: nothing is made up in a model's name. An import of `scripted:`, `recorded:`, `mock:` or `local:` does not fall back: where it cannot be used, it fails.
  *
  * Boundary: chooses and says so in plain words; what is reachable is found out in `reach.ts`.
  *
@@ -12,6 +12,7 @@ import { parseModelUri } from "./uri.ts";
 import { KEYS, ollamaBase, ollamaModels, type ReachSetup, reach } from "./reach.ts";
 
 export interface Chosen {
+    /** Empty where no model can be used. */
     readonly uri: string;
     /** Why this one: plain words for people. */
     readonly why: string;
@@ -22,8 +23,8 @@ export interface Chosen {
 export interface ChoiceSetup extends ReachSetup {
     /** `--model`. */
     readonly model: string | undefined;
-    /** URI of the last resort. */
-    readonly fallback: string;
+    /** URI of the last resort, where somebody named one. */
+    readonly fallback: string | undefined;
 }
 
 /** The model for an import. `imported` null: the program imports none. */
@@ -47,11 +48,10 @@ export async function chooseModel(imported: string | null, setup: ChoiceSetup): 
         return { uri: `ollama://${first}`, why: `an Ollama answers on its port (${missing})`, instead: imported };
     const local = await reach({ kind: "local", uri: "local:", path: "" }, setup);
     if (local.ok) return { uri: "local:", why: `it is the model built in (${missing})`, instead: imported };
-    return {
-        uri: setup.fallback,
-        why: `it is the last resort (${missing}; the local model cannot be used: ${local.reason})`,
-        instead: imported,
-    };
+    const none = `${missing}; the local model cannot be used: ${local.reason}`;
+    return setup.fallback === undefined
+        ? { uri: "", why: none, instead: imported }
+        : { uri: setup.fallback, why: `it is the last resort (${none})`, instead: imported };
 }
 
 /** What a URI is, for people. */
@@ -78,6 +78,7 @@ export function describeUri(uri: string): string {
 export function describeModel(chosen: Chosen): string {
     const better =
         "Put a better one in its place with one line: export REMIT_MODEL=anthropic://claude-sonnet-4-5 (with ANTHROPIC_API_KEY; openai://, google:// and ollama:// work alike), or --model URI.";
+    if (chosen.uri === "") return `No model can be used: ${chosen.why}. ${better.replace("a better one in its place", "one there")}`;
     const line = `Answered by ${describeUri(chosen.uri)}: ${chosen.why}.`;
     return chosen.instead === null && !["local:", "mock:", "scripted:"].some((own) => chosen.uri.startsWith(own))
         ? line

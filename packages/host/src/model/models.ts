@@ -42,7 +42,7 @@ export interface ModelsConfig {
     readonly folder?: string;
     /** Models by the name of the import they answer for. */
     readonly named?: { readonly [name: string]: NamedModel };
-    /** Last resort where no model can be had; `mock:` where absent. */
+    /** Last resort where no model can be had; `REMIT_FALLBACK` where absent. */
     readonly fallback?: string;
     /** File that every reply is recorded to. */
     readonly record?: string;
@@ -97,7 +97,7 @@ export function createModels(config: ModelsConfig = {}): Models {
         resolve: (path) => resolve(folder, path),
         probeMs: config.probeMs ?? 400,
         model: config.model,
-        fallback: config.fallback ?? "mock:",
+        fallback: config.fallback ?? (env.REMIT_FALLBACK?.trim() || undefined),
     };
     const engines = new Map<string, Engine>();
     const limiters = new Map<string, Limiter>();
@@ -178,6 +178,10 @@ export function createModels(config: ModelsConfig = {}): Models {
     async function turn(request: ModelTurn, effect: Effect, io: ModelIO): Promise<Outcome> {
         const { name, uri: imported } = request.model;
         const { chosen, own } = await chosenFor(request.model);
+        if (chosen.uri === "") {
+            const hint = "set REMIT_MODEL, or the key of a provider; remit models lists what can be used";
+            return { ok: false, failure: { kind: "unreachable", message: `no model can be used: ${chosen.why}`, hint } };
+        }
         const engine = engineOf(chosen.uri, own, name);
         if ("ok" in engine) return engine;
         answering.set(`${name}\n${imported}`, { name, imported, uri: chosen.uri, text: describeModel(chosen) });

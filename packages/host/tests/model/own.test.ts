@@ -212,16 +212,29 @@ describe("which model answers", () => {
         expect((await choose("openai://m", ollama)).uri).toBe("ollama://qwen3:4b");
         expect((await choose("ollama://missing", ollama)).uri).toBe("ollama://qwen3:4b");
         expect((await choose(null, ollama)).uri).toBe("ollama://qwen3:4b");
-        expect((await choose("openai://m", {})).uri).toBe("mock:");
+        expect((await choose("openai://m", { REMIT_FALLBACK: "scripted:replies.json" })).uri).toBe("scripted:replies.json");
+        expect((await choose("openai://m", {})).uri).toBe("");
         expect((await choose("scripted:replies.json", ollama)).uri).toBe("scripted:replies.json");
     });
 
     it("says in plain words which one, why, and the one line that changes it", async () => {
-        const chosen = await choose("openai://m", {});
+        const chosen = await choose("openai://m", { REMIT_FALLBACK: "mock:" });
         expect(chosen.text).toContain("the mock model");
         expect(chosen.text).toContain("OPENAI_API_KEY is not set");
         expect(chosen.text).toContain("export REMIT_MODEL=");
         expect((await choose("openai://m", { OPENAI_API_KEY: KEY })).text).toBe("Answered by openai://m: the program imports it.");
+    });
+
+    it("where no model can be used, a turn fails and says what to do", async () => {
+        const outcome = await ask(createModels({ env: nowhere(), folder }), turnOf("openai://m"));
+        expect(outcome).toMatchObject({
+            ok: false,
+            failure: {
+                kind: "unreachable",
+                message: expect.stringContaining("OPENAI_API_KEY is not set"),
+                hint: expect.stringContaining("REMIT_MODEL"),
+            },
+        });
     });
 
     it("lists what is there and why the rest is not, without keys", async () => {

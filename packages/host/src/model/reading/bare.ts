@@ -9,6 +9,7 @@
  */
 import type { Contract, Field, Shapes } from "@remit/language";
 import { lines, nearestWord, open } from "./fit.ts";
+import { holds } from "./bareword.ts";
 import { Bare, Loose, type Value } from "./lenient.ts";
 
 export interface BareAnswer {
@@ -82,7 +83,8 @@ function scalar(text: string, at: Contract, name: string): BareAnswer | undefine
 function exact(text: string, at: Contract): string | number | boolean | null | undefined {
     const core = text.trim().replace(/^[\s"'`*_]+|[\s"'`*_.!]+$/g, "");
     if (core.length > 200) return undefined;
-    if (at.type === "number") return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(core) && safe(core) ? Number(core) : undefined;
+    if (at.type === "number")
+        return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(core) && holds(core, Number(core)) ? Number(core) : undefined;
     if (at.type === "boolean") {
         if (/^(?:true|yes)$/i.test(core)) return true;
         return /^(?:false|no)$/i.test(core) ? false : undefined;
@@ -90,10 +92,6 @@ function exact(text: string, at: Contract): string | number | boolean | null | u
     if (at.type !== "literal") return undefined;
     if (typeof at.value !== "string") return core === String(at.value) ? at.value : undefined;
     return nearestWord(core, [at.value]) ?? undefined;
-}
-
-function safe(digits: string): boolean {
-    return Number.isFinite(Number(digits)) && (/[.eE]/.test(digits) || Number.isSafeInteger(Number(digits)));
 }
 
 /** Lines with bullets or numbers, under one line that introduces them at most; without bullets where each line is short. */
@@ -151,7 +149,7 @@ function fields(text: string, declared: readonly Field[], shapes: Shapes): BareA
 function unquoted(text: string): Value {
     const quoted = /^"((?:[^"\\]|\\.)*)"$|^'([^']*)'$/.exec(text);
     if (quoted !== null) return quoted[1] ?? quoted[2] ?? "";
-    if (/^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text) && safe(text)) return Number(text);
+    if (/^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text) && holds(text, Number(text))) return Number(text);
     if (text === "true" || text === "false") return text === "true";
     return text === "null" ? null : new Bare(text);
 }

@@ -3,7 +3,7 @@
  *
  * Boundary: syntax only. `true`, `false` and `null` are values; every other word is `Bare`, decided later by the contract.
  *
- * W1: an integer that a double cannot hold exactly is a problem, not a rounded number.
+ * W1: an integer that a double does not give back digit for digit is a problem, not a rounded number.
  */
 import { Bare, type Cursor, stop, type Value } from "./lenient.ts";
 
@@ -20,7 +20,7 @@ export function readNumber(c: Cursor): number | undefined {
     const end = c.i + found[0].length;
     if (!delimited(c.s, end)) return undefined;
     const value = Number(found[0]);
-    if (!Number.isFinite(value) || (/^-?\d+$/.test(found[0]) && !Number.isSafeInteger(value)))
+    if (!holds(found[0], value))
         c.problems.push({ kind: "inexact", message: `the number ${found[0].slice(0, 40)} cannot be held exactly` });
     c.i = end;
     if (end >= c.s.length) c.closable = false;
@@ -73,4 +73,10 @@ export function readBare(c: Cursor, inObject: boolean): Value | undefined {
 function separates(s: string, at: number): boolean {
     const rest = s.slice(at, at + 80);
     return /^\s*(?:["'“}]|\n|$)/.test(rest) || /^\s*[\p{L}_$][\p{L}\p{N}_$\- ]{0,60}[:：=]/u.test(rest);
+}
+
+/** The number is finite, and, written as an integer, prints as it was written. */
+export function holds(text: string, value: number): boolean {
+    if (!Number.isFinite(value)) return false;
+    return !/^-?\d+$/.test(text) || text.length < 16 || String(value) === text;
 }

@@ -7,6 +7,7 @@
  * T2: `strict` mends syntax only: quotes around unquoted text. No names, kinds or wrappers are changed.
  */
 import type { Contract, Field, Json, Shapes } from "@remit/language";
+import { holds } from "./bareword.ts";
 import { Bare, Loose, readValue, type Value } from "./lenient.ts";
 import { verify } from "./verify.ts";
 import { ENVELOPE, ENVELOPE_HOLDS, WRAPPERS } from "./words.ts";
@@ -107,9 +108,9 @@ function holder(at: Loose): string | null {
         const key = at.keys[0] as string;
         return WRAPPERS.has(key.toLowerCase()) || only instanceof Loose || Array.isArray(only) ? key : null;
     }
-    const holds = at.keys.filter((key) => ENVELOPE_HOLDS.has(key.toLowerCase()));
+    const payloads = at.keys.filter((key) => ENVELOPE_HOLDS.has(key.toLowerCase()));
     const others = at.keys.filter((key) => !ENVELOPE_HOLDS.has(key.toLowerCase()));
-    return holds.length === 1 && others.every((key) => ENVELOPE.has(key.toLowerCase())) ? (holds[0] as string) : null;
+    return payloads.length === 1 && others.every((key) => ENVELOPE.has(key.toLowerCase())) ? (payloads[0] as string) : null;
 }
 
 /** JSON inside a string, read whole or not at all. */
@@ -206,8 +207,9 @@ function plainWord(text: string): string {
 
 function numberOf(text: string, x: Mending): Json {
     if (/^[+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text) && !/^[+-]?0\d/.test(text) && !/__|_$|_\./.test(text)) {
-        const number = Number(text.replaceAll("_", "").replace(/^\+/, ""));
-        if (Number.isFinite(number) && (text.includes(".") || /[eE]/.test(text) || Number.isSafeInteger(number))) {
+        const digits = text.replaceAll("_", "").replace(/^\+/, "");
+        const number = Number(digits);
+        if (holds(digits, number)) {
             x.repairs.add("a number written unusually read as JSON's");
             return number;
         }

@@ -1,0 +1,74 @@
+/** The real local model, where the set-up has put it; else that it says so. */
+import { tmpdir } from "node:os";
+import { afterAll, describe, expect, it } from "vitest";
+import type { Contract } from "@remit/language";
+import { localReason } from "../../src/model/local.ts";
+import { createModels } from "../../src/model/models.ts";
+import { ask, quiet, replyOf, turnOf } from "./setup.ts";
+
+const folder = process.cwd();
+const reason = await localReason({ path: "", folder, env: process.env });
+const { REMIT_MODEL: _unset, ...env } = process.env;
+const models = createModels({ env, folder });
+afterAll(() => models.close());
+
+const contract: Contract = {
+    type: "object",
+    fields: [
+        { name: "sentiment", contract: { type: "union", of: ["positive", "negative"].map((value) => ({ type: "literal", value })) } },
+        { name: "name", contract: { type: "string" }, optional: true },
+    ],
+};
+
+describe("local", () => {
+    it("answers within the contract, the same each time, or says what is missing", async () => {
+        const request = turnOf("local:", {
+            contract,
+            stream: true,
+            maxOutput: 60,
+            messages: [
+                { role: "system", content: "You are a reader.\nJudges comments" },
+                {
+                    role: "user",
+                    content: [{ type: "text", text: "comment: Terrible docs, nothing works.\n\nIs this comment positive or negative?" }],
+                },
+            ],
+        });
+        const io = quiet();
+        const outcome = await ask(models, request, io);
+        if (reason !== null) {
+            expect(outcome).toMatchObject({
+                ok: false,
+                failure: { kind: "unreachable", message: expect.stringContaining(reason), hint: expect.stringContaining("set-up") },
+            });
+            return;
+        }
+        const reply = replyOf(outcome);
+        expect(reply).toMatchObject({ model: "local:", reading: { constrained: true } });
+        expect(["positive", "negative"]).toContain((reply.value as { sentiment: string }).sentiment);
+        expect(outcome.usage).toMatchObject({ usd: 0, input: expect.any(Number), output: expect.any(Number) });
+        expect(io.emitted.length).toBeGreaterThan(0);
+        expect(replyOf(await ask(models, request)).text).toBe(reply.text);
+    }, 300_000);
+
+    it("a prompt that is too long, tools and pictures are refused with the reason", async () => {
+        if (reason !== null) return expect(reason).toMatch(/weights|node-llama-cpp/);
+        const long = await ask(
+            models,
+            turnOf("local:", { messages: [{ role: "user", content: [{ type: "text", text: "many words ".repeat(5000) }] }] }),
+        );
+        expect(long).toMatchObject({
+            ok: false,
+            failure: { kind: "model", message: expect.stringMatching(/holds \d+ tokens, and the prompt has about \d+/) },
+        });
+        const tools = await ask(models, turnOf("local:", { tools: [{ name: "x", input: {} }] }));
+        expect(tools).toMatchObject({ ok: false, failure: { message: expect.stringContaining("no tools") } });
+    }, 120_000);
+
+    it("a file that is no model is a failure", async () => {
+        const other = createModels({ env: { ...env, XDG_CACHE_HOME: tmpdir() }, folder });
+        const outcome = await ask(other, turnOf("local:none.gguf"));
+        expect(outcome).toMatchObject({ ok: false, failure: { kind: "unreachable", message: expect.stringContaining("no weights") } });
+        await other.close();
+    });
+});
