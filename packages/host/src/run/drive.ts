@@ -72,6 +72,8 @@ export interface DriveOptions {
     readonly concurrency?: number;
     /** Takes known secrets out of what the world says, before anybody sees it. */
     readonly scrub?: (json: Json) => Json;
+    /** Where the end of a text that comes in pieces may be the beginning of a secret: that is not shown yet. */
+    readonly hold?: (text: string) => number;
     readonly signal?: AbortSignal;
     /** Time of the whole run, milliseconds. */
     readonly timeout?: number;
@@ -112,6 +114,7 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
     const perform = performing(options.host, {
         concurrency: options.concurrency ?? CONCURRENCY,
         scrub,
+        hold: options.hold ?? ((text) => text.length),
         emit: options.part ?? (() => undefined),
         child,
         person: clock.person,

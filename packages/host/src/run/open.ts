@@ -102,6 +102,7 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
             writer: continued.writer,
             host,
             scrub: world.scrub,
+            hold: world.hold,
             resumed: continued.resumed,
             over,
             ...(options.signal === undefined ? {} : { signal: options.signal }),

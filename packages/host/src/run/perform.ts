@@ -5,12 +5,13 @@
  *
  * F1: every effect given to `start` is answered once, or never if it was dropped.
  * F2: an outcome passes `scrub` before anybody sees it.
- * F3: what a performer does after its effect was answered (late, or cancelled) changes nothing.
+ * F3: what a performer does after its effect was answered (late, or cancelled) changes nothing, and nobody sees it.
  */
 import type { Json } from "@remit/language";
 import type { Effect, Failure, FailureKind, Outcome } from "@remit/machine";
 import { failureOf } from "./error.ts";
 import type { Host, Later, PerformIO } from "./host.ts";
+import { type Parts, partsOf } from "./parts.ts";
 
 export interface Answer {
     readonly path: string;
@@ -41,6 +42,8 @@ export interface Performing {
 export interface PerformOptions {
     readonly concurrency: number;
     readonly scrub: (json: Json) => Json;
+    /** Where the end of a text begins that may be the beginning of a secret. */
+    readonly hold: (text: string) => number;
     readonly emit: (path: string, part: Json) => void;
     /** A request that arose while an effect runs. */
     readonly child: (parent: Effect, effect: Effect, io: PerformIO) => Promise<Outcome>;
@@ -68,6 +71,7 @@ export function isPersonal(effect: Effect): boolean {
 export function performing(host: Host, options: PerformOptions): Performing {
     const running = new Map<string, Effect>();
     const controllers = new Map<string, AbortController>();
+    const parts = new Map<string, Parts>();
     let answers: Answer[] = [];
     let wake: (() => void) | null = null;
     let busy = 0;
@@ -76,6 +80,7 @@ export function performing(host: Host, options: PerformOptions): Performing {
 
     function answer(effect: Effect, controller: AbortController, outcome: Outcome | Later): void {
         if (controllers.get(effect.path) !== controller) return;
+        parts.get(effect.path)?.end();
         settle(effect);
         answers.push({
             path: effect.path,
@@ -92,6 +97,7 @@ export function performing(host: Host, options: PerformOptions): Performing {
     }
     function settle(effect: Effect): void {
         controllers.delete(effect.path);
+        parts.delete(effect.path);
         running.delete(effect.path);
         if (isPersonal(effect)) options.person(-1);
         else busy--;
@@ -120,9 +126,13 @@ export function performing(host: Host, options: PerformOptions): Performing {
                     Math.min(deadline, 2 ** 31 - 1),
                 );
             }
+            const { scrub, hold } = options;
+            parts.set(effect.path, partsOf({ scrub, hold, emit: (part) => options.emit(effect.path, part) }));
             const io: PerformIO = {
                 signal: controller.signal,
-                emit: (part) => options.emit(effect.path, part),
+                emit: (part) => {
+                    if (controllers.get(effect.path) === controller) parts.get(effect.path)?.part(part);
+                },
                 child: (inner) => options.child(effect, inner, io),
             };
             // The performer may throw before it returns its promise.

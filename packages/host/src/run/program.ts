@@ -111,6 +111,7 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
             writer,
             host: withPeople(world, on),
             scrub: world.scrub,
+            hold: world.hold,
             over: release,
             ...(of.signal === undefined ? {} : { signal: of.signal }),
             ...(kept.limits.time === undefined ? {} : { timeout: kept.limits.time }),

@@ -25,6 +25,8 @@ export interface World {
     readonly own: Performers;
     /** Takes every secret that is known out of what the world said. */
     scrub(json: Json): Json;
+    /** Where the end of a text begins that may be the beginning of a secret. */
+    hold(text: string): number;
     /** Which models answered so far, in plain words. */
     answering(): readonly Answering[];
 }
@@ -75,7 +77,7 @@ export function worldOf(root: string, setting: Setting, options: HostOptions): W
             },
         },
     );
-    return { host, own: options.performers ?? {}, scrub: scrubber.scrub, answering: () => answering() };
+    return { host, own: options.performers ?? {}, scrub: scrubber.scrub, hold: scrubber.hold, answering: () => answering() };
 }
 
 /** The host of one run: the shared world, and the people this run may ask. */

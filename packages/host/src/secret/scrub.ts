@@ -7,6 +7,7 @@
  * K3: what holds no secret comes back as the same object: nothing is copied.
  * K4: shape is kept: text stays text, so that a failure's message or a contract's string is one still. In the place of the secret stands the name
  *     of its reference, `[secret env:NAME]`.
+ * K5: of a text that comes in pieces, what is before `hold` can be shown: no secret that goes on in the next piece has begun there.
  */
 import type { Json } from "@remit/language";
 
@@ -19,6 +20,8 @@ export interface Secret {
 export interface Scrubber {
     scrub(json: Json): Json;
     text(text: string): string;
+    /** Where the end of `text` begins that may be the beginning of a secret; its length where there is none. */
+    hold(text: string): number;
     /** A secret that was read later. */
     add(secret: Secret): void;
 }
@@ -51,6 +54,21 @@ export function createScrubber(secrets: Iterable<Secret> = []): Scrubber {
         if (found === null || given.length < MIN_SECRET) return given;
         return given.replace(found, (form) => `[secret ${names.get(form)}]`);
     }
+    function hold(given: string): number {
+        let at = given.length;
+        for (const form of names.keys()) {
+            for (let from = Math.max(0, given.length - form.length + 1); from < at; from++) {
+                from = given.indexOf(form[0] as string, from);
+                if (from < 0 || from >= at) break;
+                if (form.startsWith(given.slice(from))) at = from;
+            }
+        }
+        const found = at === given.length ? null : matcher();
+        // A secret that is whole already may hold that beginning: it is kept in one piece.
+        if (found !== null)
+            for (const { index, 0: whole } of given.matchAll(found)) if (index < at && index + whole.length > at) return index;
+        return at;
+    }
     function scrub(json: Json): Json {
         if (matcher() === null) return json;
         return walk(json);
@@ -80,7 +98,7 @@ export function createScrubber(secrets: Iterable<Secret> = []): Scrubber {
     }
 
     for (const secret of secrets) add(secret);
-    return { scrub, text, add };
+    return { scrub, text, hold, add };
 }
 
 /** `__proto__` is a key like any other. */

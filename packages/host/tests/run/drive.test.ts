@@ -7,6 +7,7 @@ import { memoryStore } from "../../src/ledger/memory.ts";
 import type { Batch, LedgerStore, RunWriter } from "../../src/ledger/store.ts";
 import { type Advance, type DriveOptions, type Steppable, drive } from "../../src/run/drive.ts";
 import type { Host, Later, PerformIO } from "../../src/run/host.ts";
+import { createScrubber } from "../../src/secret/scrub.ts";
 
 const effect = (path: string, more: Partial<Effect> = {}): Effect => ({
     path,
@@ -249,6 +250,29 @@ test("F2: secrets are taken out before anybody sees an outcome", async () => {
     const end = await run(staged([[effect("a")]]), async () => ({ ok: true, value: "it is hunter2", origins: [] }), { scrub });
     expect(end).toEqual({ status: "done", value: ["it is [secret]"] });
     expect(JSON.stringify([...store.outcomes("r")])).not.toContain("hunter2");
+});
+
+test("F4: secrets are taken out of progress before anybody watches it, cut in pieces or not; nothing comes after the answer", async () => {
+    const secret = "hunter2-hunter2-abc";
+    const scrubber = createScrubber([{ name: "env:PW", value: secret }]);
+    const seen: Json[] = [];
+    const late: (() => void)[] = [];
+    const { run } = setup();
+    const perform: Host["perform"] = async (one, io) => {
+        for (const delta of ["it is hunt", "er2-hunter", "2-abc, or hunter2", "-hunter3 h"]) io.emit({ type: "text", delta });
+        io.emit({ progress: 1, message: `with ${secret}` });
+        late.push(() => io.emit("too late"));
+        return echo(one);
+    };
+    await run(staged([[effect("a")]]), perform, {
+        scrub: scrubber.scrub,
+        hold: scrubber.hold,
+        part: (_path, part) => void seen.push(part),
+    });
+    for (const emit of late) emit();
+    expect(seen.map((part) => (part as { delta?: string }).delta ?? "").join("")).toBe("it is [secret env:PW], or hunter2-hunter3 h");
+    expect(seen).toContainEqual({ progress: 1, message: "with [secret env:PW]" });
+    expect(seen).not.toContain("too late");
 });
 
 test("nobody to answer now: the rest goes on, then the run stops as waiting", async () => {

@@ -149,6 +149,32 @@ describe("the scrubber", () => {
             }),
         );
     });
+    test("K5: a text in pieces comes out as it would in one, whatever the cuts", () => {
+        const few = fc.string({ minLength: 8, maxLength: 14, unit: fc.constantFrom(..."abc") });
+        const around = fc.string({ maxLength: 12, unit: fc.constantFrom(..."abc-") });
+        fc.assert(
+            fc.property(
+                fc.array(few, { minLength: 1, maxLength: 3 }),
+                fc.array(around),
+                fc.infiniteStream(fc.nat(9)),
+                (values, texts, cuts) => {
+                    const { text, hold } = createScrubber(values.map((value, i) => ({ name: `n${i}`, value })));
+                    const whole = texts.flatMap((one, i) => [one, values[i % values.length] as string]).join("");
+                    let out = "";
+                    let held = "";
+                    for (let at = 0; at < whole.length; ) {
+                        const size = (cuts.next().value as number) + 1;
+                        held += whole.slice(at, at + size);
+                        at += size;
+                        const from = hold(held);
+                        out += text(held.slice(0, from));
+                        held = held.slice(from);
+                    }
+                    expect(out + text(held)).toBe(text(whole));
+                },
+            ),
+        );
+    });
     test("base64 of any text that holds the secret shows none of its middle", () => {
         const letters = fc
             .string({ minLength: 12, maxLength: 24, unit: fc.constantFrom(..."abcdefghijklmnopqrstuvwxyz0123456789") })
