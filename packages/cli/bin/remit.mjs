@@ -2,7 +2,6 @@
 // Starts the command with a Node that is new enough: the present one, else the one the set-up put into the checkout.
 // In a checkout it runs the sources; in the published package, the bundle beside it.
 import { existsSync, mkdirSync } from "node:fs";
-import { enableCompileCache } from "node:module";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -14,7 +13,7 @@ const wanted = 24;
 
 if (Number(process.versions.node.split(".")[0]) >= wanted) {
     const entry = existsSync(sources) ? sources : bundle;
-    if (entry === bundle) keepCompiled();
+    if (entry === bundle) await keepCompiled();
     const { main } = await import(pathToFileURL(entry).href);
     await main(process.argv.slice(2));
 } else {
@@ -31,7 +30,7 @@ if (Number(process.versions.node.split(".")[0]) >= wanted) {
 }
 
 // V8 compiles the bundle once and keeps what it made in the user's own cache folder, which nobody else may write to.
-function keepCompiled() {
+async function keepCompiled() {
     const set = process.env.XDG_CACHE_HOME;
     const folder = join(set !== undefined && isAbsolute(set) ? set : join(process.env.HOME ?? homedir(), ".cache"), "remit", "code");
     try {
@@ -40,5 +39,6 @@ function keepCompiled() {
         // No folder can be made there: everything works, and starting takes longer.
         return;
     }
+    const { enableCompileCache } = await import("node:module");
     enableCompileCache(folder);
 }

@@ -6,7 +6,6 @@
  * O1: on the same machine a lease is live exactly while its process lives (pid and start time, so that a reused pid does not count).
  * O2: of another machine only the heartbeat is known: live while younger than `STALE_MS`.
  */
-import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
@@ -60,6 +59,8 @@ function startOf(pid: number): string | null {
     }
     if (process.platform === "win32") return "";
     try {
+        // Not imported above: most systems never come here, and loading it would make every command start later.
+        const { execFileSync } = process.getBuiltinModule("node:child_process");
         return execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
     } catch {
         // No such tool: the pid alone has to do.

@@ -1,0 +1,79 @@
+// After bundling with splitting: one file in place of the many small pieces that a command always loads. Opening a module costs Node about half a
+// millisecond, and the pieces shared by different sets of commands are many. Each merged piece stays as a file that hands on its names, for
+// those commands that ask for it by itself.
+import { readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { build } from "esbuild";
+
+/** Merges everything that the outputs `first` (names of source files they come from) load without `import()` into `out/name`. */
+export async function merge(out, metafile, first, name) {
+    const outputs = metafile.outputs;
+    const pieces = new Set();
+    const add = (path) => {
+        if (pieces.has(path)) return;
+        for (const { path: next, kind } of outputs[path].imports) if (kind === "import-statement" && outputs[next] !== undefined) add(next);
+        pieces.add(path);
+    };
+    for (const source of first) {
+        const path = Object.keys(outputs).find((one) => outputs[one].entryPoint?.endsWith(source));
+        if (path === undefined) throw new Error(`nothing in the bundle comes from ${source}`);
+        add(path);
+    }
+    const files = [...pieces].map((path) => ({ file: basename(path), names: outputs[path].exports }));
+    const inside = new Set(files.map(({ file }) => file));
+    await build({
+        stdin: {
+            contents: files
+                .map(({ file, names }, i) =>
+                    names.length === 0
+                        ? `import "./${file}";`
+                        : `export { ${names.map((one) => `${one} as ${outer(i, one)}`).join(", ")} } from "./${file}";`,
+                )
+                .join("\n"),
+            resolveDir: out,
+        },
+        outfile: join(out, name),
+        bundle: true,
+        format: "esm",
+        platform: "node",
+        target: "node24",
+        minifySyntax: true,
+        minifyWhitespace: true,
+        legalComments: "none",
+        plugins: [
+            {
+                name: "cold",
+                setup: (one) =>
+                    one.onResolve({ filter: /^\.\// }, ({ path, kind }) =>
+                        inside.has(basename(path)) && kind !== "dynamic-import"
+                            ? undefined
+                            : { path: `./${basename(path)}`, external: true },
+                    ),
+            },
+        ],
+        logLevel: "warning",
+    });
+    for (const [i, { file, names }] of files.entries())
+        writeFileSync(
+            join(out, file),
+            names.length === 0
+                ? `import "./${name}";\n`
+                : `export{${names.map((one) => `${outer(i, one)} as ${one}`).join(",")}}from"./${name}";\n`,
+        );
+    return files.length;
+}
+
+function outer(i, name) {
+    return `p${i}_${name}`;
+}
+
+/** Takes the line that makes `require` out of the pieces that never call it. */
+export function withoutRequire(out, files, banner) {
+    for (const file of files) {
+        if (!file.endsWith(".mjs")) continue;
+        const text = readFileSync(join(out, file), "utf8");
+        if (!text.startsWith(banner)) continue;
+        const rest = text.slice(banner.length);
+        if (!/\brequire\b/.test(rest)) writeFileSync(join(out, file), rest);
+    }
+}
