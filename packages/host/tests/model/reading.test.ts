@@ -258,6 +258,22 @@ describe("single cases", () => {
         expect(read('{"v": "7"}', object({ v: union }))).toEqual({ v: "7" });
         expect(read('{"v": 7}', object({ v: union }))).toEqual({ v: 7 });
     });
+    it.each([
+        ['{"verdict": "accept"} // or "reject"', "ambiguous"],
+        ["verdict: accept\nverdict: reject", "not_json"],
+        ["Verdict: not accept", "not_json"],
+    ])("an alternative is no answer: %j", (text, kind) => {
+        expect(read(text, SUBJECTS.verdict.contract)).toBe(kind);
+    });
+    it.each(['{"answer": "a" "b"}', "{'answer': 'a' 'b'}", '{"answer": "a", b", "c": 1}'])(
+        "nobody can say where the text ends: %j",
+        (text) => {
+            expect(read(text, object({ answer: string }))).toBeTypeOf("string");
+        },
+    );
+    it("quotes around the items of a list of lines are not part of them", () => {
+        expect(read('- "north"\n- "east"', SUBJECTS.words.contract)).toEqual(["north", "east"]);
+    });
     it("integers beyond 2^53 are never rounded", () => {
         expect(read('{"score": 9007199254740991}', SUBJECTS.score.contract)).toEqual({ score: 9007199254740991 });
         expect(read('{"score": 9007199254740993}', SUBJECTS.score.contract)).toBe("not_json");

@@ -68,15 +68,17 @@ function union(text: string, members: readonly Contract[], shapes: Shapes, name:
 function scalar(text: string, at: Contract, name: string): BareAnswer | undefined {
     const whole = exact(text, at);
     if (whole !== undefined) return { value: whole, how: "a bare value" };
-    const last = text.slice(text.lastIndexOf("\n") + 1).trim();
     const label = name.replace(/[_-]+/g, "[ _-]?").replace(/[^\w[\] ?_-]/g, "");
     const mark = new RegExp(
         `\\b(?:answer|result|label|category|classification|verdict|output${label === "" ? "" : `|${label}`})["'\`*_]{0,4}\\s{0,3}(?:is|:|=|->|→)\\s*(.{1,120})$`,
         "i",
     );
-    const marked = last.length > 400 ? undefined : mark.exec(last)?.[1];
-    const value = marked === undefined ? undefined : exact(marked, at);
-    return value === undefined ? undefined : { value, how: "the end of a sentence" };
+    // Two marks that say different things are no answer.
+    const lines = text.length > 20_000 ? [] : text.split("\n").filter((line) => line.trim() !== "");
+    const marked = lines.map((line) => (line.length > 400 ? undefined : mark.exec(line.trim())?.[1]));
+    const value = marked.at(-1) === undefined ? undefined : exact(marked.at(-1) as string, at);
+    const others = marked.filter((found) => found !== undefined).map((found) => exact(found, at));
+    return value === undefined || others.some((other) => other !== value) ? undefined : { value, how: "the end of a sentence" };
 }
 
 /** A text that is nothing but the value, with quotes, emphasis and a full stop around it at most. */
@@ -103,17 +105,23 @@ function list(text: string, item: Contract, shapes: Shapes): BareAnswer | undefi
     const body = all.length > 2 && (all[0] as string).endsWith(":") ? all.slice(1) : all;
     const kind = open(item, shapes).type;
     const bullets = lines(body.join("\n"));
-    if (bullets !== null) return { value: bullets.map((entry) => new Bare(entry)), how: "lines of a list" };
+    if (bullets !== null) return { value: bullets.map(itemOf), how: "lines of a list" };
     if (
         body.length >= 2 &&
         body.every((line) => line.length <= 120 && !/^[`~{[<]|[:{}[\]]$/.test(line) && !/^[-*•–+]\s|^\d{1,3}[.)]\s/.test(line))
     )
-        return kind === "object" ? undefined : { value: body.map((line) => new Bare(line)), how: "lines" };
+        return kind === "object" ? undefined : { value: body.map(itemOf), how: "lines" };
     // Commas part items only where an item cannot hold one.
     if (body.length === 1 && (body[0] as string).includes(",") && kind !== "string" && kind !== "json" && kind !== "object") {
         return { value: (body[0] as string).split(",").map((entry) => new Bare(entry.trim())), how: "values between commas" };
     }
     return undefined;
+}
+
+/** Quotes around a whole item are not part of it. */
+function itemOf(text: string): Value {
+    const quoted = /^"([^"\\]*)"$/.exec(text);
+    return quoted === null ? new Bare(text) : (quoted[1] as string);
 }
 
 const LINE = /^[\s>*\-•]*["'`*_]{0,3}([A-Za-z_][\w -]{0,40}?)["'`*_]{0,3}\s*[:=]["'`*_]{0,2}\s*(.*)$/;

@@ -11,7 +11,7 @@ import type { ModelReply } from "@remit/machine";
 import type { Found, Piece } from "./find.ts";
 import { type Fitted, fit, open, soleField } from "./fit.ts";
 import { Loose, type Parsed, type Value } from "./lenient.ts";
-import { ALTERNATIVE, ANSWER, DATA_FENCES, DRAFT, FINAL, isPlaceholder, TAKEN_BACK, WRAPPERS } from "./words.ts";
+import { ALTERNATIVE, ANSWER, DATA_FENCES, DRAFT, FINAL, isPlaceholder, OR_ELSE, TAKEN_BACK, WRAPPERS } from "./words.ts";
 
 export type ReplyError = NonNullable<ModelReply["error"]>;
 
@@ -204,6 +204,8 @@ export function decide(attempts: readonly Attempt[], found: Found, contract: Con
     );
     if (other !== undefined)
         return { error: ambiguous("the reply holds different answers", (other.verdict as { value: Json }).value, won.value) };
+    if (OR_ELSE.test(found.after.slice(0, 40)) && winner.piece === found.pieces.at(-1))
+        return { error: { kind: "ambiguous", message: "the reply names an alternative after its answer", rejected: won.value } };
     if (TAKEN_BACK.test(found.after.slice(0, 400)))
         return { error: { kind: "ambiguous", message: "the reply takes its answer back and gives no other", rejected: won.value } };
     return { ...won, place: placeOf(winner.piece) };

@@ -84,13 +84,13 @@ export function readString(c: Cursor, place: Place): string | undefined {
         else c.repairs.add("single backslashes kept");
     }
     const text = out + s.slice(from, i);
-    if (kept > 0 && plain && (kept % 2 === 1 || STRUCTURE.test(text)))
+    if (kept > 0 && (plain ? kept % 2 === 1 || STRUCTURE.test(text) : /'\s+'/.test(text)))
         c.problems.push({ kind: "unclear", message: "nobody can say where a text with quotes in it ends" });
     return text;
 }
 
 /** What looks like more JSON inside a text with unescaped quotes: the text has probably swallowed its neighbours. */
-const STRUCTURE = /["'}\]]\s*,\s*["'{]|["']\s*:\s*["'{[\d]|\{\s*["']/;
+const STRUCTURE = /"\s*"|["'}\]]\s*,\s*["'{]|["']\s*:\s*["'{[\d]|\{\s*["']/;
 
 function triple(c: Cursor): string {
     const end = c.s.indexOf('"""', c.i + 3);

@@ -13,6 +13,8 @@ export const DRAFT =
 /** The candidate stands beside another as an equal: nobody can say which is meant. */
 export const ALTERNATIVE =
     /\b(?:alternatively|or else|another (?:option|possibility|answer|version)|option (?:\d|[a-c]|two|three)|either way)\b|^\s*or\b/i;
+/** Directly after a candidate: another one is as good. */
+export const OR_ELSE = /^[\s/,;.()#-]*(?:or|alternatively)\b/i;
 /** After the last candidate: the answer is taken back. */
 export const TAKEN_BACK =
     /(?:^|[.!?\n]\s*)(?:wait\b|no, wait|actually,|correction:|scratch that|on second thought|hmm,? (?:no|that)|that is wrong|that's wrong)/i;
