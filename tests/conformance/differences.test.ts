@@ -130,7 +130,7 @@ rules("D9 own keys only; capabilities never render", [
     ],
     [
         "a tool that came as an argument (row 12)",
-        'import llm M from "openai://x"\nimport tool E from "env://process"\nmain agent A { model M role "r" description "d" main func(input) { l = [] l.add(E) o = { n: l.summary } f(o.n[0]) } func f(t) { use t as data\ngenerate({ input: "q" }) } }',
+        'import llm M from "openai://x"\nimport tool E from "env://process"\nmain agent A { model M role "r" description "d" main func(input) { f(wash(E)) } func wash(x) { l = [] l.add([x]) o = { n: l } for y in o.n max 1 { for z in y max 1 { return { z: z }.z } } } func f(t) { use t as data\ngenerate({ input: "q" }) } }',
         { fails: "violation.capability: …", turns: 0 },
         { replies: ["r"] },
     ],
