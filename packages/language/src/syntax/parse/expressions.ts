@@ -143,23 +143,16 @@ export function parsePostfix(p: State): Expr {
 function joinsLine(p: State, node: Expr): boolean {
     const call = p.k === T.LParen;
     const possible = call ? node.kind === "ident" || node.kind === "member" : !LITERALS.has(node.kind);
-    const what = call ? "call" : "index";
+    const what = call ? "a call" : "an index";
     const gap = { start: prevEnd(p), end: start(p) };
     const blank = p.text.slice(gap.start, gap.end).trim() === "";
     if ((p.mode & LINE_ENDS) !== 0) {
         if (possible) {
             const fixes = blank
-                ? [{ title: `Join the lines to make it a ${what}`, safe: false, edits: [{ range: gap, text: "" }] }]
+                ? [{ title: `Join the lines to make it ${what}`, safe: false, edits: [{ range: gap, text: "" }] }]
                 : undefined;
-            const hint = `Put the \`${SYMBOLS[p.k]}\` on the line above if a ${what} is meant.`;
-            report(
-                p,
-                "LINE_CONTINUATION",
-                `This line is a statement of its own, not ${call ? "a call" : "an index"}.`,
-                tokenRange(p, p.pos),
-                hint,
-                fixes,
-            );
+            const hint = `Put the \`${SYMBOLS[p.k]}\` on the line above if ${what} is meant.`;
+            report(p, "LINE_CONTINUATION", `This line is a statement of its own, not ${what}.`, tokenRange(p, p.pos), hint, fixes);
         }
         return false;
     }
