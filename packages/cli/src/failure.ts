@@ -32,7 +32,7 @@ function excerpt(site: Site, root: string): string[] {
 const HINTS: Partial<Record<string, string>> = {
     "limit.tokens": "raise --max-tokens, or give items a budget with `max`",
     "limit.cost": "raise --max-cost",
-    "limit.time": "raise --timeout; `remit resume RUN` goes on from where it stopped",
+    "limit.time": "raise --timeout",
     "limit.steps": "raise --max-steps, or look for a loop that does not end",
     cancelled: "`remit resume RUN` goes on from where it stopped",
     denied: "run it on a terminal to be asked, or answer with `remit resume RUN --answer PATH=…`",

@@ -37,7 +37,8 @@ async function explain(error: unknown): Promise<number> {
     return showError(error);
 }
 
-function build(finish: (code: number) => void): Command {
+/** The command line; `finish` gets the exit code of the command that ran. */
+export function build(finish: (code: number) => void): Command {
     const program = new Command("remit")
         .description(
             "Run agent programs whose every bound is in writing: what a model sees, what code may do and spend, and the record it leaves.",
@@ -86,14 +87,14 @@ Examples:
     // AgentScript's command line, understood here (LANGUAGE 10, D11)
     for (const [flags, text] of [
         ["--input-file <file>", "AgentScript: --input @FILE"],
-        ["--mock", "AgentScript: --model mock:"],
-        ["--dry-run", "AgentScript: --model mock:, no tool writes"],
+        ["--mock", "AgentScript: --model mock:, and no tool or memory is reached"],
+        ["--dry-run", "AgentScript: the same as --mock"],
         ["--verbose", "AgentScript: --trace"],
         ["--parse", "AgentScript: remit parse"],
     ] as const)
         run.addOption(new Option(flags, text).hideHelp());
 
-    running(add("resume <run>", "Continue a run that was interrupted or waits for an answer", () => import("./commands/resume.ts")))
+    performing(add("resume <run>", "Continue a run that was interrupted or waits for an answer", () => import("./commands/resume.ts")))
         .option("--answer <path=answer...>", "answer a question the run waits for: PATH=done:JSON, PATH=again or PATH=give-up")
         .option("--trace", "show the trace on standard error when the run has ended");
     ledger(
@@ -174,19 +175,24 @@ function ledger(command: Command): Command {
 }
 
 /** Options of everything that performs effects. */
-function running(command: Command): Command {
+function performing(command: Command): Command {
     return ledger(command)
         .option("-m, --model <uri>", "model for every `import llm` (REMIT_MODEL)")
         .option("-w, --workspace <dir>", "folder the tools may reach; default: the current folder")
-        .option("--max-tokens <n>", "end with limit.tokens after N tokens, input and output")
-        .option("--max-cost <usd>", "end with limit.cost after this many US dollars")
-        .option("--max-steps <n>", "end with limit.steps after N steps")
-        .option("--max-calls <n>", "end with limit.calls after N tool calls")
-        .option("--timeout <duration>", "end with limit.time after this long (30s, 5min)")
-        .option("--concurrency <n>", "how many iterations of a parallel for run at once", "4")
         .option("--record <file>", "record every model reply to FILE, secrets removed")
         .option("--yes", "answer every question with yes, once")
         .option("--trust", "let this project's configuration start commands and load modules")
         .option("--json", "value, progress and errors as JSON, one object a line")
         .option("-q, --quiet", "no progress");
+}
+
+/** Options of what begins a run: its bounds are kept with it, so that resuming it keeps them. */
+function running(command: Command): Command {
+    return performing(command)
+        .option("--max-tokens <n>", "end with limit.tokens after N tokens, input and output")
+        .option("--max-cost <usd>", "end with limit.cost after this many US dollars")
+        .option("--max-steps <n>", "end with limit.steps after N steps")
+        .option("--max-calls <n>", "end with limit.calls after N effects: model turns, calls of tools and memories")
+        .option("--timeout <duration>", "end with limit.time after this long (30s, 5min)")
+        .option("--concurrency <n>", "how many iterations of a parallel for run at once", "4");
 }

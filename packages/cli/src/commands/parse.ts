@@ -9,5 +9,5 @@ export default async function parseCommand(args: string[], options: Record<strin
     const text = source(readFileSync(file, "utf8"), file);
     const tree = parse(text);
     printJson({ file, items: tree.items, comments: tree.comments } as never, options["json"] === true);
-    return showDiagnostics(tree.diagnostics, new Map([[file, text]])) > 0 ? EXIT.usage : EXIT.ok;
+    return showDiagnostics(tree.diagnostics, new Map([[file, text]])) > 0 ? EXIT.failed : EXIT.ok;
 }

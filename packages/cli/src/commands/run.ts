@@ -16,6 +16,7 @@ export default async function run(args: string[], given: Record<string, unknown>
     const watch = watched(options);
     const program = await load<Json, Json>(file, {
         ...loadOptions(options, watch),
+        ...(options["mock"] || options["dryRun"] ? { performers: (await import("../mock.ts")).mockPerformers() } : {}),
         ...(options["cache"] === false ? { cache: false } : {}),
         ...(options["variant"] === undefined ? {} : { variants: variants(options["variant"] as string[]) }),
         ...(options["agent"] === undefined && options["function"] === undefined
