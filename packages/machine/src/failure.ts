@@ -17,7 +17,11 @@ export class Fail {
     /** It bounds the whole run: nothing inside the run can catch it. */
     readonly whole: boolean;
 
-    constructor(kind: FailureKind, message: string, more: { detail?: Json; hint?: string; site?: Site | null; labels?: number; whole?: boolean } = {}) {
+    constructor(
+        kind: FailureKind,
+        message: string,
+        more: { detail?: Json; hint?: string; site?: Site | null; labels?: number; whole?: boolean } = {},
+    ) {
         this.kind = kind;
         this.message = message;
         this.detail = more.detail;

@@ -6,28 +6,18 @@
  * M1: steps are counted as in closures: a statement's first instruction counts its step, `NEXT` one for each pass.
  * M3: no value is half computed between two instructions: everything is in a slot.
  */
-import type { At, BudgetForm, ExprForm, Site, StmtForm, UseForm, UseOneForm } from "@remit/language";
+import type { At, ExprForm, Site, StmtForm } from "@remit/language";
+import { agentContext, useSpec } from "./context.ts";
 import { type Context, expr, fails, siteOf, slotFor, step } from "./closures.ts";
 import type { Code, Step } from "./code.ts";
-import {
-    type AgentContext,
-    type Detail,
-    type FrameForm,
-    type Handler,
-    Instruction,
-    OP,
-    type PathSite,
-    type UseSpec,
-} from "./instructions.ts";
+import { type AgentContext, type Detail, type FrameForm, type Handler, Instruction, OP, type PathSite } from "./instructions.ts";
 import { Lifter } from "./lift.ts";
-import { type Compiled, type Fn, shownName } from "./program.ts";
+import type { Fn } from "./program.ts";
 import { Scope } from "./scope.ts";
 import { numberSites } from "./sites.ts";
-import { sourceOf } from "./source.ts";
 
 const NOTHING: Step = () => undefined;
 const NONE: Code = () => null;
-const NO_CONTEXT: AgentContext = { model: null, role: null, description: null, max: null, uses: [] };
 
 export type LoopForm = StmtForm & { kind: "repeat" | "loop" | "for" };
 
@@ -59,6 +49,8 @@ export class Emitter {
     private landed = -1;
     private site: Site | null = null;
     private loops: LoopLabels[] = [];
+    /** Loops around this place that may run as closures. */
+    private wholes = 0;
     path: { word: string; slot: number }[] = [];
     context: AgentContext;
     private labels = new Map<string, number>();
@@ -273,11 +265,17 @@ export class Emitter {
 
     /** A loop that reaches no effect is one instruction, with its instructions behind it. */
     private looping(s: LoopForm): void {
+        if (s.kind === "for") {
+            this.forEach(s);
+            return;
+        }
         const whole = this.lifter.isWhole(s) ? this.emit(OP.LOOP, step(this.cx, s)) : null;
+        if (whole !== null) this.wholes++;
         if (s.kind === "repeat") this.loop("repeat", s.times, null, s.body, s.at);
-        else if (s.kind === "loop") this.loop("loop", s.max, s.until, s.body, s.at);
-        else this.forEach(s);
-        if (whole !== null) this.land([whole]);
+        else this.loop("loop", s.max, s.until, s.body, s.at);
+        if (whole === null) return;
+        this.wholes--;
+        this.land([whole]);
     }
 
     private assign(s: StmtForm & { kind: "assign" }): void {
@@ -385,6 +383,7 @@ export class Emitter {
             item: 0,
             max: times,
             name: null,
+            reaching: false,
             path,
         });
         labels.exits.push(next);
@@ -402,20 +401,29 @@ export class Emitter {
         const index = this.cx.scope.temporary();
         this.set(list, s.list);
         const item = this.cx.scope.define(s.item);
+        const held: ExprForm = { kind: "name", name: `%${list}`, ...(s.list.at === undefined ? {} : { at: s.list.at }) };
+        this.cx.scope.alias(held.name, list);
+        const inner = { ...s, list: held };
         this.path.push({ word: "for", slot: index });
         const path = { loops: [...this.path], name: "" };
-        const leaves = this.lifter.reaches(s.body);
-        const detail: Detail = { kind: "next", index, times: s.max, count, list, item, max: s.max, name: leaves ? s.item : null, path };
+        const reaching = this.lifter.reaches(s.body);
+        const name = reaching || this.wholes === 0 ? s.item : null;
+        const detail: Detail = { kind: "next", index, times: s.max, count, list, item, max: s.max, name, reaching, path };
+        const whole = this.lifter.isWhole(inner) ? this.emit(OP.LOOP, step(this.cx, inner), 0, detail) : null;
+        if (whole !== null) this.wholes++;
         this.at(s.list.at);
         this.emit(OP.ENTER, NOTHING, 0, detail);
         const top = this.here();
         this.at(s.at);
         const labels: LoopLabels = { exits: [], again: [] };
         labels.exits.push(this.emit(OP.NEXT, NOTHING, 0, detail));
-        const name = this.body.names.length;
+        const first = this.body.names.length;
         this.named(s.item, item);
         this.passes(labels, s.body, top);
-        (this.body.names[name] as { to: number }).to = this.here();
+        (this.body.names[first] as { to: number }).to = this.here();
+        if (whole === null) return;
+        this.wholes--;
+        this.land([whole]);
     }
 
     private passes(labels: LoopLabels, body: readonly StmtForm[], top: number): void {
@@ -434,65 +442,5 @@ function dropping(code: Code): Step {
     return (f) => {
         code(f);
         return undefined;
-    };
-}
-
-// ---- context ---------------------------------------------------------------------------------------------------------
-
-function agentContext(program: Compiled, file: number, agent: string | null): AgentContext {
-    return program.context(file, agent, () => {
-        const form = agent === null ? undefined : program.program.files[file]?.agents.find((a) => a.name === agent);
-        let context = NO_CONTEXT;
-        const cx: Context = { program, file, agent, scope: new Scope() };
-        const labels = new Map<string, number>();
-        for (const c of form?.config ?? []) {
-            if (c.kind === "config") context = { ...context, [c.key]: expr(cx, c.value) };
-            else if (c.kind === "context") context = { ...context, max: c.max };
-            else context = { ...context, uses: [...context.uses, useSpec(cx, agent, null, c, labels)] };
-        }
-        return context;
-    });
-}
-
-/** The `use` lines of an agent, for the events of a call into it. */
-export function agentUses(program: Compiled, file: number, agent: string): readonly UseSpec[] {
-    return agentContext(program, file, agent).uses;
-}
-
-function useSpec(cx: Context, agent: string | null, func: string | null, s: UseForm | UseOneForm, labels: Map<string, number>): UseSpec {
-    const budget = (b: BudgetForm | undefined): BudgetForm | null => b ?? null;
-    if (s.kind === "use") {
-        return {
-            source: sourceOf(s.value),
-            label: s.label ?? null,
-            code: expr(cx, s.value),
-            budget: budget(s.max),
-            priority: s.priority ?? null,
-            image: s.image === true,
-            site: siteOf(cx, s.at),
-            oneOf: null,
-        };
-    }
-    const nth = (labels.get(s.label) ?? 0) + 1;
-    labels.set(s.label, nth);
-    const place = [agent === null ? null : shownName(agent), func].filter((part) => part !== null).join(".");
-    return {
-        source: "",
-        label: s.label,
-        code: null,
-        budget: null,
-        priority: s.priority ?? null,
-        image: false,
-        site: siteOf(cx, s.at),
-        oneOf: {
-            siteId: `${cx.program.fileName(cx.file)}#${place}[${s.label}${nth === 1 ? "" : `#${nth}`}]`,
-            candidates: s.candidates.map((c) => ({
-                name: c.name,
-                source: c.value === undefined ? "" : sourceOf(c.value),
-                code: c.value === undefined ? null : expr(cx, c.value),
-                budget: budget(c.max),
-                selected: c.selected === true,
-            })),
-        },
     };
 }

@@ -77,8 +77,10 @@ export interface NextDetail {
     readonly list: number;
     readonly item: number;
     readonly max: number;
-    /** Set where passes leave an event: the item's name. */
+    /** Set where passes may leave an event: the item's name. */
     readonly name: string | null;
+    /** The body can reach an effect: then every pass leaves an event. */
+    readonly reaching: boolean;
     readonly path: PathSite;
 }
 

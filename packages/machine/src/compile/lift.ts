@@ -6,7 +6,7 @@
  *
  * M4: operands left of a lifted call are computed before it: they go to temporaries unless nothing can change them.
  */
-import type { ArgForm, ExprForm, SpreadForm, StmtForm } from "@remit/language";
+import { type ArgForm, type ExprForm, printFormExpr, type SpreadForm, type StmtForm } from "@remit/language";
 import { argsOf, defaultsFrom, wrongCount } from "./calls.ts";
 import { expr, fails, lookUp, siteOf } from "./closures.ts";
 import type { Step } from "./code.ts";
@@ -15,7 +15,7 @@ import type { Emitter, LoopForm } from "./frames.ts";
 import { type GenerateOptionsForm, OP } from "./instructions.ts";
 import { rowsOf } from "./members.ts";
 import { type AgentEntry, type Fn, shownName } from "./program.ts";
-import { sourceOf } from "./source.ts";
+
 import { walk, walkBlock } from "./walk.ts";
 
 const NOTHING: Step = () => undefined;
@@ -448,7 +448,7 @@ export class Lifter {
             item: e.item,
             slot: item,
             body,
-            source: sourceOf(e.list),
+            source: printFormExpr(e.list),
             path: this.e.siteOfCall(e, "parallel"),
         });
         return name;

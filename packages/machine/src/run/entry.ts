@@ -9,7 +9,7 @@
 import type { Contract, Field, Json } from "@remit/language";
 import { type Slots, slotsOf } from "../compile/code.ts";
 import { checkArguments } from "../compile/contracts.ts";
-import { agentUses } from "../compile/frames.ts";
+import { agentUses } from "../compile/context.ts";
 import type { FrameForm } from "../compile/instructions.ts";
 import { type Fn, shownName } from "../compile/program.ts";
 import type { InputRequest, Outcome } from "../effect.ts";

@@ -5,7 +5,7 @@
  */
 import type { BudgetForm, Json, Site } from "@remit/language";
 import type { Instruction, NextDetail, UseSpec } from "../compile/instructions.ts";
-import { agentUses } from "../compile/frames.ts";
+import { agentUses } from "../compile/context.ts";
 import { type AgentEntry, type Fn, shownName } from "../compile/program.ts";
 import { Fail } from "../failure.ts";
 import { List, type Value } from "../value/value.ts";

@@ -29,7 +29,7 @@ import {
 import type { AgentEntry, Fn } from "../compile/program.ts";
 import { Fail } from "../failure.ts";
 import { join, rawOf, truthy } from "../value/operators.ts";
-import { Capability, Labelled, Obj, type Value } from "../value/value.ts";
+import { Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { agentEnded, agentStarted, forEvent, useEvent } from "./events.ts";
 import { type Fiber, Frame } from "./fiber.ts";
 import { beginGenerate } from "./generate.ts";
@@ -166,7 +166,7 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
                     const all = L[d.list] as Value;
                     const item = listOf(all, I.site).items[i] as Value;
                     L[d.item] = all instanceof Labelled ? join(run, item, all.l) : item;
-                    if (d.name !== null) forEvent(m, frame, I, d);
+                    if (leavesEvents(m, frame, d)) forEvent(m, frame, I, d);
                 }
                 frame.pc++;
                 continue;
@@ -183,7 +183,7 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
                 frame.pc++;
                 continue;
             case OP.LOOP:
-                frame.pc = wholeLoop(m, fiber, I, L) ? I.to : frame.pc + 1;
+                frame.pc = wholeLoop(m, fiber, frame, I, L) ? I.to : frame.pc + 1;
                 continue;
             case OP.CALL:
                 if (callFn(m, fiber, frame, I, L)) continue;
@@ -307,9 +307,25 @@ function backToFrames(m: Machine, mark: number, bytes: number): void {
     m.framesUntil = run.steps + wasted;
 }
 
+/** Passes of a `for` that reaches no effect are in the ledger up to so many. */
+const MAX_QUIET_EVENTS = 100;
+
+/**
+ * Whether each pass of a `for` leaves an event: always where its body can reach an effect; else where it is short and stands in the entry
+ * function or one that reaches an effect, which never run as closures, so that it is the same however the program is run.
+ */
+function leavesEvents(m: Machine, frame: Frame, d: NextDetail): boolean {
+    if (d.name === null) return false;
+    if (d.reaching) return true;
+    if (!frame.fn.effectful && frame !== m.root.frames[0]) return false;
+    const list = rawOf(frame.locals[d.list] as Value);
+    return list instanceof List && Math.min(list.items.length, d.max) <= MAX_QUIET_EVENTS;
+}
+
 /** A loop as closures. False where it has to run as instructions. */
-function wholeLoop(m: Machine, fiber: Fiber, I: Instruction, L: Slots): boolean {
+function wholeLoop(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots): boolean {
     const { run } = m;
+    if (I.detail !== null && leavesEvents(m, frame, I.detail as NextDetail)) return false;
     const depth = m.depthLimit - fiber.base - fiber.frames.length;
     if (m.options.mode === "frames" || run.steps < m.framesUntil || depth < 0) return false;
     const mark = run.left;

@@ -5,7 +5,7 @@ import type { MachineEvent } from "../../src/index.ts";
 import { type Ran, runAll } from "./forms.ts";
 import { randomProgram } from "./random.ts";
 
-const RUNS = 3000;
+const RUNS = 250;
 
 const plain = (ran: Ran) => JSON.parse(JSON.stringify({ result: ran.result, steps: ran.steps, events: ran.events, effects: ran.effects }));
 const byPath = (events: readonly MachineEvent[]) => events.map((e) => JSON.stringify(e)).sort();
