@@ -40,8 +40,11 @@ export function entryName(parts: {
     readonly path: string;
     readonly root: string;
     readonly grants: readonly string[];
+    /** Packages that the configuration says only read: what may be called in parallel depends on it. */
+    readonly readOnly?: readonly string[];
 }): string {
-    return sha256(JSON.stringify([MAGIC, parts.engine, parts.path, parts.root, [...parts.grants].sort()]));
+    const { engine, path, root, grants, readOnly = [] } = parts;
+    return sha256(JSON.stringify([MAGIC, engine, path, root, [...grants].sort(), [...readOnly].sort()]));
 }
 
 export function compiledCache(folders: { readonly cache?: string; readonly config?: string } = {}): CompiledCache {

@@ -39,14 +39,15 @@ export function compileTree(tree: ProgramTree, file: string, text: string, confi
     const texts = new Map([...checked.files].map(([name, one]) => [name, one.source.text]));
     const errors = checked.diagnostics.filter((one) => one.severity === "error");
     if (errors.length > 0) throw new LoadError(checked.diagnostics, texts, failureOf(errors, texts));
-    return { program: lower(checked), diagnostics: checked.diagnostics, texts };
+    return { program: lower(checked, (func) => checked.info.functions.get(func)?.effects ?? []), diagnostics: checked.diagnostics, texts };
 }
 
 /** The allow list of a configuration, as the checker asks it. */
 export function allowedBy(config: Config, root: string): AllowTool {
     return (uri, file) => {
         const said = allowTool(uri, file, { config, root });
-        return said.ok ? { allowed: true } : { allowed: false, reason: `${said.message}; ${said.hint}` };
+        if (!said.ok) return { allowed: false, reason: said.message, hint: said.hint };
+        return said.effectful === undefined ? { allowed: true } : { allowed: true, effectful: said.effectful };
     };
 }
 

@@ -99,6 +99,7 @@ async function loadFile(path: string, options: LoadProgramOptions): Promise<Load
         path: main.path,
         root: tree.root,
         grants: (options.grants ?? []).map((one) => resolve(tree.root, one)),
+        readOnly: Object.entries(options.config?.npm ?? {}).flatMap(([one, said]) => (said.effectful === false ? [one] : [])),
     });
     const hit = cache?.get(name) ?? null;
     if (hit !== null && (await stillAllowed(hit.entry.program, tree.root, options.config))) {

@@ -35,7 +35,10 @@ export function isLocalModule(uri: string): boolean {
     return /^(\.{1,2}\/|file:\/\/\/)/.test(uri) && MODULE_ENDINGS.has(extname(uri));
 }
 
-export type Allowed = { readonly ok: true } | { readonly ok: false; readonly message: string; readonly hint: string };
+/** `effectful: false`: the configuration says that its functions change nothing. */
+export type Allowed =
+    | { readonly ok: true; readonly effectful?: boolean }
+    | { readonly ok: false; readonly message: string; readonly hint: string };
 
 /** May this module be imported as a tool? Asks the allow list only; whether it is installed shows when it is used. */
 export function allowModule(uri: string, file: string, about: { readonly config: Config; readonly root: string }): Allowed {
@@ -54,7 +57,7 @@ export function allowModule(uri: string, file: string, about: { readonly config:
             return refused(config.withheld.get(`npm:${spec.name}`), uri, `add "${spec.name}": { "version": "^…" } to allow.npm`);
         if (spec.sub !== "" && allowed.exports?.includes(spec.sub) !== true)
             return no(`${uri} is not allowed`, `add "${spec.sub}" to allow.npm.${spec.name}.exports in ${allowed.file.name}`);
-        return { ok: true };
+        return allowed.effectful === undefined ? { ok: true } : { ok: true, effectful: allowed.effectful };
     }
     const path = localPath(uri, file, root);
     if (config.local.has(path) || config.local.has(realOr(path))) return { ok: true };

@@ -18,7 +18,9 @@ const WRITING: ReadonlySet<string> = new Set(["write", "patch", "delete", "post"
 /** More of them, which AgentScript lets pass: told as a warning. */
 const ALSO_WRITING: ReadonlySet<string> = new Set(["undo"]);
 /** Schemes of which every method may write. */
-const OPAQUE: ReadonlySet<string> = new Set(["mcp", "npm", "node"]);
+const OPAQUE: ReadonlySet<string> = new Set(["mcp", "node"]);
+/** Modules, of which every method may write unless the allow list says that none does. */
+const MODULES: ReadonlySet<string> = new Set(["", "npm"]);
 
 export function schemeOf(uri: string): string {
     return /^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1]?.toLowerCase() ?? "";
@@ -41,7 +43,7 @@ export function toolWrites(tool: Import, method: string, checking: Pick<Checking
     const scheme = schemeOf(uri);
     if (OPAQUE.has(scheme)) return "error";
     if (WRITING.has(method)) return "error";
-    if (scheme === "" && !checking.readOnly.has(tool)) return "error";
+    if (MODULES.has(scheme) && !checking.readOnly.has(tool)) return "error";
     if (scheme === "host") return uri === "host://optimizer" && method === "specialize" ? "error" : null;
     if (ALSO_WRITING.has(method) || WRITING.has(method.toLowerCase())) return "warning";
     return null;

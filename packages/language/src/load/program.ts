@@ -16,7 +16,10 @@ import type { File, Import } from "../syntax/tree.ts";
 import { type Range, source } from "../text/source.ts";
 import { CODE, COMMANDS, EXAMPLES, MODULE, PROGRAM, SCHEMES, SHELLS, schemeOf } from "./schemes.ts";
 
-export type Allowed = { readonly allowed: true; readonly effectful?: boolean } | { readonly allowed: false; readonly reason: string };
+/** `effectful: false`: its functions change nothing. `hint`: what to do about it, where the host knows better than the general advice. */
+export type Allowed =
+    | { readonly allowed: true; readonly effectful?: boolean }
+    | { readonly allowed: false; readonly reason: string; readonly hint?: string };
 
 export interface ProgramFiles {
     /** The text of a file named by `resolve`, or of the entry; null where there is none. */
@@ -33,7 +36,7 @@ export interface LoadedProgram {
     readonly order: readonly string[];
     /** For each file, the names of imported agents and the files that declare them. */
     readonly links: ReadonlyMap<string, ReadonlyMap<string, string>>;
-    /** Imports of local modules that the allow list says only read. */
+    /** Imports of packages and local modules that the allow list says only read. */
     readonly readOnly: ReadonlySet<Import>;
     /** What reading, parsing and following the imports found. */
     readonly diagnostics: readonly Diagnostic[];
@@ -198,8 +201,8 @@ export function loadProgram(entry: string, files: ProgramFiles): LoadedProgram {
             return;
         }
         const answer: Allowed = files.allowTool?.(uri, file) ?? { allowed: false, reason: "there is no allow list" };
-        if (!answer.allowed) report(file, "UNAUTHORIZED_TOOL_IMPORT", at, `'${uri}' is not allowed: ${answer.reason}`);
-        else if (scheme === "" && answer.effectful === false) readOnly.add(node);
+        if (!answer.allowed) report(file, "UNAUTHORIZED_TOOL_IMPORT", at, `'${uri}' is not allowed: ${answer.reason}`, answer.hint);
+        else if (scheme !== "node" && answer.effectful === false) readOnly.add(node);
     }
 
     function linkAgent(node: Import, file: string, tree: File): void {

@@ -65,6 +65,14 @@ test("without an allow list no module is allowed; the reason is told", () => {
         allowTool: (uri) => (uri === "npm:yaml" ? { allowed: false, reason: "version 3 is not in ^2" } : { allowed: true }),
     });
     expect(open.diagnostics.map((d) => d.message)).toEqual(["'npm:yaml' is not allowed: version 3 is not in ^2"]);
+    const told = loadProgram("main.remit", {
+        read: () => 'import tool A from "npm:yaml"\nmain func() { 1 }',
+        resolve: (_from, uri) => uri,
+        allowTool: () => ({ allowed: false, reason: "its configuration is not trusted", hint: "trust it" }),
+    });
+    expect(told.diagnostics.map((d) => [d.message, d.hint])).toEqual([
+        ["'npm:yaml' is not allowed: its configuration is not trusted", "trust it"],
+    ]);
 });
 
 test("a long line of imports", () => {

@@ -1,0 +1,86 @@
+/** What a project's configuration changes in what is compiled: effects in the form, packages that only read, imports that are not allowed. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { LoadError } from "../../src/load/error.ts";
+import { load } from "../../src/run/program.ts";
+
+let folder = "";
+beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "remit-compile-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+const write = (path: string, text: string): string => {
+    const full = join(folder, path);
+    mkdirSync(dirname(full), { recursive: true });
+    writeFileSync(full, text);
+    return full;
+};
+const options = (more: object = {}) => ({
+    root: folder,
+    workspace: folder,
+    env: { HOME: folder, REMIT_MODEL: "mock:" },
+    folders: { cache: join(folder, "cache"), config: join(folder, "config") },
+    ...more,
+});
+
+test("a form says which effects each function reaches, and is valid", async () => {
+    const path = write(
+        "main.remit",
+        `import llm Model from "mock:"
+import tool Repo from "file://workspace"
+import memory Notes from "file://notes.jsonl"
+agent Other { main func(x) { Notes.add({ x: x }) } }
+func read(path) { Repo.read({ path: path }) }
+main agent {
+    model Model
+    role "reader"
+    description "Reads."
+    main func(input: { path: string }) {
+        Other(input.path)
+        found = read(input.path)
+        use found
+        generate({ input: "What is in it?" })
+    }
+}
+`,
+    );
+    const program = await load(path, options());
+    const file = program.form.files.at(-1);
+    const effects = (agent: string | null) =>
+        (agent === null ? file?.funcs : file?.agents.find((one) => one.name === agent)?.funcs)?.map((one) => one.effects);
+    expect(effects(null)).toEqual([["tool:Repo.read"]]);
+    expect(effects("Other")).toEqual([["memory:Notes.add"]]);
+    expect(effects("__main_agent")).toEqual([["agent:Other", "memory:Notes.add", "model", "tool:Repo.read"]]);
+    const again = await load({ form: JSON.parse(JSON.stringify(program.form)) }, options());
+    expect(again.hash).toBe(program.hash);
+});
+
+test("a package that only reads may be called in parallel, as long as the configuration says so", async () => {
+    write("node_modules/pure/package.json", JSON.stringify({ name: "pure", version: "1.0.0", main: "main.js" }));
+    write("node_modules/pure/main.js", "module.exports = { twice: (n) => n * 2 };");
+    const config = (effectful: boolean) => write("remit.json", JSON.stringify({ allow: { npm: { pure: { effectful } } } }));
+    const path = write(
+        "main.remit",
+        'import tool Pure from "npm:pure"\nmain func(input: { items: list[number] }) { parallel for n in input.items max 9 { Pure.twice(n) } }\n',
+    );
+    config(false);
+    const program = await load(path, options({ trust: true }));
+    expect(await program({ items: [1, 2] })).toEqual([2, 4]);
+    await program.close();
+    config(true);
+    const refused = await load(path, options({ trust: true })).catch((error: unknown) => error);
+    expect((refused as LoadError).diagnostics.map((one) => one.code)).toEqual(["PARALLEL_FOR_EFFECTFUL_CALL"]);
+});
+
+test("an import that is not allowed has one hint: the one that helps", async () => {
+    write("remit.json", JSON.stringify({ allow: { node: ["path"] } }));
+    const path = write("main.remit", 'import tool P from "node:path"\nmain func() { P.basename("/a/b") }\n');
+    const refused = await load(path, options()).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(LoadError);
+    const [first] = (refused as LoadError).diagnostics;
+    expect(first).toMatchObject({ code: "UNAUTHORIZED_TOOL_IMPORT", hint: expect.stringContaining("remit trust") });
+    expect(first?.message).not.toContain("remit trust");
+    expect(await (await load(path, options({ trust: true })))(null)).toBe("b");
+});
