@@ -1,0 +1,66 @@
+/** What a project's configuration means for a run: models with their addresses, keys, headers and prices. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { load } from "../../src/run/program.ts";
+import { startFakeProvider } from "../model/fake-provider.ts";
+
+let folder = "";
+beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "remit-world-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const PROGRAM = `import llm Fast from "openai://gpt-5-mini"
+main agent {
+    model Fast
+    role "a tester"
+    description "Answers."
+    main func() { generate({ input: "Say it." }) -> { word: string } }
+}
+`;
+
+test("a model of a trusted configuration answers with its address, key, headers and price; the key is in no event", async () => {
+    await using provider = await startFakeProvider({ text: '{"word": "sesame-open-9"}', usage: { input: 1000, output: 100 } });
+    const config = {
+        models: {
+            Fast: { uri: "openai://small-1", baseUrl: `${provider.url}/v1`, key: "env:TEAM_PASS", headers: { "X-Team": "$TEAM" } },
+        },
+        prices: { "small-1": { input: 10, output: 20 } },
+    };
+    writeFileSync(join(folder, "remit.json"), JSON.stringify(config));
+    writeFileSync(join(folder, "main.remit"), PROGRAM);
+    const env = { HOME: folder, TEAM_PASS: "sesame-open-9", TEAM: "blue" };
+    const program = await load(join(folder, "main.remit"), { workspace: folder, env, trust: true, cache: false });
+    const handle = program.run({});
+    expect(await handle.result).toMatchObject({
+        ok: true,
+        value: { word: "[secret env:TEAM_PASS]" },
+        usage: { input: 1000, output: 100, usd: 0.012 },
+    });
+    expect(provider.requests).toHaveLength(1);
+    expect(provider.requests[0]).toMatchObject({
+        path: "/v1/chat/completions",
+        headers: { authorization: "Bearer sesame-open-9", "x-team": "blue" },
+        body: { model: "small-1" },
+    });
+    const events: unknown[] = [];
+    for await (const event of handle.events) events.push(event);
+    expect(JSON.stringify(events)).not.toContain("sesame-open-9");
+    expect(program.answering()).toMatchObject([{ name: "Fast", uri: "openai://small-1" }]);
+    await program.close();
+});
+
+test("without trust a configured model counts for nothing", async () => {
+    await using provider = await startFakeProvider({ text: '{"word": "x"}' });
+    writeFileSync(
+        join(folder, "remit.json"),
+        JSON.stringify({ models: { Fast: { uri: "openai://small-1", baseUrl: `${provider.url}/v1` } } }),
+    );
+    writeFileSync(join(folder, "main.remit"), PROGRAM.replace("openai://gpt-5-mini", "mock:"));
+    const program = await load(join(folder, "main.remit"), { workspace: folder, env: { HOME: folder }, cache: false });
+    expect(await program({})).toEqual({ word: "" });
+    expect(provider.requests).toEqual([]);
+    await program.close();
+});
