@@ -129,10 +129,16 @@ rules("D9 own keys only; capabilities never render", [
         { before: 'import tool E from "env://process"' },
     ],
     [
+        "a name that held a tool and holds data when it is used runs, as there",
+        'x = E\nx = E.get({ name: "K" }).value\nuse x as x\ngenerate({ input: "q" })',
+        { items: [["x|x|v"]], warns: "POSSIBLE_USE_RESOURCE" },
+        { before: 'import tool E from "env://process"', env: { K: "v" }, replies: ["r"] },
+    ],
+    [
         "a tool that came as an argument (row 12)",
-        'import llm M from "openai://x"\nimport tool E from "env://process"\nmain agent A { model M role "r" description "d" main func(input) { f(wash(E)) } func wash(x) { l = [] l.add([x]) o = { n: l } for y in o.n max 1 { for z in y max 1 { return { z: z }.z } } } func f(t) { use t as data\ngenerate({ input: "q" }) } }',
+        'import llm M from "openai://x"\nimport tool E from "env://process"\nmain agent A { model M role "r" description "d" main func(input) { o = { n: 1 } o[input.k] = E f(o[input.k]) } func f(t) { use t as data\ngenerate({ input: "q" }) } }',
         { fails: "violation.capability: …", turns: 0 },
-        { replies: ["r"] },
+        { input: { k: "z" }, replies: ["r"] },
     ],
 ]);
 

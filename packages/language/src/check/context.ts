@@ -157,7 +157,7 @@ export function checkUse(w: Walk, node: Use | UseOneOf): void {
         const type = expr(w, value);
         w.using = null;
         if (type.cap !== null && !w.func.diagnostics.some((d, i) => i >= found && d.code === "INVALID_USE_RESOURCE"))
-            w.report("INVALID_USE_RESOURCE", value.range, resource(type.kind, type.cap.kind, type.cap.name));
+            resource(w, value.range, type.kind, type.cap);
         else if (type.cap === null) whole(w, value);
     }
     w.uses = entry(node, w.uses);
@@ -190,16 +190,15 @@ function whole(w: Walk, value: Expr): void {
 export function checkUsedLocals(w: Walk): void {
     for (const { local, range } of w.used) {
         const { cap, kind } = local.type;
-        if (cap !== null) w.report("INVALID_USE_RESOURCE", range, resource(kind, cap.kind, cap.name));
+        if (cap !== null) resource(w, range, kind, cap);
     }
 }
 
-function resource(kind: string, what: string, name: string): string {
-    return kind === "list" || kind === "object"
-        ? `it holds the ${what} '${name}', which is never data`
-        : kind === "any"
-          ? `it may be, or hold, the ${what} '${name}', which is never data`
-          : `it is the ${what} '${name}', which is never data`;
+/** What is only perhaps a capability (a name assigned twice, an item of a mixed list) is left to the machine: a correct program may do that. */
+function resource(w: Walk, range: Range, kind: string, cap: { readonly kind: string; readonly name: string }): void {
+    const what = `the ${cap.kind} '${cap.name}', which is never data`;
+    if (kind === "any") w.report("POSSIBLE_USE_RESOURCE", range, `it may be, or hold, ${what}`);
+    else w.report("INVALID_USE_RESOURCE", range, `it ${kind === "list" || kind === "object" ? "holds" : "is"} ${what}`);
 }
 
 function reportCall(report: Report, found: Expr): void {

@@ -167,6 +167,11 @@ const CHECKS = {
         summary: "A tool, model, agent, memory or function would be put into a prompt; only data can be.",
         hint: "use data that was got from it",
     },
+    POSSIBLE_USE_RESOURCE: {
+        severity: "warning",
+        summary: "A value is used that may be, or hold, a tool, model, agent, memory or function: the run fails if it is one then.",
+        hint: "use data that was got from it",
+    },
     INVALID_AGENT_USE: { severity: "error", summary: "A `use` of an agent sees literals and file imports only." },
     INVALID_USE_ONE_OF: { severity: "error", summary: "`use one of` has at least two candidates and a label." },
     DUPLICATE_USE_ONE_OF_CANDIDATE: { severity: "error", summary: "Two candidates have the same name." },
