@@ -23,17 +23,38 @@ import type { Fn } from "./program.ts";
 /** An argument as a built-in takes it. */
 export type Arg = (f: Slots) => Value | Lambda;
 
+/** Why a call can only fail, in a program whose capabilities do not travel; null where it may be one. Its arguments are not evaluated then. */
+export function refusalOf(cx: Context, e: ExprForm & { kind: "call" }): string | null {
+    const { callee } = e;
+    if (e.args.some((a) => a.name !== undefined)) return "this call takes no named arguments";
+    if (callee.kind === "member") {
+        if (callee.object.kind !== "name" || cx.scope.find(callee.object.name) !== 0) return null;
+        const meaning = lookUp(cx, callee.object.name);
+        if (meaning?.kind === "agent" && !meaning.agent.funcs.has(callee.name))
+            return `agent ${callee.object.name} has no function '${callee.name}'`;
+        return meaning?.kind === "llm" || meaning?.kind === "skill" || meaning?.kind === "func"
+            ? `${callee.object.name} is a ${meaning.kind} and has no methods`
+            : null;
+    }
+    if (callee.kind !== "name") return "only a name or a member can be called";
+    if (cx.scope.find(callee.name) !== 0) return `'${callee.name}' is not a function`;
+    const meaning = lookUp(cx, callee.name);
+    if (meaning === undefined) return `Unknown function '${callee.name}'`;
+    if (meaning.kind === "agent" && meaning.agent.main === null) return `agent ${callee.name} has no main func`;
+    if (meaning.kind === "func") return wrongCount(meaning.fn, e.args.length);
+    return meaning.kind === "agent" || meaning.kind === "builtin" ? null : `'${callee.name}' is not a function`;
+}
+
 export function callCode(cx: Context, e: ExprForm & { kind: "call" }): Code {
     const at = siteOf(cx, e.at);
     const { callee } = e;
-    if (e.args.some((a) => a.name !== undefined)) return fails("value", "this call takes no named arguments", at);
+    const refusal = refusalOf(cx, e);
+    if (refusal !== null) return fails("value", refusal, at);
     if (callee.kind === "name") {
-        if (cx.scope.find(callee.name) !== 0) return fails("value", `'${callee.name}' is not a function`, at);
         const meaning = lookUp(cx, callee.name);
-        if (meaning === undefined) return fails("value", `Unknown function '${callee.name}'`, at);
-        if (meaning.kind === "func") return userCall(cx, meaning.fn, e, at);
-        if (meaning.kind === "builtin") return globalCall(meaning.row, argsOf(cx, e), at);
-        return fails("value", meaning.kind === "agent" ? "an effect cannot happen here" : `'${callee.name}' is not a function`, at);
+        if (meaning?.kind === "func") return userCall(cx, meaning.fn, e, at);
+        if (meaning?.kind === "builtin") return globalCall(meaning.row, argsOf(cx, e), at);
+        return fails("value", "an effect cannot happen here", at);
     }
     if (callee.kind !== "member") return fails("value", "only a name or a member can be called", at);
     if (callee.object.kind === "name" && cx.scope.find(callee.object.name) === 0) {
@@ -51,8 +72,6 @@ export function callCode(cx: Context, e: ExprForm & { kind: "call" }): Code {
 function userCall(cx: Context, fn: Fn, e: ExprForm & { kind: "call" }, at: Site | null): Code {
     if (fn.effectful) return fails("value", "an effect cannot happen here", at);
     const given = e.args.map((a) => expr(cx, a.value));
-    const wrong = wrongCount(fn, given.length);
-    if (wrong !== null) return fails("value", wrong, at);
     const args = [...given, ...defaultsFrom(fn, given.length)];
     const [a, b] = args as [Code, Code];
     if (fn.checksParams || fn.form.result !== undefined)
@@ -189,10 +208,10 @@ class FnLambda implements Lambda {
 
 export function globalCall(row: Builtin, args: readonly Arg[], at: Site | null): Code {
     const wrong = wrongArgs(row, args.length);
-    if (wrong !== null) return fails("value", wrong, at);
     return (f) => {
         const given = args.map((a) => a(f));
         if (--f[0].left < 0) f[0].over();
+        if (wrong !== null) throw new Fail("value", wrong, { site: at });
         return callRow(f[0], row, null, 0, given, at);
     };
 }

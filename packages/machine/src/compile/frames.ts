@@ -281,6 +281,11 @@ export class Emitter {
     private assign(s: StmtForm & { kind: "assign" }): void {
         const { lifter } = this;
         if (s.target.kind === "name") {
+            if (this.cx.scope.isFenced(s.target.name)) {
+                // Fails before its value is computed, as it does in closures.
+                this.emit(OP.DO, step(this.cx, s));
+                return;
+            }
             const known = this.cx.scope.find(s.target.name);
             let value = s.value;
             if (lifter.lifts(value)) {

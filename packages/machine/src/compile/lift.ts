@@ -7,7 +7,7 @@
  * M4: operands left of a lifted call are computed before it: they go to temporaries unless nothing can change them.
  */
 import { type ArgForm, type ExprForm, printFormExpr, type SpreadForm, type StmtForm } from "@remit/language";
-import { argsOf, defaultsFrom, wrongCount } from "./calls.ts";
+import { argsOf, defaultsFrom, refusalOf, wrongCount } from "./calls.ts";
 import { expr, fails, lookUp, siteOf } from "./closures.ts";
 import type { Step } from "./code.ts";
 import { asLambda, leaves } from "./effects.ts";
@@ -87,10 +87,10 @@ export class Lifter {
     private isOwn(e: CallForm): boolean {
         const { cx } = this.e;
         const { callee } = e;
+        if (refusalOf(cx, e) !== null) return true;
         if (callee.kind === "name") {
-            if (cx.scope.find(callee.name) !== 0) return true;
             const meaning = lookUp(cx, callee.name);
-            return meaning?.kind === "func" || meaning?.kind === "agent" || (meaning !== undefined && "value" in meaning);
+            return meaning?.kind === "func" || meaning?.kind === "agent";
         }
         if (callee.kind !== "member") return true;
         if (callee.object.kind === "name" && cx.scope.find(callee.object.name) === 0) {
@@ -310,24 +310,21 @@ export class Lifter {
             const args = e.args.map((a, i): ArgForm => ({ ...a, value: values[i] as ExprForm }));
             return { ...e, callee: callee.kind === "member" ? { ...callee, object: first } : callee, args };
         }
+        const { travels } = cx.program.reach;
+        const local = callee.kind === "name" ? cx.scope.find(callee.name) !== 0 : callee.kind !== "member";
+        const refusal = refusalOf(cx, e);
+        if (refusal !== null && !(travels && local)) return this.refused(refusal, e);
         if (e.args.some((a) => a.name !== undefined)) return this.refused("this call takes no named arguments", e);
-        if (callee.kind === "name" && cx.scope.find(callee.name) === 0) {
+        if (local) return this.value(e);
+        if (callee.kind === "name") {
             const meaning = lookUp(cx, callee.name);
             if (meaning?.kind === "func") return this.user(e, meaning.fn, null);
-            if (meaning?.kind === "agent") {
-                const { main } = meaning.agent;
-                return main === null ? this.refused(`agent ${callee.name} has no main func`, e) : this.user(e, main, meaning.agent);
-            }
-            if (meaning?.kind !== undefined) return this.refused(`'${callee.name}' is not a function`, e);
+            if (meaning?.kind === "agent" && meaning.agent.main !== null) return this.agent(e, meaning.agent.main, meaning.agent);
         }
         if (callee.kind === "member" && callee.object.kind === "name" && cx.scope.find(callee.object.name) === 0) {
             const meaning = lookUp(cx, callee.object.name);
-            if (meaning?.kind === "agent") {
-                const fn = meaning.agent.funcs.get(callee.name);
-                return fn === undefined
-                    ? this.refused(`agent ${callee.object.name} has no function '${callee.name}'`, e)
-                    : this.user(e, fn, meaning.agent);
-            }
+            const fn = meaning?.kind === "agent" ? meaning.agent.funcs.get(callee.name) : undefined;
+            if (meaning?.kind === "agent" && fn !== undefined) return this.agent(e, fn, meaning.agent);
             if (meaning?.kind === "tool" || meaning?.kind === "memory") {
                 const args = this.argsIn(e, [])[1];
                 const { slot, name } = this.temporary();
@@ -342,10 +339,13 @@ export class Lifter {
                 });
                 return name;
             }
-            if (meaning !== undefined && "value" in meaning && meaning.kind !== "func")
-                return this.refused(`${callee.object.name} is a ${meaning.kind} and has no methods`, e);
         }
         return this.value(e);
+    }
+
+    private agent(e: CallForm, fn: Fn, agent: AgentEntry): ExprForm {
+        const wrong = wrongCount(fn, e.args.length);
+        return wrong === null ? this.user(e, fn, agent) : this.refused(wrong, e);
     }
 
     private mark(e: ExprForm): void {
@@ -369,8 +369,6 @@ export class Lifter {
     }
 
     private user(e: CallForm, fn: Fn, agent: AgentEntry | null): ExprForm {
-        const wrong = wrongCount(fn, e.args.length);
-        if (wrong !== null) return this.refused(wrong, e);
         const [, lifted] = this.argsIn(e, []);
         const args = [...lifted.args.map((a) => expr(this.e.cx, a.value)), ...defaultsFrom(fn, e.args.length)];
         const { slot, name } = this.temporary();

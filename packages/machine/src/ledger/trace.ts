@@ -161,7 +161,10 @@ const LINES: { readonly [family: string]: Describe } = {
                   : "ok";
         return {
             what: name,
-            came: error === undefined ? good : plainText(error),
+            came: [
+                error === undefined ? good : plainText(error),
+                ...listIn(reply.notes).map((note) => `(${plainText(textIn(note) ?? "")})`),
+            ].join(" "),
             bad: error !== undefined,
             detail: [
                 ...listIn(get(one, "messages")).map((message) => messageBlock(objectIn(message))),

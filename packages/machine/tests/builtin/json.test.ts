@@ -13,6 +13,7 @@ test("reads what JSON.stringify writes, in either form", () => {
     fc.assert(
         fc.property(fc.jsonValue({ maxDepth: 5 }), fc.nat(4), (given, indent) => {
             const json = JSON.parse(JSON.stringify(given)) as Json;
+            fc.pre(!/\d{16}/.test(JSON.stringify(json)));
             expect(parse(JSON.stringify(json, null, indent))).toEqual(json);
         }),
     );
@@ -27,6 +28,11 @@ test("writes what JSON.stringify writes", () => {
         }),
     );
 });
+
+/** There is one zero: JSON cannot keep a second, and a run must be the same after it was saved. */
+function withoutNegativeZero(json: Json): Json {
+    return JSON.parse(JSON.stringify(json)) as Json;
+}
 
 test("accepts and refuses the same texts, numbers beyond the exact ones apart", () => {
     const piece = fc.constantFrom(
@@ -63,7 +69,7 @@ test("accepts and refuses the same texts, numbers beyond the exact ones apart", 
                 theirs = null;
             }
             if (theirs === null) expect(failure(() => parse(text))).toMatch(/^value: json\.parse: .* at line \d+, column \d+$/);
-            else if (!/\d{4}|e/.test(text)) expect(parse(text)).toEqual(theirs.json);
+            else if (!/\d{4}|e/.test(text)) expect(parse(text)).toEqual(withoutNegativeZero(theirs.json));
         }),
         { numRuns: 3000 },
     );

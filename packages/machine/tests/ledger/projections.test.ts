@@ -12,6 +12,7 @@ import {
     explainRun,
     explainText,
     journalOf,
+    type LedgerEvent,
     type MachineEvent,
     otlp,
     redactEvent,
