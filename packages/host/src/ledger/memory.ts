@@ -31,9 +31,12 @@ interface Kept {
     end: RunEnd | null;
     usage: Usage;
     steps: number;
+    spent: number;
     owned: boolean;
-    /** Events not yet sealed, with the time of their commit. */
-    loose: { readonly event: MachineEvent; readonly time: number }[];
+    /** Events not yet sealed, a commit each, with its time. */
+    loose: { readonly events: readonly MachineEvent[]; readonly time: number }[];
+    /** How many events there are, sealed or not. */
+    events: number;
     readonly sealed: SealedEvent[];
     readonly outcomes: { readonly path: string; readonly outcome: Outcome; readonly time: number }[];
     readonly pending: Map<string, PendingEffect>;
@@ -54,11 +57,7 @@ export function memoryStore(): LedgerStore {
     }
 
     function sealAll(kept: Kept): readonly SealedEvent[] {
-        for (let from = 0; from < kept.loose.length; ) {
-            const time = (kept.loose[from] as { time: number }).time;
-            let to = from + 1;
-            while (kept.loose[to]?.time === time) to++;
-            const events = kept.loose.slice(from, to).map((one) => one.event);
+        for (const { events, time } of kept.loose)
             kept.sealed.push(
                 ...seal(
                     events,
@@ -67,8 +66,6 @@ export function memoryStore(): LedgerStore {
                     salt,
                 ),
             );
-            from = to;
-        }
         kept.loose = [];
         return kept.sealed;
     }
@@ -85,7 +82,11 @@ export function memoryStore(): LedgerStore {
                     kept.outcomes.push({ path, outcome, time });
                     kept.pending.delete(path);
                 }
-                for (const event of batch.events ?? []) kept.loose.push({ event, time });
+                if (batch.events !== undefined && batch.events.length > 0) {
+                    // The caller goes on using its list.
+                    kept.loose.push({ events: batch.events.slice(), time });
+                    kept.events += batch.events.length;
+                }
                 for (const path of batch.dropped ?? []) kept.pending.delete(path);
                 for (const one of batch.pending ?? []) kept.pending.set(one.path, one);
                 for (const path of batch.begin ?? []) {
@@ -99,6 +100,7 @@ export function memoryStore(): LedgerStore {
                 if (batch.state !== undefined) kept.stateOutcomes = kept.outcomes.length;
                 if (batch.usage !== undefined) kept.usage = addUsage(kept.usage, batch.usage);
                 kept.steps = batch.steps ?? kept.steps;
+                kept.spent = batch.spent ?? kept.spent;
                 if (batch.end !== undefined) {
                     kept.end = batch.end;
                     kept.status = batch.end.status;
@@ -133,8 +135,9 @@ export function memoryStore(): LedgerStore {
             ...(end?.status === "done" ? { value: end.value } : end?.status === "failed" ? { failure: end.failure } : {}),
             usage: kept.usage,
             steps: kept.steps,
+            spent: kept.spent,
             effects: kept.outcomes.length,
-            events: kept.sealed.length + kept.loose.length,
+            events: kept.events,
         };
     }
 
@@ -150,8 +153,10 @@ export function memoryStore(): LedgerStore {
                 end: null,
                 usage: {},
                 steps: 0,
+                spent: 0,
                 owned: true,
                 loose: [],
+                events: 0,
                 sealed: [],
                 outcomes: [],
                 pending: new Map(),

@@ -73,7 +73,8 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
     const opened = new Map<string, Promise<ToolHandle>>();
 
     function handle(about: ToolImport): Promise<ToolHandle> {
-        const key = JSON.stringify([about.name, about.uri, about.file]);
+        // With lengths, so that no two imports are the same text; asked for each call.
+        const key = `${about.name.length} ${about.uri.length} ${about.name}${about.uri}${about.file}`;
         let made = opened.get(key);
         if (made === undefined) {
             made = open(about, context);

@@ -166,7 +166,7 @@ export function failFrom(m: Machine, failure: Failure, site: Site | null, origin
 
 function ended(m: Machine, frame: Frame, effect: Effect, outcome: Outcome): void {
     const { path, site } = effect;
-    const labels = outcome.ok ? [...outcome.origins].sort() : [];
+    const labels = outcome.ok ? m.run.labels.origins(m.run.labels.of(outcome.origins)) : [];
     const result: { [key: string]: Json } = outcome.ok
         ? { ok: true, result: outcome.value }
         : { ok: false, kind: outcome.failure.kind, error: outcome.failure.message };

@@ -7,19 +7,28 @@
 export class Labels {
     private readonly sets: (readonly string[])[] = [[]];
     private readonly byKey = new Map<string, number>([["", 0]]);
+    /** Sets of one origin, the usual case: found without a key made of text. */
+    private readonly single = new Map<string, number>();
     private readonly rows: (number | undefined)[][] = [[]];
 
     /** The id of the set of these origins. */
     of(origins: readonly string[]): number {
         if (origins.length === 0) return 0;
+        const one = origins.length === 1 ? origins[0] : undefined;
+        if (one !== undefined) {
+            const known = this.single.get(one);
+            if (known !== undefined) return known;
+        }
         const sorted = [...new Set(origins)].sort();
         const key = JSON.stringify(sorted);
         const known = this.byKey.get(key);
-        if (known !== undefined) return known;
-        const id = this.sets.length;
-        this.sets.push(sorted);
-        this.rows.push([]);
-        this.byKey.set(key, id);
+        const id = known ?? this.sets.length;
+        if (known === undefined) {
+            this.sets.push(sorted);
+            this.rows.push([]);
+            this.byKey.set(key, id);
+        }
+        if (one !== undefined) this.single.set(one, id);
         return id;
     }
 
