@@ -28,6 +28,7 @@ export function watched(options: Options): Watch {
     const shown = options["quiet"] ? silent : options["json"] ? jsonLines() : progress(process.stderr);
     const file = options["traceFile"] === undefined ? null : openSync(String(options["traceFile"]), "w", 0o600);
     let hits = 0;
+    let ended = false;
     const stop = (): void => {
         hits++;
         if (hits > 1) process.exit(EXIT.cancelled);
@@ -41,10 +42,13 @@ export function watched(options: Options): Watch {
         signal: abort.signal,
         progress: shown,
         event(event) {
-            if (file !== null) writeSync(file, `${JSON.stringify(event)}\n`);
+            if (file !== null && !ended) writeSync(file, `${JSON.stringify(event)}\n`);
             shown.event(event);
         },
+        // once: whoever begins a watch ends it in any case, also after the run has
         end() {
+            if (ended) return;
+            ended = true;
             process.off("SIGINT", stop);
             process.off("SIGTERM", stop);
             shown.end();

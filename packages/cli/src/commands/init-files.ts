@@ -4,12 +4,10 @@ export const PROJECT: readonly { readonly path: string; readonly text: string }[
         path: "main.remit",
         text: `// Sorts the messages of a mailbox into the team that should answer them.
 // Run: remit run main.remit --input @input.json
-import llm  Model from "local:"
+import llm Model from "local:"
 import tool Files from "file://workspace"
 
-shape Routed {
-    team: "billing" | "technical" | "sales"
-}
+shape Routed { team: "billing" | "technical" | "sales" }
 
 main agent Router {
     model Model
@@ -21,7 +19,7 @@ main agent Router {
         generate({ input: "Which team answers this message?", attempts: 2 }) -> Routed
     }
 
-    main func(input: { mailbox: string }) {
+    main func(input { mailbox: string }) {
         text = Files.read({ path: input.mailbox }).content
         messages = text.split("\\n---\\n").map((m) => m.trim()).filter((m) => m != "")
         parallel for message in messages max 50 {

@@ -1,0 +1,410 @@
+/**
+ * What people read is true: every fenced sample of every page is run as far as its kind allows, and what pages say in tables is what the
+ * implementation says.
+ *
+ * A fence says what its sample is:
+ * - `remit`: a whole program, checked without errors and run with zero values from `mock:`; `remit fragment`: statements of a function;
+ *   `remit fragment CODE`: statements that the checker refuses with that code; `remit old`: an earlier spelling, cured by its fixes;
+ * - `ts`: type-checked and run; `sh`: every command line read by the command's own definition, and run;
+ * - `json`: read; `json remit.json`: a configuration, loaded; `text`: a picture or a grammar.
+ * Anything else fails.
+ */
+import { execFile } from "node:child_process";
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { checkFile, load, loadConfig } from "@remit/host";
+import { applyFixes, type Contract, type Json, parse, type Program, source, zeroValue } from "@remit/language";
+import { FAILURE_KINDS } from "@remit/machine";
+import ts from "typescript";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PROJECT } from "../packages/cli/src/commands/init-files.ts";
+import { build } from "../packages/cli/src/main.ts";
+import { diagnosticsPage } from "../packages/language/scripts/diagnostics-page.ts";
+import { SCHEMES } from "../packages/language/src/load/schemes.ts";
+import { PRECEDENCE } from "../packages/language/src/syntax/tokens.ts";
+import { anchors, inlineCode, links, page, pages, prose, root, type Sample, samplesOf, shown, tableAfter } from "./docs/pages.ts";
+import { commandLines } from "./docs/shell.ts";
+
+const all = pages();
+const samples = all.flatMap(samplesOf);
+const of = (language: string): Sample[] => samples.filter((one) => one.language === language);
+const named = (list: readonly Sample[]): [string, Sample][] => list.map((one) => [shown(one), one]);
+
+/** A folder inside the checkout, so that samples find its packages. */
+let room: string;
+let env: Record<string, string>;
+beforeAll(() => {
+    room = mkdtempSync(join(root, ".tools-docs-"));
+    const home = join(room, "home");
+    const inherited = Object.entries(process.env).filter(
+        ([name]) => !/^(REMIT_|XDG_|AGENTSCRIPT_|VITEST|NODE_|.*API_KEY|.*BASE_URL)/.test(name),
+    );
+    env = {
+        ...(Object.fromEntries(inherited) as Record<string, string>),
+        PATH: `${join(room, "bin")}:${dirname(process.execPath)}:${process.env.PATH}`,
+        HOME: home,
+        XDG_CONFIG_HOME: join(home, "config"),
+        XDG_STATE_HOME: join(home, "state"),
+        XDG_CACHE_HOME: join(home, "cache"),
+        REMIT_MODEL: "mock:",
+        NO_COLOR: "1",
+    };
+    // `npx` runs what follows; `npm` is not run: its scripts are looked up.
+    mkdirSync(join(room, "bin"));
+    script("remit", `exec "${process.execPath}" "${join(root, "packages/cli/bin/remit.mjs")}" "$@"`);
+    script("npx", 'exec "$@"');
+    script("npm", "exit 0");
+});
+afterAll(() => rmSync(room, { recursive: true, force: true }));
+
+function script(name: string, text: string): void {
+    writeFileSync(join(room, "bin", name), `#!/bin/sh\n${text}\n`);
+    chmodSync(join(room, "bin", name), 0o755);
+}
+
+/** Files that samples name. */
+const FILES: Readonly<Record<string, string>> = {
+    "rules.md": "Say what was done, not who did it.\n",
+    "build.log": "compiling\nerror: expected ';' before '}' at line 12\n",
+    "note.md": "The meeting is on Monday.\n",
+};
+/** Fields of inputs that name one of them. */
+const FIELDS: Readonly<Record<string, Json>> = { path: "note.md", log: "build.log", folder: "." };
+
+function folder(): string {
+    const at = mkdtempSync(join(room, "sample-"));
+    for (const [name, text] of Object.entries(FILES)) writeFileSync(join(at, name), text);
+    return at;
+}
+
+test("every fence says what it holds", () => {
+    const known: Readonly<Record<string, RegExp>> = {
+        remit: /^(fragment( [A-Z_]+)?|old)?$/,
+        ts: /^$/,
+        json: /^(remit\.json)?$/,
+        sh: /^$/,
+        text: /^$/,
+    };
+    expect(samples.filter((one) => !known[one.language]?.test(one.mode)).map((one) => `${shown(one)} ${one.language} ${one.mode}`)).toEqual(
+        [],
+    );
+    expect(samples.filter((one) => one.text.trim() === "").map(shown)).toEqual([]);
+});
+
+describe("programs", () => {
+    test.each(named(of("remit").filter((one) => one.mode === "")))("%s runs", async (_, sample) => {
+        const { result, found } = await ran(sample.text);
+        expect(found.filter((one) => !one.startsWith("note"))).toEqual([]);
+        expect(result.failure).toBeUndefined();
+        expect(result.ok).toBe(true);
+    });
+
+    test.each(named(of("remit").filter((one) => one.mode === "fragment")))("%s is part of a function", (_, sample) => {
+        const tree = parse(source(`main func() {\n${sample.text}}\n`, "sample.remit"));
+        expect(tree.diagnostics.map((one) => `${one.code} ${one.message}`)).toEqual([]);
+    });
+
+    test.each(named(of("remit").filter((one) => /^fragment [A-Z]/.test(one.mode))))("%s is refused", async (_, sample) => {
+        const at = join(folder(), "main.remit");
+        writeFileSync(at, `main func() {\n${sample.text}}\n`);
+        const { diagnostics } = await checkFile(at);
+        expect(diagnostics.filter((one) => one.severity === "error").map((one) => one.code)).toEqual([sample.mode.split(" ")[1]]);
+    });
+
+    test.each(named(of("remit").filter((one) => one.mode === "old")))("%s is cured by its fixes", async (_, sample) => {
+        const before = parse(source(sample.text, "old.remit")).diagnostics;
+        expect(new Set(before.map((one) => one.code))).toEqual(new Set(["OLD_SPELLING"]));
+        const after = applyFixes(
+            sample.text,
+            before.flatMap((one) => one.fixes?.slice(0, 1) ?? []),
+        );
+        expect(parse(source(after, "old.remit")).diagnostics).toEqual([]);
+        expect((await ran(after)).result.ok).toBe(true);
+    });
+});
+
+/** Checks a program, and runs it on zero values. */
+async function ran(text: string) {
+    const at = folder();
+    writeFileSync(join(at, "main.remit"), text);
+    const { diagnostics } = await checkFile(join(at, "main.remit"), { root: at, workspace: at });
+    const found = diagnostics.map((one) => `${one.severity} ${one.code} ${one.message}`);
+    const program = await load<Json, Json>(join(at, "main.remit"), { root: at, workspace: at, model: "mock:", cache: false, env });
+    try {
+        return { found, result: await program.run(inputOf(program.form)).result };
+    } finally {
+        await program.close();
+    }
+}
+
+function inputOf(form: Program): Json {
+    const entry = form.entry;
+    const file = entry === undefined ? undefined : form.files[entry.file];
+    if (entry === undefined || file === undefined) throw new Error("the program has no entry");
+    const funcs = entry.agent === undefined ? file.funcs : (file.agents.find((agent) => agent.name === entry.agent)?.funcs ?? []);
+    const contract = funcs.find((one) => one.name === entry.func)?.params[0]?.contract;
+    const shapes = Object.fromEntries(file.shapes.map((shape) => [shape.name, shape.contract]));
+    const zero = contract === undefined ? {} : (zeroValue(contract as Contract, shapes) ?? {});
+    if (zero === null || typeof zero !== "object" || Array.isArray(zero)) return zero;
+    return Object.fromEntries(
+        Object.entries(zero).map(([name, value]) => [name, Object.hasOwn(FIELDS, name) ? (FIELDS[name] as Json) : value]),
+    );
+}
+
+describe("TypeScript", () => {
+    const program = (name: string, nth: number): string => (of("remit").filter((one) => one.page === name)[nth] as Sample).text;
+    const places = new Map<Sample, string>();
+    beforeAll(() => {
+        of("ts").forEach((sample) => {
+            const at = folder();
+            writeFileSync(join(at, "triage.remit"), program("README.md", 0));
+            writeFileSync(join(at, "router.remit"), program("docs/tour.md", 1));
+            writeFileSync(join(at, "sample.mts"), sample.text);
+            places.set(sample, join(at, "sample.mts"));
+        });
+    });
+
+    test("the samples have no type errors", () => {
+        const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
+        const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root);
+        const checked = ts.createProgram([...places.values()], { ...options, noEmit: true });
+        const wrong = [...places].flatMap(([sample, file]) => {
+            const found = checked.getSourceFile(file);
+            if (found === undefined) return [`${shown(sample)}: not read`];
+            return [...checked.getSyntacticDiagnostics(found), ...checked.getSemanticDiagnostics(found)].map(
+                (one) => `${shown(sample)}: ${ts.flattenDiagnosticMessageText(one.messageText, "\n")}`,
+            );
+        });
+        expect(wrong).toEqual([]);
+    }, 120_000);
+
+    test.concurrent.each(named(of("ts")))("%s runs", async (_, sample) => {
+        const file = places.get(sample) as string;
+        await run(process.execPath, [file], dirname(file));
+    });
+});
+
+/** Standard output of a command; throws with what it said where it failed. */
+async function run(command: string, args: string[], cwd: string): Promise<string> {
+    const child = promisify(execFile)(command, args, { cwd, env, encoding: "utf8", timeout: 100_000 });
+    child.child.stdin?.end();
+    try {
+        return (await child).stdout;
+    } catch (error) {
+        const { stdout, stderr, code } = error as { stdout?: string; stderr?: string; code?: number };
+        throw new Error(`${command} ended with ${code}\n${stdout}\n${stderr}`);
+    }
+}
+
+describe("JSON", () => {
+    test.each(named(of("json")))("%s is JSON", (_, sample) => {
+        const value = JSON.parse(sample.text) as Json;
+        if (sample.mode !== "remit.json") return;
+        const at = folder();
+        mkdirSync(join(at, "data"));
+        writeFileSync(join(at, "tools.ts"), "export {};\n");
+        writeFileSync(join(at, "remit.json"), sample.text);
+        const config = loadConfig({ from: join(at, "main.remit"), workspace: at, trust: true, env });
+        expect(config.files.map((file) => file.content)).toContainEqual(value);
+    });
+});
+
+describe("the command line", () => {
+    const lines = of("sh").flatMap((sample) => commandLines(sample.text).map((words) => ({ sample, words })));
+
+    test("samples name commands and options that exist", () => {
+        const scripts = (JSON.parse(page("package.json")) as { scripts: Record<string, string> }).scripts;
+        const wrong: string[] = [];
+        for (const { sample, words } of lines) {
+            const [first = "", ...rest] = words[0] === "npx" ? words.slice(1) : words;
+            let problem: string | null = null;
+            if (first === "remit") problem = misread(rest);
+            else if (first === "npm")
+                problem = Object.hasOwn(scripts, rest[0] === "run" ? (rest[1] ?? "") : (rest[0] ?? "")) ? null : "no such script";
+            else if (!["cd", "cat"].includes(first)) problem = "not a command that samples use";
+            if (problem !== null) wrong.push(`${shown(sample)}: ${words.join(" ")}: ${problem}`);
+        }
+        expect(lines.length).toBeGreaterThan(20);
+        expect(wrong).toEqual([]);
+    });
+
+    test("what pages call remit with in passing exists", () => {
+        const wrong = all.flatMap((one) =>
+            inlineCode(prose(one)).flatMap((code) => {
+                const words = /^(?:npx )?remit ([a-z]+)(.*)$/.exec(code);
+                if (words === null) return [];
+                const command = commands().find((each) => each.name() === words[1]);
+                if (command === undefined) return [`${one.name}: ${code}`];
+                const options = (words[2] as string).match(/(?<![\w-])--[a-z-]+/g) ?? [];
+                return options.filter((name) => !longOptions(command).includes(name)).map((name) => `${one.name}: ${code}: ${name}`);
+            }),
+        );
+        expect(wrong).toEqual([]);
+    });
+
+    /** A project in which one run has been made, for samples to begin in. */
+    let begun: string;
+    beforeAll(async () => {
+        begun = folder();
+        for (const { path, text } of PROJECT) writeFileSync(join(begun, path), text);
+        writeFileSync(join(begun, "greeter.remit"), (of("remit").find((one) => one.page === "docs/tour.md") as Sample).text);
+        writeFileSync(join(begun, "remit.json"), '{ "env": { "allow": ["PUBLIC_KEY"] } }\n');
+        cpSync(join(root, "examples/triage-build"), join(begun, "examples/triage-build"), { recursive: true });
+        await run("env", [...own(begun), "remit", "run", "main.remit", "-i", "@input.json", "-q"], begun);
+    });
+    /** A ledger, and trust, for each sample: `last` is its own run. */
+    const own = (at: string): string[] => [`XDG_STATE_HOME=${join(at, "state")}`, `XDG_CONFIG_HOME=${join(at, "config")}`];
+
+    test.concurrent.each(named(of("sh")))("%s runs", { timeout: 120_000 }, async (_, sample) => {
+        const at = join(room, `shell-${sample.page.replaceAll("/", "-")}-${sample.line}`);
+        cpSync(begun, at, { recursive: true });
+        // a run that is over cannot be resumed: the command says so with 2
+        const text = sample.text.replace(/\bRUN\b/g, "last").replace(/^(.*remit resume [^#\n]*)(#.*)?$/gm, "$1 || [ $? = 2 ]");
+        writeFileSync(join(at, "sample.sh"), `set -e\n${text}`);
+        await run("env", [...own(at), "sh", "sample.sh"], at);
+    });
+
+    test("docs/cli.md names the options of every command, and no others", () => {
+        const text = page("docs/cli.md");
+        for (const command of commands()) {
+            const own = longOptions(command).filter((name) => !["--help", "--no-color", "--version"].includes(name));
+            expect([command.name(), ...sectionOptions(text, command.name())].sort()).toEqual([command.name(), ...own].sort());
+        }
+    });
+
+    test("docs/cli.md names the environment variables", () => {
+        const text = page("docs/cli.md");
+        const used = new Set<string>();
+        for (const file of ts.sys.readDirectory(join(root, "packages"), [".ts"], ["**/node_modules/**", "**/tests/**"], ["*/src/**/*"]))
+            for (const found of readFileSync(file, "utf8").matchAll(/\benv(?:\.|\[")((?:REMIT|AGENTSCRIPT|OLLAMA)_[A-Z_]+)/g))
+                used.add(found[1] as string);
+        expect(used.size).toBeGreaterThan(5);
+        expect([...used].filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+    });
+});
+
+type Command = ReturnType<typeof build>;
+
+function commands(): readonly Command[] {
+    return build(() => undefined).commands;
+}
+
+/** Long names of the options of a command, those that help hides included. */
+function longOptions(command: Command): string[] {
+    return [
+        ...command.options.flatMap((one) => (one.long === undefined || one.long === null ? [] : [one.long])),
+        "--no-color",
+        "--help",
+        "--version",
+    ];
+}
+
+/** What the command's definition has against a command line; null where nothing. */
+function misread(words: readonly string[]): string | null {
+    const program = build(() => undefined);
+    const nothing = (): void => undefined;
+    program.configureOutput({ writeOut: nothing, writeErr: nothing });
+    for (const command of program.commands) command.configureOutput({ writeOut: nothing, writeErr: nothing }).action(nothing);
+    try {
+        program.parse([...words], { from: "user" });
+        return null;
+    } catch (error) {
+        return (error as Error).message;
+    }
+}
+
+/** Long options named in what docs/cli.md says of a command: the part under its heading, or its row of a table. */
+function sectionOptions(text: string, name: string): string[] {
+    const parts = text.split(/^(?=#+ )/m).filter((part) => new RegExp(`^### .*\`remit ${name}\\b`).test(part));
+    const rows = text.split("\n").filter((line) => new RegExp(`^\\| \`remit ${name}\\b`).test(line));
+    const own = parts.map((part) =>
+        name === "parse"
+            ? (part.split(/`compile`/)[0] as string)
+            : name === "compile"
+              ? `\`--output\`${part.split(/`compile` prints/)[1]}`
+              : part,
+    );
+    const found = [
+        ...own.map((part) => part.replace(/^```[\s\S]*?^```$/gm, "").replace(/AgentScript's options[\s\S]*?understood:/, "")),
+        ...rows,
+    ].join("\n");
+    // "All of these take `--ledger FILE`"
+    const ledger = rows.length > 0 && ["runs", "trace", "diff", "cost"].includes(name) ? ["--ledger"] : [];
+    const codes = inlineCode(found).flatMap((code) => (code.startsWith("--") ? [code.split(/[ =]/)[0] as string] : []));
+    const meanings = /is `(--input @FILE|--trace)`/g;
+    expect(found.match(meanings)?.length ?? 0).toBe(name === "run" ? 2 : 0);
+    return [...new Set([...codes, ...ledger])];
+}
+
+describe("pages", () => {
+    test.each(all.map((one) => [one.name, one] as const))("the links of %s lead somewhere", (_, one) => {
+        const wrong = links(one).filter((link) => {
+            if (/^[a-z]+:/.test(link)) return false;
+            const [path = "", anchor] = link.split("#");
+            const target = path === "" ? one.name : join(dirname(one.name), path);
+            if (!existsSync(join(root, target))) return true;
+            return anchor !== undefined && !anchors(page(target)).includes(anchor);
+        });
+        expect(wrong).toEqual([]);
+    });
+
+    test("every page of docs is linked from the README", () => {
+        const linked = links({ name: "README.md", text: page("README.md") });
+        expect(all.filter((one) => one.name.startsWith("docs/") && !linked.includes(one.name)).map((one) => one.name)).toEqual([]);
+    });
+
+    test("docs/diagnostics.md is what the table makes (node packages/language/scripts/diagnostics-page.ts)", () => {
+        expect(page("docs/diagnostics.md")).toBe(diagnosticsPage());
+    });
+});
+
+describe("docs/language.md", () => {
+    const text = page("docs/language.md");
+    const codes = (cell: string | undefined): string[] => inlineCode(cell ?? "");
+
+    test("operators by precedence", () => {
+        const rows = tableAfter(text, "Loosest first.");
+        const table = rows.flatMap(([level, operators]) => codes(operators).map((one) => [one, Number(level)] as const));
+        expect(Object.fromEntries(table.filter(([one]) => !/x/.test(one) && one !== "not" && one !== "f(…)"))).toEqual(PRECEDENCE);
+    });
+
+    test("import kinds and schemes", () => {
+        const rows = tableAfter(text, "| kind | schemes |".slice(0, 8));
+        const table = Object.fromEntries(
+            rows.map(([kind, schemes]) => [codes(kind)[0], [...codes(schemes), ...(/a path/.test(schemes ?? "") ? [""] : [])]]),
+        );
+        expect(table).toEqual(Object.fromEntries(Object.entries(SCHEMES).filter(([kind]) => kind !== "skill")));
+    });
+
+    test("failure kinds and their classes", () => {
+        const rows = tableAfter(text, "| kind | class | when |".slice(0, 15));
+        expect(Object.fromEntries(rows.map(([kind, of]) => [codes(kind)[0], of]))).toEqual(FAILURE_KINDS);
+    });
+
+    test("options of generate", async () => {
+        const at = join(folder(), "main.remit");
+        writeFileSync(at, 'main func() { generate({ input: "x", nothing: 1 }) }\n');
+        const { diagnostics } = await checkFile(at);
+        const hint = diagnostics.find((one) => one.code === "UNKNOWN_GENERATE_OPTION")?.hint ?? "";
+        const rows = tableAfter(text, "## generate");
+        expect(rows.map(([option]) => codes(option)[0]).sort()).toEqual(hint.replace("the options are ", "").split(", ").sort());
+    });
+
+    test("codes that pages name exist", () => {
+        const known = page("docs/diagnostics.md");
+        const wrong = all.flatMap((one) =>
+            inlineCode(prose(one))
+                .filter(
+                    (code) =>
+                        /^[A-Z]+(_[A-Z]+)+$/.test(code) &&
+                        !/^(REMIT|XDG|AGENTSCRIPT|OLLAMA|OPENAI|ANTHROPIC|GOOGLE)_|^NO_COLOR$|^GITHUB_TOKEN$|^LIBRARY_KEY$|^PUBLIC_KEY$/.test(
+                            code,
+                        ),
+                )
+                .filter((code) => !known.includes(`\`${code}\``))
+                .map((code) => `${one.name}: ${code}`),
+        );
+        expect(wrong).toEqual([]);
+    });
+});

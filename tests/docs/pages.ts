@@ -1,0 +1,112 @@
+/**
+ * The pages that people read: their fenced samples, links, headings and tables.
+ *
+ * Boundary: Markdown to parts. What a sample must hold to is in the tests.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+export interface Page {
+    /** From the root, with `/`. */
+    readonly name: string;
+    readonly text: string;
+}
+
+export interface Sample {
+    readonly page: string;
+    /** Line of the opening fence, from 1. */
+    readonly line: number;
+    /** First word behind the fence. */
+    readonly language: string;
+    /** What stands behind it. */
+    readonly mode: string;
+    readonly text: string;
+}
+
+export function pages(): Page[] {
+    const docs = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
+    const packages = readdirSync(join(root, "packages")).map((name) => `packages/${name}/README.md`);
+    return ["README.md", "CHANGELOG.md", "examples/README.md", ...docs.map((name) => `docs/${name}`), ...packages].map((name) => ({
+        name,
+        text: readFileSync(join(root, name), "utf8"),
+    }));
+}
+
+export function page(name: string): string {
+    return readFileSync(join(root, name), "utf8");
+}
+
+const FENCE = /^( *)(`{3,}|~{3,})(.*)$/;
+
+export function samplesOf({ name, text }: Page): Sample[] {
+    const found: Sample[] = [];
+    const lines = text.split("\n");
+    for (let at = 0; at < lines.length; at++) {
+        const open = FENCE.exec(lines[at] as string);
+        if (open === null) continue;
+        const [, indent, fence, info] = open as unknown as [string, string, string, string];
+        const end = lines.findIndex((line, i) => i > at && line.trim() === fence);
+        if (end < 0) throw new Error(`${name}:${at + 1}: a fence is never closed`);
+        const [language = "", ...mode] = info.trim().split(/\s+/);
+        const body = lines.slice(at + 1, end).map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line));
+        found.push({ page: name, line: at + 1, language, mode: mode.join(" "), text: `${body.join("\n")}\n` });
+        at = end;
+    }
+    return found;
+}
+
+/** A page without its fenced samples. */
+export function prose({ text }: Page): string {
+    return text.replace(/^( *)(`{3,}|~{3,}).*\n[\s\S]*?^\1\2 *$/gm, "");
+}
+
+/** Inline code of a text, table cells included. */
+export function inlineCode(text: string): string[] {
+    return [...text.matchAll(/`([^`\n]+)`/g)].map((found) => (found[1] as string).replaceAll("\\|", "|"));
+}
+
+/** Targets of the links of a page, outside code. */
+export function links(from: Page): string[] {
+    return [
+        ...prose(from)
+            .replace(/`[^`\n]*`/g, "")
+            .matchAll(/\]\(([^)\s]+)\)/g),
+    ].map((found) => found[1] as string);
+}
+
+/** Anchors of a page's headings, as GitHub makes them. */
+export function anchors(text: string): string[] {
+    return [...text.matchAll(/^#+ (.+)$/gm)].map((found) =>
+        (found[1] as string)
+            .toLowerCase()
+            .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+            .replace(/\s/g, "-"),
+    );
+}
+
+/** Rows of the table that follows a text, header and rule left out; cells trimmed. */
+export function tableAfter(text: string, after: string): string[][] {
+    const from = text.indexOf(after);
+    if (from < 0) throw new Error(`the page has no '${after}'`);
+    const lines = text.slice(from + after.length).split("\n");
+    const first = lines.findIndex((line) => /^\|[ -]+\|/.test(line));
+    const rows: string[][] = [];
+    for (const line of lines.slice(first + 1)) {
+        if (!line.startsWith("|")) break;
+        rows.push(
+            line
+                .replaceAll("\\|", "\u0000")
+                .slice(1, -1)
+                .split("|")
+                .map((cell) => cell.replaceAll("\u0000", "|").trim()),
+        );
+    }
+    return rows;
+}
+
+export function shown(sample: Sample): string {
+    return `${relative(root, join(root, sample.page))}:${sample.line}`;
+}
