@@ -1,7 +1,8 @@
-// `npm run pack`: the published command as a few bundled files in packages/cli/dist, split so that each command loads only what it uses.
+// `npm run pack`: the published command as a few bundled files in packages/cli/dist, split so that each command loads only what it uses, and the
+// library in packages/host/dist the same way.
 // Libraries with native parts stay outside; everything of the project and its pure libraries goes in.
 import { readdirSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { build } from "esbuild";
 import { builtins } from "./lib/builtins.mjs";
 import { direct } from "./lib/direct.mjs";
@@ -9,34 +10,45 @@ import { merge, withoutRequire } from "./lib/merge.mjs";
 import { root } from "./lib/setup.mjs";
 
 const out = join(root, "packages", "cli", "dist");
+const library = join(root, "packages", "host", "dist");
 /** Some libraries of the Node world still call require. */
 const BANNER = "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);\n";
 /** What every `remit run` of a program that is in the cache loads. */
 const RUN = ["cli/src/main.ts", "commands/run.ts", "ledger/sqlite.ts", "config/config.ts", "config/check.ts"];
 
-rmSync(out, { recursive: true, force: true });
-const { metafile } = await build({
-    entryPoints: { remit: join(root, "packages", "cli", "src", "main.ts") },
-    outdir: out,
-    outExtension: { ".js": ".mjs" },
-    absWorkingDir: root,
-    bundle: true,
-    splitting: true,
-    format: "esm",
-    platform: "node",
-    target: "node24",
-    minifySyntax: true,
-    minifyWhitespace: true,
-    keepNames: false,
-    legalComments: "linked",
-    external: ["node-llama-cpp", "@node-llama-cpp/*"],
-    banner: { js: BANNER.trimEnd() },
-    plugins: [direct(root), builtins()],
-    metafile: true,
-    logLevel: "warning",
-});
-withoutRequire(out, readdirSync(out), BANNER);
+async function bundle(entryPoints, outdir) {
+    rmSync(outdir, { recursive: true, force: true });
+    const { metafile } = await build({
+        entryPoints,
+        outdir,
+        outExtension: { ".js": ".mjs" },
+        absWorkingDir: root,
+        bundle: true,
+        splitting: true,
+        format: "esm",
+        platform: "node",
+        target: "node24",
+        minifySyntax: true,
+        minifyWhitespace: true,
+        keepNames: false,
+        legalComments: "linked",
+        external: ["node-llama-cpp", "@node-llama-cpp/*"],
+        banner: { js: BANNER.trimEnd() },
+        plugins: [direct(root), builtins()],
+        metafile: true,
+        logLevel: "warning",
+    });
+    withoutRequire(outdir, readdirSync(outdir), BANNER);
+    return metafile;
+}
+function tell(folder, more) {
+    const files = readdirSync(folder);
+    const bytes = files.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+    process.stdout.write(`${relative(root, folder)}: ${files.length} files, ${(bytes / 1e6).toFixed(1)} MB${more}\n`);
+}
+
+const metafile = await bundle({ remit: join(root, "packages", "cli", "src", "main.ts") }, out);
 const merged = await merge(out, metafile, RUN, "run-all.mjs");
-const files = readdirSync(out);
-const bytes = files.reduce((sum, name) => sum + statSync(join(out, name)).size, 0);
-process.stdout.write(`packages/cli/dist: ${files.length} files, ${(bytes / 1e6).toFixed(1)} MB, ${merged} of them merged into one\n`);
+tell(out, `, ${merged} pieces merged into one`);
+await bundle({ index: join(root, "packages", "host", "src", "index.ts") }, library);
+tell(library, "");

@@ -19,6 +19,8 @@ export interface Section {
     readonly title: string;
     readonly how: string;
     readonly rows: readonly Row[];
+    /** Why a goal is missed, told where one is. */
+    readonly cause?: string;
 }
 
 export function median(values: readonly number[]): number {
@@ -61,13 +63,45 @@ export async function alternate(contenders: readonly Contender[], options: { rou
     return samples.map(median);
 }
 
+export interface Round {
+    readonly name: string;
+    /** Milliseconds of one run. */
+    readonly median: number;
+    readonly best: number;
+}
+
+/**
+ * For work that takes long: each contender once a round, in turn, for as many rounds as `budget` milliseconds allow (one at least, `most` at
+ * most). The first round warms up, unless it took most of the budget: then it counts.
+ */
+export async function rounds(contenders: readonly Contender[], options: { budget: number; most?: number }): Promise<Round[]> {
+    let samples: number[][] = contenders.map(() => []);
+    const begun = performance.now();
+    for (let round = 0; round <= (options.most ?? 9); round++) {
+        const before = performance.now();
+        for (const [index, contender] of contenders.entries()) {
+            const start = performance.now();
+            await contender.run();
+            (samples[index] as number[]).push(performance.now() - start);
+        }
+        const now = performance.now();
+        const more = now - begun + (now - before) <= options.budget;
+        if (round === 0 && more) samples = contenders.map(() => []);
+        if (!more) break;
+    }
+    return contenders.map(({ name }, index) => {
+        const all = samples[index] as number[];
+        return { name, median: median(all), best: Math.min(...all) };
+    });
+}
+
 export function machineFacts(): string {
     const cpu = cpus();
     return `${cpu.length} × ${cpu[0]?.model.trim() ?? "unknown CPU"}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform} ${release()}, Node ${process.versions.node}, V8 ${process.versions.v8}`;
 }
 
 export function figure(value: number): string {
-    if (value === 0) return "0";
+    if (Number.isInteger(value)) return String(value);
     return value >= 100
         ? value.toFixed(0)
         : value >= 10

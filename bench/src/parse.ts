@@ -82,6 +82,7 @@ export async function parsing(): Promise<Section> {
     }
     return {
         title: "Reading programs",
+        cause: "Checking does more than parsing: names, contracts, effects and budgets of every function are found out over the whole program.",
         how: "The same bytes of similar code; acorn with locations, as every tool uses it. Ratio is time of the other ÷ time of Remit parsing and checking.",
         rows,
     };

@@ -1,0 +1,65 @@
+/**
+ * Effects whose outcomes are on the disk before anything follows from them: on a real disk, and on a file system in memory, where what is left
+ * is the cost of the code. The floor is one append of a page with `fdatasync`, the least that any durable engine can pay.
+ */
+import { closeSync, existsSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chain } from "./chain.ts";
+import { type Contender, figure, type Row, rounds, type Section } from "./harness.ts";
+
+const GOAL = 500;
+const SIZES = [10, 100, 1_000, 10_000];
+const MEMORY = "/dev/shm";
+
+export async function durable(): Promise<Section> {
+    const disk = mkdtempSync(join(tmpdir(), "remit-bench-"));
+    const memory = existsSync(MEMORY) ? mkdtempSync(join(MEMORY, "remit-bench-")) : null;
+    const file = openSync(join(disk, "floor"), "w");
+    const page = Buffer.alloc(4096, 1);
+    try {
+        const onDisk = await chain({ ledger: join(disk, "ledger.db") });
+        const inMemory = memory === null ? null : await chain({ ledger: join(memory, "ledger.db") });
+        const rows: Row[] = [];
+        for (const n of SIZES) {
+            const floor = (): void => {
+                for (let i = 0; i < Math.min(n, 200); i++) {
+                    writeSync(file, page);
+                    fdatasyncSync(file);
+                }
+            };
+            const contenders: Contender[] = [
+                { name: "Remit", run: () => onDisk.run(n) },
+                { name: "append + fdatasync alone", run: floor },
+                ...(inMemory === null ? [] : [{ name: "Remit, file system in memory", run: () => inMemory.run(n) }]),
+            ];
+            const [ours, least, code] = await rounds(contenders, { budget: 45_000, most: 5 });
+            if (ours === undefined || least === undefined) continue;
+            const value = (ours.median * 1000) / n;
+            const against = [{ name: least.name, value: (least.median * 1000) / Math.min(n, 200), ratio: 0 }];
+            if (code !== undefined) against.push({ name: code.name, value: (code.median * 1000) / n, ratio: 0 });
+            const soft = code === undefined ? null : (code.median * 1000) / n;
+            rows.push({
+                name: `${n.toLocaleString("en")} effects`,
+                ours: value,
+                unit: "µs/effect",
+                against: against.map((one) => ({ ...one, ratio: one.value / value })),
+                goal: `≤ ${GOAL} µs`,
+                met: value <= GOAL,
+                note: `${figure(1e6 / value)} durable effects/s on this disk${soft === null ? "" : `, ${figure(1e6 / soft)} where syncing costs nothing`}`,
+            });
+        }
+        await onDisk.close();
+        await inMemory?.close();
+        return {
+            title: "One effect, durable",
+            how: "The same chain with a ledger on disk. Each effect's outcome, what followed from it, the continuation and the next start are one transaction with one sync.",
+            rows,
+            cause: "One sync of this disk takes longer than the goal by itself: see the floor in the same row. There is one sync for each effect of a chain and there cannot be fewer, since the next effect may begin only when the last outcome is on the disk. What the code adds is the figure for the file system in memory.",
+        };
+    } finally {
+        closeSync(file);
+        rmSync(disk, { recursive: true, force: true });
+        if (memory !== null) rmSync(memory, { recursive: true, force: true });
+    }
+}
