@@ -9,7 +9,7 @@
  */
 import type { Json } from "@remit/language";
 import type { Effect, Failure, FailureKind, Outcome } from "@remit/machine";
-import { failureOf } from "./error.ts";
+import { failureOf, RemitError } from "./error.ts";
 import type { Host, Later, PerformIO } from "./host.ts";
 import { type Parts, partsOf } from "./parts.ts";
 
@@ -85,9 +85,18 @@ export function performing(host: Host, options: PerformOptions): Performing {
         answers.push({
             path: effect.path,
             effect,
-            outcome: "later" in outcome ? null : (options.scrub(outcome as unknown as Json) as unknown as Outcome),
+            outcome: "later" in outcome ? null : clean(outcome),
         });
         poke();
+    }
+    /** Without secrets. What is too deep to be looked through is not let in. */
+    function clean(outcome: Outcome): Outcome {
+        try {
+            return options.scrub(outcome as unknown as Json) as unknown as Outcome;
+        } catch (error) {
+            if (!(error instanceof RemitError)) throw error;
+            return { ok: false, failure: error.failure };
+        }
     }
     function poke(): void {
         const waiter = wake;

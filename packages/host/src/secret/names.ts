@@ -14,6 +14,9 @@ const SECRET_WORDS = new Set([
 const SECRET_PIECES = ["apikey", "token", "secret", "password", "passwd", "passphrase", "credential", "privatekey", "accesskey"];
 /** Names with such a word that hold none: what everybody's environment has, and places of things. */
 const HARMLESS = new Set([
+    "PWD",
+    "OLDPWD",
+    "INIT_CWD",
     "SSH_AUTH_SOCK",
     "XAUTHORITY",
     "GPG_TTY",

@@ -8,8 +8,10 @@
  * K4: shape is kept: text stays text, so that a failure's message or a contract's string is one still. In the place of the secret stands the name
  *     of its reference, `[secret env:NAME]`.
  * K5: of a text that comes in pieces, what is before `hold` can be shown: no secret that goes on in the next piece has begun there.
+ * K6: what is nested deeper than `MAX_NESTING` is refused with a `value` failure, not walked.
  */
 import type { Json } from "@remit/language";
+import { RemitError } from "../run/error.ts";
 
 export interface Secret {
     /** Name of the reference: `env:NAME`, `file:PATH`. */
@@ -28,6 +30,8 @@ export interface Scrubber {
 
 /** Shorter values are no secrets that could be told from ordinary text. */
 export const MIN_SECRET = 8;
+/** Deeper than any value of a program may be nested; what the world says may be deeper than the stack. */
+const MAX_NESTING = 1_000;
 /** Values of variables with telling names that are words, not secrets. */
 const WORDS = new Set(["disabled", "required", "optional", "undefined", "password", "changeme", "localhost", "keychain", "anonymous"]);
 
@@ -70,16 +74,16 @@ export function createScrubber(secrets: Iterable<Secret> = []): Scrubber {
         return at;
     }
     function scrub(json: Json): Json {
-        if (matcher() === null) return json;
-        return walk(json);
+        return walk(json, 0);
     }
-    function walk(json: Json): Json {
+    function walk(json: Json, depth: number): Json {
         if (typeof json === "string") return text(json);
         if (json === null || typeof json !== "object") return json;
+        if (depth > MAX_NESTING) throw new RemitError({ kind: "value", message: `this value is nested more than ${MAX_NESTING} deep` });
         if (Array.isArray(json)) {
             let copy: Json[] | null = null;
             for (let i = 0; i < json.length; i++) {
-                const clean = walk(json[i] as Json);
+                const clean = walk(json[i] as Json, depth + 1);
                 if (clean === json[i]) continue;
                 copy ??= json.slice();
                 copy[i] = clean;
@@ -89,7 +93,7 @@ export function createScrubber(secrets: Iterable<Secret> = []): Scrubber {
         let changed = false;
         const entries: [string, Json][] = [];
         for (const key of Object.keys(json)) {
-            const clean = walk(json[key] as Json);
+            const clean = walk(json[key] as Json, depth + 1);
             const name = text(key);
             if (clean !== json[key] || name !== key) changed = true;
             entries.push([name, clean]);

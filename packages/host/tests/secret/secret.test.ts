@@ -35,6 +35,10 @@ describe("references", () => {
     });
 });
 
+test("where a person stands is no secret", () => {
+    expect(["PWD", "OLDPWD", "INIT_CWD"].filter((name) => looksSecret(name, "/home/ada/project"))).toEqual([]);
+});
+
 describe("names", () => {
     test.each([
         "API_KEY",
