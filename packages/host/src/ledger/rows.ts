@@ -9,7 +9,7 @@ import { isLive, parseOwner } from "./lease.ts";
 import type { RunInfo, RunStatus } from "./store.ts";
 
 export const RUN_COLUMNS =
-    "key, id, program, file, root, options, started, ended, status, result, usage, steps, effects, count, head, answers, answered, owner, beat";
+    "key, id, program, file, root, options, started, ended, status, result, usage, steps, effects, count, head, answers, answered, owner, beat, spent";
 
 export const SQL = {
     open: "BEGIN IMMEDIATE",
@@ -26,7 +26,7 @@ export const SQL = {
     state: "INSERT INTO continuations (run, n, kind, outcomes, state) VALUES (?, ?, ?, ?, ?)",
     forget: "DELETE FROM continuations WHERE run = ? AND n < ?",
     forgetAll: "DELETE FROM continuations WHERE run = ?",
-    progress: `UPDATE runs SET status = ?, result = ?, ended = ?, usage = ?, steps = ?, effects = ?, count = ?, head = ?, answers = ?, answered = ?, owner = ?, beat = ?
+    progress: `UPDATE runs SET status = ?, result = ?, ended = ?, usage = ?, steps = ?, effects = ?, count = ?, head = ?, answers = ?, answered = ?, owner = ?, beat = ?, spent = ?
         WHERE key = ? AND owner = ?`,
     beat: "UPDATE runs SET beat = ? WHERE key = ? AND owner = ?",
     release: "UPDATE runs SET owner = NULL WHERE key = ? AND owner = ?",
@@ -54,6 +54,7 @@ export interface RunRow {
     answered: string;
     owner: string | null;
     beat: number;
+    spent: number;
 }
 
 export interface EventRow {
@@ -118,5 +119,6 @@ export function infoOf(row: RunRow, blobs: Blobs): RunInfo {
         steps: row.steps,
         effects: row.effects,
         events: row.count,
+        spent: row.spent,
     };
 }

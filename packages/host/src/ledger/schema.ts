@@ -9,13 +9,13 @@
 
 /** "Rmit": tells our file from any other SQLite file. */
 export const APPLICATION_ID = 0x526d6974;
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 export const SCHEMA = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 -- One row a run. count and head: events so far and the hash of the last one; answers and
--- answered: the same of the outcomes. owner: the process that may write, null when nobody does.
+-- answered: the same of the outcomes. spent: milliseconds that counted towards its time. owner: the process that may write, null when nobody does.
 CREATE TABLE runs (
     key INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -35,7 +35,8 @@ CREATE TABLE runs (
     answers INTEGER NOT NULL,
     answered TEXT NOT NULL,
     owner TEXT,
-    beat INTEGER NOT NULL
+    beat INTEGER NOT NULL,
+    spent INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX runs_started ON runs (started);
 
@@ -69,4 +70,6 @@ CREATE TABLE blobs (sha256 TEXT PRIMARY KEY, bytes TEXT NOT NULL) STRICT;
 `;
 
 /** SQL that brings a file from version `n` to `n + 1`, by `n`. */
-export const MIGRATIONS: { readonly [from: number]: string } = {};
+export const MIGRATIONS: { readonly [from: number]: string } = {
+    1: "ALTER TABLE runs ADD COLUMN spent INTEGER NOT NULL DEFAULT 0",
+};

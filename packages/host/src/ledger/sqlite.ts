@@ -6,6 +6,8 @@
  * Q1: everything a commit writes is made ready before the write lock is taken; the lock is held for the writing alone.
  * Q2: each commit checks, in its own transaction, that this writer still owns the run.
  * Q3: a continuation older than the newest image is deleted with the commit that writes the image.
+ * Q4: what says only who runs what (a run's row before its first commit, owners, heartbeats) is synced with the next commit that anything follows
+ *     from: a loss of power that takes it also ends the process it speaks of, and nothing was performed yet.
  */
 import type { StatementSync } from "node:sqlite";
 import { resolve } from "node:path";
@@ -83,6 +85,18 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
         });
     }
 
+    /** A write transaction that survives the end of this process at once, and a loss of power with the next commit (Q4). */
+    function lightly<T>(work: () => T): T {
+        return guarded(path, () => {
+            db.exec("PRAGMA synchronous = NORMAL");
+            try {
+                return transaction(work);
+            } finally {
+                db.exec("PRAGMA synchronous = FULL");
+            }
+        });
+    }
+
     function rowOf(id: string): RunRow {
         const sql = `SELECT ${RUN_COLUMNS} FROM runs`;
         if (id === "last") {
@@ -100,14 +114,14 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
 
     function writer(row: RunRow, owner: Owner): RunWriter {
         const mine = JSON.stringify(owner);
-        let { count, head, answers, answered, effects, steps } = row;
+        let { count, head, answers, answered, effects, steps, spent } = row;
         let usage = JSON.parse(row.usage) as Usage;
         let states = (prepared("lastState").get(row.key) as { n: number | null }).n ?? 0;
         let open = true;
         let anchoredAt = 0;
         const beat = setInterval(() => {
             try {
-                transaction(() => prepared("beat").run(Date.now(), row.key, mine));
+                lightly(() => prepared("beat").run(Date.now(), row.key, mine));
             } catch (error) {
                 // A missed heartbeat costs nothing: the next commit finds out what is wrong and says it.
                 if (!(error instanceof LedgerError)) throw error;
@@ -152,6 +166,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
             const nextAnswers = answers + outcomes.length;
             const nextUsage = addUsage(usage, batch.usage);
             const nextSteps = batch.steps ?? steps;
+            const nextSpent = batch.spent ?? spent;
 
             transaction(() => {
                 const changed = prepared("progress").run(
@@ -167,6 +182,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
                     lastAnswer,
                     end === undefined ? mine : null,
                     now,
+                    nextSpent,
                     row.key,
                     mine,
                 );
@@ -208,6 +224,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
             effects += outcomes.length;
             usage = nextUsage;
             steps = nextSteps;
+            spent = nextSpent;
             if (state !== null) states++;
             if (end !== undefined) close();
             anchor(now, end !== undefined);
@@ -222,7 +239,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
             release: () => {
                 if (!open) return;
                 close();
-                transaction(() => prepared("release").run(row.key, mine));
+                lightly(() => prepared("release").run(row.key, mine));
             },
         };
     }
@@ -272,7 +289,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
             const blobs = new Map<string, string>();
             const options = pack(run.options, { put: (name, text) => void blobs.set(name, text), get: stored.get });
             const form = JSON.stringify(run.program);
-            transaction(() => {
+            lightly(() => {
                 for (const [name, text] of blobs) prepared("blob").run(name, text);
                 prepared("program").run(run.hash, form);
                 prepared("insertRun").run(run.id, run.hash, run.file, run.root, options, started, GENESIS, mine, now);
@@ -287,7 +304,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
                 if (before !== null && isLive(before, row.beat, Date.now()))
                     throw new LedgerError("owned", `run ${row.id} is owned by process ${before.pid} on ${before.host}`);
                 const owner = thisOwner();
-                const taken = transaction(() => prepared("take").run(JSON.stringify(owner), Date.now(), row.key, row.owner));
+                const taken = lightly(() => prepared("take").run(JSON.stringify(owner), Date.now(), row.key, row.owner));
                 if (taken.changes !== 1) throw new LedgerError("owned", `run ${row.id} was taken over by another process`);
                 return writer({ ...row, owner: JSON.stringify(owner) }, owner);
             }),

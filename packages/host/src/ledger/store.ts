@@ -49,6 +49,8 @@ export interface RunInfo {
     readonly effects: number;
     /** Events so far. */
     readonly events: number;
+    /** Milliseconds that counted towards the run's time so far: all but the waiting for a person. */
+    readonly spent: number;
 }
 
 export interface RecordedOutcome {
@@ -92,6 +94,8 @@ export interface Batch {
     readonly state?: { readonly kind: "image" | "delta"; readonly json: Json };
     readonly usage?: Usage;
     readonly steps?: number;
+    /** Milliseconds that count towards the run's time, from its start. */
+    readonly spent?: number;
     readonly end?: RunEnd;
 }
 

@@ -3,7 +3,7 @@
  *
  * Boundary: signals and timers.
  *
- * D4: time spent waiting for a person counts for nothing.
+ * D4: time spent waiting for a person counts for nothing; what earlier parts of the run took counts.
  */
 
 export type Interrupt = "cancel" | "time";
@@ -13,19 +13,31 @@ export interface RunClock {
     interrupt(): Interrupt | null;
     /** A person is waited for (+1), or has answered (-1). */
     person(change: 1 | -1): void;
+    /** Time that counts so far, earlier parts of the run included, whole milliseconds. */
+    spent(): number;
     close(): void;
 }
 
 /** Longest delay a timer takes, milliseconds. */
 const MAX_TIMER = 2 ** 31 - 1;
 
-/** `happened` is called once, when the first interrupt comes. `timeout` in milliseconds. */
-export function runClock(options: { readonly signal?: AbortSignal; readonly timeout?: number; readonly happened: () => void }): RunClock {
+export interface ClockOptions {
+    readonly signal?: AbortSignal;
+    /** Milliseconds for the whole run. */
+    readonly timeout?: number;
+    /** Milliseconds that earlier parts of the run took. */
+    readonly spent?: number;
+    /** Called once, when the first interrupt comes. */
+    readonly happened: () => void;
+}
+
+export function runClock(options: ClockOptions): RunClock {
     const { signal } = options;
     let what: Interrupt | null = null;
     let persons = 0;
-    let left = options.timeout ?? Number.POSITIVE_INFINITY;
-    let since = 0;
+    let spent = options.spent ?? 0;
+    /** When the clock began to run, null while it stands still. */
+    let since: number | null = null;
     let timer: NodeJS.Timeout | null = null;
 
     const interrupt = (how: Interrupt): void => {
@@ -34,24 +46,22 @@ export function runClock(options: { readonly signal?: AbortSignal; readonly time
         options.happened();
     };
     const onAbort = (): void => interrupt("cancel");
+    const taken = (): number => spent + (since === null ? 0 : performance.now() - since);
+    const left = (): number => (options.timeout ?? Number.POSITIVE_INFINITY) - taken();
     const run = (): void => {
-        if (left === Number.POSITIVE_INFINITY) return;
-        since = performance.now();
+        since ??= performance.now();
+        if (options.timeout === undefined) return;
         timer = setTimeout(
-            () => {
-                left -= performance.now() - since;
-                // A timer may ring a little early, and a long time is cut into pieces.
-                if (left <= 1) interrupt("time");
-                else run();
-            },
-            Math.min(Math.max(left, 1), MAX_TIMER),
+            // A timer may ring a little early, and a long time is cut into pieces.
+            () => (left() <= 1 ? interrupt("time") : run()),
+            Math.min(Math.max(left(), 1), MAX_TIMER),
         );
     };
     const stop = (): void => {
-        if (timer === null) return;
-        clearTimeout(timer);
+        if (timer !== null) clearTimeout(timer);
         timer = null;
-        left -= performance.now() - since;
+        spent = taken();
+        since = null;
     };
 
     if (signal?.aborted === true) what = "cancel";
@@ -60,7 +70,7 @@ export function runClock(options: { readonly signal?: AbortSignal; readonly time
     return {
         interrupt: () => {
             // A long stretch of computing keeps the timer from ringing.
-            if (what === null && persons === 0 && timer !== null && performance.now() - since >= left) interrupt("time");
+            if (what === null && since !== null && left() <= 0) interrupt("time");
             return what;
         },
         person: (change) => {
@@ -68,6 +78,7 @@ export function runClock(options: { readonly signal?: AbortSignal; readonly time
             if (change === 1 && persons === 1) stop();
             else if (persons === 0) run();
         },
+        spent: () => Math.round(taken()),
         close: () => {
             stop();
             signal?.removeEventListener("abort", onAbort);

@@ -8,7 +8,9 @@
  *     happens in between: no slice ends, no effect is begun, no event is shown.
  * D2: when a commit fails nothing more is begun, and the ledger holds everything that was acknowledged.
  * D3: after cancel every performer is told to stop, answers that still come within the grace time are kept, and the run can be resumed.
+ * D4: time spent waiting for a person counts for nothing; all other time does, also that of earlier parts of a resumed run.
  * D5: events are committed with the state that follows them, so that a crash in between leaves neither.
+ * D6: where the run's time ended it is kept in a `budget` event, because it follows from the world: at which step, or waiting.
  */
 import type { Json } from "@remit/language";
 import type { Effect, Failure, MachineEvent, Outcome, Usage } from "@remit/machine";
@@ -21,8 +23,8 @@ import { isPersonal, performing } from "./perform.ts";
 
 /** What the driver needs of a machine. */
 export interface Steppable {
-    /** Computes until every fiber waits or ends, or a slice is over. */
-    advance(): Advance;
+    /** Computes until every fiber waits or ends, or a slice is over. `until`: no slice goes beyond this count of steps. */
+    advance(until?: number): Advance;
     /** Tells the outcome of an effect that was asked for. */
     resolve(path: string, outcome: Outcome): void;
     /** Ends the run with this failure, whatever waits. */
@@ -32,6 +34,8 @@ export interface Steppable {
     /** Effects without an outcome, in the order in which they were asked for. */
     readonly pending: readonly Effect[];
     readonly steps: number;
+    /** Count of steps at which the last slice was over. */
+    readonly reach: number;
 }
 
 export interface Advance {
@@ -77,6 +81,8 @@ export interface DriveOptions {
     readonly signal?: AbortSignal;
     /** Time of the whole run, milliseconds. */
     readonly timeout?: number;
+    /** What earlier parts of the run took of it, milliseconds. */
+    readonly spent?: number;
     /** How long answers are waited for after a cancel, milliseconds. */
     readonly grace?: number;
     readonly part?: (path: string, part: Json) => void;
@@ -102,7 +108,7 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
     let queue: Effect[] = [...(resumed?.again ?? [])];
     /** Events that no state follows. */
     const notes: MachineEvent[] = [...(resumed?.notes ?? []), ...(resumed?.twice ?? []).map(again)];
-    const clock = runClock({ signal: options.signal, timeout: options.timeout, happened: () => perform.poke() });
+    const clock = runClock({ signal: options.signal, timeout: options.timeout, spent: options.spent, happened: () => perform.poke() });
     const child = childOf(
         options.host,
         (event) => {
@@ -138,6 +144,7 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
             state: waits && store.durable ? machine.save() : undefined,
             usage: outcomes.length === 0 ? undefined : outcomes.reduce<Usage>((sum, one) => addUsage(sum, one.outcome.usage), {}),
             steps: machine.steps,
+            spent: clock.spent(),
             end,
         });
         notes.length = 0;
@@ -193,6 +200,7 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
             };
             perform.abort(failure.message);
             await drained();
+            notes.push(struck(computed === undefined ? null : machine.reach, failure));
             const end = machine.end(failure);
             return finish(computed === undefined ? end : joined(computed, end), []);
         }
@@ -256,6 +264,12 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
 
 function joined(a: Advance, b: Advance): Advance {
     return { ...b, events: [...a.events, ...b.events], effects: [...a.effects, ...b.effects], dropped: [...a.dropped, ...b.dropped] };
+}
+
+/** Where the run's time was up: at the end of a slice of computing, or (`until` null) while every fiber waited. */
+function struck(until: number | null, failure: Failure): MachineEvent {
+    const data = { limit: failure.kind, until, message: failure.message, host: true };
+    return { path: "main", parent: null, kind: "budget", principal: "user", site: null, labels: [], data };
 }
 
 /** The ledger's word that an effect is performed a second time. */

@@ -82,8 +82,8 @@ export function machineOf(info: RunInfo, program: Program, saved: SavedState | n
 const STATES = { waiting: "waiting", slice: "sliced", done: "ended" } as const;
 
 function steppable(machine: Machine): Steppable {
-    const advance = (): Advance => {
-        const { state, effects, events, withdrawn, result } = machine.advance();
+    const advance = (until?: number): Advance => {
+        const { state, effects, events, withdrawn, result } = machine.advance(until);
         return { state: STATES[state], effects, events, dropped: withdrawn, ...(result === undefined ? {} : { end: result }) };
     };
     return {
@@ -102,6 +102,9 @@ function steppable(machine: Machine): Steppable {
         },
         get steps() {
             return machine.usage.steps;
+        },
+        get reach() {
+            return machine.reach;
         },
     };
 }

@@ -107,6 +107,7 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
             over,
             ...(options.signal === undefined ? {} : { signal: options.signal }),
             ...(kept.limits.time === undefined ? {} : { timeout: kept.limits.time }),
+            spent: continued.info.spent,
             ...(on.event === undefined ? {} : { event: on.event }),
             ...(on.part === undefined ? {} : { part: on.part }),
         });

@@ -5,9 +5,10 @@
  *
  * J1: outcomes are told in the order in which they were told before, which is recorded input.
  * J2: events are compared by path, without time, number, run and hashes; those of the host (`host: true`) are not expected.
+ * J3: where the run's time ended it is recorded input too (D6): the same slice, or waiting with the same outcomes.
  */
 import type { Json } from "@remit/language";
-import { type LedgerEvent, type MachineEvent, canonicalJson, comparable } from "@remit/machine";
+import { type Failure, type LedgerEvent, type MachineEvent, canonicalJson, comparable } from "@remit/machine";
 import type { LedgerStore, RunInfo } from "../ledger/store.ts";
 import type { Advance, Steppable } from "./drive.ts";
 
@@ -55,15 +56,15 @@ export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunI
         for (const effect of advance.effects) open.add(effect.path);
         if (advance.state === "ended") end = advance.end;
     };
-    // A run that its host ended (its time was up) ended at the end of a slice or while it waited: the same slices, the same place.
-    const timedOut = over && info.failure?.kind === "limit.time" ? info.failure : null;
+    const strike = over && info.failure?.kind === "limit.time" ? strikeOf(store.events(info.id)) : null;
+    const timeUp = (): void => take(machine.end(info.failure as Failure));
     const run = (): void => {
         for (;;) {
-            const advance = machine.advance();
+            const advance = machine.advance(strike?.until ?? undefined);
             take(advance);
             if (advance.state !== "sliced") return;
-            if (timedOut !== null && machine.steps >= info.steps) {
-                take(machine.end(timedOut));
+            if (strike !== null && strike.until !== null && machine.reach >= strike.until) {
+                timeUp();
                 return;
             }
         }
@@ -74,6 +75,8 @@ export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunI
     for (const { path, outcome } of store.outcomes(info.id)) {
         if (first !== undefined) break;
         outcomes++;
+        // Told, but not looked at before the time was up.
+        if (end !== undefined && strike !== null) continue;
         if (!open.delete(path)) {
             diverge({ path, message: "the ledger has an outcome for this, but the program did not ask for it" });
             break;
@@ -81,7 +84,7 @@ export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunI
         machine.resolve(path, outcome);
         run();
     }
-    if (first === undefined && end === undefined && timedOut !== null) take(machine.end(timedOut));
+    if (first === undefined && end === undefined && strike?.until === null) timeUp();
     if (first === undefined && over && end === undefined)
         diverge({ path: [...open][0] ?? "main", message: "the program asks for this, and the ledger has no outcome for it" });
     if (first === undefined && over && end !== undefined) {
@@ -106,6 +109,15 @@ export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunI
         ...(first === undefined ? {} : { first }),
         ...(end === undefined ? {} : { end }),
     };
+}
+
+/** Where the host ended the run because its time was up; null where the program's own end was that failure. */
+function strikeOf(events: Iterable<LedgerEvent>): { readonly until: number | null } | null {
+    for (const { kind, data } of events) {
+        if (kind !== "budget" || data === null || typeof data !== "object" || Array.isArray(data)) continue;
+        if (data.host === true && data.limit === "limit.time") return { until: typeof data.until === "number" ? data.until : null };
+    }
+    return null;
 }
 
 interface Recorded {

@@ -231,6 +231,22 @@ describe("failures say what they are and lose nothing", () => {
         expect(codeOf(() => openSqlite(join(folder, "none.db"), { config, readOnly: true }))).toBe("readonly");
     });
 
+    test("S2: a file of the version before is brought up, and its runs are there", () => {
+        const store = open();
+        fill(store, "r1", 2);
+        store.close();
+        const db = new DatabaseSync(file);
+        db.exec("ALTER TABLE runs DROP COLUMN spent; PRAGMA user_version = 1");
+        db.close();
+        const again = open();
+        expect(again.run("r1")).toMatchObject({ status: "done", spent: 0 });
+        expect(again.verify("r1").ok).toBe(true);
+        const writer = again.create(newRun("r2"));
+        writer.commit({ spent: 7 });
+        expect(again.run("r2").spent).toBe(7);
+        again.close();
+    });
+
     test("T2: a writer that lost its lease cannot commit", () => {
         const store = open();
         const writer = store.create(newRun("r1"));

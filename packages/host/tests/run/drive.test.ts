@@ -39,6 +39,7 @@ function staged(stages: readonly (readonly Effect[])[], slices = 0): Steppable {
         get steps() {
             return state.steps;
         },
+        reach: 0,
         resolve: (path, outcome) => void answers.set(path, outcome),
         pending: [],
         save: () => ({ kind: "image", json: { stage, answers: [...answers.keys()] } }),
@@ -113,7 +114,10 @@ function setup(fail?: (batch: Batch, n: number) => void): Setup {
 }
 const echo = async (one: Effect): Promise<Outcome> => ({ ok: true, value: one.path, origins: [] });
 const forever = (_one: Effect, io: PerformIO): Promise<Outcome> =>
-    new Promise((_resolve, reject) => io.signal.addEventListener("abort", () => reject(io.signal.reason)));
+    new Promise((_resolve, reject) => {
+        if (io.signal.aborted) reject(io.signal.reason);
+        io.signal.addEventListener("abort", () => reject(io.signal.reason));
+    });
 
 test("D1: each effect is kept as started before it is performed, each outcome before what follows", async () => {
     const { log, run, store } = setup();
@@ -134,6 +138,7 @@ test("one commit an effect: outcome, state and next start together", async () =>
     let at = -1;
     const machine: Steppable = {
         steps: 0,
+        reach: 0,
         resolve: () => undefined,
         pending: [],
         save: () => ({ kind: "delta", json: null }),
@@ -213,6 +218,26 @@ test("the run's time ends it with limit.time, in computing and in waiting", asyn
     expect(end).toMatchObject({ status: "failed", failure: { kind: "limit.time" } });
     const computing = setup();
     expect(await computing.run(staged([[effect("a")]], 1e9), echo, { timeout: 20 })).toMatchObject({ failure: { kind: "limit.time" } });
+});
+
+test("D4: what earlier parts of a run took counts; how much it is is kept with every commit", async () => {
+    const { run, store, batches } = setup();
+    const end = await run(staged([[effect("a")]]), forever, { timeout: 1e7, spent: 1e7 + 5 });
+    expect(end).toMatchObject({ status: "failed", failure: { kind: "limit.time" } });
+    expect(batches.every((batch) => (batch.spent ?? 0) >= 1e7 + 5)).toBe(true);
+    expect(store.run("r").spent).toBeGreaterThanOrEqual(1e7 + 5);
+});
+
+test("D6: where the time was up is kept: at a step, or waiting", async () => {
+    for (const [slices, until] of [
+        [0, null],
+        [1e9, 0],
+    ] as const) {
+        const { run, store } = setup();
+        await run(staged([[effect("a")]], slices), forever, { timeout: 20 });
+        const events = [...store.events("r")].filter((event) => event.kind === "budget");
+        expect(events.map((event) => event.data)).toMatchObject([{ limit: "limit.time", until, host: true }]);
+    }
 });
 
 test("D4: time stands still while a person is asked", async () => {

@@ -361,6 +361,61 @@ test("a run whose time was up in the middle of computing is replayed to the same
     ledger.close();
 });
 
+test("a run whose time was up among iterations that go on at the same moment is replayed to the same place", async () => {
+    const ledger = await openLedger(store());
+    const source = `import tool Work from "host:work"
+main func(input: { items: list[number] }) {
+    sums = parallel for n in input.items max 9 {
+        a = Work.step(n)
+        repeat * 90000 { a += 1 }
+        b = Work.step(a)
+        repeat * 70000 { b = b.max(a) + 1 }
+        Work.step(b)
+    }
+    total = 0
+    repeat * 100000000 { total = total + sums.map(x => x + 1).length }
+    total
+}
+`;
+    const program = await load({ source }, { tools: parallel(() => 3), ledger: ledger.store, concurrency: 4 });
+    for (const time of [40, 90, 140, 220, 350]) {
+        const handle = program.run({ items: [1, 2, 3, 4, 5] }, { limits: { time } });
+        expect(await handle.result).toMatchObject({ status: "failed", failure: { kind: "limit.time" } });
+        expect(ledger.replay(handle.id)).toMatchObject({ equal: true });
+        expect(ledger.verify(handle.id).ok).toBe(true);
+    }
+    ledger.close();
+});
+
+test("the time of a run goes on counting where it is resumed", async () => {
+    const ledger = await openLedger(store());
+    const cancel = new AbortController();
+    const tools = {
+        Work: {
+            double: {
+                repeatable: true,
+                call: async (n: number, io: { signal: AbortSignal }) => {
+                    if (n === 1) return 1;
+                    cancel.abort();
+                    return wait(1e7, 1, { signal: io.signal });
+                },
+            },
+        },
+    };
+    const program = await load({ source: DOUBLE }, { tools, ledger: ledger.store });
+    const handle = program.run({ items: [1, 2] }, { limits: { time: 1e6 }, signal: cancel.signal });
+    expect(await handle.result).toMatchObject({ status: "stopped" });
+    const { spent } = ledger.run(handle.id);
+    expect(spent).toBeLessThan(1e6);
+    // As if the first part had taken nearly all of it.
+    ledger.store.own(handle.id).commit({ spent: 1e6 - 5, end: { status: "stopped" } });
+    const resumed = await ledger.resume(handle.id, { tools });
+    expect(await resumed.result).toMatchObject({ status: "failed", failure: { kind: "limit.time" }, effects: 1 });
+    expect(ledger.run(handle.id).spent).toBeGreaterThanOrEqual(1e6 - 5);
+    expect(ledger.replay(handle.id)).toMatchObject({ equal: true });
+    ledger.close();
+});
+
 test("secrets of the environment stay out of the ledger, however they come in", async () => {
     const ledger = await openLedger(store());
     const secret = "s3cr3t-value-0123456789";

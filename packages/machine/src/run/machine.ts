@@ -106,10 +106,10 @@ export class Machine {
         return inspect(this);
     }
 
-    /** Runs until every fiber waits or ends, or the slice is over. */
-    advance(): Advance {
+    /** Runs until every fiber waits or ends, or the slice is over. `until`: no slice goes beyond this count of steps. */
+    advance(until = Number.POSITIVE_INFINITY): Advance {
         let state: Advance["state"] = "done";
-        if (this.result === null) state = this.work();
+        if (this.result === null) state = this.work(until);
         const { effects, events, withdrawn } = this;
         this.effects = [];
         this.events = [];
@@ -117,9 +117,9 @@ export class Machine {
         return { state, effects, events, withdrawn, ...(this.result === null ? {} : { result: this.result }) };
     }
 
-    private work(): Advance["state"] {
+    private work(until: number): Advance["state"] {
         const { run } = this;
-        this.grant();
+        this.grant(until);
         for (;;) {
             const fiber = this.ready[0];
             if (fiber !== undefined) {
@@ -128,6 +128,7 @@ export class Machine {
                 this.ready.shift();
                 continue;
             }
+            run.given = 0;
             const next = this.inbox.shift();
             if (next === undefined) {
                 run.grant(0);
@@ -142,12 +143,17 @@ export class Machine {
     }
 
     /** Starts a slice: no longer than what is left of the budget, longer than usual where one instruction needs it. */
-    private grant(): void {
+    private grant(until: number): void {
         const usual = this.options.slice ?? DEFAULTS.slice;
         const wanted = Math.max(usual, this.ready[0]?.need ?? 0);
         const left = this.stepLimit - this.run.steps;
         // Below zero where an instruction went beyond the budget: the next one finds it spent.
-        this.run.grant(Math.min(wanted, left, 2 ** 30));
+        this.run.grant(Math.min(wanted, left, 2 ** 30, Math.max(0, until - this.run.steps)));
+    }
+
+    /** Count of steps at which the last slice was over, whether or not an instruction stopped short of it or went a step beyond. */
+    get reach(): number {
+        return this.run.before + this.run.granted;
     }
 
     /** True where no more steps may be granted. */
