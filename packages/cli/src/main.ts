@@ -3,7 +3,7 @@
  * costs only what is used.
  */
 import { Command, CommanderError, Option } from "commander";
-import { EXIT, paint, say, UsageError, watchPipes } from "./io.ts";
+import { EXIT, paint, plain, say, UsageError, watchPipes } from "./io.ts";
 
 const VERSION = "0.1.0";
 
@@ -29,8 +29,8 @@ async function explain(error: unknown): Promise<number> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     const red = paint(process.stderr);
     if (error instanceof UsageError) {
-        say(`${red("red", "error")}: ${error.message}`);
-        if (error.hint) say(`  ${error.hint}`);
+        say(`${red("red", "error")}: ${plain(error.message)}`);
+        if (error.hint) say(`  ${plain(error.hint)}`);
         return EXIT.usage;
     }
     const { showError } = await import("./failure.ts");

@@ -4,20 +4,22 @@
  * Y1: standard output gets the value, once, and nothing else.
  * Y2: the first Ctrl-C stops the run in good order, the second one ends the process.
  */
-import { closeSync, openSync, writeSync } from "node:fs";
-import { resolve } from "node:path";
+import { closeSync, openSync, statSync, writeSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { ledgerPath, type LoadOptions, type RunHandle, type RunResult } from "@remit/host";
 import type { Json } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
 import { dollars, milliseconds, whole } from "./amounts.ts";
 import { showFailure } from "./failure.ts";
-import { count, duration, EXIT, paint, plain, printJson, say } from "./io.ts";
+import { count, duration, EXIT, paint, plain, printJson, say, UsageError } from "./io.ts";
 import { type Progress, progress, silent } from "./progress.ts";
 
 export interface Watch {
     readonly signal: AbortSignal;
     readonly progress: Progress;
     readonly event: (event: LedgerEvent) => void;
+    /** When the command began, for how long it took. */
+    readonly begun: number;
     end(): void;
 }
 
@@ -40,6 +42,7 @@ export function watched(options: Options): Watch {
     process.on("SIGTERM", stop);
     return {
         signal: abort.signal,
+        begun: Date.now(),
         progress: shown,
         event(event) {
             if (file !== null && !ended) writeSync(file, `${JSON.stringify(event)}\n`);
@@ -83,10 +86,25 @@ export function loadOptions(options: Options, watch: Watch): LoadOptions {
 export function hostOptions(options: Options): Pick<LoadOptions, "model" | "workspace" | "trust" | "record"> {
     return {
         ...(options["model"] === undefined ? {} : { model: String(options["model"]) }),
-        ...(options["workspace"] === undefined ? {} : { workspace: resolve(String(options["workspace"])) }),
+        ...(options["workspace"] === undefined ? {} : { workspace: folder(String(options["workspace"]), "--workspace") }),
         ...(options["trust"] ? { trust: true } : {}),
-        ...(options["record"] === undefined ? {} : { record: resolve(String(options["record"])) }),
+        ...(options["record"] === undefined ? {} : { record: writable(String(options["record"]), "--record") }),
     };
+}
+
+/** A folder that is there: what a tool would only find missing later is said now. */
+function folder(path: string, option: string): string {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined) throw new UsageError(`${option}: there is no folder ${path}`);
+    if (!found.isDirectory()) throw new UsageError(`${option}: ${path} is not a folder`);
+    return resolve(path);
+}
+
+/** A file that can be written, in a folder that is there; said before anything is paid for. */
+function writable(path: string, option: string): string {
+    folder(dirname(resolve(path)), option);
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`${option}: ${path} is a folder`);
+    return resolve(path);
 }
 
 export function handlers(options: Options, watch: Watch): NonNullable<LoadOptions["on"]> {
@@ -115,7 +133,6 @@ export async function finish(
     watch: Watch,
     options: Options & { root: string; answered?: () => readonly { readonly text: string }[] },
 ): Promise<number> {
-    const begun = Date.now();
     const result = await handle.result;
     watch.end();
     if (options["trace"]) {
@@ -125,7 +142,7 @@ export async function finish(
         process.stderr.write(`${traceText(events, { paint: paint(process.stderr) as never })}\n`);
     }
     if (!options["quiet"] && !options["json"]) {
-        summary(result, Date.now() - begun);
+        summary(result, Date.now() - watch.begun);
         // which model answered, and the one line that puts a better one in its place
         for (const text of new Set(options.answered?.().map((one) => one.text))) say(plain(text));
     }

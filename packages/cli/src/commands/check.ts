@@ -3,12 +3,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { checkFile } from "@remit/host";
 import { applyFixes, type Diagnostic, type Fix, type Source, source } from "@remit/language";
 import { showDiagnostics } from "../diagnostics.ts";
+import { eachFile } from "../files.ts";
 import { EXIT, paint, printJson, say } from "../io.ts";
 
 export default async function check(args: string[], options: Record<string, unknown>): Promise<number> {
     const found = new Map<string, Diagnostic>();
     const sources = new Map<string, Source>();
-    for (const file of args) {
+    const unread = await eachFile(args, async (file) => {
         let checked = await checkFile(file);
         if (options["fix"]) {
             let fixed = 0;
@@ -28,13 +29,13 @@ export default async function check(args: string[], options: Record<string, unkn
         // a file that two programs import is told about once
         for (const one of checked.diagnostics) found.set(`${one.file}:${one.range.start}:${one.range.end}:${one.code}`, one);
         for (const [name, text] of checked.texts) sources.set(name, source(text, name));
-    }
+    });
     const all = [...found.values()];
     const errors = all.filter((one) => one.severity === "error").length;
     const warnings = all.filter((one) => one.severity === "warning").length;
     if (options["json"]) {
         printJson(all as never);
-        return errors > 0 ? EXIT.failed : EXIT.ok;
+        return errors > 0 || unread ? EXIT.failed : EXIT.ok;
     }
     showDiagnostics(all, sources, { notes: true });
     const colour = paint(process.stderr);
@@ -42,10 +43,11 @@ export default async function check(args: string[], options: Record<string, unkn
         ...(errors ? [`${errors} ${errors === 1 ? "error" : "errors"}`] : []),
         ...(warnings ? [`${warnings} ${warnings === 1 ? "warning" : "warnings"}`] : []),
     ];
+    if (unread && errors === 0) return EXIT.failed;
     say(
         errors === 0
             ? colour("green", counted.length ? `no errors, ${counted.join(", ")}` : "no errors")
             : colour("red", counted.join(", ")),
     );
-    return errors > 0 ? EXIT.failed : EXIT.ok;
+    return errors > 0 || unread ? EXIT.failed : EXIT.ok;
 }

@@ -1,33 +1,35 @@
 /** `remit fmt`: one layout, comments kept; `--fix` also rewrites old spellings. A file with syntax errors is left alone. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { applyFixes, format, parse, printForm, source, validateProgram } from "@remit/language";
 import { showDiagnostics } from "../diagnostics.ts";
-import { EXIT, print, say, UsageError } from "../io.ts";
+import { EXIT, plain, print, say, UsageError } from "../io.ts";
+import { eachFile } from "../files.ts";
+import { readText } from "../text.ts";
 
 export default async function fmt(args: string[], options: Record<string, unknown>): Promise<number> {
     if (options["fix"] && options["check"]) throw new UsageError("--fix and --check cannot be used together");
     let failed = false;
-    for (const file of args) {
-        const before = readFileSync(file, "utf8");
+    const unread = await eachFile(args, (file) => {
+        const before = readText(file);
         if (file.endsWith(".json")) {
             print(fromForm(before, file));
-            continue;
+            return;
         }
         const after = formatted(before, file, options["fix"] === true);
         if (after === null) failed = true;
         else if (options["check"]) {
             if (after !== before) {
                 failed = true;
-                say(`${file}: not formatted`);
+                say(`${plain(file)}: not formatted`);
             }
         } else if (options["fix"]) {
             if (after !== before) {
                 writeFileSync(file, after);
-                say(`${file}: formatted`);
+                say(`${plain(file)}: formatted`);
             }
         } else print(after);
-    }
-    return failed ? EXIT.failed : EXIT.ok;
+    });
+    return failed || unread ? EXIT.failed : EXIT.ok;
 }
 
 /** Null where the file has errors, which are shown. */
@@ -46,7 +48,7 @@ function formatted(text: string, file: string, fix: boolean): string | null {
     const errors = tree.diagnostics.filter((one) => one.severity === "error");
     if (errors.length > 0) {
         showDiagnostics(errors, new Map([[file, from]]));
-        say(`${file}: left as it is`);
+        say(`${plain(file)}: left as it is`);
         return null;
     }
     return format(tree);

@@ -1,11 +1,11 @@
 /** `remit run`: a program from its file to its value. */
-import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { load } from "@remit/host";
 import type { Json } from "@remit/language";
 import { showDiagnostics } from "../diagnostics.ts";
 import { EXIT, UsageError } from "../io.ts";
 import { finish, loadOptions, watched } from "../running.ts";
+import { decoded, readText } from "../text.ts";
 
 export default async function run(args: string[], given: Record<string, unknown>): Promise<number> {
     const options = agentScript(given);
@@ -60,8 +60,8 @@ function agentScript(given: Record<string, unknown>): Record<string, unknown> {
 
 async function readInput(text: string | undefined): Promise<Json> {
     if (text === undefined) return {};
-    if (text === "-") return parsed(await new Response(process.stdin as never).text(), "standard input");
-    if (text.startsWith("@")) return parsed(readFileSync(text.slice(1), "utf8"), text.slice(1));
+    if (text === "-") return parsed(decoded(await new Response(process.stdin as never).arrayBuffer(), "standard input"), "standard input");
+    if (text.startsWith("@")) return parsed(readText(text.slice(1)), text.slice(1));
     return parsed(text, "--input");
 }
 

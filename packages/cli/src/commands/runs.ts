@@ -1,6 +1,7 @@
 /** `remit runs`: what the ledger holds, newest first. */
 import type { RunInfo } from "@remit/host";
-import { EXIT, count, duration, paint, plain, print, printJson, say, table } from "../io.ts";
+import { whole } from "../amounts.ts";
+import { EXIT, UsageError, count, duration, paint, plain, print, printJson, say, table } from "../io.ts";
 import { openForReading } from "../ledger.ts";
 
 /** The word shown for a run's state: a run whose process is gone is interrupted, whatever it was doing. */
@@ -9,6 +10,8 @@ export function stateOf(run: RunInfo): string {
 }
 
 export default async function runs(_args: string[], options: Record<string, unknown>): Promise<number> {
+    const limit = whole(String(options["limit"] ?? "20"), "--limit");
+    if (limit === 0) throw new UsageError("--limit takes a number above 0");
     const store = await openForReading(options);
     if (store === null) {
         say("No runs yet: `remit run FILE` makes the first one.");
@@ -16,7 +19,6 @@ export default async function runs(_args: string[], options: Record<string, unkn
         return EXIT.ok;
     }
     try {
-        const limit = Math.max(1, Number.parseInt(String(options["limit"] ?? "20"), 10) || 20);
         const open = (run: RunInfo): boolean => ["interrupted", "waiting", "stopped"].includes(stateOf(run));
         const found = options["waiting"] ? store.runs().filter(open).slice(0, limit) : store.runs(limit);
         if (options["json"]) {
@@ -41,7 +43,7 @@ export default async function runs(_args: string[], options: Record<string, unkn
                 String(run.effects),
                 tokens ? count(tokens) : "",
                 cost,
-                plain(run.file),
+                plain(run.file).replace(/\s/g, " "),
             ];
         });
         const text = table(rows, ["RUN", "STARTED (UTC)", "STATE", "TOOK", "EFFECTS", "TOKENS", "COST", "PROGRAM"]);

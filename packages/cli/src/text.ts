@@ -1,0 +1,24 @@
+/**
+ * Files and streams that a command reads as text.
+ *
+ * T1: what is not UTF-8 is refused: read otherwise it would be changed without a word, and lost where it is written back.
+ * A byte order mark is dropped.
+ */
+import { readFileSync } from "node:fs";
+import { plain, UsageError } from "./io.ts";
+
+/** The text of a file. Throws Node's errors where it cannot be read, `UsageError` where it is no text. */
+export function readText(file: string): string {
+    return decoded(readFileSync(file), file);
+}
+
+/** `from`: what the bytes are called in the message. */
+export function decoded(bytes: ArrayBuffer | Uint8Array, from: string): string {
+    try {
+        return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    } catch (error) {
+        // the decoder's one failure
+        if (!(error instanceof TypeError)) throw error;
+        throw new UsageError(`${plain(from)} is not UTF-8 text`, "it is a binary file, or in another encoding");
+    }
+}

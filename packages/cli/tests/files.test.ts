@@ -1,0 +1,75 @@
+/** Files and options that a person gets wrong: said in one message, nothing lost, every other file still dealt with. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const bin = fileURLToPath(new URL("../bin/remit.mjs", import.meta.url));
+let room = "";
+beforeAll(() => {
+    room = mkdtempSync(join(tmpdir(), "remit-files-"));
+    writeFileSync(join(room, "good.remit"), "main agent {\n    main func(input: { name?: string }) {\n        input.name\n    }\n}\n");
+    writeFileSync(join(room, "latin.remit"), Buffer.from('// caf\xe9\nmain agent {   main func() { return "\xe9" } }\n', "latin1"));
+    writeFileSync(join(room, "latin.json"), Buffer.from('{"name": "\xe9"}', "latin1"));
+    writeFileSync(join(room, "bom.json"), '\ufeff{"name": "Ada"}');
+    writeFileSync(join(room, "escape.json"), '{"name": \u001b]0;title\u0007 }');
+});
+afterAll(() => rmSync(room, { recursive: true, force: true }));
+
+function remit(...args: string[]): { code: number | null; out: string; err: string } {
+    const env = { ...process.env, XDG_STATE_HOME: room, XDG_CACHE_HOME: room, XDG_CONFIG_HOME: room, NO_COLOR: "1" };
+    const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], { cwd: room, env, encoding: "utf8", input: "" });
+    return { code: status, out: stdout, err: stderr };
+}
+
+test("fmt leaves a file in another encoding as it is", () => {
+    const before = readFileSync(join(room, "latin.remit"));
+    expect(remit("fmt", "--fix", "latin.remit")).toMatchObject({ code: 2, err: expect.stringContaining("latin.remit is not UTF-8 text") });
+    expect(readFileSync(join(room, "latin.remit")).equals(before)).toBe(true);
+});
+
+test("an input in another encoding is refused, a byte order mark is not", () => {
+    expect(remit("run", "good.remit", "--input", "@latin.json")).toMatchObject({ code: 2, out: "" });
+    expect(remit("run", "good.remit", "--quiet", "--input", "@bom.json")).toEqual({ code: 0, out: '"Ada"\n', err: "" });
+});
+
+test("no message brings control characters of a file to the terminal", () => {
+    const { code, err } = remit("run", "good.remit", "--input", "@escape.json");
+    expect(code).toBe(2);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+    expect(err).not.toMatch(/[\u0007\u001b]/);
+});
+
+test.each(["check", "fmt"])("%s tells about every file that cannot be read, and deals with the others", (command) => {
+    const { code, out, err } = remit(
+        command,
+        ...(command === "fmt" ? ["--check"] : []),
+        "missing.remit",
+        "latin.remit",
+        ".",
+        "good.remit",
+        "bad",
+    );
+    expect(code).toBe(1);
+    expect(out).toBe("");
+    expect(
+        err
+            .trim()
+            .split("\n")
+            .filter((line) => /missing\.remit|latin\.remit|folder|bad/.test(line)),
+    ).toHaveLength(4);
+    expect(err).not.toContain("no errors");
+});
+
+test.each([
+    [["run", "good.remit", "--workspace", "nowhere"], "there is no folder nowhere"],
+    [["run", "good.remit", "--workspace", "good.remit"], "is not a folder"],
+    [["run", "good.remit", "--record", "."], "is a folder"],
+    [["run", "good.remit", "--record", "nowhere/out.json"], "there is no folder"],
+    [["runs", "--limit", "many"], "--limit takes a whole number"],
+    [["runs", "--limit", "0"], "--limit takes a number above 0"],
+])("%j is refused before anything happens", (args, words) => {
+    expect(remit(...args)).toMatchObject({ code: 2, out: "", err: expect.stringContaining(words) });
+});
