@@ -1,0 +1,211 @@
+/**
+ * The JSON Schema of a continuation: a whole image, or a delta that follows the document before it.
+ *
+ * Boundary: the shapes of `run/save.ts` as tables. Whether ids, labels and frames fit the program and the documents before is for the loader.
+ * The state of a running `generate` is the machine's own and open here; the version of the engine stands for it.
+ */
+import {
+    type Cell,
+    CONTINUATION,
+    type Continuation,
+    type EntryDoc,
+    type FailDoc,
+    type FiberDoc,
+    type FrameDoc,
+    type NativeDoc,
+    type PendingDoc,
+    type ThingDoc,
+} from "../run/save.ts";
+import type { CapabilityKind } from "../value/value.ts";
+import {
+    any,
+    count,
+    empty,
+    flag,
+    is,
+    json,
+    list,
+    nothing,
+    number,
+    one,
+    orNull,
+    record,
+    ref,
+    type Schema,
+    says,
+    schemaOf,
+    text,
+} from "./build.ts";
+import { EFFECT_DEFS } from "./effect.ts";
+
+type Native<K extends string> = Extract<NativeDoc, { readonly kind: K }>;
+type CellOf<K extends string> = Extract<Cell, { readonly [key in K]: unknown }>;
+type ThingOf<K extends string> = Extract<ThingDoc, { readonly [key in K]: unknown }>;
+
+const CAPABILITIES: { readonly [K in CapabilityKind]: true } = {
+    tool: true,
+    llm: true,
+    agent: true,
+    memory: true,
+    func: true,
+    skill: true,
+};
+
+const tuple = (...of: readonly Schema[]): Schema => ({ type: "array", prefixItems: [...of], items: false, minItems: of.length });
+
+const CELL: Schema = any(
+    nothing,
+    flag,
+    number,
+    text,
+    says(record<CellOf<"r">>({ r: count }, {}), "a list or object of the heap"),
+    says(record<CellOf<"l">>({ l: { type: "integer", minimum: 1 }, v: ref("Cell") }, {}), "a value with a set of labels"),
+    says(
+        record<CellOf<"c">>({ c: tuple(one(Object.keys(CAPABILITIES)), count, text, orNull(text)) }, {}),
+        "a capability: kind, file, name, agent",
+    ),
+    says(record<CellOf<"n">>({ n: one(["-0", "Infinity", "-Infinity", "NaN"]) }, {}), "a number that JSON has no text for"),
+);
+
+const THING: Schema = any(
+    record<ThingOf<"list">>({ id: count, list: list(ref("Cell")) }, { o: count, at: count }),
+    record<ThingOf<"keys">>({ id: count, keys: list(text), values: list(ref("Cell")) }, { o: count, at: count }),
+);
+
+const NATIVE: Schema = any(
+    record<Native<"effect">>({ kind: is("effect"), path: text }, {}),
+    record<Native<"generate">>(
+        {
+            kind: is("generate"),
+            path: text,
+            state: { type: "object" },
+            waiting: list(text),
+            outcomes: list(orNull(ref("Outcome"))),
+        },
+        {},
+    ),
+    record<Native<"parallel">>(
+        {
+            kind: is("parallel"),
+            path: text,
+            prefix: text,
+            items: ref("Cell"),
+            label: count,
+            next: count,
+            running: count,
+            done: ref("Cell"),
+            failures: list(record<Native<"parallel">["failures"][number]>({ index: count, fail: ref("Fail") }, {})),
+        },
+        {},
+    ),
+);
+
+const FRAME = record<FrameDoc>(
+    {
+        fn: count,
+        body: count,
+        pc: count,
+        locals: list(ref("Cell")),
+        path: text,
+        parent: orNull(text),
+        agent: orNull(tuple(count, text)),
+        principal: text,
+        site: orNull(ref("Site")),
+        native: orNull(ref("Native")),
+    },
+    {},
+);
+
+const FIBER = record<FiberDoc>(
+    {
+        id: count,
+        parent: orNull(count),
+        index: count,
+        base: count,
+        from: says(count, "frames below it are as they were"),
+        frames: list(ref("Frame")),
+        need: count,
+        waiting: orNull(text),
+    },
+    {},
+);
+
+const ENTRY = record<EntryDoc>(
+    {
+        fn: count,
+        args: list(json),
+        absent: list(count),
+        questions: list(
+            record<EntryDoc["questions"][number]>(
+                { name: text, contract: ref("Contract"), param: count, field: orNull(text) },
+                { description: text },
+            ),
+        ),
+        origins: list(text),
+    },
+    {},
+);
+
+/** What images and deltas have in common. */
+type Common = Omit<Continuation, "form" | "labels" | "gone" | "answered" | "imports">;
+type ImageDoc = Common & Pick<Continuation, "form" | "labels" | "gone" | "answered"> & { readonly imports: readonly Cell[] };
+type DeltaDoc = Common & Pick<Continuation, "form" | "labels" | "gone" | "answered">;
+
+const COMMON = {
+    version: is(CONTINUATION.version),
+    engine: is(CONTINUATION.engine),
+    program: says(text, "hash of the program form"),
+    run: text,
+    seq: says(count, "counts saves; a delta follows the document before it"),
+    heap: list(ref("Thing")),
+    fibers: list(ref("Fiber")),
+    asked: says(list(ref("Pending")), "effects without an outcome, not yet written"),
+    inbox: list(record<Continuation["inbox"][number]>({ path: text, outcome: ref("Outcome") }, {})),
+    ready: list(count),
+    entry: orNull(ref("Entry")),
+    budgets: record<Continuation["budgets"]>(
+        { tokens: number, usd: number, calls: number, turns: number, bytes: number, given: number },
+        {},
+    ),
+    steps: count,
+    nextFiber: count,
+    framesUntil: count,
+    ended: flag,
+};
+
+const labelsFrom = (from: Schema): Schema => record<Continuation["labels"]>({ from, sets: list(list(text)) }, {});
+
+const IMAGE = record<ImageDoc>(
+    { ...COMMON, form: is("image"), labels: labelsFrom(is(1)), gone: empty, answered: empty, imports: list(ref("Cell")) },
+    {},
+);
+const DELTA = record<DeltaDoc>(
+    {
+        ...COMMON,
+        form: is("delta"),
+        labels: labelsFrom(count),
+        gone: says(list(count), "fibers that ended"),
+        answered: says(list(text), "effects that have their outcome"),
+    },
+    {},
+);
+
+/** Images and deltas, with the definitions of effects and outcomes that stand in them. */
+export function continuationJsonSchema(): Schema {
+    return schemaOf("continuation-1", `Remit continuation (${CONTINUATION.engine})`, ["Image", "Delta"], {
+        Image: IMAGE,
+        Delta: DELTA,
+        Cell: CELL,
+        Thing: THING,
+        Fiber: FIBER,
+        Frame: FRAME,
+        Native: NATIVE,
+        Fail: record<FailDoc>(
+            { kind: ref("FailureKind"), message: text, site: orNull(ref("Site")), labels: count, whole: flag },
+            { detail: json, hint: text },
+        ),
+        Pending: record<PendingDoc>({ effect: ref("Effect"), fiber: count, slot: count, origin: text }, {}),
+        Entry: ENTRY,
+        ...EFFECT_DEFS,
+    });
+}

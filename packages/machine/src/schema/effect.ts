@@ -1,0 +1,186 @@
+/**
+ * The JSON Schema of effects and outcomes: what passes between the machine and a host.
+ *
+ * Boundary: the shapes of `effect.ts` as tables. What the value of an outcome has to be follows from the effect that it answers: the
+ * definitions `ModelReply`, `CountReply` and `ToolDescription` say it where the machine reads the value.
+ */
+import type { Contract, Field, Site } from "@remit/language";
+import {
+    type AskRequest,
+    type CountReply,
+    type Effect,
+    type EffectKind,
+    FAILURE_KINDS,
+    type Failure,
+    type InputRequest,
+    type MemoryRequest,
+    type Message,
+    type ModelCount,
+    type ModelReply,
+    type ModelTurn,
+    type Outcome,
+    type Part,
+    type Reading,
+    type ToolCall,
+    type ToolDescription,
+    type ToolOffer,
+    type ToolRequest,
+    type Usage,
+} from "../effect.ts";
+import { any, count, flag, is, json, list, named, number, one, orNull, record, ref, type Schema, says, schemaOf, text } from "./build.ts";
+
+type Of<T, K extends string> = Extract<T, { readonly type: K }>;
+type Said<K extends string> = Extract<Message, { readonly role: K }>;
+
+export const SITE: Schema = record<Site>({ file: text, line: count, column: count }, { endLine: count, endColumn: count });
+
+const CONTRACT: Schema = any(
+    record<{ type: string }>({ type: one(["string", "number", "boolean", "json", "none"]) }, {}),
+    record<Of<Contract, "list">>({ type: is("list") }, { item: ref("Contract") }),
+    record<Of<Contract, "object">>({ type: is("object"), fields: list(ref("Field")) }, {}),
+    record<Of<Contract, "literal">>({ type: is("literal"), value: { type: ["string", "number", "boolean", "null"] } }, {}),
+    record<Of<Contract, "union">>({ type: is("union"), of: list(ref("Contract")) }, {}),
+    record<Of<Contract, "optional">>({ type: is("optional"), of: ref("Contract") }, {}),
+    record<Of<Contract, "ref">>({ type: is("ref"), name: text }, {}),
+);
+
+const MODEL = record<ModelTurn["model"]>({ name: text, uri: text }, {});
+
+const MESSAGE: Schema = any(
+    record<Said<"system">>({ role: is("system"), content: text }, {}),
+    record<Said<"user">>({ role: is("user"), content: list(ref("Part")) }, {}),
+    record<Said<"assistant">>({ role: is("assistant"), content: text }, { calls: list(ref("ToolCall")) }),
+    record<Said<"tool">>({ role: is("tool"), call: text, name: text, result: json }, {}),
+);
+
+const TURN = record<ModelTurn>(
+    { op: is("turn"), model: MODEL, messages: list(ref("Message")), strict: flag, stream: flag, debug: flag, label: text },
+    {
+        contract: ref("Contract"),
+        shapes: named(ref("Contract")),
+        maxOutput: number,
+        temperature: number,
+        think: any(flag, one(["auto", "low", "medium", "high"])),
+        tools: list(ref("ToolOffer")),
+    },
+);
+
+const COUNT = record<ModelCount>(
+    {
+        op: is("count"),
+        model: MODEL,
+        items: list(record<ModelCount["items"][number]>({ pieces: list(text), whole: flag, max: number, keep: one(["start", "end"]) }, {})),
+    },
+    {},
+);
+
+const MEMORY = record<MemoryRequest>({ memory: text, uri: text, file: text, arg: json }, {});
+
+/** The request of each kind of effect. */
+export const REQUESTS: { readonly [K in EffectKind]: Schema } = {
+    model: any(TURN, COUNT),
+    tool: record<ToolRequest>(
+        { op: one(["call", "describe"]), tool: text, uri: text, file: text },
+        { method: text, args: list(json), chosenBy: one(["program", "model"]) },
+    ),
+    agent: json,
+    author: json,
+    ask: record<AskRequest>({ question: text, detail: json, options: list(text) }, {}),
+    input: record<InputRequest>({ name: text, contract: ref("Contract") }, { description: text }),
+    recall: MEMORY,
+    remember: MEMORY,
+    sleep: json,
+    clock: json,
+    random: json,
+};
+
+const KINDS = Object.keys(REQUESTS) as EffectKind[];
+
+function effectOf(kind: EffectKind): Schema {
+    return record<Effect>(
+        {
+            path: says(text, "unique in a run"),
+            kind: is(kind),
+            principal: text,
+            site: orNull(ref("Site")),
+            request: REQUESTS[kind],
+            labels: says(list(text), "origins of everything in the request, sorted"),
+        },
+        { deadline: says(number, "milliseconds") },
+    );
+}
+
+const REPLY = record<ModelReply>(
+    { text, finish: one(["stop", "length", "tool", "refusal", "other"]), model: text },
+    {
+        value: json,
+        error: record<NonNullable<ModelReply["error"]>>(
+            { kind: one(["not_json", "truncated", "ambiguous", "refused", "empty", "shape"]), message: text },
+            { rejected: json },
+        ),
+        reading: record<Reading>({ from: text, repairs: list(text), constrained: flag }, {}),
+        calls: list(ref("ToolCall")),
+        thinking: text,
+        retries: count,
+        notes: list(text),
+    },
+);
+
+/** What the continuation has in common with an effect as it is handed out. */
+export const EFFECT_DEFS: { readonly [name: string]: Schema } = {
+    Effect: any(...KINDS.map((kind) => ref(`Effect.${kind}`))),
+    ...Object.fromEntries(KINDS.map((kind) => [`Effect.${kind}`, effectOf(kind)])),
+    Outcome: any(
+        record<Extract<Outcome, { readonly ok: true }>>(
+            { ok: is(true), value: json, origins: says(list(text), "origins of the value") },
+            { usage: ref("Usage") },
+        ),
+        record<Extract<Outcome, { readonly ok: false }>>({ ok: is(false), failure: ref("Failure") }, { usage: ref("Usage") }),
+    ),
+    Failure: record<Failure>({ kind: ref("FailureKind"), message: text }, { site: orNull(ref("Site")), detail: json, hint: text }),
+    FailureKind: one(Object.keys(FAILURE_KINDS)),
+    Usage: says(
+        record<Usage>({}, { input: number, cached: number, output: number, reasoning: number, usd: number }),
+        "tokens; usd where the price is known",
+    ),
+    Site: SITE,
+    Contract: CONTRACT,
+    Field: record<Field>({ name: text, contract: ref("Contract") }, { optional: flag, default: json, description: text }),
+    Message: MESSAGE,
+    Part: any(
+        record<Of<Part, "text">>({ type: is("text"), text }, {}),
+        record<Of<Part, "file">>({ type: is("file"), mediaType: text, data: says(text, "base64") }, {}),
+    ),
+    ToolCall: record<ToolCall>({ id: text, name: text, args: json }, { provider: json }),
+    ToolOffer: record<ToolOffer>({ name: text, input: says(json, "JSON Schema of the arguments") }, { description: text }),
+};
+
+/** Outcome values that the machine reads. */
+const VALUES: { readonly [name: string]: Schema } = {
+    ModelReply: says(REPLY, "value of a model turn"),
+    CountReply: says(
+        record<CountReply>(
+            {
+                tokenizer: text,
+                items: list(record<CountReply["items"][number]>({ fits: number, tokens: number, total: number }, {})),
+            },
+            {},
+        ),
+        "value of a count of tokens",
+    ),
+    ToolDescription: says(
+        record<ToolDescription>(
+            {
+                methods: list(
+                    record<ToolDescription["methods"][number]>({ name: text, input: json, readOnly: flag }, { description: text }),
+                ),
+            },
+            {},
+        ),
+        "value of a tool's description",
+    ),
+};
+
+export function effectJsonSchema(): Schema {
+    return schemaOf("effect-1", "Remit effect or outcome", ["Effect", "Outcome"], { ...EFFECT_DEFS, ...VALUES });
+}

@@ -1,0 +1,11 @@
+/** The schemas that are published, by file name without its ending. */
+import type { Schema } from "./build.ts";
+import { continuationJsonSchema } from "./continuation.ts";
+import { effectJsonSchema } from "./effect.ts";
+import { ledgerEventJsonSchema } from "./ledger.ts";
+
+export const PUBLISHED: { readonly [name: string]: () => Schema } = {
+    "effect-1": effectJsonSchema,
+    "ledger-event-1": ledgerEventJsonSchema,
+    "continuation-1": continuationJsonSchema,
+};
