@@ -281,25 +281,20 @@ export class Emitter {
     private assign(s: StmtForm & { kind: "assign" }): void {
         const { lifter } = this;
         if (s.target.kind === "name") {
-            if (this.cx.scope.isFenced(s.target.name)) {
+            const known = this.cx.scope.find(s.target.name);
+            if (this.cx.scope.isFenced(s.target.name) || (s.op !== "=" && known === 0)) {
                 // Fails before its value is computed, as it does in closures.
                 this.emit(OP.DO, step(this.cx, s));
                 return;
             }
-            const known = this.cx.scope.find(s.target.name);
             let value = s.value;
             if (lifter.lifts(value)) {
                 if (s.op !== "=" && known !== 0)
                     value = lifter.lift({ kind: "binary", op: s.op === "+=" ? "+" : "-", left: s.target, right: s.value, at: s.at });
                 else value = lifter.lift(value);
                 // A call's result goes straight into the variable.
-                if (
-                    lifter.retarget(value, () =>
-                        this.cx.scope.isFenced((s.target as { name: string }).name)
-                            ? 0
-                            : slotFor(this.cx, (s.target as { name: string }).name),
-                    )
-                ) {
+                const { name } = s.target;
+                if (lifter.retarget(value, () => slotFor(this.cx, name))) {
                     if (known === 0) this.named(s.target.name, this.cx.scope.find(s.target.name));
                     return;
                 }

@@ -15,7 +15,7 @@ export interface Limits {
     readonly calls?: number;
     /** Model turns. */
     readonly turns?: number;
-    /** Bytes of data that growing values may take, all in all. */
+    /** Bytes of data that growing values take and that requests and events hand out, all in all. */
     readonly bytes?: number;
     /** Milliseconds; kept by the host, which calls `exceed`. */
     readonly time?: number;

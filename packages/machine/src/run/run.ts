@@ -14,8 +14,8 @@ import { Heap, type Owner, type Value } from "../value/value.ts";
 /** Most that one value may take: a string of 64 Mi UTF-16 units. */
 const MAX_VALUE_BYTES = 128 * 1024 * 1024;
 
-/** Most that a run may put into requests and events, all in all. */
-const MAX_GIVEN = 4 * 1024 ** 3;
+/** Most that a run may put into requests and events from one outcome to the next. */
+const MAX_GIVEN = 1024 ** 3;
 
 export class Run implements RunState {
     readonly heap: Heap;
@@ -74,13 +74,19 @@ export class Run implements RunState {
     charge(bytes: number): void {
         this.bytes += bytes;
         if (bytes > MAX_VALUE_BYTES) throw new Fail("limit.bytes", `one value may take ${MAX_VALUE_BYTES} bytes`, { whole: true });
-        if (this.bytes > this.maxBytes) throw new Fail("limit.bytes", `the run may make ${this.maxBytes} bytes of data`, { whole: true });
+        if (this.bytes > this.maxBytes) throw this.tooMuch();
     }
 
     /** Bytes handed to the host in requests and events. */
     give(bytes: number): void {
         this.given += bytes;
-        if (this.given > MAX_GIVEN) throw new Fail("limit.bytes", `a run may hand out ${MAX_GIVEN} bytes of data`, { whole: true });
+        this.bytes += bytes;
+        if (this.given > MAX_GIVEN) throw new Fail("limit.bytes", `a run may hand out ${MAX_GIVEN} bytes of data at once`, { whole: true });
+        if (this.bytes > this.maxBytes) throw this.tooMuch();
+    }
+
+    private tooMuch(): Fail {
+        return new Fail("limit.bytes", `the run may make ${this.maxBytes} bytes of data`, { whole: true });
     }
 
     // ---- stretches ----

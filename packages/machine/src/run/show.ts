@@ -22,7 +22,7 @@ export function show(value: Value, labels: Labels): { json: Json; labels: number
             met = labels.union(met, v.l);
             v = v.v;
         }
-        size += typeof v === "string" ? 8 + 2 * v.length : v !== null && typeof v === "object" ? 48 : 8;
+        size += typeof v === "string" ? 8 + 2 * v.length : v !== null && typeof v === "object" ? 200 : 8;
         if (size > MAX_SHOWN) return "[Large]";
         if (typeof v === "number" && !Number.isFinite(v)) return String(v);
         if (v === null || typeof v !== "object") return v;

@@ -10,7 +10,7 @@ import type { Labels } from "./label.ts";
 import { Capability, type Heap, Labelled, List, type Obj, type Raw, type Value } from "./value.ts";
 
 export const MAX_DEPTH = 500;
-/** About how many bytes one value may take as JSON: 48 for each list and object in it, 8 for each other value, 2 for each UTF-16 unit. */
+/** About how many bytes one value may take as JSON: 200 for each list and object in it, 8 for each other value, 2 for each UTF-16 unit. */
 export const MAX_SIZE = 128 * 1024 * 1024;
 
 export function fromJson(json: Json, heap: Heap, depth = 0): Raw {
@@ -30,7 +30,7 @@ export function toJson(value: Value, labels: Labels): { json: Json; labels: numb
             met = labels.union(met, v.l);
             v = v.v;
         }
-        size += typeof v === "string" ? 8 + 2 * v.length : v !== null && typeof v === "object" ? 48 : 8;
+        size += typeof v === "string" ? 8 + 2 * v.length : v !== null && typeof v === "object" ? 200 : 8;
         if (size > MAX_SIZE) throw new Fail("limit.bytes", `one value may take ${MAX_SIZE} bytes as JSON`, { whole: true });
         if (typeof v === "number" && !Number.isFinite(v)) throw new Fail("value", `${v} cannot be written as JSON`, { labels: met });
         if (v === null || typeof v !== "object") return v;

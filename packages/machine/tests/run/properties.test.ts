@@ -2,10 +2,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { MachineEvent } from "../../src/index.ts";
-import { type Ran, runAll } from "./forms.ts";
+import type { Program } from "@remit/language";
+import { type How, type Ran, runAll as run } from "./forms.ts";
 import { randomProgram } from "./random.ts";
+import { body, formOf } from "./text.ts";
 
 const RUNS = 250;
+
+/** Random programs may build values that are huge as JSON. */
+const runAll = (p: Program, how: How = {}): Ran =>
+    run(p, { ...how, options: { ...how.options, limits: { bytes: 3_000_000, ...how.options?.limits } } });
 
 const plain = (ran: Ran) => JSON.parse(JSON.stringify({ result: ran.result, steps: ran.steps, events: ran.events, effects: ran.effects }));
 const byPath = (events: readonly MachineEvent[]) => events.map((e) => JSON.stringify(e)).sort();
@@ -71,6 +77,22 @@ describe("one run, however it is run", () => {
             }),
             { numRuns: RUNS },
         );
+    });
+
+    test.each([
+        [
+            "an assignment that is refused",
+            "xs = [1]  n = 0  r = parallel for p in xs max 1 { for i in xs max 2 { try { n = if true { y = 1  y } else { 2 } } catch e { i } }  p }  r",
+        ],
+        [
+            "a call of what is no function",
+            "x = 1  for i in [1] max 1 { try { x(one(1)) } catch e { i } }  repeat * 2 { try { 5(one(1)) } catch e { x } }",
+        ],
+        ["too many arguments", "repeat * 2 { try { one(one(1), one(2)) } catch e { 1 }  try { text(one(1), one(2), 3) } catch e { 2 } }"],
+        ["a name that is not there", "repeat * 2 { try { nothing += one(1) } catch e { 1 } }"],
+    ])("%s counts the same in both forms", (_, statements) => {
+        const form = formOf(body(statements, "func one(x) { y = x  y }"), true);
+        expect(plain(runAll(form, { options: { mode: "frames" } }))).toEqual(plain(runAll(form)));
     });
 
     test("paths are unique", () => {
