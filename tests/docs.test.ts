@@ -15,7 +15,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { checkFile, load, loadConfig } from "@remit/host";
 import { applyFixes, type Contract, type Json, parse, type Program, source, zeroValue } from "@remit/language";
-import { FAILURE_KINDS } from "@remit/machine";
+import { EVENT_KINDS, FAILURE_KINDS } from "@remit/machine";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PROJECT } from "../packages/cli/src/commands/init-files.ts";
@@ -357,6 +357,16 @@ describe("pages", () => {
     test("docs/diagnostics.md is what the table makes (node packages/language/scripts/diagnostics-page.ts)", () => {
         expect(page("docs/diagnostics.md")).toBe(diagnosticsPage());
     });
+});
+
+test("docs/ledger.md names the kinds of events", () => {
+    const text = page("docs/ledger.md");
+    const rows = tableAfter(text, "## What is in it").flatMap(([kinds]) => inlineCode(kinds ?? ""));
+    const later = inlineCode(/The others in it \(([^)]*)\)/.exec(text)?.[1] ?? "");
+    const named = (kind: string): boolean =>
+        rows.includes(kind) || later.some((one) => one === kind || (one.endsWith("*") && kind.startsWith(one.slice(0, -1))));
+    expect(EVENT_KINDS.filter((kind) => !named(kind))).toEqual([]);
+    expect(rows.filter((kind) => !(EVENT_KINDS as readonly string[]).includes(kind))).toEqual([]);
 });
 
 describe("docs/language.md", () => {
