@@ -363,6 +363,17 @@ test("passes of a parallel for stand under it, in the order of the input, each w
         made(9, "tool.ended", "main/parallel[0]/T.b#0", { ok: true, result: 2 }),
         made(10, "parallel.ended", "main/parallel#1", { ok: true }),
     ]);
-    const shape = text.split("\n").map((line) => `${" ".repeat(line.length - line.trimStart().length)}${/iteration \[\d\]|parallel|T\.\w\(\d?\)/.exec(line)?.[0]}`);
-    expect(shape).toEqual(["parallel", "  iteration [0]", "    T.a(0)", "  iteration [1]", "    T.a(1)", "parallel", "  iteration [0]", "    T.b()"]);
+    const shape = text
+        .split("\n")
+        .map((line) => `${" ".repeat(line.length - line.trimStart().length)}${/iteration \[\d\]|parallel|T\.\w\(\d?\)/.exec(line)?.[0]}`);
+    expect(shape).toEqual([
+        "parallel",
+        "  iteration [0]",
+        "    T.a(0)",
+        "  iteration [1]",
+        "    T.a(1)",
+        "parallel",
+        "  iteration [0]",
+        "    T.b()",
+    ]);
 });
