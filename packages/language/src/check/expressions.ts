@@ -405,12 +405,8 @@ export function plus(w: Walk, left: Type, right: Type, a: Expr, b: Expr, range: 
 /** A text that a contract lists, against one that it does not. */
 function compared(w: Walk, e: Binary, left: Type, right: Type): void {
     const [type, other] = left.values !== null ? [left, e.right] : [right, e.left];
-    for (const [side, value] of [
-        [left, e.left],
-        [right, e.right],
-    ] as const)
-        if (CAPABILITIES.has(side.kind))
-            w.report("INVALID_OPERAND", value.range, `${describe(side)} is a capability and is compared with nothing`);
+    comparable(w, left, e.left);
+    comparable(w, right, e.right);
     if (type.values === null || type.open || other.kind !== "string" || type.values.includes(other.value)) return;
     w.suspect(
         "NEVER_EQUAL",
@@ -421,6 +417,11 @@ function compared(w: Walk, e: Binary, left: Type, right: Type): void {
             hint: `it is one of ${type.values.map((one) => JSON.stringify(one)).join(", ")}`,
         },
     );
+}
+
+function comparable(w: Walk, type: Type, value: Expr): void {
+    if (CAPABILITIES.has(type.kind))
+        w.report("INVALID_OPERAND", value.range, `${describe(type)} is a capability and is compared with nothing`);
 }
 
 /** The fix quotes the text. */

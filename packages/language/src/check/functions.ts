@@ -84,7 +84,7 @@ function walk(checking: Checking, func: FuncInfo, widened: Map<number, Local>, v
     }
     func.returns |= w.params | w.returnedParams;
     func.data |= w.data | w.returnedData;
-    w.leave(0);
+    w.end();
     checkUsedLocals(w);
     for (const use of w.declared) if (!use.seen) w.report("UNUSED_USE", use.node.range, "no `generate` can see this `use`");
     for (const { at, name, soft } of w.unguarded) {
@@ -122,13 +122,11 @@ function endLeaves(block: import("../syntax/tree.ts").Block): boolean {
 
 function params(w: Walk): void {
     const { node } = w.func;
-    const names = new Set<string>();
     let optionalAt: string | null = null;
     for (let i = 0; i < node.params.length; i++) {
         const param = node.params[i] as (typeof node.params)[number];
         const { text, range } = param.name;
-        if (text !== "" && names.has(text)) w.report("DUPLICATE_PARAM", range, `two parameters are called '${text}'`);
-        names.add(text);
+        if (text !== "" && w.names.has(text)) w.report("DUPLICATE_PARAM", range, `two parameters are called '${text}'`);
         const outside = w.file.names.get(text);
         if (outside !== undefined && outside.import !== null) shadows(w, text, range, outside.range);
         let type = ANY;

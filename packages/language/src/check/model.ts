@@ -270,7 +270,7 @@ export class Walk {
     /** Makes a name of the present block. What the value shares is what `share`, `params` and `data` say. */
     define(name: string, range: Range, type: Type): Local {
         const ordinal = this.func.locals.length;
-        const known = this.widened.get(ordinal);
+        const known = this.widened.size === 0 ? undefined : this.widened.get(ordinal);
         const local: Local = {
             name,
             range,
@@ -306,6 +306,12 @@ export class Walk {
             this.again = true;
             this.widened.set(local.ordinal, local);
         }
+    }
+
+    /** The end of the function: the moments of its locals are told, and no name is looked for any more (taking each out of a map has its price). */
+    end(): void {
+        for (let at = this.visible.length - 1; at >= 0; at--) (this.visible[at] as Local).end = ++this.clock;
+        this.visible.length = 0;
     }
 
     /** Forgets the names made since `mark`. */
