@@ -87,8 +87,8 @@ Examples:
     // AgentScript's command line, understood here (LANGUAGE 10, D11)
     for (const [flags, text] of [
         ["--input-file <file>", "AgentScript: --input @FILE"],
-        ["--mock", "AgentScript: --model mock:, and no tool or memory is reached"],
-        ["--dry-run", "AgentScript: the same as --mock"],
+        ["--mock", "the model is mock:, tools and memories answer with fixed values and reach nothing"],
+        ["--dry-run", "the model is mock:, only tools that read are performed; what was not is listed at the end"],
         ["--verbose", "AgentScript: --trace"],
         ["--parse", "AgentScript: remit parse"],
     ] as const)

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,17 +34,27 @@ main agent Dry {
     }
 }`;
 
-test.each(["--mock", "--dry-run"])("%s reaches no tool, no memory, no environment and no model", (flag) => {
+function dry(flag: string): { value: unknown; said: string } {
     writeFileSync(join(room, "dry.as"), PROGRAM);
-    const env = { ...process.env, XDG_STATE_HOME: room, XDG_CACHE_HOME: room, XDG_CONFIG_HOME: room, NO_COLOR: "1" };
-    const out = execFileSync(process.execPath, [remit, "run", "dry.as", flag, "--quiet"], { cwd: room, env, encoding: "utf8" });
-    expect(JSON.parse(out)).toEqual({
-        content: "mock file content from file://workspace",
-        home: null,
-        mail: { ok: true, summary: "Mail.send", source: "mcp://mail", args: [{ to: "you" }] },
-        notes: [{ id: "1", created_at: "mock", updated_at: "mock", record: { text: "a" } }],
-        answer: { ok: true, words: "" },
-    });
+    const env = { ...process.env, XDG_STATE_HOME: room, XDG_CACHE_HOME: room, XDG_CONFIG_HOME: room, NO_COLOR: "1", HOME: "/home/of" };
+    const ran = spawnSync(process.execPath, [remit, "run", "dry.as", flag, "--quiet"], { cwd: room, env, encoding: "utf8" });
     expect(existsSync(join(room, "out.txt"))).toBe(false);
     expect(existsSync(join(room, "notes.jsonl"))).toBe(false);
+    return { value: JSON.parse(ran.stdout), said: ran.stderr };
+}
+const MOCKED = {
+    mail: { ok: true, summary: "Mail.send", source: "mcp://mail", args: [{ to: "you" }] },
+    notes: [{ id: "1", created_at: "mock", updated_at: "mock", record: { text: "a" } }],
+    answer: { ok: true, words: "" },
+};
+
+test("--mock reaches no tool, no memory, no environment and no model", () => {
+    expect(dry("--mock").value).toEqual({ content: "mock file content from file://workspace", home: null, ...MOCKED });
+});
+
+test("--dry-run performs only what reads, and lists the rest", () => {
+    writeFileSync(join(room, "nowhere"), "real");
+    const { value, said } = dry("--dry-run");
+    expect(value).toEqual({ content: "real", home: "/home/of", ...MOCKED });
+    expect(said.match(/^ {2}\w+\.\w+(?=\()/gm)).toEqual(["  Files.write", "  Notes.add", "  Mail.send"]);
 });

@@ -19,6 +19,7 @@ export type { RunHandle, RunResult } from "./run/handle.ts";
 export { type Host, hostOf, type Later, type Performer, type Performers, type PerformIO } from "./run/host.ts";
 export type { Entry, KeptOptions } from "./run/options.ts";
 export type { Divergence, Replayed } from "./run/replay.ts";
+export type { Mode, Unperformed } from "./run/rehearse.ts";
 export type { AskUnknown, UnknownAnswer } from "./run/resume.ts";
 export type { Handlers, HostOptions, RunOptions } from "./run/setup.ts";
 export { LoadError } from "./load/error.ts";

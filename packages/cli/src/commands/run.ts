@@ -1,9 +1,9 @@
 /** `remit run`: a program from its file to its value. */
 import { dirname, resolve } from "node:path";
-import { load } from "@remit/host";
+import { load, type Unperformed } from "@remit/host";
 import type { Json } from "@remit/language";
 import { showDiagnostics } from "../diagnostics.ts";
-import { EXIT, UsageError } from "../io.ts";
+import { EXIT, plain, say, UsageError } from "../io.ts";
 import { finish, loadOptions, watched } from "../running.ts";
 import { decoded, readText } from "../text.ts";
 
@@ -16,7 +16,7 @@ export default async function run(args: string[], given: Record<string, unknown>
     const watch = watched(options);
     const program = await load<Json, Json>(file, {
         ...loadOptions(options, watch),
-        ...(options["mock"] || options["dryRun"] ? { performers: (await import("../mock.ts")).mockPerformers() } : {}),
+        ...(options["mock"] ? { mode: "mock" as const } : options["dryRun"] ? { mode: "dry-run" as const } : {}),
         ...(options["cache"] === false ? { cache: false } : {}),
         ...(options["variant"] === undefined ? {} : { variants: variants(options["variant"] as string[]) }),
         ...(options["agent"] === undefined && options["function"] === undefined
@@ -34,14 +34,29 @@ export default async function run(args: string[], given: Record<string, unknown>
     }
     try {
         const handle = program.run(input, { signal: watch.signal });
-        return await finish(handle, watch, {
+        const code = await finish(handle, watch, {
             ...options,
             root: program.root || dirname(resolve(file)),
             answered: () => program.answering(),
         });
+        if (options["dryRun"]) showUnperformed(program.unperformed(), options["json"] === true);
+        return code;
     } finally {
         watch.end();
         await program.close();
+    }
+}
+
+/** What a dry run did not do, on standard error. */
+function showUnperformed(calls: readonly Unperformed[], json: boolean): void {
+    if (json) {
+        say(JSON.stringify({ unperformed: calls }));
+        return;
+    }
+    say(calls.length === 0 ? "Nothing was left unperformed." : "Not performed:");
+    for (const { path, call, args } of calls) {
+        const text = args.map((one) => JSON.stringify(one)).join(", ");
+        say(plain(`  ${call}(${text.length > 200 ? `${text.slice(0, 200)}…` : text})  ${path}`));
     }
 }
 
@@ -53,7 +68,6 @@ function agentScript(given: Record<string, unknown>): Record<string, unknown> {
         options["input"] = `@${String(options["inputFile"])}`;
     }
     if (options["mock"] && options["dryRun"]) throw new UsageError("--mock and --dry-run cannot be used together");
-    if (options["mock"] || options["dryRun"]) options["model"] ??= "mock:";
     if (options["verbose"]) options["trace"] = true;
     return options;
 }

@@ -20,7 +20,7 @@ import type { HostOptions, RunOptions } from "./setup.ts";
 import { settingOf } from "./setting.ts";
 import { withPeople, worldOf } from "./world.ts";
 
-export interface ResumeRunOptions extends Omit<HostOptions, "ledger" | "model" | "workspace">, Pick<RunOptions, "signal" | "on"> {
+export interface ResumeRunOptions extends Omit<HostOptions, "ledger" | "model" | "workspace" | "mode">, Pick<RunOptions, "signal" | "on"> {
     /** In place of what the run was started with. */
     readonly model?: string;
     readonly workspace?: string;
@@ -78,10 +78,15 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
     const model = options.model ?? kept.model;
     const from = info.root === "" ? undefined : join(info.root, info.file);
     const setting = await settingOf(from, { ...options, workspace: options.workspace ?? kept.workspace });
-    const world = worldOf(info.root, options.model === undefined ? { ...setting, modelFolder: kept.modelFolder } : setting, {
-        ...options,
-        ...(model === undefined ? {} : { model }),
-    });
+    const world = worldOf(
+        { program, root: info.root },
+        options.model === undefined ? { ...setting, modelFolder: kept.modelFolder } : setting,
+        {
+            ...options,
+            ...(kept.mode === undefined ? {} : { mode: kept.mode }),
+            ...(model === undefined ? {} : { model }),
+        },
+    );
     const host = withPeople(world, on);
     const over = (): void => {
         // The run is over: what a tool says about being closed is nobody's business any more.

@@ -6,6 +6,7 @@
 import { randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";
 import type { FileContent, Limits } from "@remit/machine";
+import type { Mode } from "./rehearse.ts";
 
 /** The program's entry by name; absent parts are the program's own. */
 export interface Entry {
@@ -20,6 +21,8 @@ export interface KeptOptions {
     readonly limits: Limits;
     /** Model URI that stands for every `import llm`. */
     readonly model?: string;
+    /** What is performed; all where absent. */
+    readonly mode?: Mode;
     /** Absolute folder from which files in model URIs (`scripted:FILE`) are found. */
     readonly modelFolder: string;
     /** Absolute folder that tools may reach. */

@@ -18,6 +18,7 @@ import { SLICE, startMachine, startOptions } from "./machine.ts";
 import { type KeptOptions, newRunId } from "./options.ts";
 import type { HostOptions, RunOptions } from "./setup.ts";
 import { type Setting, limitsOf, settingOf } from "./setting.ts";
+import type { Unperformed } from "./rehearse.ts";
 import { sharedHost } from "./shared.ts";
 import { withPeople, worldOf } from "./world.ts";
 
@@ -45,6 +46,8 @@ export interface RemitProgram<I = Json, O = Json> {
     readonly diagnostics: readonly Diagnostic[];
     /** Which models answered so far, in plain words, with the line that puts better ones in their place. */
     answering(): readonly Answering[];
+    /** Calls that a dry run answered without performing them, in order. */
+    unperformed(): readonly Unperformed[];
     /** The ledger that runs are kept in; null where each run has its own in memory. */
     ledger(): Promise<LedgerStore | null>;
     /** Ends what tools and models hold open, and closes the ledger if it was opened here. Runs that go on are not waited for. */
@@ -72,7 +75,7 @@ export async function run<O = Json>(source: string | LoadSource, input: Json, op
 export async function programOf<I, O>(loaded: Loaded, setting: Setting, options: LoadOptions): Promise<RemitProgram<I, O>> {
     const compiled = compileProgram(loaded.program);
     const { workspace } = setting;
-    const world = worldOf(loaded.root, setting, options);
+    const world = worldOf(loaded, setting, options);
     const shared = sharedHost(world.host);
     const store = await storeOf(options.ledger);
 
@@ -89,6 +92,7 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
             imports,
             ...(of.entry === undefined ? {} : { entry: of.entry }),
             ...(options.model === undefined ? {} : { model: options.model }),
+            ...(options.mode === undefined ? {} : { mode: options.mode }),
             modelFolder: setting.modelFolder,
             ...(of.variants === undefined ? {} : { variants: of.variants }),
             ...(of.concurrency === undefined ? {} : { concurrency: of.concurrency }),
@@ -128,6 +132,7 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
         root: loaded.root,
         diagnostics: loaded.diagnostics,
         answering: world.answering,
+        unperformed: world.unperformed,
         ledger: async () => store,
         close: async () => {
             await shared.close();

@@ -9,6 +9,7 @@ import type { LedgerStore } from "../ledger/store.ts";
 import type { HostTool } from "../tool/functions.ts";
 import type { Performers } from "./host.ts";
 import type { Entry } from "./options.ts";
+import type { Mode } from "./rehearse.ts";
 import type { AskUnknown } from "./resume.ts";
 
 /** What tells a person, and hears from one. Each may answer null: nobody can answer now, the run may stop as waiting. */
@@ -58,6 +59,11 @@ export interface HostOptions {
     readonly env?: Readonly<Record<string, string | undefined>>;
     /** The project's configuration may start commands and load modules. */
     readonly trust?: boolean;
+    /**
+     * `mock`: no tool and no memory is reached; `dry-run`: only what reads is performed. Without `model` the model is `mock:`. Kept with the run:
+     * resuming it does not make it real.
+     */
+    readonly mode?: Mode;
     /** Record every model reply to this file, secrets removed. */
     readonly record?: string;
 }

@@ -5,7 +5,7 @@
  *
  * X3: whatever comes from outside passes the scrubber, which knows every secret of the environment and every one that was read since.
  */
-import type { Json } from "@remit/language";
+import type { Json, Program } from "@remit/language";
 import type { Effect } from "@remit/machine";
 import type { Answering, Models } from "../model/models.ts";
 import type { Memories } from "../memory/memory.ts";
@@ -15,6 +15,7 @@ import type { Tools } from "../tool/tools.ts";
 import { basics } from "./basics.ts";
 import { type Host, type Performers, hostOf } from "./host.ts";
 import { people } from "./people.ts";
+import { type Unperformed, rehearsal } from "./rehearse.ts";
 import type { Setting } from "./setting.ts";
 import type { Handlers, HostOptions } from "./setup.ts";
 
@@ -29,11 +30,19 @@ export interface World {
     hold(text: string): number;
     /** Which models answered so far, in plain words. */
     answering(): readonly Answering[];
+    /** Calls that a dry run answered without performing them. */
+    unperformed(): readonly Unperformed[];
 }
 
 /** `root`: absolute folder of the program's tree, empty where there is none. */
-export function worldOf(root: string, setting: Setting, options: HostOptions): World {
+export function worldOf(
+    { program, root }: { readonly program: Program; readonly root: string },
+    setting: Setting,
+    options: HostOptions,
+): World {
     const { config, workspace } = setting;
+    const { mode } = options;
+    const model = options.model ?? (mode === undefined ? undefined : "mock:");
     const env = options.env ?? process.env;
     const scrubber = createScrubber(environmentSecrets(env, config.plainEnv));
     const secret = (name: string, value: string): void => scrubber.add({ name, value });
@@ -50,7 +59,7 @@ export function worldOf(root: string, setting: Setting, options: HostOptions): W
             folder: setting.modelFolder,
             prices: config.prices,
             named: namedModels(config, env, secret),
-            ...(options.model === undefined ? {} : { model: options.model }),
+            ...(model === undefined ? {} : { model }),
             ...(options.record === undefined ? {} : { record: options.record }),
         });
         answering = made.describe;
@@ -60,6 +69,8 @@ export function worldOf(root: string, setting: Setting, options: HostOptions): W
         const { createMemories } = await import("../memory/memory.ts");
         return createMemories({ root, workspace });
     });
+    const own = new Set(Object.keys(options.tools ?? {}));
+    const rehearsed = mode === undefined ? null : rehearsal({ mode, program, config, root, own, tools: tools.get });
     const host = hostOf(
         {
             ...basics,
@@ -68,6 +79,7 @@ export function worldOf(root: string, setting: Setting, options: HostOptions): W
             remember: async (effect, io) => (await memories.get()).remember(effect, io),
             recall: async (effect, io) => (await memories.get()).recall(effect, io),
             ...options.performers,
+            ...rehearsed?.performers,
         },
         {
             repeatable: async (effect) => effect.kind === "tool" && (await tools.get()).repeatable(effect),
@@ -77,7 +89,14 @@ export function worldOf(root: string, setting: Setting, options: HostOptions): W
             },
         },
     );
-    return { host, own: options.performers ?? {}, scrub: scrubber.scrub, hold: scrubber.hold, answering: () => answering() };
+    return {
+        host,
+        own: options.performers ?? {},
+        scrub: scrubber.scrub,
+        hold: scrubber.hold,
+        answering: () => answering(),
+        unperformed: () => rehearsed?.unperformed() ?? [],
+    };
 }
 
 /** The host of one run: the shared world, and the people this run may ask. */

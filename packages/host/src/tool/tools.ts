@@ -49,6 +49,8 @@ export interface Tools {
     describe(about: ToolImport, signal?: AbortSignal): Promise<ToolDescription>;
     /** May this call be performed again after a crash without asking? */
     repeatable(effect: Effect): Promise<boolean>;
+    /** Does this call only read, in the words of the tool itself? */
+    readOnly(effect: Effect): Promise<boolean>;
     /** What is configured, or what the given imports come to; servers are started to be asked. */
     list(imports?: readonly ToolImport[], signal?: AbortSignal): Promise<ToolListing[]>;
     close(): Promise<void>;
@@ -108,6 +110,22 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
         });
     }
 
+    /** What is said of the method that an effect calls; false where nobody can say. */
+    async function says(effect: Effect, what: "repeatable" | "readOnly"): Promise<boolean> {
+        const { op, tool, uri, file, method } = effect.request as unknown as ToolRequest;
+        if (op === "describe") return true;
+        try {
+            const { isSafeVerb } = await import("./http.ts");
+            if (/^https?:/.test(uri) && !Object.hasOwn(context.functions, tool)) return isSafeVerb(method ?? "");
+            const methods = await (await handle({ name: tool, uri, file })).methods();
+            const name = uri.startsWith("mcp:") && method === "call" ? calledTool(effect.request) : method;
+            return methods.some((one) => one.name === name && one[what]);
+        } catch (error) {
+            if (error instanceof ToolFail) return false;
+            throw error;
+        }
+    }
+
     return {
         perform: async (effect, io) => {
             const request = effect.request as unknown as ToolRequest;
@@ -118,21 +136,9 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
             }
         },
         describe,
-        repeatable: async (effect) => {
-            const { op, tool, uri, file, method } = effect.request as unknown as ToolRequest;
-            if (op === "describe") return true;
-            try {
-                const { isSafeVerb } = await import("./http.ts");
-                if (/^https?:/.test(uri)) return isSafeVerb(method ?? "");
-                const methods = await (await handle({ name: tool, uri, file })).methods();
-                const name = uri.startsWith("mcp:") && method === "call" ? calledTool(effect.request) : method;
-                return methods.some((one) => one.name === name && one.repeatable);
-            } catch (error) {
-                // Not reachable now: nobody knows, so somebody is asked.
-                if (error instanceof ToolFail) return false;
-                throw error;
-            }
-        },
+        // Not reachable now: nobody knows, so somebody is asked.
+        repeatable: (effect) => says(effect, "repeatable"),
+        readOnly: (effect) => says(effect, "readOnly"),
         list: async (imports, signal) => {
             const all = imports ?? configured(context);
             return Promise.all(all.map((about) => listing(about, () => handle(about), signal)));
