@@ -3,7 +3,7 @@
  */
 import { existsSync } from "node:fs";
 import type { LedgerStore, RunInfo } from "@remit/host";
-import { ledgerPath, openSqlite } from "@remit/host";
+import { LedgerError, ledgerPath, openSqlite } from "@remit/host";
 import { UsageError } from "./io.ts";
 
 export async function openForReading(options: Record<string, unknown>): Promise<LedgerStore | null> {
@@ -12,7 +12,12 @@ export async function openForReading(options: Record<string, unknown>): Promise<
         if (options["ledger"] !== undefined) throw new UsageError(`there is no ledger at ${path}`);
         return null;
     }
-    return openSqlite(path);
+    try {
+        return await openSqlite(path);
+    } catch (error) {
+        if (!(error instanceof LedgerError) || error.code !== "readonly") throw error;
+        return openSqlite(path, { readOnly: true });
+    }
 }
 
 /** The store and the run of that id (or an unambiguous beginning of it, or `last`). */

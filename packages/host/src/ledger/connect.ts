@@ -3,8 +3,10 @@
  *
  * Boundary: the file and its schema; no runs.
  */
+import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { LedgerError } from "./error.ts";
 import { privateFile, privateFolder } from "./place.ts";
 import { APPLICATION_ID, MIGRATIONS, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
@@ -24,7 +26,10 @@ export function connect(path: string, options: SqliteOptions): DatabaseSync {
         privateFolder(dirname(path));
         privateFile(path);
     }
-    const db = new DatabaseSync(path, { timeout: options.timeout ?? 5_000, readOnly: options.readOnly === true });
+    const db = new DatabaseSync(options.readOnly === true ? placeForReading(path) : path, {
+        timeout: options.timeout ?? 5_000,
+        readOnly: options.readOnly === true,
+    });
     try {
         const { user_version: version } = db.prepare("PRAGMA user_version").get() as { user_version: number };
         if (version !== SCHEMA_VERSION) migrate(db, path);
@@ -36,6 +41,24 @@ export function connect(path: string, options: SqliteOptions): DatabaseSync {
     } catch (error) {
         db.close();
         throw error;
+    }
+}
+
+/**
+ * SQLite reads a file with a write-ahead log only where it may make its own files beside it. Where nobody can write there, nothing can change
+ * either, so the file is read as it stands; not where a log is left over, which holds commits that are not in the file yet.
+ */
+function placeForReading(path: string): string | URL {
+    try {
+        accessSync(dirname(path), constants.W_OK);
+        return path;
+    } catch {
+        // not writable, whatever the reason
+        const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+        if (log !== undefined && log.size > 0) return path;
+        const url = pathToFileURL(path);
+        url.searchParams.set("immutable", "1");
+        return url;
     }
 }
 

@@ -15,7 +15,7 @@ export const LEDGER_ERRORS = {
     owned: "The run goes on in another process: follow it with remit trace --follow, or end that process first.",
     unknown: "remit runs lists the runs of this ledger.",
     finished: "The run is over; remit trace shows it, remit replay repeats it.",
-    tampered: "remit trace verify tells which event; restore a copy of the ledger.",
+    tampered: "remit trace verify tells where; restore a copy of the ledger.",
     io: "Look at the disk and at the permissions of the folder.",
 } as const;
 
@@ -55,6 +55,8 @@ export function guarded<T>(path: string, work: () => T): T {
 }
 
 export function ledgerError(path: string, error: unknown): unknown {
+    // What the ledger keeps as JSON was JSON when it was written.
+    if (error instanceof SyntaxError) return new LedgerError("tampered", `the ledger ${path} holds a row that cannot be read`, error);
     if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return error;
     const [code, text] = SQLITE[error.errcode & 0xff] ?? ["io", `failed with SQLite result code ${error.errcode}`];
     return new LedgerError(code, `the ledger ${path} ${text}`, error);

@@ -216,6 +216,10 @@ export function memoryStore(): LedgerStore {
                 answered,
                 events: sealed,
                 outcomes,
+                program: kept.run.hash,
+                status: info(kept).status,
+                value: () => info(kept).value,
+                form: () => kept.run.program,
                 anchor: undefined,
             });
         },

@@ -5,6 +5,7 @@
  */
 import type { LedgerEvent, SealedEvent, Usage } from "@remit/machine";
 import { type Blobs, unpack } from "./blob.ts";
+import { guarded } from "./error.ts";
 import { isLive, parseOwner } from "./lease.ts";
 import type { RunInfo, RunStatus } from "./store.ts";
 
@@ -97,7 +98,8 @@ export function eventOf(row: EventRow, run: string, blobs: Blobs): SealedEvent {
     };
 }
 
-export function infoOf(row: RunRow, blobs: Blobs): RunInfo {
+/** `path`: the ledger, for messages. */
+export function infoOf(row: RunRow, blobs: Blobs, path: string): RunInfo {
     const owner = parseOwner(row.owner);
     const { options } = row;
     const result = row.result === null ? {} : (unpack(row.result, blobs) as Pick<RunInfo, "value" | "failure">);
@@ -108,7 +110,7 @@ export function infoOf(row: RunRow, blobs: Blobs): RunInfo {
         root: row.root,
         // Read when asked for: the contents of imported files are in it.
         get options() {
-            return unpack(options, blobs);
+            return guarded(path, () => unpack(options, blobs));
         },
         started: row.started,
         ended: row.ended,

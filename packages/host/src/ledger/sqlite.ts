@@ -11,7 +11,7 @@
  */
 import type { StatementSync } from "node:sqlite";
 import { resolve } from "node:path";
-import type { Json, Program } from "@remit/language";
+import { canonicalJson, type Json, type Program } from "@remit/language";
 import { GENESIS, type Outcome, type SealedEvent, type Usage } from "@remit/machine";
 import { type Anchor, readAnchors, writeAnchor } from "./anchor.ts";
 import { type Blobs, pack, sha256, unpack } from "./blob.ts";
@@ -278,6 +278,15 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
         }
     }
 
+    const programOf = (name: string): Program =>
+        guarded(path, () => {
+            const row = query("SELECT form FROM programs WHERE hash = ?").get(name) as { form: string } | undefined;
+            if (row === undefined) throw new LedgerError("tampered", `the ledger ${path} lacks program ${name}`);
+            const form = JSON.parse(row.form) as Json;
+            if (sha256(canonicalJson(form)) !== name) throw new LedgerError("tampered", `the ledger ${path} has a changed program ${name}`);
+            return form as unknown as Program;
+        });
+
     return {
         durable: true,
         path,
@@ -311,10 +320,10 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
         runs: (limit = 100) =>
             guarded(path, () =>
                 (query(`SELECT ${RUN_COLUMNS} FROM runs ORDER BY key DESC LIMIT ?`).all(limit) as unknown as RunRow[]).map((row) =>
-                    infoOf(row, stored),
+                    infoOf(row, stored, path),
                 ),
             ),
-        run: (id) => guarded(path, () => infoOf(rowOf(id), stored)),
+        run: (id) => guarded(path, () => infoOf(rowOf(id), stored, path)),
         events: function* (id, from = 1): Generator<SealedEvent> {
             yield* guardedAll(path, () => eventsOf(rowOf(id), from));
         },
@@ -328,12 +337,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
                     (row): PendingEffect => ({ path: row.path, begun: row.begun === 1 }),
                 ),
             ),
-        program: (name) =>
-            guarded(path, () => {
-                const row = query("SELECT form FROM programs WHERE hash = ?").get(name) as { form: string } | undefined;
-                if (row === undefined) throw new LedgerError("unknown", `the ledger ${path} has no program ${name}`);
-                return JSON.parse(row.form) as Program;
-            }),
+        program: programOf,
         state: (id) =>
             guarded(path, (): SavedState | null => {
                 const rows = query("SELECT kind, outcomes, state FROM continuations WHERE run = ? ORDER BY n").all(rowOf(id).key) as {
@@ -356,6 +360,10 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
                     answered: row.answered,
                     events: eventsOf(row, 1),
                     outcomes: outcomesOf(row, 0),
+                    program: row.program,
+                    status: row.status,
+                    value: () => guarded(path, () => infoOf(row, stored, path).value),
+                    form: () => programOf(row.program),
                     anchor: readAnchors(anchors, anchorKey()).get(row.id),
                 });
             }),

@@ -1,13 +1,15 @@
 /**
- * Verifying a run: the chain of events, the chain of outcomes, the counts of the run's row and the anchor must agree.
+ * Verifying a run: the chain of events, the chain of outcomes, the counts of the run's row and the anchor must agree; so must what the row says
+ * of the program and of how the run ended with the events that say it.
  *
  * Boundary: pure over what the store reads; names the first thing that does not hold.
  */
+import { canonicalJson, type Json } from "@remit/language";
 import { type SealedEvent, verifyChain } from "@remit/machine";
 import type { Anchor } from "./anchor.ts";
 import { sha256 } from "./blob.ts";
 import { LedgerError } from "./error.ts";
-import type { Verification } from "./store.ts";
+import type { RunStatus, Verification } from "./store.ts";
 
 /** Hash of an outcome in its chain. */
 export function chainOutcome(prev: string, path: string, text: string): string {
@@ -20,6 +22,12 @@ export interface Claims {
     readonly head: string;
     readonly answers: number;
     readonly answered: string;
+    readonly program: string;
+    readonly status: RunStatus;
+    /** Value of a run that is done. */
+    readonly value: () => Json | undefined;
+    /** Reads the program's form. Throws `LedgerError` where it is not the one of that hash. */
+    readonly form: () => unknown;
     readonly events: Iterable<SealedEvent>;
     readonly outcomes: Iterable<{ readonly n: number; readonly path: string; readonly text: string; readonly hash: string }>;
     readonly anchor: Anchor | undefined;
@@ -29,6 +37,8 @@ export function verifyRun(claims: Claims): Verification {
     const { anchor } = claims;
     const anchored = anchor === undefined ? "no" : anchor.count < claims.count || anchor.answers < claims.answers ? "behind" : "yes";
     let seen = 0;
+    let started: SealedEvent | undefined;
+    let ended: SealedEvent | undefined;
     const no = (what: "event" | "outcome" | "head" | "blob", seq: number, message: string): Verification => ({
         ok: false,
         events: seen,
@@ -39,6 +49,8 @@ export function verifyRun(claims: Claims): Verification {
         const watched = function* (): Generator<SealedEvent> {
             for (const event of claims.events) {
                 seen = event.seq;
+                if (event.path === "main" && event.kind === "run.started") started = event;
+                if (event.path === "main" && event.kind === "run.ended") ended = event;
                 yield event;
             }
         };
@@ -64,10 +76,35 @@ export function verifyRun(claims: Claims): Verification {
         if (anchor !== undefined && anchor.answers > n) return no("outcome", n + 1, `outcome ${n + 1} was dropped`);
         if (n !== claims.answers || prev !== claims.answered)
             return no("head", n, `the run's row speaks of ${claims.answers} outcomes, the file has ${n}`);
+        if (started !== undefined) {
+            if (fieldOf(started, "program") !== claims.program) return no("head", started.seq, "the run's row names another program");
+            try {
+                claims.form();
+            } catch (error) {
+                if (error instanceof LedgerError) return no("head", started.seq, error.message);
+                throw error;
+            }
+        }
+        if (ended !== undefined) {
+            const done = fieldOf(ended, "ok") === true;
+            if (claims.status !== (done ? "done" : "failed"))
+                return no(
+                    "head",
+                    ended.seq,
+                    `the run's row says '${claims.status}', event ${ended.seq} says '${done ? "done" : "failed"}'`,
+                );
+            if (done && canonicalJson(claims.value() ?? null) !== canonicalJson(fieldOf(ended, "value") ?? null))
+                return no("head", ended.seq, `the run's row has another value than event ${ended.seq}`);
+        }
     } catch (error) {
         if (error instanceof LedgerError && error.code === "tampered") return no("blob", seen + 1, error.message);
         if (error instanceof SyntaxError) return no("event", seen + 1, `what follows event ${seen} cannot be read`);
         throw error;
     }
     return { ok: true, events: seen, anchored };
+}
+
+function fieldOf(event: SealedEvent, name: string): Json | undefined {
+    const { data } = event;
+    return data !== null && typeof data === "object" && !Array.isArray(data) && Object.hasOwn(data, name) ? data[name] : undefined;
 }

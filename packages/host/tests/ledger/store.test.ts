@@ -3,11 +3,11 @@ import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, t
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { Json } from "@remit/language";
+import { canonicalJson, type Json } from "@remit/language";
 import type { Effect, MachineEvent } from "@remit/machine";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { BLOB_THRESHOLD, pack, unpack } from "../../src/ledger/blob.ts";
+import { BLOB_THRESHOLD, pack, sha256, unpack } from "../../src/ledger/blob.ts";
 import { LedgerError } from "../../src/ledger/error.ts";
 import { memoryStore } from "../../src/ledger/memory.ts";
 import { ledgerPath, privateKey } from "../../src/ledger/place.ts";
@@ -25,10 +25,12 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const open = (options: { maxPages?: number } = {}): LedgerStore => openSqlite(file, { config, ...options });
+/** Of the program below. */
+const HASH = sha256(canonicalJson({ format: "remit-program/1", files: [] }));
 const newRun = (id: string): NewRun => ({
     id,
     program: { format: "remit-program/1", files: [] },
-    hash: `hash-${id}`,
+    hash: HASH,
     file: "a.remit",
     root: "",
     options: { input: { log: "x" } },
@@ -120,7 +122,7 @@ describe.each(["sqlite", "memory"])("%s", (which) => {
         });
         expect(store.state("r1")).toBeNull();
         expect(store.verify("r1")).toMatchObject({ ok: true, events: 2 });
-        expect(store.program("hash-r1")).toEqual({ format: "remit-program/1", files: [] });
+        expect(store.program(HASH)).toEqual({ format: "remit-program/1", files: [] });
         store.close();
     });
 
@@ -299,6 +301,40 @@ describe("tampering is named", () => {
         const found = store.verify("r1");
         expect(found.ok).toBe(false);
         expect(found.problem?.message).toMatch(message);
+        store.close();
+    });
+
+    const said = (kind: MachineEvent["kind"], data: Json): MachineEvent => ({ ...event(1, data), path: "main", parent: null, kind });
+    test.each([
+        ["value", `UPDATE runs SET result = '{"value":2}'`, /another value than event 2/],
+        ["status", "UPDATE runs SET status = 'failed'", /says 'failed', event 2 says 'done'/],
+        ["program's name", "UPDATE runs SET program = 'x'", /names another program/],
+        ["program", "UPDATE programs SET form = '{}'", /changed program/],
+        ["program dropped", "DELETE FROM programs", /lacks program/],
+        ["result unreadable", "UPDATE runs SET result = 'x'", /cannot be read/],
+    ])("in the run's row: %s", (_name, sql, message) => {
+        const store = open();
+        const writer = store.create(newRun("r1"));
+        writer.commit({ events: [said("run.started", { program: HASH })] });
+        writer.commit({ events: [said("run.ended", { ok: true, value: 1 })], end: { status: "done", value: 1 } });
+        expect(store.verify("r1")).toMatchObject({ ok: true });
+        const other = new DatabaseSync(file);
+        other.exec(sql);
+        other.close();
+        const found = store.verify("r1");
+        expect(found.ok).toBe(false);
+        expect(found.problem?.message).toMatch(message);
+        store.close();
+    });
+    test("what cannot be read, or is another program, is the ledger's failure and no defect", () => {
+        const store = open();
+        fill(store, "r1", 2);
+        const other = new DatabaseSync(file);
+        other.exec(`UPDATE events SET data = 'x' WHERE seq = 2; UPDATE runs SET options = '[['; UPDATE programs SET form = '{}'`);
+        other.close();
+        expect(codeOf(() => [...store.events("r1")])).toBe("tampered");
+        expect(codeOf(() => store.run("r1").options)).toBe("tampered");
+        expect(codeOf(() => store.program(HASH))).toBe("tampered");
         store.close();
     });
 
