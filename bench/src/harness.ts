@@ -68,6 +68,8 @@ export interface Round {
     /** Milliseconds of one run. */
     readonly median: number;
     readonly best: number;
+    /** Processor time of one run, all threads of the process: says more than the clock where other programs are in the way. */
+    readonly cpu: number;
 }
 
 /**
@@ -76,22 +78,29 @@ export interface Round {
  */
 export async function rounds(contenders: readonly Contender[], options: { budget: number; most?: number }): Promise<Round[]> {
     let samples: number[][] = contenders.map(() => []);
+    let cpu: number[][] = contenders.map(() => []);
     const begun = performance.now();
     for (let round = 0; round <= (options.most ?? 9); round++) {
         const before = performance.now();
         for (const [index, contender] of contenders.entries()) {
+            const used = process.cpuUsage();
             const start = performance.now();
             await contender.run();
             (samples[index] as number[]).push(performance.now() - start);
+            const { user, system } = process.cpuUsage(used);
+            (cpu[index] as number[]).push((user + system) / 1000);
         }
         const now = performance.now();
         const more = now - begun + (now - before) <= options.budget;
-        if (round === 0 && more) samples = contenders.map(() => []);
+        if (round === 0 && more) {
+            samples = contenders.map(() => []);
+            cpu = contenders.map(() => []);
+        }
         if (!more) break;
     }
     return contenders.map(({ name }, index) => {
         const all = samples[index] as number[];
-        return { name, median: median(all), best: Math.min(...all) };
+        return { name, median: median(all), best: Math.min(...all), cpu: median(cpu[index] as number[]) };
     });
 }
 

@@ -87,8 +87,7 @@ function section(
             ours: value,
             unit,
             against,
-            goal: "≤ 3× bare Node",
-            met: value <= 3 * median(bare[of]),
+            ...(of === "wall" ? { goal: "≤ 3× bare Node", met: value <= 3 * median(bare[of]) } : {}),
             note: `${figure(value / median(bare[of]))}× bare Node; best rounds ${figure(Math.min(...ours[of]))} against ${figure(Math.min(...bare[of]))}, ${figure(Math.min(...ours[of]) / Math.min(...bare[of]))}×`,
         };
     };
