@@ -59,6 +59,8 @@ describe("one run, however it is run", () => {
                 let i = 0;
                 const shuffled = runAll(p, { pick: (waiting) => (order[i++ % order.length] as number) % waiting.length });
                 const straight = runAll(p);
+                // fibers draw from one pool: where it runs dry depends on who came first
+                fc.pre([straight, shuffled].every(({ result }) => result.ok || !result.failure.kind.startsWith("limit.")));
                 expect(plain(shuffled).result).toEqual(plain(straight).result);
                 expect(shuffled.steps).toBe(straight.steps);
                 expect(byPath(shuffled.events)).toEqual(byPath(straight.events));
