@@ -48,3 +48,4 @@ export { CODES, type Code, type CodeRow } from "./diagnostics/codes.ts";
 export { didYouMean, nearest } from "./diagnostics/nearest.ts";
 export { type RenderOptions, renderDiagnostic } from "./diagnostics/render.ts";
 export { type Allowed, type LoadedProgram, loadProgram, type ProgramFiles } from "./load/program.ts";
+export { isModule } from "./load/schemes.ts";

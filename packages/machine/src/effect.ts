@@ -186,6 +186,7 @@ export interface ToolRequest {
     /** File that imports it, as named in the program form: relative URIs and configuration belong to it. */
     readonly file: string;
     readonly method?: string;
+    /** Absent: the member is read, not called (modules only). */
     readonly args?: Json[];
     /** Who chose the call: the program's own text, or a model in a `generate` with tools. */
     readonly chosenBy?: "program" | "model";

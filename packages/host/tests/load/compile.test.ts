@@ -74,6 +74,28 @@ test("a package that only reads may be called in parallel, as long as the config
     expect((refused as LoadError).diagnostics.map((one) => one.code)).toEqual(["PARALLEL_FOR_EFFECTFUL_CALL"]);
 });
 
+test("members of modules are read without a call; of other tools that is a failure", async () => {
+    write("node_modules/pure/package.json", JSON.stringify({ name: "pure", version: "1.2.3", main: "main.js" }));
+    write("node_modules/pure/main.js", "module.exports = { VERSION: '1.2.3', table: { a: [1] }, twice: (n) => n * 2 };");
+    write("own.mjs", "export const LIMIT = 7;");
+    write("remit.json", JSON.stringify({ allow: { node: ["path"], npm: { pure: {} }, local: ["own.mjs"] } }));
+    const text = (last: string) => `import tool Path from "node:path"
+import tool Pure from "npm:pure"
+import tool Own from "./own.mjs"
+import tool Files from "file://workspace"
+main func() { [Path.sep + Pure.VERSION, Pure.table.a, Own.LIMIT + Pure.twice(Own.LIMIT), ${last}] }
+`;
+    const read = await load(write("main.remit", text("1")), options({ trust: true }));
+    expect(await read(null)).toEqual(["/1.2.3", [1], 21, 1]);
+    await read.close();
+    const missing = await load(write("main.remit", text("Pure.absent")), options({ trust: true }));
+    expect(await missing.run(null).result).toMatchObject({ failure: { kind: "tool", message: expect.stringContaining("absent") } });
+    await missing.close();
+    const other = await load(write("main.remit", text("Files.read")), options({ trust: true }));
+    expect(await other.run(null).result).toMatchObject({ failure: { kind: "value", message: "Files.read is a method: call it" } });
+    await other.close();
+});
+
 test("an import that is not allowed has one hint: the one that helps", async () => {
     write("remit.json", JSON.stringify({ allow: { node: ["path"] } }));
     const path = write("main.remit", 'import tool P from "node:path"\nmain func() { P.basename("/a/b") }\n');

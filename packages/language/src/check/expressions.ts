@@ -6,6 +6,7 @@
  * X1: after `expr`, `share`, `params` and `data` of the walk speak of the expression walked.
  */
 import type { Binary, Expr, Ident, IfExpr, Index, ListLit, Member, ObjectLit, TryExpr } from "../syntax/tree.ts";
+import { isModule } from "../load/schemes.ts";
 import type { Range } from "../text/source.ts";
 import { BUILTINS_ON, METHODS } from "./builtins.ts";
 import { call } from "./calls.ts";
@@ -13,6 +14,7 @@ import { generate } from "./generate.ts";
 import { strayLambda } from "./methods.ts";
 import { type Binding, DATA, type Extra, type Walk } from "./model.ts";
 import { elsewhere, meant, suggestion } from "./names.ts";
+import { raise } from "./sites.ts";
 import { parallel, scoped } from "./statements.ts";
 import {
     ANY,
@@ -233,8 +235,8 @@ export function propertyOf(w: Walk, type: Type, e: Member): Type {
             return maybeCapability(type.cap as Binding);
         case "tool":
             w.isFresh(DATA);
-            if (/^(?:node|npm):/.test(type.cap?.import?.uri.value ?? "")) {
-                w.func.effects.add(`tool:${type.cap?.name}.${name}`);
+            if (isModule(type.cap?.import?.uri.value ?? "sh:")) {
+                raise(w, `tool:${type.cap?.name}.${name}`, at, false);
                 return ANY;
             }
             return maybeCapability(type.cap as Binding);

@@ -32,6 +32,11 @@ export function schemeOf(uri: string): string {
     return /^([a-z][a-z0-9+.-]+):/i.exec(uri)?.[1]?.toLowerCase() ?? "";
 }
 
+/** A tool whose members may also be read without a call: a module in the host's process. */
+export function isModule(uri: string): boolean {
+    return CODE.has(schemeOf(uri));
+}
+
 /** Example of a right URI, for hints. */
 export const EXAMPLES: Readonly<Record<ImportKind, string>> = {
     tool: "sh://grep, file://workspace, https://api.example.com, mcp://NAME, npm:PACKAGE or ./tools.ts",

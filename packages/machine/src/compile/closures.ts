@@ -8,7 +8,7 @@
  *     a loop.
  * M2: every failure of an expression carries its own place, so both forms report the same.
  */
-import type { At, BranchForm, ExprForm, Site, StmtForm } from "@remit/language";
+import { type At, type BranchForm, type ExprForm, isModule, type Site, type StmtForm } from "@remit/language";
 import { Fail } from "../failure.ts";
 import { readIndex, writeIndex, writeMember } from "../value/access.ts";
 import { equals, join, aNameOf, negate, not, numeric, plus, truthy } from "../value/operators.ts";
@@ -322,8 +322,11 @@ export function expr(cx: Context, e: ExprForm): Code {
             const at = siteOf(cx, e.at);
             if (e.object.kind === "name" && cx.scope.find(e.object.name) === 0) {
                 const meaning = lookUp(cx, e.object.name);
-                if (meaning !== undefined && "value" in meaning)
-                    return fails("value", `${e.object.name}.${e.name} is a method: call it`, at);
+                if (meaning !== undefined && "value" in meaning) {
+                    const isRead = meaning.kind === "tool" && isModule(meaning.import.form.uri);
+                    const what = isRead ? "is read from a module: put it into a variable first" : "is a method: call it";
+                    return fails("value", `${e.object.name}.${e.name} ${what}`, at);
+                }
             }
             return memberCode(operand(cx, e.object), e.name, e.safe === true, at);
         }

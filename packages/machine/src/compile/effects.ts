@@ -4,10 +4,10 @@
  * Boundary: reads forms and the meaning of names. A least fixpoint over the call graph; names are taken for a local and for what they
  * mean outside at once where both are possible, so the answer can only be too careful.
  *
- * K4: "effectful" is: raises an effect, declares context, calls another agent, runs iterations in parallel, leaves a function out of the
+ * K4: "effectful" is: raises an effect (a member of a module that is read is one), declares context, calls another agent, runs iterations in parallel, leaves a function out of the
  *     middle of an expression, calls through a value that may be a capability, or calls an effectful function.
  */
-import type { ExprForm, StmtForm } from "@remit/language";
+import { type ExprForm, isModule, type StmtForm } from "@remit/language";
 import { findBuiltin } from "../builtin/table.ts";
 import type { Compiled, Fn } from "./program.ts";
 import { type Visit, walk, walkBlock } from "./walk.ts";
@@ -50,6 +50,16 @@ export function analyse(program: Compiled): Reach {
                     case "try.expr":
                         if (leaves(e)) effectful[fn.id] = true;
                         return true;
+                    case "member": {
+                        if (e.object.kind !== "name" || direct.has(e.object)) return true;
+                        const meaning = look(e.object.name);
+                        if (meaning?.kind !== "tool" || !isModule(meaning.import.form.uri)) return true;
+                        // A member of a module that is read, not called.
+                        effectful[fn.id] = true;
+                        direct.add(e.object);
+                        if (locals.has(e.object.name)) through[fn.id] = true;
+                        return true;
+                    }
                     case "name": {
                         if (direct.has(e)) return true;
                         const meaning = look(e.name);

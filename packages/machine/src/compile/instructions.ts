@@ -107,7 +107,8 @@ export interface EffectDetail {
     readonly kind: "effect";
     readonly import: ImportEntry;
     readonly method: string;
-    readonly args: readonly Arg[];
+    /** Null: a member of a module is read, not called. */
+    readonly args: readonly Arg[] | null;
     readonly path: PathSite;
 }
 

@@ -6,7 +6,7 @@
  *
  * M4: operands left of a lifted call are computed before it: they go to temporaries unless nothing can change them.
  */
-import { type ArgForm, type ExprForm, printFormExpr, type SpreadForm, type StmtForm } from "@remit/language";
+import { type ArgForm, type ExprForm, isModule, printFormExpr, type SpreadForm, type StmtForm } from "@remit/language";
 import { argsOf, defaultsFrom, refusalOf, wrongCount } from "./calls.ts";
 import { expr, fails, lookUp, siteOf } from "./closures.ts";
 import type { Step } from "./code.ts";
@@ -14,8 +14,7 @@ import { asLambda, leaves } from "./effects.ts";
 import type { Emitter, LoopForm } from "./frames.ts";
 import { type GenerateOptionsForm, OP } from "./instructions.ts";
 import { rowsOf } from "./members.ts";
-import { type AgentEntry, type Fn, shownName } from "./program.ts";
-
+import { type AgentEntry, type Fn, type ImportEntry, shownName } from "./program.ts";
 import { walk, walkBlock } from "./walk.ts";
 
 const NOTHING: Step = () => undefined;
@@ -53,7 +52,7 @@ export class Lifter {
             case "object":
                 return e.entries.some((i) => this.lifts(i.value));
             case "member":
-                return this.lifts(e.object);
+                return this.moduleOf(e) !== null || this.lifts(e.object);
             case "index":
                 return this.lifts(e.object) || this.lifts(e.index);
             case "unary":
@@ -238,8 +237,10 @@ export class Lifter {
                 const values = this.liftAll(e.entries.map((i) => i.value));
                 return { ...e, entries: e.entries.map((i, at) => ({ ...i, value: values[at] as ExprForm })) };
             }
-            case "member":
-                return { ...e, object: this.lift(e.object) };
+            case "member": {
+                const from = this.moduleOf(e);
+                return from === null ? { ...e, object: this.lift(e.object) } : this.read(e, from);
+            }
             case "index": {
                 const [object, index] = this.liftAll([e.object, e.index]) as [ExprForm, ExprForm];
                 return { ...e, object, index };
@@ -290,6 +291,24 @@ export class Lifter {
         this.e.land([decided]);
         this.e.emit(OP.SET, expr(this.e.cx, { ...e, left: name, right: { kind: "literal", value: e.op === "and" } }), slot);
         this.e.land([end]);
+        return name;
+    }
+
+    // ---- members of modules ----
+
+    /** The module import of which this reads a member. */
+    private moduleOf(e: ExprForm & { kind: "member" }): ImportEntry | null {
+        const { cx } = this.e;
+        if (e.object.kind !== "name" || cx.scope.find(e.object.name) !== 0) return null;
+        const meaning = lookUp(cx, e.object.name);
+        return meaning?.kind === "tool" && isModule(meaning.import.form.uri) ? meaning.import : null;
+    }
+
+    private read(e: ExprForm & { kind: "member" }, from: ImportEntry): ExprForm {
+        const { slot, name } = this.temporary();
+        this.mark(e);
+        const path = this.e.siteOfCall(e, e.name);
+        this.e.emit(OP.EFFECT, NOTHING, slot, { kind: "effect", import: from, method: e.name, args: null, path });
         return name;
     }
 

@@ -82,7 +82,8 @@ function readProperty(m: RunState, object: Value, name: string, safe: boolean, r
         const own = v.get(name);
         if (own !== undefined) return join(m, own, l);
     }
-    if (v instanceof Capability) throw new Fail("value", `${v.name} is a ${v.kind}: '${name}' can only be called`, { site: at });
+    if (v instanceof Capability)
+        throw new Fail("value", `${v.name} is a ${v.kind}: '${name}' can only be called`, { site: at, hint: `write ${v.name}.${name}(…)` });
     const row = rowFor(rows, v);
     if (row?.property === true && !(v instanceof Obj)) {
         try {

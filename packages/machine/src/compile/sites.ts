@@ -1,9 +1,11 @@
 /**
  * Names of call sites within a function, for paths: `helper#0`, `Repo.read#1`, `generate#0`.
  *
+ * Boundary: one function's text. Reading a member of a module is a site too, named like a call of it.
+ *
  * E1: a site's number is its place among the sites of the same name in the function's text, outer calls before the calls in their arguments.
  */
-import type { ExprForm } from "@remit/language";
+import { type ExprForm, isModule } from "@remit/language";
 import { type Fn, shownName } from "./program.ts";
 import { walkBlock } from "./walk.ts";
 
@@ -15,10 +17,20 @@ export function numberSites(fn: Fn): ReadonlyMap<ExprForm, string> {
         numbers.set(name, n + 1);
         sites.set(e, `${name}#${n}`);
     };
+    /** Members that name what is called or offered, not what is read. */
+    const named = new Set<ExprForm>();
     walkBlock(fn.form.body, {
         expr: (e) => {
             if (e.kind === "generate" || e.kind === "parallel") add(e, e.kind);
-            else if (e.kind === "call") add(e, siteName(fn, e.callee));
+            if (e.kind === "generate") for (const tool of e.tools ?? []) named.add(tool);
+            if (e.kind === "call") {
+                named.add(e.callee);
+                add(e, siteName(fn, e.callee));
+            }
+            if (e.kind === "member" && !named.has(e) && e.object.kind === "name") {
+                const meaning = fn.program.lookup(fn.file, fn.agent, e.object.name);
+                if (meaning?.kind === "tool" && isModule(meaning.import.form.uri)) add(e, siteName(fn, e));
+            }
             return true;
         },
     });

@@ -196,11 +196,11 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
             }
             case OP.EFFECT: {
                 const d = I.detail as EffectDetail;
-                const args = d.args.map((a) => a(L));
+                const args = d.args === null ? null : d.args.map((a) => a(L));
                 countCall(m);
-                if (d.import.form.what === "tool")
-                    askTool(m, fiber, frame, d.import, d.method, dataOnly(args, I), pathOf(frame, d.path), I.site);
-                else askMemory(m, fiber, frame, d.import, d.method, dataOnly(args, I), pathOf(frame, d.path), I.site);
+                const given = args === null ? null : dataOnly(args, I);
+                if (d.import.form.what === "tool") askTool(m, fiber, frame, d.import, d.method, given, pathOf(frame, d.path), I.site);
+                else askMemory(m, fiber, frame, d.import, d.method, given ?? [], pathOf(frame, d.path), I.site);
                 return "wait";
             }
             case OP.GENERATE:

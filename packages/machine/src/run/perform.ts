@@ -61,25 +61,27 @@ function schemeOf(uri: string): string {
     return at < 0 ? "" : uri.slice(0, at);
 }
 
+/** `args` null: the member is read, not called. */
 export function askTool(
     m: Machine,
     fiber: Fiber,
     frame: Frame,
     tool: ImportEntry,
     method: string,
-    args: readonly Value[],
+    args: readonly Value[] | null,
     path: string,
     site: Site | null,
 ): void {
     const { form } = tool;
-    const out = argsToJson(m, args, site);
+    const out = argsToJson(m, args ?? [], site);
+    const given: { args?: Json[] } = args === null ? {} : { args: out.json };
     const request: ToolRequest = {
         op: "call",
         tool: form.name,
         uri: form.uri,
         file: m.compiled.fileName(tool.file),
         method,
-        args: out.json,
+        ...given,
         chosenBy: "program",
     };
     raise(m, fiber, "tool", path, site, request as unknown as Json, out.labels, `tool:${form.name}`);
@@ -88,8 +90,8 @@ export function askTool(
         method,
         scheme: schemeOf(form.uri),
         uri: form.uri,
-        args: out.json,
-    });
+        ...(args === null ? {} : { args: out.json }),
+    } as Json);
     frame.native = { kind: "effect", path };
 }
 

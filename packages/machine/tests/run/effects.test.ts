@@ -15,6 +15,40 @@ const ok = (value: Json, origins: string[] = ["tool:T"]): Outcome => ({ ok: true
 const args = (e: Effect): Json[] => (e.request as { args: Json[] }).args;
 
 describe("tools and memory", () => {
+    test("a member of a module is read without a call, wherever it stands; of another tool it is a failure", () => {
+        const imports = `${IMPORTS}import tool P from "node:path"\n`;
+        const text = body(
+            `parts = ["x"].map(s => s + "y")
+             all = P.sep + P.posix.sep.upper() + P.join("a", P.sep)
+             if P.sep == "/" { all = all + "!" }
+             parts.concat([all, T.get])`,
+            imports,
+        );
+        const answer: Answer = (e) => {
+            const { method, args: given } = e.request as { method: string; args?: Json[] };
+            return ok(method === "sep" ? "/" : method === "posix" ? { sep: "p" } : `joined ${JSON.stringify(given)}`, ["tool:P"]);
+        };
+        const ran = runText(text.replace(", T.get", ""), { answer });
+        expect(ran.result).toEqual({ ok: true, value: ["xy", '/Pjoined ["a","/"]!'], origins: ["tool:P"] });
+        expect(ran.effects.map((e) => [e.path, "args" in (e.request as object)])).toEqual([
+            ["main/P.sep#0", false],
+            ["main/P.posix#0", false],
+            ["main/P.sep#1", false],
+            ["main/P.join#0", true],
+            ["main/P.sep#2", false],
+        ]);
+        expect(ran.events.find((e) => e.path === "main/P.sep#0")?.data).toEqual({
+            tool: "P",
+            method: "sep",
+            scheme: "node",
+            uri: "node:path",
+        });
+        expect(runText(text, { answer }).result).toMatchObject({
+            ok: false,
+            failure: { kind: "value", message: "T.get is a method: call it", site: { line: expect.any(Number) } },
+        });
+    });
+
     test("requests, paths, labels and events", () => {
         const ran = runText(
             body(

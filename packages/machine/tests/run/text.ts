@@ -9,6 +9,7 @@ export function formOf(files: string | { [file: string]: string }, unchecked = f
         loadProgram(Object.keys(all)[0] as string, {
             read: (file) => all[file] ?? null,
             resolve: (_from, uri) => uri.replace(/^\.\//, ""),
+            allowTool: () => ({ allowed: true }),
         }),
     );
     const errors = checked.diagnostics.filter((d) => d.severity === "error");
