@@ -55,7 +55,7 @@ export async function durable(): Promise<Section> {
             title: "One effect, durable",
             how: "The same chain with a ledger on disk. Each effect's outcome, what followed from it, the continuation and the next start are one transaction with one sync.",
             rows,
-            cause: "One sync of this disk takes longer than the goal by itself: see the floor in the same row. There is one sync for each effect of a chain and there cannot be fewer, since the next effect may begin only when the last outcome is on the disk. What the code adds is the figure for the file system in memory.",
+            cause: "Each effect of a chain waits for one sync of the disk, since the next may begin only when the last outcome is on it; the floor in the same row says what that alone takes, and on this shared disk it went from 0.3 to 4 ms within an hour. What the code adds is the figure for the file system in memory: by profile about two fifths of it SQLite, a fifth sealing the events, a tenth the continuation. Ten effects also share the run's own commits. Two attempts: no sync for what nothing follows from (owners, heartbeats, the row of a new run), and less work for labels and events in the machine; neither touches the one sync. Fewer pages a commit (tables without a separate key index) would need a new version of the ledger's schema.",
         };
     } finally {
         closeSync(file);

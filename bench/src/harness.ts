@@ -73,10 +73,13 @@ export interface Round {
 }
 
 /**
- * For work that takes long: each contender once a round, in turn, for as many rounds as `budget` milliseconds allow (one at least, `most` at
- * most). The first round warms up, unless it took most of the budget: then it counts.
+ * For work that may take long: each contender once a round (as often as fits into `slice` milliseconds), in turn, for as many rounds as `budget`
+ * milliseconds allow (one at least, `most` at most). The first round warms up, unless it took most of the budget: then it counts.
  */
-export async function rounds(contenders: readonly Contender[], options: { budget: number; most?: number }): Promise<Round[]> {
+export async function rounds(
+    contenders: readonly Contender[],
+    options: { budget: number; most?: number; slice?: number },
+): Promise<Round[]> {
     let samples: number[][] = contenders.map(() => []);
     let cpu: number[][] = contenders.map(() => []);
     const begun = performance.now();
@@ -85,10 +88,16 @@ export async function rounds(contenders: readonly Contender[], options: { budget
         for (const [index, contender] of contenders.entries()) {
             const used = process.cpuUsage();
             const start = performance.now();
-            await contender.run();
-            (samples[index] as number[]).push(performance.now() - start);
+            let runs = 0;
+            let passed = 0;
+            do {
+                await contender.run();
+                runs++;
+                passed = performance.now() - start;
+            } while (passed < (options.slice ?? 0));
+            (samples[index] as number[]).push(passed / runs);
             const { user, system } = process.cpuUsage(used);
-            (cpu[index] as number[]).push((user + system) / 1000);
+            (cpu[index] as number[]).push((user + system) / 1000 / runs);
         }
         const now = performance.now();
         const more = now - begun + (now - before) <= options.budget;
