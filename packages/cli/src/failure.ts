@@ -3,7 +3,7 @@
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { LoadError } from "@remit/host";
+import { ConfigError, LoadError } from "@remit/host";
 import { type Site, source } from "@remit/language";
 import type { Failure } from "@remit/machine";
 import { showDiagnostics } from "./diagnostics.ts";
@@ -79,6 +79,10 @@ export function showError(error: unknown): number {
             error.diagnostics.filter((one) => one.severity === "error"),
             new Map([...error.texts].map(([name, text]) => [name, source(text, name)])),
         );
+        return EXIT.failed;
+    }
+    if (error instanceof ConfigError) {
+        for (const line of error.message.split("\n")) say(`${colour("red", "error")}: ${plain(line)}`);
         return EXIT.failed;
     }
     const known = (error ?? {}) as Described;

@@ -1,8 +1,9 @@
 /**
  * The command's two streams. Standard output carries the result and nothing else; everything said to a person goes to standard error.
  *
- * I1: a closed pipe ends the command quietly.
+ * I1: a closed pipe ends the command quietly; a stream that takes nothing more for another reason (a full disk) ends it with that reason.
  */
+import { writeSync } from "node:fs";
 import type { Json } from "@remit/language";
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, waiting: 3, cancelled: 130 } as const;
@@ -17,11 +18,17 @@ export class UsageError extends Error {
 }
 
 export function watchPipes(): void {
-    for (const stream of [process.stdout, process.stderr])
-        stream.on("error", (error: NodeJS.ErrnoException) => {
-            if (error.code === "EPIPE") process.exit(EXIT.ok);
-            throw error;
-        });
+    const ends = (name: string) => (error: NodeJS.ErrnoException) => {
+        if (error.code === "EPIPE") process.exit(EXIT.ok);
+        try {
+            writeSync(2, `error: ${name} cannot be written: ${error.code === "ENOSPC" ? "the disk is full" : error.message}\n`);
+        } catch {
+            // Nothing can be said where standard error is the stream that fails.
+        }
+        process.exit(EXIT.failed);
+    };
+    process.stdout.on("error", ends("standard output"));
+    process.stderr.on("error", ends("standard error"));
 }
 
 /** Writes a value as JSON: indented for people, on one line with `compact`. */

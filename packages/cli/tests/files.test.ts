@@ -1,6 +1,6 @@
 /** Files and options that a person gets wrong: said in one message, nothing lost, every other file still dealt with. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -72,4 +72,17 @@ test.each([
     [["runs", "--limit", "0"], "--limit takes a number above 0"],
 ])("%j is refused before anything happens", (args, words) => {
     expect(remit(...args)).toMatchObject({ code: 2, out: "", err: expect.stringContaining(words) });
+});
+
+test("a full disk behind standard output is said in one line", () => {
+    const full = openSync("/dev/full", "w");
+    const env = { ...process.env, XDG_STATE_HOME: room, XDG_CACHE_HOME: room, XDG_CONFIG_HOME: room, NO_COLOR: "1" };
+    const { status, stderr } = spawnSync(process.execPath, [bin, "run", "good.remit", "--input", '{"name":"Ada"}', "--quiet"], {
+        cwd: room,
+        env,
+        encoding: "utf8",
+        stdio: ["ignore", full, "pipe"],
+    });
+    closeSync(full);
+    expect({ status, stderr }).toEqual({ status: 1, stderr: "error: standard output cannot be written: the disk is full\n" });
 });

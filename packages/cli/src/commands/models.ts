@@ -1,13 +1,15 @@
 /** `remit models`: what is configured, what answers, why not, and which one would be used. */
 import { resolve } from "node:path";
-import { createModels } from "@remit/host";
+import { type Config, createModels, loadConfig, resolveSecret, untrusted } from "@remit/host";
 import type { Json } from "@remit/language";
-import { EXIT, paint, plain, print, printJson, table } from "../io.ts";
+import { EXIT, paint, plain, print, printJson, say, table } from "../io.ts";
 
 export default async function models(_args: string[], options: Record<string, unknown>): Promise<number> {
-    const made = createModels({ folder: resolve(String(options["workspace"] ?? ".")) });
+    const folder = resolve(String(options["workspace"] ?? "."));
+    const config = loadConfig({ from: folder, workspace: folder });
+    const made = createModels({ folder });
     try {
-        const listed = await made.list();
+        const listed = [...configured(config), ...(await made.list())];
         const chosen = await made.choose(null);
         if (options["json"]) {
             printJson({ models: listed, default: chosen } as unknown as Json);
@@ -17,9 +19,20 @@ export default async function models(_args: string[], options: Record<string, un
         const rows = listed.map((one) => [plain(one.uri), one.ok ? "ready" : "not ready", plain(one.note)]);
         const [head, ...lines] = table(rows, ["MODEL", "STATE", "NOTE"]).split("\n");
         print([colour("dim", head ?? ""), ...lines].join("\n"));
+        for (const file of untrusted(config))
+            say(`${plain(file.name)} says more than is used here, as long as it is not trusted: remit trust --show`);
         print(`\nFor a program whose own model is not reachable: ${plain(chosen.text)}`);
         return EXIT.ok;
     } finally {
         await made.close();
     }
+}
+
+/** Models of the project's configuration, by the name of the import they answer for; nothing is sent to find out. */
+function configured(config: Config): { uri: string; ok: boolean; note: string }[] {
+    return Object.entries(config.models).map(([name, { uri, baseUrl, key, file }]) => {
+        const found = key === undefined ? null : resolveSecret(key, { env: process.env, folder: file.folder });
+        const where = `${uri}${baseUrl === undefined ? "" : ` at ${baseUrl}`}, in ${file.name}`;
+        return { uri: name, ok: found === null || found.ok, note: found === null || found.ok ? where : `${where}: ${found.message}` };
+    });
 }

@@ -96,7 +96,11 @@ export function loadConfig(options: ConfigOptions = {}): Config {
 
     const problems: Problem[] = [];
     const files: ConfigFile[] = [];
+    const tried = new Set<string>();
     for (const { path, keys, own } of places) {
+        // the project's folder is often the workspace too: its file is read, and complained about, once
+        if (tried.has(path)) continue;
+        tried.add(path);
         const file = readConfig(path, keys, env, always || own === true, problems);
         if (file !== null && !files.some((known) => known.path === file.path)) files.push(file);
     }

@@ -3,7 +3,7 @@
  *
  * Boundary: shapes and defaults. Secrets are not options: configuration names where they come from.
  */
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { Json } from "@remit/language";
 import type { FileContent, Limits } from "@remit/machine";
 import type { Mode } from "./rehearse.ts";
@@ -37,7 +37,10 @@ export interface KeptOptions {
     readonly imports: { readonly [place: string]: FileContent };
 }
 
-/** Sorts by time of start; unique enough for one ledger, short enough to type its beginning. */
+/**
+ * Sorts by time of start; unique enough for one ledger, short enough to type its beginning. (The first eight digits of a UUID of version 4 are
+ * random, and Node draws random bytes for many of them at once.)
+ */
 export function newRunId(now: number = Date.now()): string {
-    return `${now.toString(36)}-${randomBytes(4).toString("hex")}`;
+    return `${now.toString(36)}-${randomUUID().slice(0, 8)}`;
 }
