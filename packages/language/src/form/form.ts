@@ -29,7 +29,88 @@ export interface FileForm {
     readonly shapes: readonly { readonly name: string; readonly contract: Contract }[];
     readonly funcs: readonly FuncForm[];
     readonly agents: readonly AgentForm[];
+    /** Remits declared by name. */
+    readonly remits?: readonly RemitForm[];
+    /** `flow strict`: control flow carries labels in the code of this file. */
+    readonly flow?: "strict";
 }
+
+// ---- authority (LANGUAGE 5) ------------------------------------------------------------------------------------------
+
+/** What stands between a capability and its use. `never` beats `ask` beats `may`. */
+export type Gate = "may" | "ask" | "never";
+
+/** `in "src/**", "docs/**"`: one of the patterns must match. `arg`: the argument that is bound, absent for the one that names the resource. */
+export interface BoundForm {
+    readonly arg?: string;
+    readonly patterns: readonly string[];
+}
+
+/** `Repo`, `Repo.write`, `Repo.write in "src/**"`. All bounds must hold. */
+export interface RefForm {
+    readonly name: string;
+    /** Absent: every method. */
+    readonly method?: string;
+    readonly in?: readonly BoundForm[];
+    readonly at?: At;
+}
+
+/** `may Repo.read, Repo.list`. `all`: everything that the file imports and declares. */
+export interface GrantForm {
+    readonly gate: Gate;
+    readonly refs: readonly RefForm[] | "all";
+    readonly at?: At;
+}
+
+/** `spend 200k tokens, 10 min, 2 usd`. `time` in milliseconds. */
+export interface SpendForm {
+    readonly tokens?: number;
+    readonly usd?: number;
+    readonly time?: number;
+    readonly steps?: number;
+    readonly calls?: number;
+    readonly turns?: number;
+    readonly bytes?: number;
+}
+
+export interface RemitForm {
+    /** Absent for one that stands inline. */
+    readonly name?: string;
+    readonly grants: readonly GrantForm[];
+    readonly spend?: SpendForm;
+    /** `may endorse`: the right to call a value trusted, or to widen its readers. */
+    readonly endorse?: true;
+    readonly flow?: "strict";
+    readonly at?: At;
+}
+
+/** A remit in place, or the name of one of the same file. */
+export type RemitUseForm = RemitForm | { readonly use: string; readonly at?: At };
+
+/** Who may read: names, whoever an argument of the call names, whoever a field of the result names, or everybody. */
+export type ReadersForm = { readonly names: readonly string[] } | { readonly arg: string } | { readonly result: string } | { readonly everyone: true };
+
+/** What an import says of a tool, model, memory or file; it binds everybody. */
+export type ClauseForm =
+    /** `send: ask`. */
+    | { readonly kind: "gate"; readonly method: string; readonly gate: Gate; readonly at?: At }
+    /** `arg to: trusted`, `arg send.to: from("user", "tool:Contacts") or ask`. */
+    | {
+          readonly kind: "arg";
+          readonly method?: string;
+          /** Name of the argument, or its place from 1. */
+          readonly name: string;
+          readonly from: "trusted" | readonly string[];
+          /** A refused flow becomes a question that shows the flow. */
+          readonly ask?: true;
+          readonly at?: At;
+      }
+    /** `trusted`: what comes from here counts as trusted. */
+    | { readonly kind: "trusted"; readonly at?: At }
+    /** `reads: "alice"`, `reads find: arg owner`: who may read what comes from here. */
+    | { readonly kind: "reads"; readonly method?: string; readonly readers: ReadersForm; readonly at?: At }
+    /** `audience: arg to`, `audience post: everyone`: who reads what is sent here. */
+    | { readonly kind: "audience"; readonly method?: string; readonly readers: ReadersForm; readonly ask?: true; readonly at?: At };
 
 export interface ImportForm {
     readonly what: "tool" | "llm" | "file" | "agent" | "memory" | "skill";
@@ -37,6 +118,11 @@ export interface ImportForm {
     readonly uri: string;
     /** For a Remit agent: index into `files` of the file that declares it. */
     readonly from?: number;
+    readonly clauses?: readonly ClauseForm[];
+    /** For an agent: what it is given here, within what its own file gives it. */
+    readonly remit?: RemitUseForm;
+    /** An external agent that runs without a sandbox, said so. */
+    readonly unconfined?: true;
     readonly at?: At;
 }
 
@@ -46,6 +132,8 @@ export interface AgentForm {
     readonly main?: boolean;
     readonly config: readonly (ConfigForm | ContextForm | UseForm | UseOneForm)[];
     readonly funcs: readonly FuncForm[];
+    /** Absent: the agent runs as `user`. */
+    readonly remit?: RemitUseForm;
     readonly at?: At;
 }
 
@@ -136,6 +224,17 @@ export type StmtForm =
           readonly at?: At;
       }
     | { readonly kind: "raise"; readonly value: ExprForm; readonly at?: At }
+    /** `delegate all to Fixer onward { … }`. */
+    | {
+          readonly kind: "delegate";
+          readonly refs: readonly RefForm[] | "all";
+          readonly to: string;
+          readonly onward?: true;
+          readonly body: readonly StmtForm[];
+          readonly at?: At;
+      }
+    /** `spend 10k tokens, 2 min { … }`. */
+    | { readonly kind: "spend"; readonly spend: SpendForm; readonly body: readonly StmtForm[]; readonly at?: At }
     | { readonly kind: "break"; readonly at?: At }
     | { readonly kind: "continue"; readonly at?: At }
     | { readonly kind: "assign"; readonly target: ExprForm; readonly op: "=" | "+=" | "-="; readonly value: ExprForm; readonly at?: At }
@@ -190,6 +289,21 @@ export type ExprForm =
           readonly body: readonly StmtForm[];
           readonly name?: string;
           readonly handler: readonly StmtForm[];
+          readonly at?: At;
+      }
+    /** `Repo.only(read, write in "src/**")`: a narrower handle of the same thing. */
+    | {
+          readonly kind: "narrow";
+          readonly object: ExprForm;
+          readonly methods: readonly { readonly method: string; readonly in?: readonly BoundForm[] }[];
+          readonly at?: At;
+      }
+    /** `endorse x as trusted because "…"` (`readers` absent), `endorse x for "bob" because "…"`. */
+    | {
+          readonly kind: "endorse";
+          readonly value: ExprForm;
+          readonly readers?: readonly string[];
+          readonly because: ExprForm;
           readonly at?: At;
       }
     | GenerateForm

@@ -33,7 +33,7 @@ export interface File {
 
 // ---- top level -------------------------------------------------------------------------------------------------------
 
-export type Item = Import | Agent | Func | ShapeDecl;
+export type Item = Import | Agent | Func | ShapeDecl | RemitDecl | FlowDecl;
 
 export type ImportKind = "tool" | "llm" | "file" | "agent" | "memory" | "skill";
 
@@ -42,15 +42,103 @@ export interface Import extends Node {
     readonly what: ImportKind;
     readonly name: Name;
     readonly uri: StringLit;
-    /** `{ send: ask, arg to: trusted }` at a tool import: kept as read, given meaning by the authority rules. */
+    /** `{ send: ask, arg to: trusted }` at an import. */
     readonly clauses?: readonly ImportClause[];
+    /** `{ remit { … } }`, `{ remit Careful }` at the import of an agent. */
+    readonly remit?: RemitUse;
+    /** `unconfined` after the URI of an agent. */
+    readonly unconfined?: boolean;
 }
 
-/** `method: gate` has no `arg`; `arg to: trusted` has `arg: true`. */
-export interface ImportClause extends Node {
+// ---- authority (LANGUAGE 5) ------------------------------------------------------------------------------------------
+
+/** What an import says of what it brings in. Several are separated by commas or lines. */
+export type ImportClause = GateClause | ArgClause | TrustedClause | ReadersClause;
+
+/** `send: ask`. */
+export interface GateClause extends Node {
+    readonly kind: "clause.gate";
+    readonly method: Name;
+    readonly gate: Name;
+}
+/** `arg to: trusted`, `arg send.to: from("user", "tool:Contacts") or ask`, `arg 1: trusted`. */
+export interface ArgClause extends Node {
+    readonly kind: "clause.arg";
+    readonly method?: Name;
+    /** A name, or a place from 1. */
     readonly name: Name;
-    readonly arg: boolean;
-    readonly value: Name;
+    /** Absent: `trusted`. */
+    readonly from?: readonly StringLit[];
+    /** `or ask`. */
+    readonly ask: boolean;
+}
+/** `trusted`. */
+export interface TrustedClause extends Node {
+    readonly kind: "clause.trusted";
+}
+/** `reads: "alice"`, `reads find: arg owner`, `audience: everyone`, `audience send: arg to or ask`. */
+export interface ReadersClause extends Node {
+    readonly kind: "clause.readers";
+    readonly which: "reads" | "audience";
+    readonly method?: Name;
+    readonly readers: Readers;
+    readonly ask: boolean;
+}
+export type Readers =
+    | (Node & { readonly kind: "readers.names"; readonly names: readonly StringLit[] })
+    | (Node & { readonly kind: "readers.arg" | "readers.result"; readonly name: Name })
+    | (Node & { readonly kind: "readers.everyone" });
+
+/** `in "src/**"`, `in to: "*@example.com"`. */
+export interface Bound extends Node {
+    readonly arg?: Name;
+    readonly patterns: readonly StringLit[];
+}
+/** `Repo`, `Repo.write in "src/**"`. */
+export interface Ref extends Node {
+    readonly name: Name;
+    readonly method?: Name;
+    readonly bounds: readonly Bound[];
+}
+/** `may Repo.read`, `ask Repo.write in "src/**"`, `never Mail`, `may all`, `may endorse` (a ref of that name). */
+export interface Grant extends Node {
+    readonly gate: "may" | "ask" | "never";
+    readonly all: boolean;
+    readonly refs: readonly Ref[];
+}
+/** `200k tokens`, `10 min`; `unit` as one of the meters; time in milliseconds. `text`: as written. */
+export interface Amount extends Node {
+    readonly meter: "tokens" | "usd" | "time" | "steps" | "calls" | "turns" | "bytes";
+    readonly amount: number;
+    readonly text: string;
+}
+export interface RemitBody extends Node {
+    readonly kind: "remit.body";
+    /** Clauses in source order. */
+    readonly clauses: readonly (RemitGrant | RemitSpend | RemitFlow)[];
+}
+export interface RemitGrant extends Node {
+    readonly kind: "remit.grant";
+    readonly grant: Grant;
+}
+export interface RemitSpend extends Node {
+    readonly kind: "remit.spend";
+    readonly amounts: readonly Amount[];
+}
+/** `flow strict`. */
+export interface RemitFlow extends Node {
+    readonly kind: "remit.flow";
+}
+export type RemitUse = RemitBody | (Node & { readonly kind: "remit.use"; readonly name: Name });
+/** `remit NAME { … }`. */
+export interface RemitDecl extends Node {
+    readonly kind: "remit";
+    readonly name: Name;
+    readonly body: RemitBody;
+}
+/** `flow strict` at the top of a file. */
+export interface FlowDecl extends Node {
+    readonly kind: "flow";
 }
 
 export interface Agent extends Node {
@@ -60,6 +148,7 @@ export interface Agent extends Node {
     readonly name?: Name;
     readonly config: readonly (Config | ContextBudget | Use | UseOneOf)[];
     readonly funcs: readonly Func[];
+    readonly remit?: RemitUse;
 }
 
 export interface ShapeDecl extends Node {
@@ -149,8 +238,26 @@ export type Stmt =
     | Raise
     | Break
     | Continue
+    | Delegate
+    | Spend
     | Assign
     | ExprStmt;
+
+/** `delegate Repo.write in "src/**", Mail.send to Fixer onward { … }`. */
+export interface Delegate extends Node {
+    readonly kind: "delegate";
+    readonly all: boolean;
+    readonly refs: readonly Ref[];
+    readonly to: Name;
+    readonly onward: boolean;
+    readonly body: Block;
+}
+/** `spend 10k tokens, 2 min { … }`. */
+export interface Spend extends Node {
+    readonly kind: "spend";
+    readonly amounts: readonly Amount[];
+    readonly body: Block;
+}
 
 /** `model M`, `role "…"`, `description "…"`. */
 export interface Config extends Node {
@@ -288,6 +395,8 @@ export type Expr =
     | Lambda
     | IfExpr
     | TryExpr
+    | Narrow
+    | Endorse
     | Generate
     | ParallelFor
     | Missing;
@@ -388,6 +497,20 @@ export interface TryExpr extends Node {
     readonly body: Block;
     readonly name?: Name;
     readonly handler: Block;
+}
+/** `Repo.only(read, write in "src/**")`. */
+export interface Narrow extends Node {
+    readonly kind: "narrow";
+    readonly object: Expr;
+    readonly methods: readonly { readonly method: Name; readonly bounds: readonly Bound[] }[];
+}
+/** `endorse x as trusted because "…"`, `endorse x for "bob", "team" because "…"`. */
+export interface Endorse extends Node {
+    readonly kind: "endorse";
+    readonly value: Expr;
+    /** Absent: `as trusted`. */
+    readonly readers?: readonly StringLit[];
+    readonly because: Expr;
 }
 export interface GenerateOption extends Node {
     readonly key: Name;

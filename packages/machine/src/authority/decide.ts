@@ -1,0 +1,253 @@
+/**
+ * The one decision about a use of a capability: may it, must somebody be asked, is it refused.
+ *
+ * Boundary: pure; tables and arguments in, a decision out. Who is asked and what is written is `run/gate.ts`.
+ *
+ * D1: every layer must permit, and the strictest gate counts: never, ask, nothing said, may.
+ * D2: what nothing names is refused.
+ * D3: a flow that a clause forbids is refused whoever asks, `user` included; `or ask` makes it a question that shows the flow.
+ */
+import type { Json, ReadersForm, Site } from "@remit/language";
+import type { Labels } from "../value/label.ts";
+import type { Found, Given } from "./given.ts";
+import { wordsOf } from "./given.ts";
+import { matches } from "./match.ts";
+import {
+    type ArgRule,
+    type Bound,
+    type Clauses,
+    methodName,
+    type Permit,
+    rank,
+    type ReadersRule,
+    type Remit,
+    resourceOf,
+    stricter,
+    type Verdict,
+} from "./policy.ts";
+
+/** A right that was given with a value: never wider than what the giver had (LANGUAGE 5). Null for a value means everything `user` may. */
+export interface Right {
+    readonly holder: string;
+    /** Who gave it. */
+    readonly from: string;
+    /** All of them must permit. */
+    readonly layers: readonly (readonly Permit[])[];
+    /** Blocks and calls that must still be going on. */
+    readonly alive: readonly number[];
+}
+
+/** What is used, and how. */
+export interface Use {
+    readonly principal: string;
+    readonly key: string;
+    readonly uri: string;
+    readonly method: string | null;
+    readonly given: Given;
+    readonly chosenBy: "program" | "model" | "agent";
+    /** The method only reads, as its tool says; undefined where it was not asked. */
+    readonly readOnly: boolean | undefined;
+    /** Null: by its own name. */
+    readonly right: Right | null;
+}
+
+export type Decision =
+    | { readonly kind: "may"; readonly within: readonly (readonly string[])[] }
+    | {
+          readonly kind: "ask";
+          readonly why: "gate" | "flow";
+          readonly clause: Site | null;
+          readonly flow?: Flow;
+          readonly within: readonly (readonly string[])[];
+      }
+    | {
+          readonly kind: "refused";
+          readonly why: "remit" | "gate" | "holder" | "revoked" | "flow";
+          readonly clause: Site | null;
+          readonly flow?: Flow;
+      };
+
+/** An argument that carries what a clause forbids. */
+export interface Flow {
+    readonly arg: string;
+    /** Sorted origins that are not allowed there, or readers that the value is not for. */
+    readonly origins: readonly string[];
+    readonly rule: string;
+}
+
+export interface Standing {
+    /** Null: runs as `user`. */
+    readonly remit: Remit | null;
+    /** What delegations in force give for this key, each a list of layers. */
+    readonly delegated: readonly (readonly (readonly Permit[])[])[];
+    readonly clauses: Clauses;
+    readonly live: (token: number) => boolean;
+    readonly trusted: (origin: string) => boolean;
+    readonly labels: Labels;
+}
+
+/** Everything at once: rights, gates, flows. */
+export function decide(use: Use, on: Standing): Decision {
+    const { clauses } = on;
+    const method = use.method === null ? null : methodName(use.uri, use.method);
+    const hits: Permit[] = [];
+    let verdict: Verdict | null;
+    if (use.right === null && on.remit === null) verdict = "open";
+    else {
+        if (use.right !== null) {
+            if (use.right.holder !== use.principal) return { kind: "refused", why: "holder", clause: null };
+            if (!use.right.alive.every(on.live)) return { kind: "refused", why: "revoked", clause: null };
+        }
+        const own = on.remit === null ? null : ownVerdict(on.remit, use, method, hits);
+        if (own === "never") return { kind: "refused", why: "remit", clause: hits[0]?.site ?? null };
+        const given: (Verdict | null)[] = on.delegated.map((layers) => layered(layers, use, method, hits));
+        if (use.right !== null) given.push(layered(use.right.layers, use, method, hits));
+        const ways = [own, ...given].filter((v) => v !== null && v !== "never");
+        if (ways.length === 0) return { kind: "refused", why: "remit", clause: null };
+        // An `ask` of the remit stands whatever else was given; an explicit `may` settles what was left open.
+        verdict = ways.includes("ask") ? "ask" : ways.includes("may") ? "may" : "open";
+    }
+    const gate = method === null ? undefined : clauses.gates.get(method);
+    if (gate?.gate === "never") return { kind: "refused", why: "gate", clause: gate.site };
+    const settled = gate?.gate ?? (verdict === "open" ? (use.chosenBy === "program" || use.readOnly === true ? "may" : "ask") : verdict);
+    const final = gate === undefined ? settled : stricter(verdict === "open" ? "may" : verdict, settled);
+    const within = withinOf(hits);
+    const flow = flowOf(use, method, on);
+    if (flow !== null) {
+        if (flow.rule.ask) return { kind: "ask", why: "flow", clause: flow.rule.site, flow: flow.flow, within };
+        return { kind: "refused", why: "flow", clause: flow.rule.site, flow: flow.flow };
+    }
+    if (final === "ask")
+        return { kind: "ask", why: "gate", clause: gate?.site ?? hits.find((h) => h.gate === "ask")?.site ?? null, within };
+    return { kind: "may", within };
+}
+
+function ownVerdict(remit: Remit, use: Use, method: string | null, hits: Permit[]): Verdict | null {
+    return rowVerdict([...(remit.rows.get(use.key) ?? []), ...remit.all], use, method, hits);
+}
+
+/** The strictest gate of the rows that fit; null where none does. */
+function rowVerdict(rows: readonly Permit[], use: Use, method: string | null, hits: Permit[]): Verdict | null {
+    let verdict: Verdict | null = null;
+    for (const row of rows) {
+        if (row.method !== null && (method === null || methodName(use.uri, row.method) !== method)) continue;
+        // A bound that cannot be told lets nothing through; one on `never` forbids as long as it cannot be told.
+        if (!row.bounds.every((bound) => holds(bound, use, row.gate === "never"))) continue;
+        hits.push(row);
+        // Rows of one remit: `open` comes from a right and gives way to what is said.
+        verdict = verdict === null ? row.gate : rank(row.gate) > rank(verdict) ? row.gate : verdict;
+    }
+    return verdict;
+}
+
+function layered(layers: readonly (readonly Permit[])[], use: Use, method: string | null, hits: Permit[]): Verdict | null {
+    let verdict: Verdict = "may";
+    for (const layer of layers) {
+        const found = rowVerdict(layer, use, method, hits);
+        if (found === null || found === "never") return null;
+        verdict = stricter(verdict, found);
+    }
+    return verdict;
+}
+
+function holds(bound: Bound, use: Use, unsure: boolean): boolean {
+    const resource = bound.arg === null ? resourceOf(use.uri) : null;
+    const found = use.given.named(bound.arg ?? resource?.field ?? "1");
+    // An argument that is not there names nothing outside; the root for a path.
+    const words = found.length === 0 && resource?.kind === "path" ? [""] : wordsOf(found.map((f) => f.json));
+    if (words === null || words.length === 0) return unsure;
+    const kind = resource?.kind ?? "word";
+    const base = kind === "url" ? use.uri : null;
+    const fits = (word: string): boolean => bound.patterns.some((pattern) => matches(kind, pattern, word, base));
+    return unsure ? words.some(fits) : words.every(fits);
+}
+
+/** Bounds on the resource that the host has to keep too: where a link or a redirect leads is known only there. */
+function withinOf(hits: readonly Permit[]): (readonly string[])[] {
+    return hits.filter((h) => h.gate !== "never").flatMap((h) => h.bounds.filter((b) => b.arg === null).map((b) => b.patterns));
+}
+
+// ---- flows -----------------------------------------------------------------------------------------------------------
+
+function flowOf(use: Use, method: string | null, on: Standing): { readonly rule: ArgRule | ReadersRule; readonly flow: Flow } | null {
+    const { clauses } = on;
+    let asked: { readonly rule: ArgRule | ReadersRule; readonly flow: Flow } | null = null;
+    for (const rule of clauses.args) {
+        if (rule.method !== null && rule.method !== method) continue;
+        const bad = new Set<string>();
+        for (const found of use.given.named(rule.name))
+            for (const origin of on.labels.origins(found.labels)) if (!allowed(origin, rule, on)) bad.add(origin);
+        if (bad.size === 0) continue;
+        const words = rule.from === null ? "trusted" : `from(${rule.from.map((o) => JSON.stringify(o)).join(", ")})`;
+        const hit = { rule, flow: { arg: rule.name, origins: [...bad].sort(), rule: `arg ${rule.name}: ${words}` } };
+        if (!rule.ask) return hit;
+        asked ??= hit;
+    }
+    const hit = readersFlow(use, method, on);
+    return hit !== null && !hit.rule.ask ? hit : (asked ?? hit);
+}
+
+function allowed(origin: string, rule: ArgRule, on: Standing): boolean {
+    if (origin.startsWith("only:")) return true;
+    if (rule.from === null) return on.trusted(origin);
+    return rule.from.some((o) => o === origin || (o === "trusted" && on.trusted(origin)));
+}
+
+/** Who may read what carries these origins; null: everybody. */
+export function readersOf(origins: readonly string[]): readonly string[] | null {
+    let readers: string[] | null = null;
+    for (const origin of origins) {
+        if (!origin.startsWith("only:")) continue;
+        const names = namesOf(origin);
+        readers = readers === null ? names : readers.filter((name) => names.includes(name));
+    }
+    return readers;
+}
+
+/** `only:` and the names as JSON text, so that no name can be taken for two. */
+export function readersLabel(names: readonly string[]): string {
+    return `only:${JSON.stringify([...new Set(names)].sort())}`;
+}
+
+function namesOf(origin: string): string[] {
+    try {
+        const names: Json = JSON.parse(origin.slice("only:".length));
+        return Array.isArray(names) && names.every((n) => typeof n === "string") ? (names as string[]) : [];
+    } catch (error) {
+        // Not written by `readersLabel`: nobody may read it.
+        if (error instanceof SyntaxError) return [];
+        throw error;
+    }
+}
+
+/** Names that a readers clause stands for at a call; null: everybody; undefined: it cannot be told. */
+export function namesAt(readers: ReadersForm, given: Given, result: Json | undefined): readonly string[] | null | undefined {
+    if ("everyone" in readers) return null;
+    if ("names" in readers) return readers.names;
+    if ("arg" in readers) return wordsOf(given.named(readers.arg).map((f) => f.json)) ?? undefined;
+    if (result === undefined || result === null || typeof result !== "object" || Array.isArray(result)) return undefined;
+    return Object.hasOwn(result, readers.result) ? (wordsOf(result[readers.result] as Json) ?? undefined) : undefined;
+}
+
+const NO_AUDIENCE: ReadersRule = { method: null, readers: { everyone: true }, ask: false, site: null };
+
+function readersFlow(use: Use, method: string | null, on: Standing): { readonly rule: ReadersRule; readonly flow: Flow } | null {
+    const restricted = (found: Found): readonly string[] | null => readersOf(on.labels.origins(found.labels));
+    const all = use.given.all.map((found) => ({ found, readers: restricted(found) })).filter((one) => one.readers !== null);
+    if (all.length === 0) return null;
+    const rules = on.clauses.audience.filter((rule) => rule.method === null || rule.method === method);
+    // Where nothing says who reads what is sent here, anybody may.
+    for (const rule of rules.length === 0 ? [NO_AUDIENCE] : rules) {
+        const audience = namesAt(rule.readers, use.given, undefined);
+        for (const { readers } of all) {
+            const outside =
+                audience === null || audience === undefined
+                    ? ["anybody"]
+                    : audience.filter((name) => !(readers as readonly string[]).includes(name));
+            if (outside.length === 0) continue;
+            const who = (readers as readonly string[]).length === 0 ? "nobody" : (readers as readonly string[]).join(", ");
+            return { rule, flow: { arg: "*", origins: outside, rule: `may be read by ${who}` } };
+        }
+    }
+    return null;
+}

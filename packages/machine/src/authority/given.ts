@@ -1,0 +1,99 @@
+/**
+ * The arguments of a call as rules about them need them: by name, with the origins of each.
+ *
+ * Boundary: reads values or JSON; changes nothing. Looked at only where a rule asks.
+ *
+ * A3: an argument that a rule names and that cannot be told apart is every argument: the rule then binds all of them.
+ * A4: the generic `call` of an MCP server is the method it names.
+ */
+import type { Json } from "@remit/language";
+import { toJson } from "../value/json.ts";
+import type { Labels } from "../value/label.ts";
+import { Labelled, Obj, type Value } from "../value/value.ts";
+import { rawOf } from "../value/operators.ts";
+
+export interface Found {
+    readonly json: Json;
+    /** Label set id. */
+    readonly labels: number;
+}
+
+export interface Given {
+    /** The arguments that a name or a place (from 1) stands for; empty where the call does not have it. */
+    named(name: string): readonly Found[];
+    /** All of them. */
+    readonly all: readonly Found[];
+}
+
+/** Arguments that the program computed. */
+export function valuesGiven(args: readonly Value[], labels: Labels): Given {
+    const found = (value: Value, outer: number): Found => {
+        const out = toJson(value, labels);
+        return { json: out.json, labels: labels.union(outer, out.labels) };
+    };
+    const [first] = args;
+    const raw = first === undefined ? null : rawOf(first);
+    const object = args.length === 1 && raw instanceof Obj ? raw : null;
+    const outer = first instanceof Labelled ? first.l : 0;
+    return {
+        named: (name) => {
+            const place = placeOf(name);
+            if (object !== null && place === null) {
+                const value = object.get(name);
+                return value === undefined ? [] : [found(value, outer)];
+            }
+            if (place !== null) return args[place] === undefined ? [] : [found(args[place], 0)];
+            return args.map((arg) => found(arg, 0));
+        },
+        get all() {
+            return args.map((arg) => found(arg, 0));
+        },
+    };
+}
+
+/** Arguments that a model wrote: everything in them has the same origins. */
+export function jsonGiven(args: readonly Json[], labels: number): Given {
+    const [first] = args;
+    const object = args.length === 1 && first !== null && typeof first === "object" && !Array.isArray(first) ? first : null;
+    const all = args.map((json) => ({ json: json as Json, labels }));
+    return {
+        named: (name) => {
+            const place = placeOf(name);
+            if (object !== null && place === null) return Object.hasOwn(object, name) ? [{ json: object[name] as Json, labels }] : [];
+            if (place !== null) return all[place] === undefined ? [] : [all[place]];
+            return all;
+        },
+        all,
+    };
+}
+
+function placeOf(name: string): number | null {
+    return /^[1-9][0-9]*$/.test(name) ? Number(name) - 1 : null;
+}
+
+/** `server.call({name, arguments})` of an MCP tool, as the method and arguments that it is (A4). */
+export function aliasOf(
+    uri: string,
+    method: string,
+    args: readonly Value[],
+): { readonly method: string; readonly args: readonly Value[] } | null {
+    if (method !== "call" || !/^mcp:/i.test(uri)) return null;
+    const object = args.length === 1 ? rawOf(args[0] as Value) : null;
+    if (!(object instanceof Obj)) return null;
+    const name = object.get("name");
+    const inner = object.get("arguments");
+    const text = name === undefined ? null : rawOf(name);
+    if (typeof text !== "string") return null;
+    const outer = args[0] instanceof Labelled ? args[0].l : 0;
+    const label = (value: Value): Value => (outer === 0 || value instanceof Labelled ? value : new Labelled(value, outer));
+    return { method: text, args: inner === undefined ? [] : [label(inner)] };
+}
+
+/** The words of an argument that a bound is held against; null where it holds more than text. */
+export function wordsOf(json: Json): readonly string[] | null {
+    if (typeof json === "string") return [json];
+    if (typeof json === "number" || typeof json === "boolean") return [String(json)];
+    if (!Array.isArray(json)) return null;
+    const words = json.map(wordsOf);
+    return words.some((w) => w === null) ? null : (words as string[][]).flat();
+}

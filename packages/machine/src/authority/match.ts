@@ -1,0 +1,133 @@
+/**
+ * Bounds: does a path, a URL or a word match a pattern.
+ *
+ * Boundary: text in, yes or no out. What cannot be read for certain matches nothing (DESIGN 5.2).
+ *
+ * G1: `*` matches within one part, `**` any number of parts; everything else stands for itself. No pattern takes more than the product of
+ *     the two lengths.
+ * G2: a path is compared after `.` and `..` were taken out; one that leaves the root matches nothing.
+ * G3: a URL is compared by scheme, host and port exactly, then by path; what two readers of URLs may read differently matches nothing.
+ */
+
+export type Resource = "path" | "url" | "word";
+
+/** A path from the root in its shortest form, `""` for the root itself; null where it leaves the root or is no path. */
+export function normalisePath(text: string): string | null {
+    if (text.startsWith("/") || text.includes("\\") || text.includes("\0")) return null;
+    return shortest(text.split("/"))?.join("/") ?? null;
+}
+
+function shortest(parts: readonly string[]): string[] | null {
+    const out: string[] = [];
+    for (const part of parts) {
+        if (part === "" || part === ".") continue;
+        if (part !== "..") out.push(part);
+        else if (out.pop() === undefined) return null;
+    }
+    return out;
+}
+
+interface Place {
+    /** `https://host:port`, the port left out where it is the scheme's own. */
+    readonly origin: string;
+    readonly parts: readonly string[];
+}
+
+/** RFC 3986 without user information, with nothing in it that readers of the WHATWG URL standard change. */
+const URL_TEXT = /^(?:(https?):)?(?:\/\/([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?)?([^?#]*)(?:\?[^#]*)?(?:#.*)?$/;
+const PLAIN = /^[!$&'()*+,;=:@A-Za-z0-9._~%/-]*$/;
+/** Encodings that some readers take for `.`, `/` and `\`. */
+const HIDDEN = /%(?:2e|2f|5c|00)/i;
+const OWN_PORT: { readonly [scheme: string]: string } = { http: "80", https: "443" };
+
+/** Where a URL leads, seen from a base that is absolute. Null for what cannot be told for certain. */
+export function placeOf(text: string, base: string | null): Place | null {
+    const found = URL_TEXT.exec(text);
+    if (found === null) return null;
+    const [, scheme, host, port, path = ""] = found;
+    if (!PLAIN.test(path) || HIDDEN.test(path)) return null;
+    if (host !== undefined) {
+        if (scheme === undefined || (path !== "" && !path.startsWith("/"))) return null;
+        const parts = shortest(path.split("/"));
+        const shown = port === undefined || port === OWN_PORT[scheme] ? "" : `:${Number(port)}`;
+        return parts === null ? null : { origin: `${scheme}://${host.toLowerCase()}${shown}`, parts };
+    }
+    // `HTTPS://x` and `a:b` begin with a scheme to other readers (RFC 3986 section 4.2).
+    if (scheme !== undefined || base === null || /^[^/]*:/.test(path)) return null;
+    const from = placeOf(base, null);
+    if (from === null) return null;
+    const basePath = (URL_TEXT.exec(base) as RegExpExecArray)[4] ?? "";
+    const folder = basePath.slice(0, basePath.lastIndexOf("/") + 1);
+    const parts = shortest((path.startsWith("/") ? path : path === "" ? basePath : folder + path).split("/"));
+    return parts === null ? null : { origin: from.origin, parts };
+}
+
+/** `base`: for URLs, what a relative one is read against. */
+export function matches(kind: Resource, pattern: string, text: string, base: string | null = null): boolean {
+    if (kind === "word") return matchText(pattern, text, isWordPart);
+    if (kind === "path") {
+        const path = normalisePath(text);
+        const wanted = normalisePath(pattern);
+        return path !== null && wanted !== null && matchParts(partsOf(wanted), partsOf(path));
+    }
+    const place = placeOf(text, base);
+    const wanted = placeOf(pattern, base);
+    return place !== null && wanted !== null && place.origin === wanted.origin && matchParts(wanted.parts, place.parts);
+}
+
+function partsOf(path: string): string[] {
+    return path === "" ? [] : path.split("/");
+}
+
+/** Parts of a path against parts of a pattern; `**` stands for any number of parts. */
+function matchParts(pattern: readonly string[], parts: readonly string[]): boolean {
+    let p = 0;
+    let t = 0;
+    let star = -1;
+    let from = 0;
+    while (t < parts.length) {
+        const wanted = pattern[p];
+        if (wanted === "**") {
+            star = p++;
+            from = t;
+        } else if (wanted !== undefined && matchText(wanted, parts[t] as string, () => true)) {
+            p++;
+            t++;
+        } else if (star >= 0) {
+            p = star + 1;
+            t = ++from;
+        } else return false;
+    }
+    while (pattern[p] === "**") p++;
+    return p === pattern.length;
+}
+
+/** What `*` may stand for in a word: nothing that separates one name, address or word from the next. */
+function isWordPart(c: string): boolean {
+    return !/[\s/\\,;@<>"'`|\p{Cc}\p{Cf}]/u.test(c);
+}
+
+/** `*` stands for any run of characters that `within` allows, `**` for any run. */
+function matchText(pattern: string, text: string, within: (c: string) => boolean): boolean {
+    let p = 0;
+    let t = 0;
+    let star = -1;
+    let free = false;
+    let from = 0;
+    while (t < text.length) {
+        if (pattern[p] === "*") {
+            free = pattern[p + 1] === "*";
+            p += free ? 2 : 1;
+            star = p;
+            from = t;
+        } else if (p < pattern.length && pattern[p] === text[t]) {
+            p++;
+            t++;
+        } else if (star >= 0 && (free || within(text[from] as string))) {
+            p = star;
+            t = ++from;
+        } else return false;
+    }
+    while (pattern[p] === "*") p++;
+    return p === pattern.length;
+}

@@ -1,0 +1,230 @@
+/**
+ * What a program says about authority, ready to be asked: remits of agents, clauses of imports.
+ *
+ * Boundary: from the program form (and a project's policy) to tables. Deciding is `decide.ts`.
+ *
+ * A1: a thing is known by what it is and where it leads (`keyOf`), so that a second import of the same thing is no way around a remit.
+ * A2: a project's policy is added to the clauses of the program, and the strictest counts: it can tighten, never loosen.
+ */
+import type { ClauseForm, Gate, ReadersForm, RefForm, RemitForm, RemitUseForm, SpendForm, Site } from "@remit/language";
+import type { AgentEntry, Compiled, ImportEntry, Meaning } from "../compile/program.ts";
+import type { Resource } from "./match.ts";
+
+/** What is between a capability and its use; `open`: nothing was said, so it depends on who chose the call. */
+export type Verdict = Gate | "open";
+
+export interface Bound {
+    /** Null: the argument that names the resource. */
+    readonly arg: string | null;
+    readonly patterns: readonly string[];
+}
+
+/** One line of a remit: a gate for a method (null: all of them) within bounds, all of which must hold. */
+export interface Permit {
+    readonly method: string | null;
+    readonly gate: Verdict;
+    readonly bounds: readonly Bound[];
+    readonly site: Site | null;
+}
+
+export interface ArgRule {
+    readonly method: string | null;
+    readonly name: string;
+    /** Null: trusted origins. */
+    readonly from: readonly string[] | null;
+    readonly ask: boolean;
+    readonly site: Site | null;
+}
+
+export interface ReadersRule {
+    readonly method: string | null;
+    readonly readers: ReadersForm;
+    readonly ask: boolean;
+    readonly site: Site | null;
+}
+
+/** What is said of a thing at one import. */
+export interface Clauses {
+    readonly gates: ReadonlyMap<string, { readonly gate: Gate; readonly site: Site | null }>;
+    readonly args: readonly ArgRule[];
+    readonly reads: readonly ReadersRule[];
+    readonly audience: readonly ReadersRule[];
+    readonly trusted: boolean;
+}
+
+export const NO_CLAUSES: Clauses = { gates: new Map(), args: [], reads: [], audience: [], trusted: false };
+
+/** What an agent was given. `rows`: by key of the thing; `all`: gates for everything that its file names. */
+export interface Remit {
+    readonly rows: ReadonlyMap<string, readonly Permit[]>;
+    readonly all: readonly Permit[];
+    readonly spend: SpendForm | null;
+    readonly endorse: boolean;
+    readonly strict: boolean;
+    readonly site: Site | null;
+}
+
+const NOTHING: Remit = { rows: new Map(), all: [], spend: null, endorse: false, strict: false, site: null };
+
+/** What a thing is and where it leads: `tool:mcp://mail`, `agent:fix.remit#Fixer`. Relative places are taken from the file that names them. */
+export function keyOf(program: Compiled, what: string, file: number, uriOrName: string): string {
+    if (what === "agent" || what === "func") return `${what}:${program.fileName(file)}#${uriOrName}`;
+    if (!/^\.{1,2}\//.test(uriOrName)) return `${what}:${uriOrName}`;
+    const from = program.fileName(file);
+    const parts = [...from.split("/").slice(0, -1), ...uriOrName.split("/")];
+    const out: string[] = [];
+    for (const part of parts) {
+        if (part === "" || part === ".") continue;
+        if (part === ".." && out.length > 0 && out[out.length - 1] !== "..") out.pop();
+        else out.push(part);
+    }
+    return `${what}:./${out.join("/")}`;
+}
+
+/** The key of what a name means; null for what is no capability. */
+export function keyOfMeaning(program: Compiled, meaning: Meaning): string | null {
+    switch (meaning.kind) {
+        case "tool":
+        case "llm":
+        case "memory":
+        case "skill":
+            return keyOf(program, meaning.kind, meaning.import.file, meaning.import.form.uri);
+        case "agent":
+            return keyOf(program, "agent", meaning.agent.file, meaning.agent.name);
+        case "func":
+            return keyOf(program, "func", meaning.fn.file, meaning.fn.form.name);
+        default:
+            return null;
+    }
+}
+
+/** What the argument called "the resource" is, by scheme of the URI. */
+export function resourceOf(uri: string): { readonly kind: Resource; readonly field: string } | null {
+    const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1]?.toLowerCase();
+    switch (scheme) {
+        case "file":
+        case "sh":
+            return { kind: "path", field: "path" };
+        case "http":
+        case "https":
+            return { kind: "url", field: "url" };
+        case "env":
+            return { kind: "word", field: "name" };
+        default:
+            return null;
+    }
+}
+
+export function bounds(ref: { readonly in?: RefForm["in"] }): Bound[] {
+    return (ref.in ?? []).map(({ arg, patterns }) => ({ arg: arg ?? null, patterns }));
+}
+
+/** The remit of an agent: its own, and what an import adds; null for one that has none and runs as `user`. */
+export function remitOf(program: Compiled, agent: AgentEntry): Remit | null {
+    const file = program.program.files[agent.file];
+    const form = file?.agents.find((a) => a.name === agent.name);
+    return form?.remit === undefined ? null : compileRemit(program, agent.file, agent.name, form.remit);
+}
+
+export function compileRemit(program: Compiled, file: number, agent: string | null, use: RemitUseForm): Remit {
+    const named = "use" in use ? program.program.files[file]?.remits?.find((r) => r.name === use.use) : use;
+    // A name that means nothing gives nothing (DESIGN 5.2).
+    if (named === undefined) return NOTHING;
+    return compileBody(program, file, agent, named);
+}
+
+function compileBody(program: Compiled, file: number, agent: string | null, form: RemitForm): Remit {
+    const rows = new Map<string, Permit[]>();
+    const all: Permit[] = [];
+    const add = (key: string, permit: Permit): void => {
+        const known = rows.get(key);
+        if (known === undefined) rows.set(key, [permit]);
+        else known.push(permit);
+    };
+    for (const grant of form.grants) {
+        if (grant.refs === "all") {
+            all.push({ method: null, gate: grant.gate, bounds: [], site: program.site(file, grant.at) });
+            continue;
+        }
+        for (const ref of grant.refs) {
+            const meaning = program.lookup(file, null, ref.name);
+            const key = meaning === undefined ? null : keyOfMeaning(program, meaning);
+            if (key === null) continue;
+            add(key, { method: ref.method ?? null, gate: grant.gate, bounds: bounds(ref), site: program.site(file, ref.at ?? grant.at) });
+        }
+    }
+    const config = agent === null ? [] : (program.program.files[file]?.agents.find((a) => a.name === agent)?.config ?? []);
+    for (const line of config) {
+        // The agent's own `model` line is a grant of that model.
+        if (line.kind !== "config" || line.key !== "model" || line.value.kind !== "name") continue;
+        const meaning = program.lookup(file, null, line.value.name);
+        const key = meaning === undefined ? null : keyOfMeaning(program, meaning);
+        if (key !== null) add(key, { method: null, gate: "may", bounds: [], site: program.site(file, line.at) });
+    }
+    return {
+        rows,
+        all,
+        spend: form.spend ?? null,
+        endorse: form.endorse === true,
+        strict: form.flow === "strict",
+        site: program.site(file, form.at),
+    };
+}
+
+/** Clauses of an import, those of the project's policy added. */
+export function clausesOf(program: Compiled, entry: ImportEntry, added: readonly ClauseForm[]): Clauses {
+    const own = entry.form.clauses ?? [];
+    if (own.length === 0 && added.length === 0) return NO_CLAUSES;
+    const gates = new Map<string, { gate: Gate; site: Site | null }>();
+    const args: ArgRule[] = [];
+    const reads: ReadersRule[] = [];
+    const audience: ReadersRule[] = [];
+    let trusted = false;
+    const take = (clause: ClauseForm, mine: boolean): void => {
+        const site = program.site(entry.file, clause.at);
+        switch (clause.kind) {
+            case "gate": {
+                const method = methodName(entry.form.uri, clause.method);
+                const known = gates.get(method);
+                if (known === undefined || rank(clause.gate) > rank(known.gate)) gates.set(method, { gate: clause.gate, site });
+                return;
+            }
+            case "arg":
+                args.push({
+                    method: clause.method === undefined ? null : methodName(entry.form.uri, clause.method),
+                    name: clause.name,
+                    from: clause.from === "trusted" ? null : clause.from,
+                    ask: clause.ask === true,
+                    site,
+                });
+                return;
+            case "trusted":
+                // Only the program can call an origin trusted (A2).
+                if (mine) trusted = true;
+                return;
+            case "reads":
+            case "audience": {
+                const method = clause.method === undefined ? null : methodName(entry.form.uri, clause.method);
+                const rule = { method, readers: clause.readers, ask: clause.kind === "audience" && clause.ask === true, site };
+                (clause.kind === "reads" ? reads : audience).push(rule);
+                return;
+            }
+        }
+    };
+    for (const clause of own) take(clause, true);
+    for (const clause of added) take(clause, false);
+    return { gates, args, reads, audience, trusted };
+}
+
+/** Verbs of http are the same in either case. */
+export function methodName(uri: string, method: string): string {
+    return /^https?:/i.test(uri) ? method.toLowerCase() : method;
+}
+
+const RANK: { readonly [V in Verdict]: number } = { may: 0, open: 1, ask: 2, never: 3 };
+export function rank(verdict: Verdict): number {
+    return RANK[verdict];
+}
+export function stricter(a: Verdict, b: Verdict): Verdict {
+    return RANK[a] >= RANK[b] ? a : b;
+}
