@@ -56,6 +56,31 @@ const CHECKS = {
     DUPLICATE_PARAM: { severity: "error", summary: "Two parameters of a function have the same name." },
     PARAM_SHADOWS_IMPORT: { severity: "error", summary: "A parameter has the name of an import." },
 
+    // ---- authority ----
+    REMIT_REFERENCE: {
+        severity: "error",
+        summary: "A remit, a delegation or a clause names something that is not there, or cannot be granted.",
+    },
+    REMIT_UNKNOWN_METHOD: { severity: "error", summary: "A grant or a clause names a method that the tool does not have." },
+    REMIT_DENIED: {
+        severity: "error",
+        summary: "An agent uses what neither its remit nor any call or delegation of the program gives it.",
+        hint: "name it in the agent's remit, or pass it as an argument",
+    },
+    REMIT_UNUSED: { severity: "warning", summary: "A remit gives what the agent never uses.", hint: "leave the grant out" },
+    REMIT_TOO_WIDE: {
+        severity: "warning",
+        summary: "A remit gives every method where the agent uses only some.",
+        hint: "name the methods",
+    },
+    REMIT_BOUND: { severity: "error", summary: "A bound names an argument that cannot be told, or a pattern that nothing can match." },
+    DELEGATE_DENIED: { severity: "error", summary: "A delegation gives what the one who delegates does not have." },
+    DELEGATE_UNUSED: { severity: "warning", summary: "A block delegates to an agent that is not called in it." },
+    DELEGATE_TO_USER: { severity: "warning", summary: "A block delegates to an agent that has no remit and runs as `user` anyhow." },
+    FLOW_REFUSED: { severity: "error", summary: "A value reaches an argument whose clause will refuse it." },
+    ENDORSE_DENIED: { severity: "error", summary: "An agent endorses a value without `may endorse` in its remit." },
+    SPEND_NOTHING: { severity: "error", summary: "An amount is zero or given twice, so that nothing can be spent." },
+
     // ---- contracts ----
     INVALID_PARAM_CONTRACT: { severity: "error", summary: "A parameter's contract or default value is not a valid one." },
     DUPLICATE_CONTRACT_FIELD: { severity: "error", summary: "A contract declares one field twice." },

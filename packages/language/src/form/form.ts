@@ -55,10 +55,11 @@ export interface RefForm {
     readonly at?: At;
 }
 
-/** `may Repo.read, Repo.list`. `all`: everything that the file imports and declares. */
+/** `may Repo.read, Repo.list`. `all`: everything that the file imports and declares; `refs` is empty then. */
 export interface GrantForm {
     readonly gate: Gate;
-    readonly refs: readonly RefForm[] | "all";
+    readonly refs: readonly RefForm[];
+    readonly all?: true;
     readonly at?: At;
 }
 
@@ -76,6 +77,8 @@ export interface SpendForm {
 export interface RemitForm {
     /** Absent for one that stands inline. */
     readonly name?: string;
+    /** The name of a remit of the same file that stands here; `grants` is empty then. */
+    readonly use?: string;
     readonly grants: readonly GrantForm[];
     readonly spend?: SpendForm;
     /** `may endorse`: the right to call a value trusted, or to widen its readers. */
@@ -84,11 +87,13 @@ export interface RemitForm {
     readonly at?: At;
 }
 
-/** A remit in place, or the name of one of the same file. */
-export type RemitUseForm = RemitForm | { readonly use: string; readonly at?: At };
-
-/** Who may read: names, whoever an argument of the call names, whoever a field of the result names, or everybody. */
-export type ReadersForm = { readonly names: readonly string[] } | { readonly arg: string } | { readonly result: string } | { readonly everyone: true };
+/** Who may read, one of: names, whoever an argument of the call names, whoever a field of the result names, everybody. */
+export interface ReadersForm {
+    readonly names?: readonly string[];
+    readonly arg?: string;
+    readonly result?: string;
+    readonly everyone?: true;
+}
 
 /** What an import says of a tool, model, memory or file; it binds everybody. */
 export type ClauseForm =
@@ -100,7 +105,8 @@ export type ClauseForm =
           readonly method?: string;
           /** Name of the argument, or its place from 1. */
           readonly name: string;
-          readonly from: "trusted" | readonly string[];
+          /** Origins that may be in it; absent: trusted ones. */
+          readonly from?: readonly string[];
           /** A refused flow becomes a question that shows the flow. */
           readonly ask?: true;
           readonly at?: At;
@@ -120,7 +126,7 @@ export interface ImportForm {
     readonly from?: number;
     readonly clauses?: readonly ClauseForm[];
     /** For an agent: what it is given here, within what its own file gives it. */
-    readonly remit?: RemitUseForm;
+    readonly remit?: RemitForm;
     /** An external agent that runs without a sandbox, said so. */
     readonly unconfined?: true;
     readonly at?: At;
@@ -133,7 +139,7 @@ export interface AgentForm {
     readonly config: readonly (ConfigForm | ContextForm | UseForm | UseOneForm)[];
     readonly funcs: readonly FuncForm[];
     /** Absent: the agent runs as `user`. */
-    readonly remit?: RemitUseForm;
+    readonly remit?: RemitForm;
     readonly at?: At;
 }
 
@@ -227,7 +233,8 @@ export type StmtForm =
     /** `delegate all to Fixer onward { … }`. */
     | {
           readonly kind: "delegate";
-          readonly refs: readonly RefForm[] | "all";
+          readonly refs: readonly RefForm[];
+          readonly all?: true;
           readonly to: string;
           readonly onward?: true;
           readonly body: readonly StmtForm[];

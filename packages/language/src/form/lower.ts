@@ -14,6 +14,7 @@ import { contractOf, literalOf } from "../contract/from-tree.ts";
 import { numberText } from "../contract/show.ts";
 import type * as tree from "../syntax/tree.ts";
 import { position, type Range, type Source } from "../text/source.ts";
+import { boundForm, clauseForm, refForm, remitForm, spendForm } from "./lower-authority.ts";
 import {
     type AgentForm,
     type ArgForm,
@@ -29,6 +30,7 @@ import {
     type ImportForm,
     type ParamForm,
     type Program,
+    type RemitForm,
     type SpreadForm,
     type StmtForm,
     type UseForm,
@@ -82,6 +84,9 @@ export function lowerFile(
     const shapes: { name: string; contract: Contract }[] = [];
     const funcs: FuncForm[] = [];
     const agents: AgentForm[] = [];
+    const remits: RemitForm[] = [];
+    let strict = false;
+    const place = (range: Range): At => x.at(range);
     for (const item of file.items) {
         switch (item.kind) {
             case "import": {
@@ -91,6 +96,11 @@ export function lowerFile(
                     name: item.name.text,
                     uri: item.uri.value,
                     ...(declared === undefined ? {} : { from: declared }),
+                    ...(item.clauses === undefined || item.clauses.length === 0
+                        ? {}
+                        : { clauses: item.clauses.map((c) => clauseForm(c, place)) }),
+                    ...(item.remit === undefined ? {} : { remit: remitForm(item.remit, place) }),
+                    ...(item.unconfined === true ? { unconfined: true as const } : {}),
                     at: x.at(item.range),
                 });
                 break;
@@ -104,9 +114,23 @@ export function lowerFile(
             case "agent":
                 agents.push(x.agent(item));
                 break;
+            case "remit":
+                remits.push({ ...remitForm(item.body, place), name: item.name.text });
+                break;
+            case "flow":
+                strict = true;
+                break;
         }
     }
-    return { file: file.source.file, imports, shapes, funcs, agents };
+    return {
+        file: file.source.file,
+        imports,
+        shapes,
+        funcs,
+        agents,
+        ...(remits.length === 0 ? {} : { remits }),
+        ...(strict ? { flow: "strict" as const } : {}),
+    };
 }
 
 /** One expression, without a file: for showing it. */
@@ -137,6 +161,7 @@ class Lowering {
             ...(node.main ? { main: true as const } : {}),
             config: node.config.map((line) => this.setting(line)),
             funcs: node.funcs.map((func) => this.func(func)),
+            ...(node.remit === undefined ? {} : { remit: remitForm(node.remit, (range) => this.at(range)) }),
             at: this.at(node.range),
         };
     }
@@ -229,6 +254,18 @@ class Lowering {
                 return { kind: "if", ...this.branches(node), at };
             case "try":
                 return { kind: "try", ...this.trying(node), at };
+            case "delegate":
+                return {
+                    kind: "delegate",
+                    refs: node.refs.map((ref) => refForm(ref, (range) => this.at(range))),
+                    ...(node.all ? { all: true as const } : {}),
+                    to: node.to.text,
+                    ...(node.onward ? { onward: true as const } : {}),
+                    body: this.block(node.body),
+                    at,
+                };
+            case "spend":
+                return { kind: "spend", spend: spendForm(node.amounts), body: this.block(node.body), at };
             case "break":
             case "continue":
                 return { kind: node.kind, at };
@@ -301,6 +338,24 @@ class Lowering {
                 return { kind: "if.expr", ...this.branches(node), at };
             case "try.expr":
                 return { kind: "try.expr", ...this.trying(node), at };
+            case "narrow":
+                return {
+                    kind: "narrow",
+                    object: this.expr(node.object),
+                    methods: node.methods.map(({ method, bounds }) => ({
+                        method: method.text,
+                        ...(bounds.length === 0 ? {} : { in: bounds.map(boundForm) }),
+                    })),
+                    at,
+                };
+            case "endorse":
+                return {
+                    kind: "endorse",
+                    value: this.expr(node.value),
+                    ...(node.readers === undefined ? {} : { readers: node.readers.map((r) => r.value) }),
+                    because: this.expr(node.because),
+                    at,
+                };
             case "generate":
                 return this.generate(node);
             case "parallel":

@@ -12,6 +12,7 @@ import { format, printExpr } from "../syntax/print/print.ts";
 import { STATEMENT_WORDS } from "../syntax/tokens.ts";
 import type * as tree from "../syntax/tree.ts";
 import { type Range, source } from "../text/source.ts";
+import { raiseBound, raiseClause, raiseRef, raiseRemit, raiseRemitBody, raiseSpend } from "./raise-authority.ts";
 import type {
     AgentForm,
     BranchForm,
@@ -46,7 +47,19 @@ export function raise(program: Program): tree.File[] {
 /** Imports, shapes, functions, agents: in this order, whatever order they had. */
 export function raiseFile(form: FileForm): tree.File {
     const items: tree.Item[] = [];
-    for (const i of form.imports) items.push({ kind: "import", what: i.what, name: name(i.name), uri: text(i.uri), ...at });
+    for (const i of form.imports)
+        items.push({
+            kind: "import",
+            what: i.what,
+            name: name(i.name),
+            uri: text(i.uri),
+            ...(i.clauses === undefined ? {} : { clauses: i.clauses.map(raiseClause) }),
+            ...(i.remit === undefined ? {} : { remit: raiseRemit(i.remit) }),
+            ...(i.unconfined === true ? { unconfined: true } : {}),
+            ...at,
+        });
+    if (form.flow === "strict") items.push({ kind: "flow", ...at });
+    for (const r of form.remits ?? []) items.push({ kind: "remit", name: name(r.name ?? ""), body: raiseRemitBody(r), ...at });
     for (const s of form.shapes) items.push({ kind: "shape", name: name(s.name), contract: raiseContract(s.contract), ...at });
     for (const f of form.funcs) items.push(raiseFunc(f));
     for (const a of form.agents) items.push(raiseAgent(a));
@@ -60,6 +73,7 @@ function raiseAgent(form: AgentForm): tree.Agent {
         ...(form.name === MAIN_AGENT && form.main === true ? {} : { name: name(form.name) }),
         config: form.config.map(raiseSetting),
         funcs: form.funcs.map(raiseFunc),
+        ...(form.remit === undefined ? {} : { remit: raiseRemit(form.remit) }),
         ...at,
     };
 }
@@ -207,6 +221,18 @@ function raiseStmt(form: StmtForm): tree.Stmt {
             return { kind: "if", ...raiseBranches(form), ...at };
         case "try":
             return { kind: "try", ...raiseTrying(form), ...at };
+        case "delegate":
+            return {
+                kind: "delegate",
+                all: form.all === true,
+                refs: form.refs.map(raiseRef),
+                to: name(form.to),
+                onward: form.onward === true,
+                body: raiseBlock(form.body),
+                ...at,
+            };
+        case "spend":
+            return { kind: "spend", amounts: raiseSpend(form.spend), body: raiseBlock(form.body), ...at };
         case "break":
         case "continue":
             return { kind: form.kind, ...at };
@@ -294,6 +320,21 @@ export function raiseExpr(form: ExprForm): tree.Expr {
             return { kind: "if.expr", ...raiseBranches(form), ...at };
         case "try.expr":
             return { kind: "try.expr", ...raiseTrying(form), ...at };
+        case "narrow":
+            return {
+                kind: "narrow",
+                object: raiseExpr(form.object),
+                methods: form.methods.map((m) => ({ method: name(m.method), bounds: (m.in ?? []).map(raiseBound) })),
+                ...at,
+            };
+        case "endorse":
+            return {
+                kind: "endorse",
+                value: raiseExpr(form.value),
+                ...(form.readers === undefined ? {} : { readers: form.readers.map(text) }),
+                because: raiseExpr(form.because),
+                ...at,
+            };
         case "generate":
             return raiseGenerate(form);
         case "parallel":
@@ -330,6 +371,8 @@ function opening(node: tree.Expr): tree.Expr {
             return { ...node, object: opening(node.object) };
         case "call":
             return { ...node, callee: opening(node.callee) };
+        case "narrow":
+            return { ...node, object: opening(node.object) };
         case "if.expr":
         case "try.expr":
             return { kind: "paren", value: node, ...at };

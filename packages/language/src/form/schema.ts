@@ -57,7 +57,7 @@ function nodeName(table: string, kind: string): string {
 
 function tableOf(group: GroupName, kind: string): string {
     if (group === "statement" || group === "setting") return "statement";
-    if (group === "contract") return "contract";
+    if (group === "contract" || group === "clause") return group;
     return Object.hasOwn(NODES.part, kind) ? "part" : "expression";
 }
 

@@ -73,6 +73,8 @@ const BLOCK: Rule = list(group("statement"));
 const BRANCHES: Rule = list(record("Branch"), 1);
 const CONTRACT: Rule = group("contract");
 const TRUE: Rule = one(true);
+const GATE: Rule = one("may", "ask", "never");
+const METHOD: Rule = { rule: "text", min: 1 };
 
 const AT: Readonly<Record<"at", Key>> = {
     at: may({ rule: "list", of: COUNT, min: 4, max: 4 }, "line, column, end line, end column, from 1"),
@@ -91,7 +93,14 @@ export type RecordName =
     | "Branch"
     | "Candidate"
     | "Arg"
-    | "Field";
+    | "Field"
+    | "Remit"
+    | "Grant"
+    | "Ref"
+    | "Bound"
+    | "Spend"
+    | "Readers"
+    | "Narrowed";
 
 export const RECORDS: Readonly<Record<RecordName, Keys>> = {
     Program: {
@@ -106,16 +115,28 @@ export const RECORDS: Readonly<Record<RecordName, Keys>> = {
         shapes: must(list(record("Shape"))),
         funcs: must(list(record("Func"))),
         agents: must(list(record("Agent"))),
+        remits: may(list(record("Remit"))),
+        flow: may(one("strict")),
     },
     Import: {
         what: must(one("tool", "llm", "file", "agent", "memory", "skill")),
         name: must(NAME),
         uri: must(SOME_TEXT),
         from: may(WHOLE, "for an agent of the program: index into files of the file that declares it"),
+        clauses: may(list(group("clause"))),
+        remit: may(record("Remit"), "for an agent: what it is given here"),
+        unconfined: may(TRUE),
         ...AT,
     },
     Shape: { name: must(NAME), contract: must(CONTRACT) },
-    Agent: { name: must(NAME), main: may(FLAG), config: must(list(group("setting"))), funcs: must(list(record("Func"))), ...AT },
+    Agent: {
+        name: must(NAME),
+        main: may(FLAG),
+        config: must(list(group("setting"))),
+        funcs: must(list(record("Func"))),
+        remit: may(record("Remit")),
+        ...AT,
+    },
     Func: {
         name: must(NAME),
         main: may(FLAG),
@@ -148,6 +169,29 @@ export const RECORDS: Readonly<Record<RecordName, Keys>> = {
         default: may(JSON_VALUE, "filled in where the field is absent"),
         description: may(TEXT),
     },
+    Remit: {
+        name: may(NAME),
+        use: may(NAME, "a remit of the same file, in place of clauses"),
+        grants: must(list(record("Grant"))),
+        spend: may(record("Spend")),
+        endorse: may(TRUE),
+        flow: may(one("strict")),
+        ...AT,
+    },
+    Grant: { gate: must(GATE), refs: must(list(record("Ref"))), all: may(TRUE), ...AT },
+    Ref: { name: must(NAME), method: may(METHOD), in: may(list(record("Bound"), 1)), ...AT },
+    Bound: { arg: may(SOME_TEXT, "absent: the argument that names the resource"), patterns: must(list(TEXT, 1)) },
+    Spend: {
+        tokens: may(WHOLE),
+        usd: may({ rule: "number", min: 0 }),
+        time: may(WHOLE, "milliseconds"),
+        steps: may(WHOLE),
+        calls: may(WHOLE),
+        turns: may(WHOLE),
+        bytes: may(WHOLE),
+    },
+    Readers: { names: may(list(TEXT, 1)), arg: may(SOME_TEXT), result: may(SOME_TEXT), everyone: may(TRUE) },
+    Narrowed: { method: must(METHOD), in: may(list(record("Bound"), 1)) },
 };
 
 const BRANCHING: Keys = { branches: must(BRANCHES), otherwise: may(BLOCK) };
@@ -156,7 +200,7 @@ const EACH: Keys = { item: must(VARIABLE), list: must(EXPR), max: must(COUNT), b
 const VALUE: Keys = { value: must(EXPR) };
 
 /** Nodes by their discriminator, which is not among the keys. */
-export const NODES: Readonly<Record<"statement" | "expression" | "part" | "contract", Readonly<Record<string, Keys>>>> = {
+export const NODES: Readonly<Record<"statement" | "expression" | "part" | "contract" | "clause", Readonly<Record<string, Keys>>>> = {
     statement: {
         config: { key: must(one("model", "role", "description")), ...VALUE, ...AT },
         context: { max: must(record("Budget")), ...AT },
@@ -176,6 +220,8 @@ export const NODES: Readonly<Record<"statement" | "expression" | "part" | "contr
         if: { ...BRANCHING, ...AT },
         try: { ...TRYING, ...AT },
         raise: { ...VALUE, ...AT },
+        delegate: { refs: must(list(record("Ref"))), all: may(TRUE), to: must(NAME), onward: may(TRUE), body: must(BLOCK), ...AT },
+        spend: { spend: must(record("Spend")), body: must(BLOCK), ...AT },
         break: { ...AT },
         continue: { ...AT },
         assign: { target: must(EXPR, "a name, a member or an index"), op: must(one("=", "+=", "-=")), ...VALUE, ...AT },
@@ -215,6 +261,8 @@ export const NODES: Readonly<Record<"statement" | "expression" | "part" | "contr
             ...AT,
         },
         parallel: { ...EACH, ...AT },
+        narrow: { object: must(EXPR), methods: must(list(record("Narrowed"), 1)), ...AT },
+        endorse: { ...VALUE, readers: may(list(TEXT, 1), "absent: as trusted"), because: must(EXPR), ...AT },
     },
     part: {
         spread: { ...VALUE, ...AT },
@@ -233,9 +281,22 @@ export const NODES: Readonly<Record<"statement" | "expression" | "part" | "contr
         optional: { of: must(CONTRACT) },
         ref: { name: must(NAME, "a shape of the same file") },
     },
+    clause: {
+        gate: { method: must(METHOD), gate: must(GATE), ...AT },
+        arg: {
+            method: may(METHOD),
+            name: must(SOME_TEXT),
+            from: may(list(SOME_TEXT, 1), "absent: trusted origins"),
+            ask: may(TRUE),
+            ...AT,
+        },
+        trusted: { ...AT },
+        reads: { method: may(METHOD), readers: must(record("Readers")), ...AT },
+        audience: { method: may(METHOD), readers: must(record("Readers")), ask: may(TRUE), ...AT },
+    },
 };
 
-export type GroupName = "statement" | "setting" | "expression" | "item" | "entry" | "contract";
+export type GroupName = "statement" | "setting" | "expression" | "item" | "entry" | "contract" | "clause";
 
 export interface Group {
     readonly key: "kind" | "type";
@@ -264,6 +325,7 @@ export const GROUPS: Readonly<Record<GroupName, Group>> = {
     item: groupOf("an item of a list", "kind", [every(NODES.expression), { table: NODES.part, kinds: ["spread"] }]),
     entry: groupOf("an entry of an object", "kind", [every(NODES.part)]),
     contract: groupOf("a contract", "type", [every(NODES.contract)]),
+    clause: groupOf("a clause", "kind", [every(NODES.clause)]),
 };
 
 /** Names that are read as something else in an expression, whatever is in scope. */

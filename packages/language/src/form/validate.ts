@@ -8,10 +8,11 @@
  * V2: a form that is accepted has no name that is not defined: an agent's answer comes without the checker.
  */
 import type { Json, Shapes } from "../contract/contract.ts";
+import { checkAuthority } from "./authority.ts";
 import { type Errors, type FormError, newErrors } from "./errors.ts";
 import { FORM, type FuncForm, type Program } from "./form.ts";
 import { AUTHOR_CAPS, type Caps, DEFAULT_CAPS, measure, parseWithin } from "./measure.ts";
-import { below, checkEntry, contractsOver, declareFile, declareFuncs, type Named } from "./names.ts";
+import { below, checkEntry, contractsOver, declareFile, declareFuncs, type FileNames, type Named } from "./names.ts";
 import { checkStructure } from "./structure.ts";
 import type { Rule } from "./table.ts";
 import { Walk } from "./walk.ts";
@@ -89,9 +90,12 @@ function read(form: unknown, options: ValidateOptions, errors: Errors): Json | u
 }
 
 function checkNames(program: Program, errors: Errors): void {
+    const declared: FileNames[] = [];
     program.files.forEach((file, index) => {
         const place = below(null, "files", index);
         const names = declareFile(program, index, errors);
+        declared.push(names);
+        checkAuthority(file, names, (i) => declared[i], place, errors);
         const outside = new Walk(names, new Map(), errors);
         file.funcs.forEach((func, i) => {
             outside.func(func, below(place, "funcs", i), NOTHING_SET);

@@ -10,6 +10,7 @@
 import { BUILTINS_ON } from "../check/builtins.ts";
 import type { Errors, FormCode, Place } from "./errors.ts";
 import type { BranchForm, BudgetForm, ExprForm, FuncForm, StmtForm, UseForm, UseOneForm } from "./form.ts";
+import { checkRefs } from "./authority.ts";
 import { INEXACT, isInexact } from "./structure.ts";
 import { below, type Contracts, checkContract, type FileNames, type Named, withHint } from "./names.ts";
 
@@ -204,6 +205,19 @@ export class Walk {
                 this.scoped(s.body, below(place, "body"), around);
                 this.scoped(s.handler, below(place, "handler"), around, s.name);
                 return;
+            case "delegate":
+                checkRefs(s.refs, this.file, below(place, "refs"), this.errors);
+                if (this.file.names.get(s.to)?.kind !== "agent")
+                    this.add(
+                        "REMIT_REFERENCE",
+                        below(place, "to"),
+                        withHint(`there is no agent '${s.to}' here`, s.to, this.file.names.keys()),
+                    );
+                this.scoped(s.body, below(place, "body"), around);
+                return;
+            case "spend":
+                this.scoped(s.body, below(place, "body"), around);
+                return;
             case "break":
             case "continue":
                 if (!around.loop) this.add("BREAK_OUTSIDE_LOOP", place, `'${s.kind}' stands outside a loop`);
@@ -359,6 +373,16 @@ export class Walk {
                 if (around.using) this.single(e.handler, place);
                 this.scoped(e.body, below(place, "body"), around);
                 this.scoped(e.handler, below(place, "handler"), around, e.name);
+                return;
+            case "narrow":
+                if (around.using) this.add("INVALID_USE_RESOURCE", place, "a capability stands inside use");
+                this.expr(e.object, below(place, "object"), around);
+                return;
+            case "endorse":
+                if (around.using) this.add("INVALID_USE_CALL", place, "endorse stands inside use");
+                if (around.lambda) this.add("LAMBDA_EFFECT", place, "a lambda cannot endorse anything");
+                this.expr(e.value, below(place, "value"), around);
+                this.expr(e.because, below(place, "because"), around);
                 return;
             case "generate":
                 this.generate(e, place, around);

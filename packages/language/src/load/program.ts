@@ -121,13 +121,6 @@ export function loadProgram(entry: string, files: ProgramFiles): LoadedProgram {
         const at = node.uri.range;
         // The parser has said what is missing.
         if (node.name.text === "" || at.start === at.end) return null;
-        if (node.clauses !== undefined && node.clauses.length > 0)
-            unsupported(
-                file,
-                { start: node.uri.range.end, end: node.range.end },
-                "clauses at an import are not in this version",
-                "remove them; every call of the tool is then decided by the host alone",
-            );
         const scheme = schemeOf(uri);
         if (node.what === "skill") {
             unsupported(file, at, "skills are not in this version");

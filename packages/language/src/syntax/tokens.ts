@@ -107,6 +107,25 @@ const KINDS = {
     Arg: 89,
     Start: 90,
     End: 91,
+    // authority
+    May: 92,
+    Ask: 93,
+    Never: 94,
+    Spend: 95,
+    Endorse: 96,
+    Only: 97,
+    Flow: 98,
+    Strict: 99,
+    To: 100,
+    Onward: 101,
+    Trusted: 102,
+    Reads: 103,
+    Audience: 104,
+    Because: 105,
+    Unconfined: 106,
+    Everyone: 107,
+    Result: 108,
+    All: 109,
 } as const;
 
 /** Kinds are plain numbers to the type checker: a token's kind changes as reading goes on. */
@@ -118,7 +137,7 @@ export const WORDS: readonly string[] = [
         " ",
     ),
     ..."as one of empty selected model role description".split(" "),
-    ..."break continue raise try context image tokens keep priority with delegate define catch shape remit memory temporal static dynamic test arg start end".split(
+    ..."break continue raise try context image tokens keep priority with delegate define catch shape remit memory temporal static dynamic test arg start end may ask never spend endorse only flow strict to onward trusted reads audience because unconfined everyone result all".split(
         " ",
     ),
 ];
@@ -191,6 +210,16 @@ for (const [text, precedence] of Object.entries(PRECEDENCE)) {
 /** Units of budgets: factor of the written number. */
 export const BUDGET_UNITS: Readonly<Record<string, number>> = { "": 1, k: 1000 };
 
+/** Meters of `spend` by the word after the amount. */
+export const METERS: Readonly<Record<string, "tokens" | "usd" | "steps" | "calls" | "turns" | "bytes">> = {
+    tokens: "tokens",
+    usd: "usd",
+    steps: "steps",
+    calls: "calls",
+    turns: "turns",
+    bytes: "bytes",
+};
+
 /** Units of durations in milliseconds. */
 export const DURATION_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, min: 60_000, h: 3_600_000 };
 
@@ -202,8 +231,8 @@ export const IMPORT_KINDS = ["tool", "llm", "file", "agent", "memory", "skill"] 
  * of that spelling stand there.
  */
 export const STATEMENT_WORDS: ReadonlySet<string> = new Set(
-    "use return repeat for loop if else model role description break continue raise try context delegate define catch and or as max".split(
+    "use return repeat for loop if else model role description break continue raise try context delegate spend define catch and or as max".split(
         " ",
     ),
 );
-export const EXPRESSION_WORDS: ReadonlySet<string> = new Set("generate parallel true false none not if try".split(" "));
+export const EXPRESSION_WORDS: ReadonlySet<string> = new Set("generate parallel true false none not if try endorse".split(" "));

@@ -1,7 +1,7 @@
 /** The grammar, rule by rule: source text and the tree it makes. Nothing here may give a diagnostic. */
 import { describe, expect, test } from "vitest";
 import type { tree } from "../../src/index.ts";
-import { codes, read, readBody, showBody, showContract, showExpr } from "./show.ts";
+import { codes, read, readBody, showBody, showContract, showExpr, showClause, showRemit } from "./show.ts";
 
 const EXPRESSIONS: readonly (readonly [string, string])[] = [
     // literals
@@ -251,15 +251,20 @@ function showParams(func: tree.Func): string {
 function showItem(item: tree.Item): string {
     switch (item.kind) {
         case "import": {
-            const clauses = item.clauses?.map((clause) => `${clause.arg ? "arg " : ""}${clause.name.text}:${clause.value.text}`);
-            return `import ${item.what} ${item.name.text} ${item.uri.value}${clauses ? ` {${clauses.join(" ")}}` : ""}`;
+            const clauses = item.clauses?.map(showClause);
+            const more = `${item.unconfined ? " unconfined" : ""}${item.remit ? ` remit${showRemit(item.remit)}` : ""}`;
+            return `import ${item.what} ${item.name.text} ${item.uri.value}${more}${clauses ? ` {${clauses.join(" ")}}` : ""}`;
         }
         case "shape":
             return `shape ${item.name.text} ${showContract(item.contract)}`;
         case "func":
             return showParams(item);
+        case "remit":
+            return `remit ${item.name.text}${showRemit(item.body)}`;
+        case "flow":
+            return "flow strict";
         case "agent":
-            return `${item.main ? "main " : ""}${item.name?.text ?? "_"}{${[...item.config.map((line) => line.kind), ...item.funcs.map(showParams)].join(" ")}}`;
+            return `${item.main ? "main " : ""}${item.name?.text ?? "_"}{${[...(item.remit ? [`remit${showRemit(item.remit)}`] : []), ...item.config.map((line) => line.kind), ...item.funcs.map(showParams)].join(" ")}}`;
     }
 }
 

@@ -58,6 +58,10 @@ export function showStmt(node: tree.Stmt): string {
             return showIf(node);
         case "try":
             return `(try ${showBlock(node.body)} ${node.name?.text ?? "_"} ${showBlock(node.handler)})`;
+        case "delegate":
+            return `(delegate ${node.all ? "ALL" : node.refs.map(showRef).join(" ")} to ${node.to.text}${node.onward ? " onward" : ""} ${showBlock(node.body)})`;
+        case "spend":
+            return `(spend ${node.amounts.map((a) => `${a.meter}:${a.amount}`).join(" ")} ${showBlock(node.body)})`;
         case "break":
         case "continue":
             return node.kind.toUpperCase();
@@ -119,6 +123,10 @@ export function showExpr(node: tree.Expr | tree.Spread): string {
             return showIf(node);
         case "try.expr":
             return `(try ${showBlock(node.body)} ${node.name?.text ?? "_"} ${showBlock(node.handler)})`;
+        case "narrow":
+            return `(only ${showExpr(node.object)} ${node.methods.map((m) => m.method.text + showBounds(m.bounds)).join(" ")})`;
+        case "endorse":
+            return `(endorse ${showExpr(node.value)} ${node.readers ? node.readers.map((r) => r.value).join("+") : "TRUSTED"} ${showExpr(node.because)})`;
         case "generate": {
             const options = node.options.map(
                 (o) => `${o.key.text}:${o.budget ? showBudget(o.budget) : o.duration ? `${o.duration.milliseconds}ms` : showExpr(o.value)}`,
@@ -144,6 +152,45 @@ export function showContract(node: tree.ContractNode): string {
             return `(or ${node.members.map(showContract).join(" ")})`;
         case "c.object":
             return `{${node.fields.map(showField).join(" ")}}`;
+    }
+}
+
+export function showBounds(bounds: readonly tree.Bound[]): string {
+    return bounds.map((b) => `[${b.arg ? `${b.arg.text}=` : ""}${b.patterns.map((p) => p.value).join("|")}]`).join("");
+}
+
+export function showRef(ref: tree.Ref): string {
+    return `${ref.name.text}${ref.method ? `.${ref.method.text}` : ""}${showBounds(ref.bounds)}`;
+}
+
+export function showRemit(node: tree.RemitUse): string {
+    if (node.kind === "remit.use") return `=${node.name.text}`;
+    const lines = node.clauses.map((c) => {
+        if (c.kind === "remit.flow") return "strict";
+        if (c.kind === "remit.spend") return `spend(${c.amounts.map((a) => `${a.meter}:${a.amount}`).join(" ")})`;
+        return `${c.grant.gate}(${c.grant.all ? "ALL" : c.grant.refs.map(showRef).join(" ")})`;
+    });
+    return `{${lines.join(" ")}}`;
+}
+
+export function showClause(clause: tree.ImportClause): string {
+    switch (clause.kind) {
+        case "clause.trusted":
+            return "trusted";
+        case "clause.gate":
+            return `${clause.method.text}:${clause.gate.text}`;
+        case "clause.arg":
+            return `arg ${clause.method ? `${clause.method.text}.` : ""}${clause.name.text}:${clause.from ? clause.from.map((o) => o.value).join("|") : "trusted"}${clause.ask ? "?" : ""}`;
+        case "clause.readers": {
+            const { readers } = clause;
+            const who =
+                readers.kind === "readers.names"
+                    ? readers.names.map((n) => n.value).join("+")
+                    : readers.kind === "readers.everyone"
+                      ? "*"
+                      : `${readers.kind === "readers.arg" ? "arg" : "result"} ${readers.name.text}`;
+            return `${clause.which}${clause.method ? ` ${clause.method.text}` : ""}:${who}${clause.ask ? "?" : ""}`;
+        }
     }
 }
 

@@ -222,10 +222,10 @@ function namesOf(origin: string): string[] {
 
 /** Names that a readers clause stands for at a call; null: everybody; undefined: it cannot be told. */
 export function namesAt(readers: ReadersForm, given: Given, result: Json | undefined): readonly string[] | null | undefined {
-    if ("everyone" in readers) return null;
-    if ("names" in readers) return readers.names;
-    if ("arg" in readers) return wordsOf(given.named(readers.arg).map((f) => f.json)) ?? undefined;
-    if (result === undefined || result === null || typeof result !== "object" || Array.isArray(result)) return undefined;
+    if (readers.everyone === true) return null;
+    if (readers.names !== undefined) return readers.names;
+    if (readers.arg !== undefined) return wordsOf(given.named(readers.arg).map((f) => f.json)) ?? undefined;
+    if (readers.result === undefined || result === undefined || result === null || typeof result !== "object" || Array.isArray(result)) return undefined;
     return Object.hasOwn(result, readers.result) ? (wordsOf(result[readers.result] as Json) ?? undefined) : undefined;
 }
 

@@ -6,7 +6,7 @@
  * A1: a thing is known by what it is and where it leads (`keyOf`), so that a second import of the same thing is no way around a remit.
  * A2: a project's policy is added to the clauses of the program, and the strictest counts: it can tighten, never loosen.
  */
-import type { ClauseForm, Gate, ReadersForm, RefForm, RemitForm, RemitUseForm, SpendForm, Site } from "@remit/language";
+import type { ClauseForm, Gate, ReadersForm, RefForm, RemitForm, SpendForm, Site } from "@remit/language";
 import type { AgentEntry, Compiled, ImportEntry, Meaning } from "../compile/program.ts";
 import type { Resource } from "./match.ts";
 
@@ -126,8 +126,8 @@ export function remitOf(program: Compiled, agent: AgentEntry): Remit | null {
     return form?.remit === undefined ? null : compileRemit(program, agent.file, agent.name, form.remit);
 }
 
-export function compileRemit(program: Compiled, file: number, agent: string | null, use: RemitUseForm): Remit {
-    const named = "use" in use ? program.program.files[file]?.remits?.find((r) => r.name === use.use) : use;
+export function compileRemit(program: Compiled, file: number, agent: string | null, use: RemitForm): Remit {
+    const named = use.use !== undefined ? program.program.files[file]?.remits?.find((r) => r.name === use.use) : use;
     // A name that means nothing gives nothing (DESIGN 5.2).
     if (named === undefined) return NOTHING;
     return compileBody(program, file, agent, named);
@@ -142,7 +142,7 @@ function compileBody(program: Compiled, file: number, agent: string | null, form
         else known.push(permit);
     };
     for (const grant of form.grants) {
-        if (grant.refs === "all") {
+        if (grant.all === true) {
             all.push({ method: null, gate: grant.gate, bounds: [], site: program.site(file, grant.at) });
             continue;
         }
@@ -193,7 +193,7 @@ export function clausesOf(program: Compiled, entry: ImportEntry, added: readonly
                 args.push({
                     method: clause.method === undefined ? null : methodName(entry.form.uri, clause.method),
                     name: clause.name,
-                    from: clause.from === "trusted" ? null : clause.from,
+                    from: clause.from ?? null,
                     ask: clause.ask === true,
                     site,
                 });

@@ -4,20 +4,8 @@
  * D1: configuration and `use` of an agent stand before its first function.
  */
 import { IMPORT_KINDS, SYMBOLS, T } from "../tokens.ts";
-import type {
-    Agent,
-    ContractNode,
-    Expr,
-    Func,
-    Import,
-    ImportClause,
-    ImportKind,
-    Item,
-    Name,
-    Param,
-    ShapeDecl,
-    StringLit,
-} from "../tree.ts";
+import type { Agent, ContractNode, Expr, Func, Import, ImportKind, Item, Name, Param, RemitUse, ShapeDecl, StringLit } from "../tree.ts";
+import { atFlow, parseAgentBraces, parseClauses, parseFlow, parseRemit, parseRemitUse } from "./authority.ts";
 import { closed, separated, skipLine } from "./brackets.ts";
 import { parseContract, startsContract } from "./contracts.ts";
 import { parseDefault, parseString } from "./expressions.ts";
@@ -43,7 +31,7 @@ import {
     tokenText,
 } from "./state.ts";
 import { parseBlock, parseConfig } from "./statements.ts";
-import { atBackendBlock, skipBackendBlock, skipRemit, skipTest, unsupported } from "./unsupported.ts";
+import { atBackendBlock, skipBackendBlock, skipTest, unsupported } from "./unsupported.ts";
 import { parseContextBudget, parseUse } from "./use.ts";
 
 export function parseItems(p: State): Item[] {
@@ -68,12 +56,12 @@ function parseItem(p: State): Item | undefined {
         case T.Shape:
             return parseShape(p);
         case T.Remit:
-            skipRemit(p);
-            return undefined;
+            return parseRemit(p);
         case T.Test:
             skipTest(p);
             return undefined;
         default:
+            if (atFlow(p)) return parseFlow(p);
             if (atBackendBlock(p)) {
                 skipBackendBlock(p);
                 return undefined;
@@ -115,6 +103,7 @@ function startsItem(p: State): boolean {
         word === T.Import ||
         word === T.Shape ||
         word === T.Remit ||
+        atFlow(p) ||
         word === T.Test ||
         atBackendBlock(p)
     );
@@ -148,52 +137,33 @@ function parseImport(p: State): Import | undefined {
         if (p.k === T.LBrace) skipBraces(p);
         return { kind: "import", range: { start: from, end: prevEnd(p) }, what, name, uri };
     }
-    let clauses: ImportClause[] | undefined;
+    const unconfined = what === "agent" && p.k === T.Unconfined && !onNewLine(p);
+    if (unconfined) advance(p);
+    let clauses: Import["clauses"];
+    let remit: RemitUse | undefined;
     if (p.k === T.LBrace) {
-        if (what === "tool") clauses = parseClauses(p);
-        else {
-            report(p, "SYNTAX", "Only the import of a tool has clauses.", tokenRange(p, p.pos), "Leave the braces out.");
+        if (what === "agent") remit = parseAgentBraces(p);
+        else if (what === "skill") {
+            report(p, "SYNTAX", "The import of a skill has no clauses.", tokenRange(p, p.pos), "Leave the braces out.");
             skipBraces(p);
-        }
+        } else clauses = parseClauses(p);
     }
-    return { kind: "import", range: { start: from, end: prevEnd(p) }, what, name, uri, clauses };
+    return {
+        kind: "import",
+        range: { start: from, end: prevEnd(p) },
+        what,
+        name,
+        uri,
+        ...(clauses === undefined ? {} : { clauses }),
+        ...(remit === undefined ? {} : { remit }),
+        ...(unconfined ? { unconfined } : {}),
+    };
 }
 
 function skipBraces(p: State): void {
     const partner = p.tokens.match[p.pos] as number;
     if (partner > p.pos) jump(p, partner + 1);
     else advance(p);
-}
-
-/** `{ send: ask, arg to: trusted }` */
-function parseClauses(p: State): ImportClause[] {
-    const open = p.pos;
-    advance(p);
-    const clauses: ImportClause[] = [];
-    while (p.k !== T.RBrace && p.k !== T.EOF) {
-        if (!isWord(p.k)) {
-            expected(p, "the name of a method", "Write `send: ask`, or `arg to: trusted` for an argument.");
-            while (p.k !== T.EOF && p.k !== T.RBrace && p.k !== T.Comma && !onNewLine(p)) advance(p);
-            if (!take(p, T.Comma) && !onNewLine(p)) break;
-            if (!isWord(p.k)) break;
-            continue;
-        }
-        const from = start(p);
-        const arg = p.k === T.Arg && isWord(peek(p, 1));
-        if (arg) advance(p);
-        const name = takeName(p);
-        if (!take(p, T.Colon)) expected(p, `\`:\` after \`${name.text}\``);
-        const value = expectName(p, arg ? "`trusted`" : "`may`, `ask` or `never`");
-        clauses.push({ range: { start: from, end: value.range.end }, name, arg, value });
-        if (p.k === T.Comma) advance(p);
-        else if (p.k !== T.RBrace && !onNewLine(p)) {
-            expected(p, "`,` or `}`");
-            while (p.k !== T.EOF && p.k !== T.RBrace && p.k !== T.Comma && !onNewLine(p)) advance(p);
-            take(p, T.Comma);
-        }
-    }
-    closed(p, open, T.RBrace);
-    return clauses;
 }
 
 // ---- shape -------------------------------------------------------------------------------------------------------
@@ -228,11 +198,18 @@ function parseAgent(p: State): Agent | undefined {
     advance(p);
     const config: Agent["config"][number][] = [];
     const funcs: Func[] = [];
+    let remit: RemitUse | undefined;
     while (p.k !== T.RBrace && p.k !== T.EOF) {
         const before = p.pos;
         const kind = p.k === T.Main ? peek(p, 1) : p.k;
         if (kind === T.Func) funcs.push(parseFunc(p));
-        else if (!p.tokens.balanced && startsItem(p) && onNewLine(p)) break;
+        else if (p.k === T.Remit) {
+            const again = remit !== undefined;
+            const at = tokenRange(p, p.pos);
+            const read = parseRemitUse(p);
+            if (again) report(p, "SYNTAX", "An agent has one remit.", at, "Put all clauses into one `remit { … }`.");
+            remit ??= read;
+        } else if (!p.tokens.balanced && startsItem(p) && onNewLine(p)) break;
         else {
             const line = parseAgentLine(p);
             if (line !== undefined) {
@@ -248,7 +225,7 @@ function parseAgent(p: State): Agent | undefined {
     }
     const to = closed(p, open, T.RBrace);
     leave(p);
-    return { kind: "agent", range: { start: from, end: to }, main, name, config, funcs };
+    return { kind: "agent", range: { start: from, end: to }, main, name, config, funcs, ...(remit === undefined ? {} : { remit }) };
 }
 
 function parseAgentLine(p: State): Agent["config"][number] | undefined {
@@ -262,9 +239,6 @@ function parseAgentLine(p: State): Agent["config"][number] | undefined {
         case T.Context:
             if (peek(p, 1) === T.Max) return parseContextBudget(p);
             break;
-        case T.Remit:
-            skipRemit(p);
-            return undefined;
         default:
             break;
     }

@@ -23,6 +23,7 @@ import type {
     Spread,
     StringLit,
 } from "../tree.ts";
+import { endorseFollows, parseEndorse, parseNarrow } from "./authority.ts";
 import { closed, separated } from "./brackets.ts";
 import { parseGenerate, parseIfExpr, parseParallel, parseTryExpr, tryFollows } from "./forms.ts";
 import {
@@ -127,6 +128,14 @@ export function parsePostfix(p: State): Expr {
             const name = expectName(p, "a property name after the dot");
             if (!grows) continue;
             p.height = height + 1;
+            if (name.text === "only" && k === T.Dot && p.k === T.LParen && !onNewLine(p)) {
+                const narrow = parseNarrow(p, node);
+                if (narrow !== undefined) {
+                    node = narrow;
+                    p.height = height + 1;
+                    continue;
+                }
+            }
             node = { kind: "member", range: { start: node.range.start, end: name.range.end }, object: node, name, safe: k === T.SafeDot };
         } else if (k === T.LParen || k === T.LBracket) {
             if (onNewLine(p) && !joinsLine(p, node)) return node;
@@ -239,6 +248,9 @@ function parsePrimary(p: State): Expr {
                 break;
             case T.Try:
                 if (tryFollows(p)) return parseTryExpr(p);
+                break;
+            case T.Endorse:
+                if (endorseFollows(p)) return parseEndorse(p);
                 break;
             case T.Return:
             case T.Use:

@@ -270,6 +270,8 @@ const BOUND: readonly number[] = [
     T.Priority,
     T.With,
     T.Delegate,
+    T.Spend,
+    T.Endorse,
     T.Define,
     T.Catch,
     T.Func,

@@ -6,6 +6,7 @@
  */
 import { SYMBOLS, T } from "../tokens.ts";
 import type { Assign, Block, Config, NumberLit, Stmt } from "../tree.ts";
+import { delegateFollows, parseDelegate, parseSpend, spendFollows } from "./authority.ts";
 import { closed, skipLine } from "./brackets.ts";
 import { parseExpr, parsePostfix } from "./expressions.ts";
 import { oldLimit, parseBranches, parseCount, parseIteration, parseLimit, parseTryParts, tryFollows } from "./forms.ts";
@@ -138,6 +139,11 @@ export function parseStatement(p: State): Stmt | undefined {
             if (!isBound(p, T.Catch) && (peek(p, 1) === T.LBrace || (isWord(peek(p, 1)) && peek(p, 2) === T.LBrace))) return strayCatch(p);
             break;
         case T.Delegate:
+            if (delegateFollows(p)) return parseDelegate(p);
+            break;
+        case T.Spend:
+            if (spendFollows(p)) return parseSpend(p);
+            break;
         case T.Define:
             if (skipStatement(p)) return undefined;
             break;

@@ -41,17 +41,6 @@ function headRange(p: State, words: number): Range {
     return { start: start(p), end: p.ends[Math.min(p.pos + words - 1, p.tokens.count - 1)] as number };
 }
 
-/** `remit NAME { … }`, `remit { … }`; the present token is `remit`. */
-export function skipRemit(p: State): void {
-    unsupported(
-        p,
-        "A remit",
-        headRange(p, isWord(peek(p, 1)) ? 2 : 1),
-        "Without one, agents of the program may do what their own file imports.",
-    );
-    skipPast(p, T.LBrace);
-}
-
 /** Whether a `memory` or `temporal` block begins here. */
 export function atBackendBlock(p: State): boolean {
     return (p.k === T.Memory || p.k === T.Temporal) && (peek(p, 1) === T.Static || peek(p, 1) === T.Dynamic || peek(p, 1) === T.LParen);
@@ -71,19 +60,9 @@ export function skipTest(p: State): void {
     skipPast(p, T.LBrace);
 }
 
-/** `delegate … to X { … }` and `define name = func …` at the start of a statement. False: it is neither. */
+/** `define name = func …` at the start of a statement. */
 export function skipStatement(p: State): boolean {
     if (isBound(p, p.k) || !isWord(peek(p, 1)) || lineBreakBefore(p, 1)) return false;
-    if (p.k === T.Delegate) {
-        for (let ahead = 1; ahead < 64 && !lineBreakBefore(p, ahead); ahead++) {
-            if (peek(p, ahead) !== T.LBrace) continue;
-            unsupported(p, "Delegation", tokenRange(p, p.pos));
-            skipPast(p, T.LBrace);
-            p.height = 1;
-            return true;
-        }
-        return false;
-    }
     if (peek(p, 2) !== T.Assign || peek(p, 3) !== T.Func) return false;
     unsupported(p, "Defining a function while the program runs", headRange(p, 2));
     skipPast(p, T.LBrace);

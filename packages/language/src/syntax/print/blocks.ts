@@ -7,6 +7,7 @@
 import { quoteString } from "../strings.ts";
 import type { Block, Candidate, Config, ContextBudget, Expr, Label, Name, Stmt, Use, UseOneOf } from "../tree.ts";
 import { catchHead } from "./flat.ts";
+import { amountsText, refsText } from "./authority.ts";
 import { branches, expression, sequence } from "./layout.ts";
 import { commentsBefore, leading, leadingClose, newline, put, significant, trailing, type Writer } from "./writer.ts";
 
@@ -87,6 +88,14 @@ function statement(w: Writer, node: Stmt, before: Stmt | undefined): void {
             put(w, "try ");
             block(w, node.body);
             catchBlock(w, node.name, node.handler);
+            return;
+        case "delegate":
+            put(w, `delegate ${node.all ? "all" : refsText(node.refs)} to ${node.to.text}${node.onward ? " onward" : ""} `);
+            block(w, node.body);
+            return;
+        case "spend":
+            put(w, `spend ${amountsText(node.amounts)} `);
+            block(w, node.body);
             return;
         case "break":
         case "continue":
@@ -174,7 +183,7 @@ function leftmost(node: Expr): Expr {
     let at = node;
     for (;;) {
         if (at.kind === "binary") at = at.left;
-        else if (at.kind === "member" || at.kind === "index") at = at.object;
+        else if (at.kind === "member" || at.kind === "index" || at.kind === "narrow") at = at.object;
         else if (at.kind === "call") at = at.callee;
         else return at;
     }

@@ -13,15 +13,18 @@ import type {
     Block,
     ContractField,
     ContractNode,
+    Endorse,
     Expr,
     GenerateOption,
     Name,
+    Narrow,
     ObjectEntry,
     Param,
     Spread,
     Stmt,
     StringLit,
 } from "../tree.ts";
+import { boundsText } from "./authority.ts";
 
 export interface Style {
     /** Text that the ranges of string literals point into, so that they stay as written; absent: literals are made anew. */
@@ -34,6 +37,7 @@ export interface Style {
 export function precedenceOf(node: Expr): number {
     switch (node.kind) {
         case "lambda":
+        case "endorse":
             return 0;
         case "binary":
             return PRECEDENCE[node.op];
@@ -147,6 +151,15 @@ function flatten(node: Expr, style: Style, limit: number): string | undefined {
             const contract = breaksAlways(node.contract) && !style.display ? undefined : flatContract(node.contract, style, limit);
             return contract === undefined ? undefined : `generate(${options}) -> ${contract}`;
         }
+        case "narrow": {
+            const object = flatExpr(node.object, style, limit, POSTFIX_PRECEDENCE);
+            return object === undefined ? undefined : object + narrowText(node);
+        }
+        case "endorse": {
+            const value = flatExpr(node.value, style, limit);
+            const because = value === undefined ? undefined : flatExpr(node.because, style, limit);
+            return because === undefined ? undefined : `endorse ${value}${endorseText(node)}${because}`;
+        }
         case "parallel": {
             const list = flatExpr(node.list, style, limit);
             const body = style.display ? flatBlock(node.body, style, limit) : undefined;
@@ -159,6 +172,16 @@ function flatten(node: Expr, style: Style, limit: number): string | undefined {
 
 function oneLine(text: string): string | undefined {
     return text.includes("\n") || text.includes("\r") ? undefined : text;
+}
+
+export function narrowText(node: Narrow): string {
+    return `.only(${node.methods.map((m) => m.method.text + boundsText(m.bounds)).join(", ")})`;
+}
+
+/** What stands between the value and the reason. */
+export function endorseText(node: Endorse): string {
+    const how = node.readers === undefined ? "as trusted" : `for ${node.readers.map((r) => quoteString(r.value, '"')).join(", ")}`;
+    return ` ${how} because `;
 }
 
 /** `open a, b close`; undefined as soon as it is too long. */

@@ -25,6 +25,7 @@ import { block, catchBlock } from "./blocks.ts";
 import {
     breaksAlways,
     contractLiteral,
+    endorseText,
     fieldHead,
     flatArg,
     flatContract,
@@ -35,6 +36,7 @@ import {
     groups,
     keyText,
     lambdaHead,
+    narrowText,
     needsParens,
     numberText,
     type Style,
@@ -145,6 +147,16 @@ function broken(w: Writer, node: Expr, tail: number): void {
             put(w, "try ");
             block(w, node.body);
             catchBlock(w, node.name, node.handler);
+            return;
+        case "narrow":
+            expression(w, node.object, tail, POSTFIX_PRECEDENCE);
+            put(w, narrowText(node));
+            return;
+        case "endorse":
+            put(w, "endorse ");
+            expression(w, node.value, 0);
+            put(w, endorseText(node));
+            expression(w, node.because, tail);
             return;
         case "generate":
             generate(w, node, tail);

@@ -10,9 +10,10 @@ import type { Fix } from "../../diagnostics/diagnostic.ts";
 import { source } from "../../text/source.ts";
 import { parse } from "../parse/parse.ts";
 import type { Agent, Expr, File, Func, Import, Item, ShapeDecl } from "../tree.ts";
+import { clauseText, lines, remitBody, remitUse } from "./authority.ts";
 import { agentLine, block, trailingOpen } from "./blocks.ts";
 import { flatExpr } from "./flat.ts";
-import { contractNode, expression, parameters, sequence } from "./layout.ts";
+import { contractNode, expression, parameters } from "./layout.ts";
 import {
     commentsBefore,
     hasComments,
@@ -112,22 +113,32 @@ function item(w: Writer, node: Item): void {
         case "func":
             func(w, node);
             return;
+        case "remit":
+            put(w, `remit ${node.name.text} `);
+            remitBody(w, node.body);
+            return;
+        case "flow":
+            put(w, "flow strict");
+            return;
     }
 }
 
 function importLine(w: Writer, node: Import): void {
     put(w, `import ${node.what} ${node.name.text} from `);
     expression(w, node.uri, 0);
+    if (node.unconfined === true) put(w, " unconfined");
+    if (node.remit !== undefined) {
+        put(w, " { ");
+        remitUse(w, node.remit);
+        trailing(w, node.remit.range.end, node.range.end, true);
+        put(w, " }");
+        return;
+    }
     if (node.clauses === undefined) return;
     put(w, " ");
-    const clauses = node.clauses.map((clause) => `${clause.arg ? "arg " : ""}${clause.name.text}: ${clause.value.text}`);
-    const flat = clauses.length === 0 ? "{}" : `{ ${clauses.join(", ")} }`;
+    const flat = node.clauses.length === 0 ? "{}" : `{ ${node.clauses.map(clauseText).join(", ")} }`;
     if (!hasComments(w, node.range) && flat.length <= room(w)) put(w, flat);
-    else {
-        const print = (_: Writer, clause: (typeof node.clauses & object)[number]) =>
-            put(w, `${clause.arg ? "arg " : ""}${clause.name.text}: ${clause.value.text}`);
-        sequence(w, "{", "}", node.clauses, print, node.uri.range.end, node.range.end - 1);
-    }
+    else lines(w, node.clauses, clauseText, node.uri.range.end, node.range.end - 1, ",");
 }
 
 function shape(w: Writer, node: ShapeDecl): void {
@@ -142,26 +153,29 @@ function head(word: string, node: Agent | Func): string {
 function agent(w: Writer, node: Agent): void {
     const close = node.range.end - 1;
     put(w, `${head("agent", node)} {`);
-    const lines = [...node.config, ...node.funcs];
-    if (lines.length === 0 && !commentsBefore(w, close)) {
+    const parts = [...(node.remit === undefined ? [] : [node.remit]), ...node.config, ...node.funcs];
+    // Where it stands among the lines before the functions is kept, so that comments stay beside what they are about.
+    parts.sort((a, b) => a.range.start - b.range.start);
+    if (parts.length === 0 && !commentsBefore(w, close)) {
         put(w, "}");
         return;
     }
     w.indent++;
     w.at = node.name?.range.end ?? node.range.start;
-    trailingOpen(w, w.at, lines[0]?.range.start ?? close);
+    trailingOpen(w, w.at, parts[0]?.range.start ?? close);
     newline(w);
-    lines.forEach((line, index) => {
+    parts.forEach((line, index) => {
         const apart = line.kind === "func" && index > 0;
         if (apart) newline(w);
         leading(w, line.range.start, index === 0 || apart);
         if (line.kind === "func") func(w, line);
+        else if (line.kind === "remit.body" || line.kind === "remit.use") remitUse(w, line);
         else agentLine(w, line);
-        const next = lines[index + 1]?.range.start;
+        const next = parts[index + 1]?.range.start;
         trailing(w, line.range.end, next ?? close, next === undefined);
         newline(w);
     });
-    leadingClose(w, close, lines.length === 0);
+    leadingClose(w, close, parts.length === 0);
     w.indent--;
     put(w, "}");
 }

@@ -1,0 +1,485 @@
+/**
+ * Authority: remits, clauses at imports, `delegate`, `spend`, `.only(…)`, `endorse`, `flow strict` (LANGUAGE 5).
+ *
+ * H1: each word here is a word only where AgentScript rejects the text; a name that is bound in scope stays a name.
+ */
+import { DURATION_UNITS, METERS, T } from "../tokens.ts";
+import type {
+    Amount,
+    Bound,
+    Delegate,
+    Endorse,
+    Expr,
+    FlowDecl,
+    Grant,
+    ImportClause,
+    Name,
+    Narrow,
+    Readers,
+    Ref,
+    RemitBody,
+    RemitDecl,
+    RemitUse,
+    Spend,
+    StringLit,
+} from "../tree.ts";
+import { closed, separated } from "./brackets.ts";
+import { parseExpr, parseString } from "./expressions.ts";
+import {
+    advance,
+    enter,
+    expected,
+    expectName,
+    here,
+    isBound,
+    isWord,
+    jump,
+    leave,
+    lineBreakBefore,
+    missing,
+    onNewLine,
+    peek,
+    prevEnd,
+    report,
+    type State,
+    start,
+    take,
+    takeName,
+    tokenRange,
+    tokenText,
+} from "./state.ts";
+import { parseBlock } from "./statements.ts";
+
+// ---- remits ------------------------------------------------------------------------------------------------------
+
+/** `remit NAME { … }`; the present token is `remit`. */
+export function parseRemit(p: State): RemitDecl {
+    const from = start(p);
+    advance(p);
+    const name = expectName(p, "the name of the remit");
+    const body = parseRemitBody(p);
+    return { kind: "remit", range: { start: from, end: body.range.end }, name, body };
+}
+
+/** `remit { … }`, `remit NAME`; the present token is `remit`. */
+export function parseRemitUse(p: State): RemitUse {
+    const from = start(p);
+    advance(p);
+    if (p.k === T.LBrace) return parseRemitBody(p);
+    const name = expectName(p, "`{` and the clauses, or the name of a remit");
+    return { kind: "remit.use", range: { start: from, end: prevEnd(p) }, name };
+}
+
+/** `{ remit { … } }` after the import of an agent. */
+export function parseAgentBraces(p: State): RemitUse | undefined {
+    const open = p.pos;
+    advance(p);
+    let remit: RemitUse | undefined;
+    while (p.k !== T.RBrace && p.k !== T.EOF) {
+        if (p.k !== T.Remit) {
+            expected(p, "`remit`", "At the import of an agent stands what it may do: `{ remit { may Repo.read } }`.");
+            leaveBrace(p, open);
+            return remit;
+        }
+        const read = parseRemitUse(p);
+        remit ??= read;
+        take(p, T.Comma);
+    }
+    closed(p, open, T.RBrace);
+    return remit;
+}
+
+/** Out of a bracket whose content cannot be read. */
+function leaveBrace(p: State, open: number): void {
+    const partner = p.tokens.match[open] as number;
+    if (partner > open) jump(p, partner + 1);
+    else while (p.k !== T.EOF && p.k !== T.RBrace) advance(p);
+}
+
+const GATES: readonly number[] = [T.May, T.Ask, T.Never];
+
+function parseRemitBody(p: State): RemitBody {
+    const open = p.pos;
+    const from = start(p);
+    const clauses: RemitBody["clauses"][number][] = [];
+    if (p.k !== T.LBrace) {
+        expected(p, "`{` and what may be done", "Write `remit { may Repo.read }`.");
+        return { kind: "remit.body", range: { start: from, end: prevEnd(p) }, clauses };
+    }
+    advance(p);
+    while (p.k !== T.RBrace && p.k !== T.EOF) {
+        const at = start(p);
+        if (GATES.includes(p.k)) {
+            const grant = parseGrant(p);
+            clauses.push({ kind: "remit.grant", range: grant.range, grant });
+        } else if (p.k === T.Spend) {
+            advance(p);
+            const amounts = parseAmounts(p);
+            clauses.push({ kind: "remit.spend", range: { start: at, end: prevEnd(p) }, amounts });
+        } else if (p.k === T.Flow && peek(p, 1) === T.Strict) {
+            advance(p);
+            advance(p);
+            clauses.push({ kind: "remit.flow", range: { start: at, end: prevEnd(p) } });
+        } else {
+            expected(
+                p,
+                "`may`, `ask`, `never`, `spend` or `flow strict`",
+                "A remit names what may be done: `may Repo.read`, `spend 10k tokens`.",
+            );
+            skipClause(p, open);
+        }
+        take(p, T.Comma);
+    }
+    const to = closed(p, open, T.RBrace);
+    return { kind: "remit.body", range: { start: from, end: to }, clauses };
+}
+
+/** On to the next line, or the end of the braces. */
+function skipClause(p: State, open: number): void {
+    const limit = p.tokens.match[open] as number;
+    do {
+        const partner = p.tokens.match[p.pos] as number;
+        if (partner > p.pos && partner < limit) jump(p, partner + 1);
+        else advance(p);
+    } while (p.k !== T.EOF && p.k !== T.RBrace && !onNewLine(p));
+}
+
+function parseGrant(p: State): Grant {
+    const from = start(p);
+    const gate = tokenText(p) as Grant["gate"];
+    advance(p);
+    if (p.k === T.All && peek(p, 1) !== T.Dot) {
+        advance(p);
+        return { range: { start: from, end: prevEnd(p) }, gate, all: true, refs: [] };
+    }
+    const refs = parseRefs(p);
+    return { range: { start: from, end: prevEnd(p) }, gate, all: false, refs };
+}
+
+/** `Repo.read, Repo.write in "src/**", "docs/**"`: a string after a comma goes on with the patterns, a name begins the next thing. */
+function parseRefs(p: State): Ref[] {
+    const refs: Ref[] = [];
+    do {
+        if (!isWord(p.k)) {
+            expected(p, "the name of a tool, or a method of one", "Write `Repo` or `Repo.read`.");
+            break;
+        }
+        const name = takeName(p);
+        const method = take(p, T.Dot) ? expectName(p, "the name of a method") : undefined;
+        const bounds = parseBounds(p);
+        refs.push({ range: { start: name.range.start, end: prevEnd(p) }, name, ...(method === undefined ? {} : { method }), bounds });
+    } while (take(p, T.Comma));
+    return refs;
+}
+
+/** `in "src/**"`, `in to: "*@example.com"`, several after one another. */
+function parseBounds(p: State): Bound[] {
+    const bounds: Bound[] = [];
+    while (p.k === T.In) {
+        const from = start(p);
+        advance(p);
+        let arg: Name | undefined;
+        if (isWord(p.k) && peek(p, 1) === T.Colon) {
+            arg = takeName(p);
+            advance(p);
+        }
+        const patterns = parseStrings(p, 'a pattern: `in "src/**"`');
+        bounds.push({ range: { start: from, end: prevEnd(p) }, ...(arg === undefined ? {} : { arg }), patterns });
+    }
+    return bounds;
+}
+
+/** Strings with commas between them; a comma before something else is left standing. */
+function parseStrings(p: State, what: string): StringLit[] {
+    const out: StringLit[] = [];
+    for (;;) {
+        if (p.k !== T.String && p.k !== T.Block) {
+            expected(p, what);
+            return out;
+        }
+        out.push(parseString(p));
+        if (p.k !== T.Comma || (peek(p, 1) !== T.String && peek(p, 1) !== T.Block)) return out;
+        advance(p);
+    }
+}
+
+const UNITS = "The amounts are `tokens`, `usd`, `ms`, `s`, `min`, `h`, `steps`, `calls`, `turns` and `bytes`.";
+
+/** `200k tokens, 10 min, 2 usd` */
+function parseAmounts(p: State): Amount[] {
+    const amounts: Amount[] = [];
+    do {
+        if (p.k !== T.Number && p.k !== T.Quantity) {
+            expected(p, "an amount", "Write `spend 200k tokens, 10 min, 2 usd`.");
+            break;
+        }
+        const from = start(p);
+        const written = tokenText(p);
+        const digits = (/^[0-9.]+/.exec(written) as RegExpExecArray)[0];
+        const suffix = written.slice(digits.length);
+        const factor = suffix === "k" ? 1e3 : suffix === "M" ? 1e6 : 1;
+        const glued = suffix !== "" && suffix !== "k" && suffix !== "M";
+        advance(p);
+        let unit = suffix;
+        if (!glued) {
+            if (!isWord(p.k) || onNewLine(p)) {
+                expected(p, "what the amount is of", UNITS);
+                break;
+            }
+            unit = tokenText(p);
+            advance(p);
+        }
+        const range = { start: from, end: prevEnd(p) };
+        const text = p.text.slice(range.start, range.end).replace(/\s+/g, " ");
+        const ms = Object.hasOwn(DURATION_UNITS, unit) ? (DURATION_UNITS[unit] as number) : undefined;
+        const meter = Object.hasOwn(METERS, unit) ? (METERS[unit] as Amount["meter"]) : undefined;
+        if (ms === undefined && meter === undefined) report(p, "INVALID_NUMBER", `\`${unit}\` is nothing that is spent.`, range, UNITS);
+        // Shifting the point in the text keeps `2.3k` exact.
+        const amount = (factor === 1 ? Number(digits) : Number(`${digits}e${factor === 1e3 ? 3 : 6}`)) * (ms ?? 1);
+        if (!Number.isFinite(amount) || (meter !== "usd" && !Number.isInteger(amount)))
+            report(p, "INVALID_NUMBER", `\`${text}\` is no whole amount.`, range, "Write a whole number; only `usd` may have a fraction.");
+        amounts.push({ range, meter: ms === undefined ? (meter ?? "steps") : "time", amount, text });
+    } while (take(p, T.Comma));
+    return amounts;
+}
+
+// ---- clauses at imports ------------------------------------------------------------------------------------------
+
+/** `{ send: ask, arg to: trusted, reads: "alice", audience send: arg to or ask, trusted }` */
+export function parseClauses(p: State): ImportClause[] {
+    const open = p.pos;
+    advance(p);
+    const clauses: ImportClause[] = [];
+    while (p.k !== T.RBrace && p.k !== T.EOF) {
+        const clause = parseClause(p);
+        if (clause === undefined) {
+            skipClause(p, open);
+            take(p, T.Comma);
+            continue;
+        }
+        clauses.push(clause);
+        if (p.k === T.Comma) advance(p);
+        else if (p.k !== T.RBrace && !onNewLine(p)) {
+            expected(p, "`,` or `}`");
+            skipClause(p, open);
+        }
+    }
+    closed(p, open, T.RBrace);
+    return clauses;
+}
+
+function parseClause(p: State): ImportClause | undefined {
+    const from = start(p);
+    const done = () => ({ start: from, end: prevEnd(p) });
+    if (!isWord(p.k)) {
+        expected(p, "the name of a method", "Write `send: ask`, or `arg to: trusted` for an argument.");
+        return undefined;
+    }
+    const next = peek(p, 1);
+    if (p.k === T.Trusted && next !== T.Colon) {
+        advance(p);
+        return { kind: "clause.trusted", range: done() };
+    }
+    if (p.k === T.Arg && (isWord(next) || next === T.Number)) {
+        advance(p);
+        let method: Name | undefined;
+        let name = p.k === T.Number ? numberName(p) : takeName(p);
+        if (p.k === T.Dot) {
+            advance(p);
+            method = name;
+            name = p.k === T.Number ? numberName(p) : expectName(p, "the name of an argument");
+        }
+        if (!take(p, T.Colon)) expected(p, `\`:\` after \`${name.text}\``);
+        let allowed: StringLit[] | undefined;
+        if (p.k === T.From && peek(p, 1) === T.LParen) {
+            advance(p);
+            const paren = p.pos;
+            advance(p);
+            allowed = parseStrings(p, 'an origin: `from("user")`');
+            closed(p, paren, T.RParen);
+        } else if (!take(p, T.Trusted)) {
+            expected(p, "`trusted` or `from(…)`", 'Write `arg to: trusted`, or `arg to: from("user", "tool:Contacts")`.');
+            return undefined;
+        }
+        const ask = parseOrAsk(p);
+        return {
+            kind: "clause.arg",
+            range: done(),
+            ...(method === undefined ? {} : { method }),
+            name,
+            ...(allowed === undefined ? {} : { from: allowed }),
+            ask,
+        };
+    }
+    if ((p.k === T.Reads || p.k === T.Audience) && (next === T.Colon ? !GATES.includes(peek(p, 2)) : isWord(next))) {
+        const which = p.k === T.Reads ? "reads" : "audience";
+        advance(p);
+        const method = p.k === T.Colon ? undefined : takeName(p);
+        if (!take(p, T.Colon)) expected(p, `\`:\` after \`${which}\``);
+        const readers = parseReaders(p);
+        if (readers === undefined) return undefined;
+        const ask = which === "audience" && parseOrAsk(p);
+        return { kind: "clause.readers", range: done(), which, ...(method === undefined ? {} : { method }), readers, ask };
+    }
+    const method = takeName(p);
+    if (!take(p, T.Colon)) {
+        expected(p, `\`:\` after \`${method.text}\``);
+        return undefined;
+    }
+    const gate = expectName(p, "`may`, `ask` or `never`");
+    return { kind: "clause.gate", range: done(), method, gate };
+}
+
+function numberName(p: State): Name {
+    const range = tokenRange(p, p.pos);
+    const text = tokenText(p);
+    advance(p);
+    return { range, text };
+}
+
+function parseOrAsk(p: State): boolean {
+    if (p.k !== T.Or || peek(p, 1) !== T.Ask) return false;
+    advance(p);
+    advance(p);
+    return true;
+}
+
+function parseReaders(p: State): Readers | undefined {
+    const from = start(p);
+    const done = () => ({ start: from, end: prevEnd(p) });
+    if (p.k === T.String || p.k === T.Block) {
+        const names = parseStrings(p, "a name");
+        return { kind: "readers.names", range: done(), names };
+    }
+    if (p.k === T.Everyone) {
+        advance(p);
+        return { kind: "readers.everyone", range: done() };
+    }
+    if (p.k === T.Arg || p.k === T.Result) {
+        const kind = p.k === T.Arg ? "readers.arg" : "readers.result";
+        advance(p);
+        const name = expectName(p, kind === "readers.arg" ? "the name of an argument" : "the name of a field of the result");
+        return { kind, range: done(), name };
+    }
+    expected(p, "who it is", "Write names in quotes, `arg to`, `result owner` or `everyone`.");
+    return undefined;
+}
+
+// ---- flow strict -------------------------------------------------------------------------------------------------
+
+export function atFlow(p: State): boolean {
+    return p.k === T.Flow && peek(p, 1) === T.Strict && !lineBreakBefore(p, 1);
+}
+
+export function parseFlow(p: State): FlowDecl {
+    const from = start(p);
+    advance(p);
+    advance(p);
+    return { kind: "flow", range: { start: from, end: prevEnd(p) } };
+}
+
+// ---- statements --------------------------------------------------------------------------------------------------
+
+/** Two words on a line after one another are no statement in AgentScript. */
+export function delegateFollows(p: State): boolean {
+    const next = peek(p, 1);
+    return !isBound(p, T.Delegate) && isWord(next) && next !== T.And && next !== T.Or && !lineBreakBefore(p, 1);
+}
+
+export function spendFollows(p: State): boolean {
+    const next = peek(p, 1);
+    return !isBound(p, T.Spend) && (next === T.Number || next === T.Quantity) && !lineBreakBefore(p, 1);
+}
+
+export function parseDelegate(p: State): Delegate {
+    const from = start(p);
+    advance(p);
+    const all = p.k === T.All && peek(p, 1) === T.To;
+    if (all) advance(p);
+    const refs = all ? [] : parseRefs(p);
+    if (!take(p, T.To)) expected(p, "`to` and the name of an agent", "Write `delegate Repo.write to Fixer { … }`.");
+    const to = expectName(p, "the name of an agent");
+    const onward = p.k === T.Onward;
+    if (onward) advance(p);
+    const body = parseBlock(p, "`{` and what is done with it");
+    p.height++;
+    return { kind: "delegate", range: { start: from, end: body.range.end }, all, refs, to, onward, body };
+}
+
+export function parseSpend(p: State): Spend {
+    const from = start(p);
+    advance(p);
+    const amounts = parseAmounts(p);
+    const body = parseBlock(p, "`{` and what may spend it");
+    p.height++;
+    return { kind: "spend", range: { start: from, end: body.range.end }, amounts, body };
+}
+
+// ---- expressions -------------------------------------------------------------------------------------------------
+
+/**
+ * `.only(read, write in "src/**")` after `object`; the present token is `(`. Undefined for a call of a method of that name: one with
+ * anything but names in it, or without arguments.
+ */
+export function parseNarrow(p: State, object: Expr): Narrow | undefined {
+    const open = p.pos;
+    const close = p.tokens.match[open] as number;
+    for (let i = open + 1; i < close; ) {
+        if (!isWord(p.kinds[i] as number)) return undefined;
+        const after = p.kinds[i + 1] as number;
+        if (after !== T.Comma && after !== T.In && i + 1 !== close) return undefined;
+        if (after === T.In) break;
+        i += 2;
+    }
+    if (close <= open + 1) return undefined;
+    advance(p);
+    const methods: Narrow["methods"][number][] = [];
+    do {
+        const method = expectName(p, "the name of a method");
+        methods.push({ method, bounds: parseBounds(p) });
+    } while (separated(p, open, T.RParen, false));
+    const to = closed(p, open, T.RParen);
+    return { kind: "narrow", range: { start: object.range.start, end: to }, object, methods };
+}
+
+/** `endorse EXPR as trusted because …`: an expression begins after the word, on its line. */
+export function endorseFollows(p: State): boolean {
+    if (isBound(p, T.Endorse) || lineBreakBefore(p, 1)) return false;
+    const next = peek(p, 1);
+    if (next === T.LParen) {
+        const close = p.tokens.match[p.pos + 1] as number;
+        const after = close > 0 ? (p.kinds[close + 1] as number) : T.EOF;
+        return after === T.As || after === T.For;
+    }
+    if (isWord(next)) return next !== T.And && next !== T.Or && next !== T.As && next !== T.Max && next !== T.Selected;
+    return next === T.String || next === T.Block || next === T.Number || next === T.LBracket || next === T.LBrace;
+}
+
+export function parseEndorse(p: State): Expr {
+    const from = start(p);
+    if (!enter(p)) return missing(p);
+    advance(p);
+    const value = parseExpr(p);
+    let height = p.height;
+    let readers: StringLit[] | undefined;
+    if (take(p, T.For)) readers = parseStrings(p, "who may read it, in quotes");
+    else if (!(take(p, T.As) && take(p, T.Trusted)))
+        expected(p, "`as trusted` or `for` and who may read it", 'Write `endorse x as trusted because "…"`.');
+    let because: Expr;
+    if (take(p, T.Because)) because = parseExpr(p);
+    else {
+        expected(p, "`because` and the reason", "The reason is kept in the ledger.");
+        because = { kind: "missing", range: here(p) };
+    }
+    if (p.height > height) height = p.height;
+    leave(p);
+    p.height = height + 1;
+    const node: Endorse = {
+        kind: "endorse",
+        range: { start: from, end: prevEnd(p) },
+        value,
+        ...(readers === undefined ? {} : { readers }),
+        because,
+    };
+    return node;
+}
