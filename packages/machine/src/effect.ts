@@ -33,7 +33,14 @@ export interface Usage {
 }
 
 export type Outcome =
-    | { readonly ok: true; readonly value: Json; readonly origins: readonly string[]; readonly usage?: Usage }
+    /** `parts`: further origins of parts of the value, by JSON Pointer (RFC 6901). */
+    | {
+          readonly ok: true;
+          readonly value: Json;
+          readonly origins: readonly string[];
+          readonly parts?: { readonly [pointer: string]: readonly string[] };
+          readonly usage?: Usage;
+      }
     | { readonly ok: false; readonly failure: Failure; readonly usage?: Usage };
 
 // ---- failures (LANGUAGE 7) -------------------------------------------------------------------------------------------
@@ -190,6 +197,8 @@ export interface ToolRequest {
     readonly args?: Json[];
     /** Who chose the call: the program's own text, or a model in a `generate` with tools. */
     readonly chosenBy?: "program" | "model";
+    /** Patterns for the resource (the path of a file, a URL), one of each list: to be kept where links and redirects lead, too. */
+    readonly within?: readonly (readonly string[])[];
 }
 
 /** Outcome value of `op: "describe"`. */

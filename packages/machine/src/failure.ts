@@ -14,13 +14,17 @@ export class Fail {
     site: Site | null;
     /** Origins of what is shown in `message` and `detail`: a caught failure carries them (label set id of the run). */
     labels: number;
+    /** Principal that committed a violation. */
+    readonly by: string | null;
+    /** Token of the region whose limit this is: nothing inside it can catch it. */
+    readonly region: number | null;
     /** It bounds the whole run: nothing inside the run can catch it. */
     readonly whole: boolean;
 
     constructor(
         kind: FailureKind,
         message: string,
-        more: { detail?: Json; hint?: string; site?: Site | null; labels?: number; whole?: boolean } = {},
+        more: { detail?: Json; hint?: string; site?: Site | null; labels?: number; whole?: boolean; by?: string; region?: number } = {},
     ) {
         this.kind = kind;
         this.message = message;
@@ -29,6 +33,8 @@ export class Fail {
         this.site = more.site ?? null;
         this.labels = more.labels ?? 0;
         this.whole = more.whole ?? false;
+        this.by = more.by ?? null;
+        this.region = more.region ?? null;
     }
 
     get class(): "failure" | "limit" | "violation" {

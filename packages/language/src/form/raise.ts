@@ -305,7 +305,11 @@ export function raiseExpr(form: ExprForm): tree.Expr {
                 callee: raiseExpr(form.callee),
                 args: form.args.map((arg) => ({
                     ...(arg.name === undefined ? {} : { name: name(arg.name) }),
-                    value: raiseExpr(arg.value),
+                    // Names alone behind `.only` could be read as methods.
+                    value:
+                        form.callee.kind === "member" && form.callee.name === "only" && arg.value.kind === "name"
+                            ? { kind: "paren", value: raiseExpr(arg.value), ...at }
+                            : raiseExpr(arg.value),
                     ...at,
                 })),
                 ...at,

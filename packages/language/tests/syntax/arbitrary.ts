@@ -83,6 +83,75 @@ const label: fc.Arbitrary<tree.Label> = fc.oneof(
     anyWord.map((written) => ({ range, text: written, quoted: false })),
 );
 
+// ---- authority ---------------------------------------------------------------------------------------------------
+
+/** Names of methods: none that a random body gives to a value, which would make `.only(name)` a call. */
+const METHODS = ["read", "write", "send", "only", "patch_all"];
+const methodName = fc.constantFrom(...METHODS).map(name);
+/** Names that begin no clause of a remit. */
+const thing = fc.constantFrom(...PLAIN, "Repo", "endorse").map(name);
+
+const bound = fc.record({ range: fc.constant(range), arg: maybe(wordName), patterns: fc.array(stringLit, { minLength: 1, maxLength: 2 }) });
+const ref = fc.record({ range: fc.constant(range), name: thing, method: maybe(wordName), bounds: list(bound, 2) });
+const refs = fc.array(ref, { minLength: 1, maxLength: 3 });
+const amount: fc.Arbitrary<tree.Amount> = fc
+    .tuple(
+        fc.nat(9999),
+        fc.constantFrom("", "k", "M"),
+        fc.constantFrom("tokens", "usd", "steps", "calls", "turns", "bytes", "ms", "s", "min", "h"),
+        fc.boolean(),
+    )
+    .map(([digits, factor, unit, glued]): tree.Amount => {
+        const time = { ms: 1, s: 1000, min: 60_000, h: 3_600_000 }[unit];
+        const size = factor === "" ? 1 : factor === "k" ? 1e3 : 1e6;
+        return {
+            range,
+            meter: time === undefined ? (unit as tree.Amount["meter"]) : "time",
+            amount: digits * size * (time ?? 1),
+            text: `${digits}${factor}${glued && factor === "" ? "" : " "}${unit}`,
+        };
+    });
+const amounts = fc.array(amount, { minLength: 1, maxLength: 3 });
+const remitBody: fc.Arbitrary<tree.RemitBody> = fc.record({
+    ...kind("remit.body"),
+    clauses: list(
+        fc.oneof(
+            fc.tuple(fc.constantFrom("may", "ask", "never"), fc.boolean(), refs).map(
+                ([gate, all, some]): tree.RemitGrant => ({
+                    kind: "remit.grant",
+                    range,
+                    grant: { range, gate: gate as tree.Grant["gate"], all, refs: all ? [] : some },
+                }),
+            ),
+            fc.record({ ...kind("remit.spend"), amounts }),
+            fc.record(kind("remit.flow")),
+        ) as fc.Arbitrary<tree.RemitBody["clauses"][number]>,
+        4,
+    ),
+});
+const remitUse: fc.Arbitrary<tree.RemitUse> = fc.oneof(remitBody, fc.record({ ...kind("remit.use"), name: plainName }));
+const readers = fc.oneof(
+    fc.record({ ...kind("readers.names"), names: fc.array(stringLit, { minLength: 1, maxLength: 2 }) }),
+    fc.record({ ...kind("readers.everyone") }),
+    fc.record({ ...kind("readers.arg"), name: wordName }),
+    fc.record({ ...kind("readers.result"), name: wordName }),
+) as fc.Arbitrary<tree.Readers>;
+const argName = fc.oneof(wordName, fc.constantFrom("1", "2").map(name));
+const clause = fc.oneof(
+    fc.record({ ...kind("clause.gate"), method: wordName, gate: fc.constantFrom("may", "ask", "never", "maybe").map(name) }),
+    fc.record({
+        ...kind("clause.arg"),
+        method: maybe(wordName),
+        name: argName,
+        from: maybe(fc.array(stringLit, { minLength: 1, maxLength: 2 })),
+        ask: fc.boolean(),
+    }),
+    fc.record(kind("clause.trusted")),
+    fc
+        .record({ ...kind("clause.readers"), which: fc.constantFrom("reads", "audience"), method: maybe(wordName), readers, ask: fc.boolean() })
+        .map((one) => ({ ...one, ask: one.ask && one.which === "audience" })),
+) as fc.Arbitrary<tree.ImportClause>;
+
 const ties = fc.letrec<Ties>((tie) => {
     const expr = tie("expr");
     const block = tie("block");
@@ -161,6 +230,19 @@ const ties = fc.letrec<Ties>((tie) => {
             fc.record({ ...kind("lambda"), params: list(plainName), body: expr }),
             fc.record({ ...kind("if.expr"), ...branches }),
             fc.record({ ...kind("try.expr"), ...attempt }),
+            fc.record({
+                ...kind("narrow"),
+                object: expr.map((e) => wrap(e, POSTFIX_PRECEDENCE)),
+                methods: fc.array(fc.record({ method: methodName, bounds: list(bound, 2) }), { minLength: 1, maxLength: 3 }),
+            }),
+            fc
+                .record({
+                    ...kind("endorse"),
+                    value: expr,
+                    readers: maybe(fc.array(stringLit, { minLength: 1, maxLength: 2 })),
+                    because: expr,
+                })
+                .map((e): tree.Expr => ({ ...e, value: spoken(e.value) }) as tree.Expr),
             fc.record({ ...kind("generate"), options: list(option), contract: maybe(contract) }),
             fc.record({ ...kind("parallel"), ...iteration }),
         ) as fc.Arbitrary<tree.Expr>,
@@ -184,6 +266,10 @@ const ties = fc.letrec<Ties>((tie) => {
             fc.record({ ...kind("loop"), until: expr, max: count, body: block }),
             fc.record({ ...kind("if"), ...branches }),
             fc.record({ ...kind("try"), ...attempt }),
+            fc
+                .record({ ...kind("delegate"), all: fc.boolean(), refs, to: plainName, onward: fc.boolean(), body: block })
+                .map((s): tree.Stmt => ({ ...s, refs: s.all ? [] : s.refs }) as tree.Stmt),
+            fc.record({ ...kind("spend"), amounts, body: block }),
         ) as fc.Arbitrary<tree.Stmt>,
         contract: fc.oneof(
             { depthSize: "small", withCrossShrink: true },
@@ -222,6 +308,12 @@ const ties = fc.letrec<Ties>((tie) => {
 function settable(target: tree.Expr): tree.Expr {
     const bare = atStart(target);
     return bare.kind === "member" || bare.kind === "index" || bare.kind === "paren" ? bare : { kind: "ident", range, name: "a" };
+}
+
+/** What can stand right behind the word `endorse`. */
+function spoken(value: tree.Expr): tree.Expr {
+    const first = leftmost(value);
+    return ["string", "number", "list", "object", "ident", "bool", "none"].includes(first.kind) ? value : paren(value);
 }
 
 function config(expr: fc.Arbitrary<tree.Expr>): fc.Arbitrary<tree.Config> {
@@ -277,10 +369,10 @@ const agent: fc.Arbitrary<tree.Agent> = fc
         name: maybe(plainName),
         config: list(fc.oneof(config(ties.expr), use(ties.expr), useOne(ties.expr), fc.record({ ...kind("context"), max: budget }))),
         funcs: list(func, 2),
+        remit: maybe(remitUse),
     })
     .map((one) => ({ ...one, name: one.main ? one.name : (one.name ?? name("A")) }));
 
-const clause = fc.record({ range: fc.constant(range), name: plainName, arg: fc.boolean(), value: plainName });
 const imported: fc.Arbitrary<tree.Import> = fc
     .record({
         ...kind("import"),
@@ -288,13 +380,17 @@ const imported: fc.Arbitrary<tree.Import> = fc
         name: plainName,
         uri: stringLit,
         clauses: maybe(list(clause)),
+        remit: maybe(remitUse),
+        unconfined: fc.boolean(),
     })
     .map(
         (one) =>
             ({
                 ...one,
                 uri: one.what === "agent" ? { ...one.uri, value: "./a.remit" } : one.uri,
-                clauses: one.what === "tool" ? one.clauses : undefined,
+                clauses: one.what === "agent" || one.what === "skill" ? undefined : one.clauses,
+                remit: one.what === "agent" ? one.remit : undefined,
+                unconfined: one.what === "agent" && one.unconfined ? true : undefined,
             }) as tree.Import,
     );
 
@@ -302,6 +398,13 @@ export const expression: fc.Arbitrary<tree.Expr> = ties.expr;
 
 /** Files whose ranges are all empty: what the printer sees of a tree that no text stands behind. */
 export const file: fc.Arbitrary<tree.File> = list(
-    fc.oneof(imported, func, agent, fc.record({ ...kind("shape"), name: plainName, contract: ties.contract })) as fc.Arbitrary<tree.Item>,
+    fc.oneof(
+        imported,
+        func,
+        agent,
+        fc.record({ ...kind("shape"), name: plainName, contract: ties.contract }),
+        fc.record({ ...kind("remit"), name: plainName, body: remitBody }),
+        fc.record(kind("flow")),
+    ) as fc.Arbitrary<tree.Item>,
     3,
 ).map((items) => ({ source: { file: "<random>", text: "", lineStarts: [0] }, items, comments: [], diagnostics: [] }));

@@ -76,8 +76,8 @@ export interface Flow {
 }
 
 export interface Standing {
-    /** Null: runs as `user`. */
-    readonly remit: Remit | null;
+    /** All must permit. Empty: runs as the run's own principal. */
+    readonly remits: readonly Remit[];
     /** What delegations in force give for this key, each a list of layers. */
     readonly delegated: readonly (readonly (readonly Permit[])[])[];
     readonly clauses: Clauses;
@@ -92,13 +92,13 @@ export function decide(use: Use, on: Standing): Decision {
     const method = use.method === null ? null : methodName(use.uri, use.method);
     const hits: Permit[] = [];
     let verdict: Verdict | null;
-    if (use.right === null && on.remit === null) verdict = "open";
+    if (use.right === null && on.remits.length === 0) verdict = "open";
     else {
         if (use.right !== null) {
             if (use.right.holder !== use.principal) return { kind: "refused", why: "holder", clause: null };
             if (!use.right.alive.every(on.live)) return { kind: "refused", why: "revoked", clause: null };
         }
-        const own = on.remit === null ? null : ownVerdict(on.remit, use, method, hits);
+        const own = ownVerdict(on.remits, use, method, hits);
         if (own === "never") return { kind: "refused", why: "remit", clause: hits[0]?.site ?? null };
         const given: (Verdict | null)[] = on.delegated.map((layers) => layered(layers, use, method, hits));
         if (use.right !== null) given.push(layered(use.right.layers, use, method, hits));
@@ -122,8 +122,15 @@ export function decide(use: Use, on: Standing): Decision {
     return { kind: "may", within };
 }
 
-function ownVerdict(remit: Remit, use: Use, method: string | null, hits: Permit[]): Verdict | null {
-    return rowVerdict([...(remit.rows.get(use.key) ?? []), ...remit.all], use, method, hits);
+function ownVerdict(remits: readonly Remit[], use: Use, method: string | null, hits: Permit[]): Verdict | null {
+    if (remits.length === 0) return null;
+    let verdict: Verdict | null = "may";
+    for (const remit of remits) {
+        const found = rowVerdict([...(remit.rows.get(use.key) ?? []), ...remit.all], use, method, hits);
+        if (found === "never") return "never";
+        verdict = verdict === null || found === null ? null : stricter(verdict, found);
+    }
+    return verdict;
 }
 
 /** The strictest gate of the rows that fit; null where none does. */
@@ -225,7 +232,8 @@ export function namesAt(readers: ReadersForm, given: Given, result: Json | undef
     if (readers.everyone === true) return null;
     if (readers.names !== undefined) return readers.names;
     if (readers.arg !== undefined) return wordsOf(given.named(readers.arg).map((f) => f.json)) ?? undefined;
-    if (readers.result === undefined || result === undefined || result === null || typeof result !== "object" || Array.isArray(result)) return undefined;
+    if (readers.result === undefined || result === undefined || result === null || typeof result !== "object" || Array.isArray(result))
+        return undefined;
     return Object.hasOwn(result, readers.result) ? (wordsOf(result[readers.result] as Json) ?? undefined) : undefined;
 }
 

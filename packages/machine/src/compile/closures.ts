@@ -11,11 +11,12 @@
 import { type At, type BranchForm, type ExprForm, isModule, type Site, type StmtForm } from "@remit/language";
 import { Fail } from "../failure.ts";
 import { readIndex, writeIndex, writeMember } from "../value/access.ts";
-import { equals, join, aNameOf, negate, not, numeric, plus, truthy } from "../value/operators.ts";
-import { Labelled, List, type Value } from "../value/value.ts";
+import { equals, join, aNameOf, negate, not, numeric, plus, rawOf, truthy } from "../value/operators.ts";
+import { Capability, Labelled, List, type Value } from "../value/value.ts";
 import { callCode } from "./calls.ts";
 import { BREAK, type ClosureForm, CONTINUE, type Code, type Operand, type Slots, type Step } from "./code.ts";
 import { blockStep, testOf } from "./control.ts";
+import { narrowing } from "./delegation.ts";
 import { failureValue, raisedFailure } from "./failure.ts";
 import * as fused from "./fused.ts";
 import { listCode, objectCode } from "./literals.ts";
@@ -96,6 +97,9 @@ export function step(cx: Context, s: StmtForm): Step {
             return assign(cx, s.target, s.op, s.value, siteOf(cx, s.at));
         case "if":
             return branches(cx, s.branches, s.otherwise);
+        case "delegate":
+        case "spend":
+            return fails("value", `${s.kind} cannot stand here`, siteOf(cx, s.at));
         case "raise": {
             const value = expr(cx, s.value);
             const at = siteOf(cx, s.at);
@@ -182,7 +186,7 @@ function guarded<T>(f: Slots, body: (f: Slots) => T, handler: (f: Slots) => T, s
     try {
         return body(f);
     } catch (error) {
-        if (!(error instanceof Fail) || error.whole) throw error;
+        if (!(error instanceof Fail) || error.whole || !f[0].catches(error)) throw error;
         f[0].depth = depth;
         if (slot !== 0) f[slot] = failureValue(f[0], error);
         return handler(f);
@@ -367,8 +371,20 @@ export function expr(cx: Context, e: ExprForm): Code {
             cx.scope.pop();
             return (f) => guarded(f, body, handler, slot);
         }
+        case "narrow": {
+            const object = expr(cx, e.object);
+            const layer = narrowing(cx, e.methods, e.at);
+            const at = siteOf(cx, e.at);
+            return (f) => {
+                const c = rawOf(object(f));
+                if (!(c instanceof Capability))
+                    throw new Fail("value", `only a tool, memory or agent can be narrowed, not ${aNameOf(c)}`, { site: at });
+                return f[0].narrow(c, layer);
+            };
+        }
         case "generate":
         case "parallel":
+        case "endorse":
             return fails("value", "an effect cannot happen here", siteOf(cx, e.at));
     }
 }
@@ -391,7 +407,11 @@ export function nameCode(cx: Context, name: string, at: Site | null): Code {
     }
     if (meaning.kind === "builtin") return fails("value", `${name} is a built-in function: call it`, at);
     const { value } = meaning;
-    return () => value;
+    // Whoever runs under a remit gets it with the rights that the remit gives at this moment.
+    return (f) => {
+        const { minter } = f[0];
+        return minter === null ? value : minter(value);
+    };
 }
 
 function indexCode(l: Operand, r: Operand, at: Site | null): Code {

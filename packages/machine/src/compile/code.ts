@@ -6,7 +6,9 @@
  * K1: a slot that a compiled expression reads was written before, because names are resolved to slots by what stands textually before.
  */
 import type { Builtin, Runtime } from "../builtin/builtin.ts";
-import type { Value } from "../value/value.ts";
+import type { Permit } from "../authority/policy.ts";
+import type { Fail } from "../failure.ts";
+import type { Capability, Value } from "../value/value.ts";
 
 export type { Builtin };
 
@@ -18,6 +20,12 @@ export interface RunState extends Runtime {
     depth: number;
     /** Contents of file imports, by the number that the compiled program gave each. */
     readonly imports: readonly Value[];
+    /** Set where code runs under a remit: gives a capability that is named the rights of whoever names it. */
+    readonly minter: ((c: Capability) => Capability) | null;
+    /** `.only(…)`. */
+    narrow(c: Capability, layer: readonly Permit[]): Capability;
+    /** Whether the code that runs may catch this failure here. */
+    catches(fail: Fail): boolean;
     /** The slice is over: leaves a stretch of closures by throwing `BAIL`; does nothing between instructions of frames. */
     over(): void;
     /** Nested too deep for closures: throws `BAIL`. */

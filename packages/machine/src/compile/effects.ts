@@ -32,7 +32,7 @@ export function analyse(program: Compiled): Reach {
         const look = (name: string) => program.lookup(fn.file, fn.agent, name);
         const visit: Visit = {
             stmt: (s) => {
-                if (s.kind === "use" || s.kind === "use.one") effectful[fn.id] = true;
+                if (s.kind === "use" || s.kind === "use.one" || s.kind === "delegate" || s.kind === "spend") effectful[fn.id] = true;
                 if (s.kind === "config" && s.key === "model") direct.add(s.value);
                 return true;
             },
@@ -44,6 +44,7 @@ export function analyse(program: Compiled): Reach {
                         for (const t of e.tools ?? []) direct.add(t.kind === "member" ? t.object : t);
                         return true;
                     case "parallel":
+                    case "endorse":
                         effectful[fn.id] = true;
                         return true;
                     case "if.expr":

@@ -10,7 +10,17 @@ import type { At, ExprForm, Site, StmtForm } from "@remit/language";
 import { agentContext, useSpec } from "./context.ts";
 import { type Context, expr, fails, siteOf, slotFor, step } from "./closures.ts";
 import type { Code, Step } from "./code.ts";
-import { type AgentContext, type Detail, type FrameForm, type Handler, Instruction, OP, type PathSite } from "./instructions.ts";
+import { delegation } from "./delegation.ts";
+import {
+    type AgentContext,
+    type Detail,
+    type FrameForm,
+    type Handler,
+    Instruction,
+    OP,
+    type PathSite,
+    type Region,
+} from "./instructions.ts";
 import { Lifter } from "./lift.ts";
 import type { Fn } from "./program.ts";
 import { Scope } from "./scope.ts";
@@ -29,6 +39,7 @@ interface LoopLabels {
 interface Body {
     code: Instruction[];
     handlers: Handler[];
+    regions: { from: number; to: number; slot: number; kind: Region["kind"] }[];
     names: { name: string; slot: number; from: number; to: number }[];
 }
 
@@ -49,6 +60,8 @@ export class Emitter {
     private landed = -1;
     private site: Site | null = null;
     private loops: LoopLabels[] = [];
+    /** Slots of the regions around this place, with the number of loops around each. */
+    private open: { readonly slot: number; readonly loops: number }[] = [];
     /** Loops around this place that may run as closures. */
     private wholes = 0;
     path: { word: string; slot: number }[] = [];
@@ -58,7 +71,7 @@ export class Emitter {
     constructor(fn: Fn) {
         this.fn = fn;
         this.cx = { program: fn.program, file: fn.file, agent: fn.agent, scope: new Scope() };
-        this.body = { code: [], handlers: [], names: [] };
+        this.body = { code: [], handlers: [], regions: [], names: [] };
         this.bodies.push(this.body);
         this.ordinals = numberSites(fn);
         this.context = agentContext(fn.program, fn.file, fn.agent);
@@ -174,11 +187,13 @@ export class Emitter {
             context: this.context,
             site: this.site,
             pending: this.pending,
+            open: this.open,
         };
-        const made: Body = { code: [], handlers: [], names: [] };
+        const made: Body = { code: [], handlers: [], regions: [], names: [] };
         const number = this.bodies.push(made) - 1;
         this.body = made;
         this.loops = [];
+        this.open = [];
         this.path = [];
         this.pending = 0;
         this.cx.scope.push(true);
@@ -188,6 +203,7 @@ export class Emitter {
         this.cx.scope.pop();
         this.body = outer.body;
         this.loops = outer.loops;
+        this.open = outer.open;
         this.path = outer.path;
         this.context = outer.context;
         this.site = outer.site;
@@ -246,7 +262,12 @@ export class Emitter {
             case "continue": {
                 const loop = this.loops[this.loops.length - 1];
                 if (loop === undefined) this.emit(OP.DO, fails("value", `${s.kind} stands in no loop`, this.site));
-                else (s.kind === "break" ? loop.exits : loop.again).push(this.emit(OP.JUMP, NOTHING));
+                else {
+                    // A jump out of a region closes it.
+                    const inside = this.open.filter((region) => region.loops >= this.loops.length);
+                    for (const region of inside.reverse()) this.emit(OP.CLOSE, NOTHING, region.slot);
+                    (s.kind === "break" ? loop.exits : loop.again).push(this.emit(OP.JUMP, NOTHING));
+                }
                 return;
             }
             case "if":
@@ -255,12 +276,39 @@ export class Emitter {
             case "try":
                 this.guarded(s.body, s.name, s.handler, 0);
                 return;
+            case "delegate":
+                this.region("delegate", s, delegation(this.cx, s, { loops: [...this.path], name: this.regionName("delegate") }));
+                return;
+            case "spend":
+                this.region("spend", s, { kind: "spend", spend: s.spend, path: { loops: [...this.path], name: this.regionName("spend") } });
+                return;
             case "repeat":
             case "loop":
             case "for":
                 this.looping(s);
                 return;
         }
+    }
+
+    private regions = new Map<string, number>();
+    private regionName(word: string): string {
+        const n = this.regions.get(word) ?? 0;
+        this.regions.set(word, n + 1);
+        return `${word}#${n}`;
+    }
+
+    private region(kind: Region["kind"], s: { readonly body: readonly StmtForm[]; readonly at?: At }, detail: Detail): void {
+        this.at(s.at);
+        const slot = this.cx.scope.temporary();
+        this.emit(OP.OPEN, NOTHING, slot, detail);
+        const region = { from: this.here(), to: Number.POSITIVE_INFINITY, slot, kind };
+        this.body.regions.push(region);
+        this.open.push({ slot, loops: this.loops.length });
+        this.block(s.body);
+        this.open.pop();
+        this.at(s.at);
+        this.emit(OP.CLOSE, NOTHING, slot);
+        region.to = this.here();
     }
 
     /** A loop that reaches no effect is one instruction, with its instructions behind it. */

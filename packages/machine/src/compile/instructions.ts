@@ -6,7 +6,8 @@
  *
  * One class with the same fields for all: the interpreter's loads stay monomorphic.
  */
-import type { BudgetForm, Contract, Shapes, Site } from "@remit/language";
+import type { BudgetForm, Contract, Shapes, Site, SpendForm } from "@remit/language";
+import type { Permit } from "../authority/policy.ts";
 import type { Arg } from "./calls.ts";
 import type { Code, Step } from "./code.ts";
 import type { Rows } from "./members.ts";
@@ -37,6 +38,11 @@ export const OP = {
     ENTER: 15,
     /** A whole loop as closures, where it reaches no effect; the same loop as instructions follows, for when that is given up. */
     LOOP: 16,
+    /** Opens the region that begins behind it: a delegation or a budget of its own. */
+    OPEN: 17,
+    /** Closes the region of `slot`. */
+    CLOSE: 18,
+    ENDORSE: 19,
 } as const;
 
 export class Instruction {
@@ -189,7 +195,42 @@ export interface ParallelDetail {
     readonly path: PathSite;
 }
 
-export type Detail = NextDetail | CallDetail | CallValueDetail | EffectDetail | UseDetail | GenerateDetail | ParallelDetail;
+/** `refs` null: all that the one who delegates has. */
+export interface DelegateDetail {
+    readonly kind: "delegate";
+    readonly refs: readonly { readonly key: string; readonly text: string; readonly permit: Permit }[] | null;
+    /** Null: the name means no agent. */
+    readonly to: AgentEntry | null;
+    readonly name: string;
+    readonly onward: boolean;
+    readonly path: PathSite;
+}
+
+export interface SpendDetail {
+    readonly kind: "spend";
+    readonly spend: SpendForm;
+    readonly path: PathSite;
+}
+
+export interface EndorseDetail {
+    readonly kind: "endorse";
+    readonly because: Code;
+    /** Null: as trusted. */
+    readonly readers: readonly string[] | null;
+    readonly path: PathSite;
+}
+
+export type Detail =
+    | DelegateDetail
+    | SpendDetail
+    | EndorseDetail
+    | NextDetail
+    | CallDetail
+    | CallValueDetail
+    | EffectDetail
+    | UseDetail
+    | GenerateDetail
+    | ParallelDetail;
 
 /** Instructions `from` to before `to` are guarded: a failure in them continues at `at`, bound to `slot` if that is not 0. */
 export interface Handler {
@@ -199,11 +240,21 @@ export interface Handler {
     readonly slot: number;
 }
 
+/** Instructions `from` to before `to` stand inside a `delegate` or `spend`, whose token is in `slot`. */
+export interface Region {
+    readonly from: number;
+    readonly to: number;
+    readonly slot: number;
+    readonly kind: "delegate" | "spend";
+}
+
 /** Code of a function's body, or of the body of a parallel for in it, which has the same slots. */
 export interface BodyForm {
     readonly code: readonly Instruction[];
     /** Innermost first. */
     readonly handlers: readonly Handler[];
+    /** Outermost first. */
+    readonly regions: readonly Region[];
     /** Names of slots for debuggers: visible from instruction `from` on, before `to`. */
     readonly names: readonly { readonly name: string; readonly slot: number; readonly from: number; readonly to: number }[];
 }

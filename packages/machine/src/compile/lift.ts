@@ -70,8 +70,11 @@ export class Lifter {
                 );
             case "try.expr":
                 return this.blockLifts(e.body) || this.blockLifts(e.handler);
+            case "narrow":
+                return this.lifts(e.object);
             case "generate":
             case "parallel":
+            case "endorse":
                 return true;
         }
     }
@@ -123,11 +126,11 @@ export class Lifter {
         const { cx } = this.e;
         walkBlock(body, {
             stmt: (s) => {
-                if (s.kind === "use" || s.kind === "use.one") found = true;
+                if (s.kind === "use" || s.kind === "use.one" || s.kind === "delegate" || s.kind === "spend") found = true;
                 return !found;
             },
             expr: (e) => {
-                if (e.kind === "generate" || e.kind === "parallel") found = true;
+                if (e.kind === "generate" || e.kind === "parallel" || e.kind === "endorse") found = true;
                 else if (e.kind === "call") {
                     const { callee } = e;
                     const name =
@@ -259,6 +262,21 @@ export class Lifter {
             case "try.expr": {
                 const { slot, name } = this.temporary();
                 this.e.guarded(e.body, e.name, e.handler, slot);
+                return name;
+            }
+            case "narrow":
+                return { ...e, object: this.lift(e.object) };
+            case "endorse": {
+                const [value, because] = this.liftAll([e.value, e.because]) as [ExprForm, ExprForm];
+                const { cx } = this.e;
+                const { slot, name } = this.temporary();
+                this.mark(e);
+                this.e.emit(OP.ENDORSE, expr(cx, this.short(value)), slot, {
+                    kind: "endorse",
+                    because: expr(cx, because),
+                    readers: e.readers ?? null,
+                    path: this.e.siteOfCall(e, "endorse"),
+                });
                 return name;
             }
             case "generate":

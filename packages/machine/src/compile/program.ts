@@ -216,6 +216,13 @@ export class Compiled {
         return this.files[c.file]?.imports.get(c.name)?.form;
     }
 
+    /** The capability of an import, by the name of its file. */
+    capabilityAt(fileName: string, name: string): Capability {
+        const file = this.files.findIndex((f) => f.form.file === fileName);
+        const found = this.files[file]?.imports.get(name)?.value;
+        return found ?? new Capability("tool", file, name);
+    }
+
     /** The function that a function capability names. */
     functionOf(c: Capability): Fn | undefined {
         return c.agent === null ? this.files[c.file]?.funcs.get(c.name) : this.agent(c.file, c.agent)?.funcs.get(c.name);

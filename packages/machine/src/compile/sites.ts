@@ -21,7 +21,7 @@ export function numberSites(fn: Fn): ReadonlyMap<ExprForm, string> {
     const named = new Set<ExprForm>();
     walkBlock(fn.form.body, {
         expr: (e) => {
-            if (e.kind === "generate" || e.kind === "parallel") add(e, e.kind);
+            if (e.kind === "generate" || e.kind === "parallel" || e.kind === "endorse") add(e, e.kind);
             if (e.kind === "generate") for (const tool of e.tools ?? []) named.add(tool);
             if (e.kind === "call") {
                 named.add(e.callee);

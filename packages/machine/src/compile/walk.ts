@@ -41,6 +41,8 @@ export function walkStmt(s: StmtForm, visit: Visit): void {
             walkBlock(s.body, visit);
             return;
         case "repeat":
+        case "delegate":
+        case "spend":
             walkBlock(s.body, visit);
             return;
         case "if":
@@ -108,6 +110,13 @@ export function walk(e: ExprForm, visit: Visit): void {
         case "parallel":
             walk(e.list, visit);
             walkBlock(e.body, visit);
+            return;
+        case "narrow":
+            walk(e.object, visit);
+            return;
+        case "endorse":
+            walk(e.value, visit);
+            walk(e.because, visit);
             return;
         case "generate":
             walk(e.input, visit);

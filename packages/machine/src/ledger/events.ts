@@ -31,6 +31,7 @@ export const EVENT_KINDS = [
     "delegate.granted",
     "delegate.lifted",
     "policy.denied",
+    "policy.endorsed",
     "memory.started",
     "memory.ended",
     "input.requested",

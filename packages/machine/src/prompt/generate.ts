@@ -10,8 +10,8 @@
  * G1: a further attempt is made only for a reply without an answer: not JSON, against the contract, cut off, or a refusal in words. What the
  *     provider itself refuses or cannot deliver ends the generate at once. After the last attempt a cut-off answer and a refusal are told
  *     as what they are, never as a malformed answer.
- * G2: a call of the model never reaches a tool that was not offered, nor with arguments its schema does not take, nor, unless its tool marks
- *     it as reading only, without somebody having said `once`.
+ * G2: a call of the model never reaches a tool that was not offered, nor with arguments its schema does not take, nor past the gate: what it
+ *     refuses is told to the model, what it wants asked is asked.
  * G3: a tool that fails is a result the model sees. Limits, violations and cancellation end the generate.
  * G4: the value carries the origins of the whole prompt, of every tool result that was shown, and `model:NAME`.
  * G5: where tools were called, a further attempt goes on from the conversation so far, so that no call is made twice.
@@ -20,12 +20,13 @@ import type { Json } from "@remit/language";
 import type { Runtime } from "../builtin/builtin.ts";
 import { FAILURE_KINDS, type Failure, type Message, type ModelReply, type ModelTurn, type Outcome, type ToolCall } from "../effect.ts";
 import { Fail } from "../failure.ts";
+import { ANSWERS, type Gatekeeper } from "../run/gate.ts";
 import { continueFit, countsOf, shownItems } from "./budget.ts";
 import { feedbackText, instructionText, type Rejection } from "./feedback.ts";
 import { messagesOf } from "./layers.ts";
 import { checkCall, importsOf, type Offer, offersOf } from "./offers.ts";
 import { originsOf } from "./render.ts";
-import { attemptData, callDetail, endedData, resultData, startedData, toolData } from "./report.ts";
+import { attemptData, endedData, resultData, startedData, toolData } from "./report.ts";
 import { checkResult, resultSchema } from "./result.ts";
 import { isObject } from "./schema.ts";
 import { DEFAULT_TURNS, type GenerateSetup, type GenerateStep, type StepEffect, type StepEvent } from "./setup.ts";
@@ -52,7 +53,7 @@ export function startGenerate(setup: GenerateSetup, rt: Runtime): GenerateStep {
 }
 
 /** Goes on with the outcomes of the effects of the step that gave `state`. */
-export function continueGenerate(state: Json, outcomes: readonly Outcome[], _rt: Runtime): GenerateStep {
+export function continueGenerate(state: Json, outcomes: readonly Outcome[], gate: Gatekeeper): GenerateStep {
     const now = state as unknown as State;
     switch (now.phase) {
         case "describe":
@@ -60,9 +61,9 @@ export function continueGenerate(state: Json, outcomes: readonly Outcome[], _rt:
         case "count":
             return counted(now, outcomes);
         case "turn":
-            return replied(now, outcomes[0] as Outcome);
+            return replied(now, outcomes[0] as Outcome, gate);
         case "calls":
-            return callsDone(now, outcomes);
+            return callsDone(now, outcomes, gate);
     }
 }
 
@@ -205,7 +206,7 @@ function turnSuffix(state: State): string {
     return state.turn === 0 ? `attempt[${state.attempt}]` : `attempt[${state.attempt}]/turn[${state.turn}]`;
 }
 
-function replied(before: State, outcome: Outcome): GenerateStep {
+function replied(before: State, outcome: Outcome, gate: Gatekeeper): GenerateStep {
     const usage = addUsage(before.usage, outcome.usage);
     if (!outcome.ok) {
         const state = { ...before, usage };
@@ -233,7 +234,12 @@ function replied(before: State, outcome: Outcome): GenerateStep {
             return succeed(state, events, verdict.value, verdict.truncated);
         case "calls": {
             const said: Message = { role: "assistant", content: reply.text, calls: verdict.calls };
-            return startCalls({ ...state, messages: [...state.messages, said], carried: carried + 1, called: true }, events, verdict.calls);
+            return startCalls(
+                { ...state, messages: [...state.messages, said], carried: carried + 1, called: true },
+                events,
+                verdict.calls,
+                gate,
+            );
         }
         case "retry": {
             const errors = [...state.errors, verdict.rejection.message];
@@ -337,12 +343,17 @@ function attempted(state: State, outcome: Outcome, reply: ModelReply | null, err
  * The calls of one turn: those that are not valid are answered at once, those that only read are made, the others are asked about; what was
  * allowed is made when everything of this step is back.
  */
-function startCalls(state: State, events: readonly StepEvent[], calls: readonly ToolCall[]): GenerateStep {
-    const made = calls.map((call): Call => {
+function startCalls(state: State, events: readonly StepEvent[], calls: readonly ToolCall[], gate: Gatekeeper): GenerateStep {
+    const made = calls.map((call, at): Call => {
         const args: Json = call.args === undefined ? {} : call.args;
         const checked = checkCall({ ...call, args }, state.offers);
         if ("error" in checked) return { id: call.id, name: call.name, args, stage: "done", result: toolError(checked.error) };
-        return { id: call.id, name: call.name, args, stage: checked.offer.readOnly ? "call" : "ask" };
+        const judged = gate.judge(checked.offer, args, state.origins, callSuffix(state, at));
+        if (judged.kind === "refused")
+            return { id: call.id, name: call.name, args, stage: "done", result: toolError(`${judged.message} The call was not made.`) };
+        const within = judged.within.length === 0 ? {} : { within: judged.within };
+        if (judged.kind === "may") return { id: call.id, name: call.name, args, stage: "call", ...within };
+        return { id: call.id, name: call.name, args, stage: "ask", detail: judged.detail, ...within };
     });
     return stepCalls({ ...state, calls: made }, events);
 }
@@ -361,7 +372,7 @@ function stepCalls(state: State, events: readonly StepEvent[]): GenerateStep {
             return;
         }
         const question = `May ${state.model.name} call ${offer.tool}.${offer.method}?`;
-        const request: Json = { question, detail: callDetail(state, offer, call), options: ["once", "deny"] };
+        const request: Json = { question, detail: call.detail ?? null, options: [...ANSWERS] };
         effects.push({ suffix: `${suffix}/ask`, kind: "ask", request, labels: state.origins });
         begun.push({ kind: "ask.requested", suffix: `${suffix}/ask`, data: request, labels: state.origins });
     });
@@ -375,10 +386,20 @@ function callSuffix(state: State, at: number): string {
 }
 
 function toolRequest(offer: Offer, call: Call): Json {
-    return { op: "call", tool: offer.tool, uri: offer.uri, file: offer.file, method: offer.method, args: [call.args], chosenBy: "model" };
+    const within: { [key: string]: Json } = call.within === undefined ? {} : { within: call.within.map((patterns) => [...patterns]) };
+    return {
+        op: "call",
+        tool: offer.tool,
+        uri: offer.uri,
+        file: offer.file,
+        method: offer.method,
+        args: [call.args],
+        chosenBy: "model",
+        ...within,
+    };
 }
 
-function callsDone(state: State, outcomes: readonly Outcome[]): GenerateStep {
+function callsDone(state: State, outcomes: readonly Outcome[], gate: Gatekeeper): GenerateStep {
     let next = 0;
     let origins = state.origins;
     let ended: Failure | null = null;
@@ -391,9 +412,10 @@ function callsDone(state: State, outcomes: readonly Outcome[]): GenerateStep {
         const stops = !outcome.ok && FAILURE_KINDS[outcome.failure.kind] !== "failure";
         if (stops) ended ??= outcome.failure;
         if (call.stage === "ask") {
-            const decision = outcome.ok && outcome.value === "once" ? "once" : "deny";
+            const { yes, decision } = gate.answer(offer, call.args, state.origins, outcome);
             events.push({ kind: "ask.decided", suffix: `${suffix}/ask`, data: { decision, ...resultData(outcome) }, labels: [] });
-            if (decision === "once") return { ...call, stage: "call" };
+            if (decision === "abort") ended ??= { kind: "cancelled", message: "the run was ended at a question" };
+            if (yes) return { ...call, stage: "call" };
             const why = outcome.ok ? "" : `: ${outcome.failure.message}`;
             return { ...call, stage: "done", result: toolError(`The call of ${call.name} was not allowed${why}. It was not made.`) };
         }

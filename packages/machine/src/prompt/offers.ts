@@ -7,6 +7,7 @@
  * O2: a method that its tool does not mark as reading only is asked for first, with the whole call and the origins of its arguments.
  */
 import type { Json } from "@remit/language";
+import type { Right } from "../authority/decide.ts";
 import type { ToolCall, ToolOffer } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import { checkAgainstSchema, isObject } from "./schema.ts";
@@ -17,6 +18,8 @@ export interface ToolInput {
     readonly uri: string;
     readonly file: string;
     readonly method?: string;
+    /** What it was given with, where it came as a value. */
+    readonly right?: Right;
 }
 
 export interface Offer extends ToolOffer {
@@ -25,6 +28,7 @@ export interface Offer extends ToolOffer {
     readonly file: string;
     readonly method: string;
     readonly readOnly: boolean;
+    readonly right?: Right;
 }
 
 /** The imports to be described, each once. */
@@ -60,6 +64,7 @@ export function offersOf(tools: readonly ToolInput[], described: readonly Json[]
                 uri: tool.uri,
                 file: tool.file,
                 method: method.name,
+                ...(tool.right === undefined ? {} : { right: tool.right }),
             });
         }
     }

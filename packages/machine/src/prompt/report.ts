@@ -116,19 +116,6 @@ export function endedData(state: State, end: { value: Json; truncated: boolean }
     };
 }
 
-/** Everything a person needs to decide about a call: what, with which arguments, from where they come. */
-export function callDetail(state: State, offer: Offer, call: Call): Json {
-    return {
-        tool: offer.tool,
-        method: offer.method,
-        uri: offer.uri,
-        args: call.args,
-        chosen_by: `model:${state.model.name}`,
-        generate: state.label,
-        origins: [...state.origins],
-    };
-}
-
 /** How an effect ended: its value, or the kind and message of its failure and the whole of it. */
 export function resultData(outcome: Outcome): JsonObject {
     if (outcome.ok) return { ok: true, result: outcome.value };

@@ -21,6 +21,9 @@ export interface Call {
     readonly args: Json;
     readonly stage: "ask" | "call" | "done";
     readonly result?: Json;
+    /** What is asked about. */
+    readonly detail?: Json;
+    readonly within?: readonly (readonly string[])[];
 }
 
 export interface State {

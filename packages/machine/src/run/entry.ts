@@ -225,6 +225,8 @@ function begin(m: Machine, entry: Entry): void {
     }
     const path = fn.name;
     if (fn.agent !== null) for (const use of agentUses(m.compiled, fn.file, fn.agent)) useEvent(m, null, path, use);
-    m.root.frames.push(new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, path, null, null));
+    const agent = fn.agent === null ? undefined : m.compiled.agent(fn.file, fn.agent);
+    const principal = agent === undefined ? m.principal : m.authority.principalOf(agent);
+    m.root.frames.push(new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, path, null, null, principal));
     m.ready.push(m.root);
 }

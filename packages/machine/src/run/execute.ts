@@ -17,17 +17,23 @@ import { failureValue } from "../compile/failure.ts";
 import {
     type CallDetail,
     type CallValueDetail,
+    type DelegateDetail,
     type EffectDetail,
+    type EndorseDetail,
     type GenerateDetail,
+    type Handler,
     type Instruction,
     type NextDetail,
     OP,
     type ParallelDetail,
     type PathSite,
+    type SpendDetail,
     type UseDetail,
 } from "../compile/instructions.ts";
-import type { AgentEntry, Fn } from "../compile/program.ts";
+import { readersLabel } from "../authority/decide.ts";
+import { type AgentEntry, type Fn, shownName } from "../compile/program.ts";
 import { Fail } from "../failure.ts";
+import { toJson } from "../value/json.ts";
 import { join, rawOf, truthy } from "../value/operators.ts";
 import { Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { agentEnded, agentStarted, forEvent, useEvent } from "./events.ts";
@@ -35,7 +41,10 @@ import { type Fiber, Frame } from "./fiber.ts";
 import { beginGenerate } from "./generate.ts";
 import type { Machine } from "./machine.ts";
 import { beginParallel, iterationEnded } from "./parallel.ts";
+import { gate } from "./gate.ts";
 import { askMemory, askTool } from "./perform.ts";
+import { show } from "./show.ts";
+import { delegated, granted, lifted, regionsAt } from "./standing.ts";
 
 /** Nested calls that one stretch of closures may hold: far below what any JavaScript stack takes. */
 const CLOSURE_DEPTH = 150;
@@ -86,20 +95,48 @@ export function unwind(m: Machine, fiber: Fiber, fail: Fail): boolean {
         const frame = fiber.top;
         if (fail.site === null) fail.site = siteOfTop(fiber);
         frame.native = null;
-        const handler = frame.form.handlers.find((h) => h.from <= frame.pc && frame.pc < h.to);
+        frame.approved = null;
+        const handler = frame.form.handlers.find((h) => h.from <= frame.pc && frame.pc < h.to && catches(m, frame, h, fail));
+        leaveRegions(m, frame, handler?.at ?? -1);
         if (handler !== undefined) {
             if (handler.slot !== 0) frame.locals[handler.slot] = failureValue(m.run, fail);
             frame.pc = handler.at;
             if (frames.length - 1 < fiber.low) fiber.low = frames.length - 1;
             return true;
         }
-        if (frame.agent !== null) agentEnded(m, fiber, frame, fail);
+        if (frame.agent !== null) {
+            lifted(m, frame.token, frame.path, frame.parent, null);
+            agentEnded(m, fiber, frame, fail);
+        }
         if (m.result !== null) return false;
         frames.pop();
+        if (frames.length > 0) m.actAs(fiber, fiber.top.principal);
     }
     if (fiber.parent === null) m.finish(fail);
     else iterationEnded(m, fiber, fail);
     return false;
+}
+
+/** Who may catch what (LANGUAGE 7): a violation only code of the run's own principal, a limit only code outside the region it bounds. */
+function catches(m: Machine, frame: Frame, handler: Handler, fail: Fail): boolean {
+    if (fail.class === "violation" && frame.principal !== m.principal) return false;
+    if (fail.region === null) return true;
+    return !regionsAt(frame, frame.pc).some((r) => frame.locals[r.slot] === fail.region && r.from <= handler.at && handler.at < r.to);
+}
+
+/** Closes the regions of a frame that instruction `to` is not in; all of them where that is below zero. */
+function leaveRegions(m: Machine, frame: Frame, to: number): void {
+    for (const region of regionsAt(frame, frame.pc)) {
+        if (to >= region.from && to < region.to) continue;
+        closeRegion(m, frame, region.slot, region.kind);
+    }
+}
+
+function closeRegion(m: Machine, frame: Frame, slot: number, kind: "delegate" | "spend"): void {
+    const token = frame.locals[slot];
+    if (typeof token !== "number") return;
+    if (kind === "delegate") lifted(m, token, frame.path, frame.parent, frame.form.code[frame.pc]?.site ?? null);
+    frame.locals[slot] = null;
 }
 
 function siteOfTop(fiber: Fiber): Fail["site"] {
@@ -115,6 +152,7 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
     const { run } = m;
     if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
     let frame = fiber.top;
+    m.actAs(fiber, frame.principal);
     let { locals: L } = frame;
     let { code } = frame.form;
     for (;;) {
@@ -187,7 +225,28 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
                 continue;
             case OP.CALL:
                 if (callFn(m, fiber, frame, I, L)) continue;
+                if (frame.native !== null) return "wait";
                 break;
+            case OP.OPEN: {
+                const d = I.detail as DelegateDetail | SpendDetail;
+                const path = pathOf(frame, d.path);
+                if (d.kind === "delegate") L[I.slot] = delegated(m, fiber, frame, d, path, I.site);
+                frame.pc++;
+                continue;
+            }
+            case OP.CLOSE: {
+                const region = frame.form.regions.find((r) => r.slot === I.slot);
+                if (region !== undefined) closeRegion(m, frame, I.slot, region.kind);
+                frame.pc++;
+                continue;
+            }
+            case OP.ENDORSE: {
+                const d = I.detail as EndorseDetail;
+                const path = pathOf(frame, d.path);
+                L[I.slot] = endorsed(m, frame, (I.code as Code)(L), d.because(L), d.readers, path, I.site);
+                frame.pc++;
+                continue;
+            }
             case OP.CALL_VALUE: {
                 const done = callValue(m, fiber, frame, I, L);
                 if (done === "slice" || done === "wait") return done;
@@ -218,7 +277,11 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
             }
             case OP.RETURN: {
                 const value = checkResult(run, frame.fn, (I.code as Code)(L), I.site);
-                if (frame.agent !== null) agentEnded(m, fiber, frame, value);
+                if (frame.form.regions.length > 0) leaveRegions(m, frame, -1);
+                if (frame.agent !== null) {
+                    lifted(m, frame.token, frame.path, frame.parent, I.site);
+                    agentEnded(m, fiber, frame, value);
+                }
                 if (m.result !== null) return "wait";
                 fiber.frames.pop();
                 if (fiber.frames.length === 0) {
@@ -238,6 +301,7 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
                 throw new Error(`unknown instruction ${I.op}`);
         }
         frame = fiber.top;
+        m.actAs(fiber, frame.principal);
         L = frame.locals;
         code = frame.form.code;
     }
@@ -355,6 +419,7 @@ function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots
         const given: Value[] = [];
         for (let i = 0; i < args.length; i++) given.push((args[i] as Code)(L));
         countCall(m);
+        if (d.agent !== null && !callsAgent(m, fiber, frame, d.agent, fn, given, d.path, I, null)) return false;
         push(m, fiber, frame, fn, given, d.agent, d.path, I);
         return false;
     }
@@ -387,24 +452,59 @@ function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots
     return false;
 }
 
+/** The gate before a call of an agent. False: the fiber waits for an answer. */
+function callsAgent(
+    m: Machine,
+    fiber: Fiber,
+    frame: Frame,
+    agent: AgentEntry,
+    fn: Fn,
+    args: readonly Value[],
+    path: PathSite,
+    I: Instruction,
+    c: Capability | null,
+): boolean {
+    const target = c ?? agent.value;
+    if (m.authority.plain && target.right === null) return true;
+    const use = {
+        c: target,
+        name: shownName(agent.name),
+        uri: "",
+        method: fn.form.main === true ? null : fn.form.name,
+        direct: c === null,
+    };
+    const data = args.filter((arg) => !(rawOf(arg) instanceof Capability));
+    return gate(m, fiber, frame, use, data, pathOf(frame, path), I.site) !== null;
+}
+
+/** `deputy`: who a function that came as a value runs as. */
 function push(
     m: Machine,
     fiber: Fiber,
     caller: Frame,
     fn: Fn,
-    args: readonly Value[],
+    args: Value[],
     agent: AgentEntry | null,
     site: PathSite,
     I: Instruction,
+    deputy: string | null = null,
 ): void {
     const { run } = m;
     if (fiber.base + fiber.frames.length >= m.depthLimit) throw tooDeep(m.depthLimit);
     const form = fn.frames;
-    const locals = slotsOf(form.slots, run, args);
-    checkArguments(run, fn, locals, I.site);
     const path = pathOf(caller, site);
+    const principal = agent === null ? (deputy ?? caller.principal) : m.authority.principalOf(agent);
+    const token = principal === caller.principal ? 0 : granted(m, fiber, caller.principal, principal, args, path, I.site);
+    const locals = slotsOf(form.slots, run, args);
+    try {
+        checkArguments(run, fn, locals, I.site);
+    } catch (error) {
+        lifted(m, token, path, caller.parent, I.site);
+        throw error;
+    }
     if (agent !== null) agentStarted(m, caller, fn, agent, args, path, I.site);
-    fiber.frames.push(new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, path, agent === null ? caller.parent : path, agent));
+    const parent = agent === null ? caller.parent : path;
+    fiber.frames.push(new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, path, parent, agent, principal, token));
 }
 
 /** A call through a value: a capability, an own key that holds one, or a method of data. */
@@ -430,7 +530,7 @@ function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Sl
         run.end();
         if (run.left < 0 && m.spent) throw stepsSpent(m);
         callCapability(m, fiber, frame, found.target, found.method, dataOnly(args, I), pathOf(frame, d.path), d.path, I);
-        return found.target.kind === "tool" || found.target.kind === "memory" ? "wait" : "pushed";
+        return frame.native !== null ? "wait" : "pushed";
     } catch (error) {
         if (error !== BAIL) throw error;
         giveUp(m, fiber, mark, bytes, I.step);
@@ -473,14 +573,17 @@ function callCapability(
         const form = compiled.importOf(c);
         if (method === null || form === undefined) throw refuse(`${c.name} is a ${c.kind}: call one of its methods`);
         const entry = { file: c.file, number: 0, form, value: c };
-        if (c.kind === "tool") askTool(m, fiber, frame, entry, method, args, path, I.site);
-        else askMemory(m, fiber, frame, entry, method, args, path, I.site);
+        if (c.kind === "tool") askTool(m, fiber, frame, entry, method, args, path, I.site, c);
+        else askMemory(m, fiber, frame, entry, method, args, path, I.site, c);
         return;
     }
     let fn: Fn | undefined;
     let agent: AgentEntry | null = null;
-    if (c.kind === "func" && method === null) fn = compiled.functionOf(c);
-    else if (c.kind === "agent") {
+    let deputy: string | null = null;
+    if (c.kind === "func" && method === null) {
+        fn = compiled.functionOf(c);
+        deputy = deputyOf(m, frame, c, I);
+    } else if (c.kind === "agent") {
         agent = compiled.agent(c.file, c.name) ?? null;
         fn = method === null ? (agent?.main ?? undefined) : agent?.funcs.get(method);
     }
@@ -490,5 +593,54 @@ function callCapability(
     if (wrong !== null) throw refuse(wrong);
     const { params } = fn.form;
     const given = params.map((p, i) => args[i] ?? m.fromJson(p.default ?? null));
-    push(m, fiber, frame, fn, given, agent, site, I);
+    if (agent !== null && !callsAgent(m, fiber, frame, agent, fn, given, site, I, c)) return;
+    push(m, fiber, frame, fn, given, agent, site, I, deputy);
+}
+
+/** Who a function value runs as: whoever handed it over, as long as that call or block goes on. */
+function deputyOf(m: Machine, frame: Frame, c: Capability, I: Instruction): string {
+    if (c.right === null) return m.principal;
+    if (c.right.alive.some((token) => !m.standing.alive.has(token)))
+        throw new Fail("violation.revoked", `${c.name} was given only for a block or call that has ended`, {
+            site: I.site,
+            by: frame.principal,
+        });
+    return c.right.from;
+}
+
+/** `endorse`: the one way in which a value comes to be trusted. */
+function endorsed(
+    m: Machine,
+    frame: Frame,
+    value: Value,
+    because: Value,
+    readers: readonly string[] | null,
+    path: string,
+    site: Site | null,
+): Value {
+    const { labels } = m.run;
+    const shown = show(value, labels);
+    const reason = show(because, labels);
+    const before = labels.origins(shown.labels);
+    const about = { principal: frame.principal, because: reason.json, before: [...before], value: shown.json };
+    if (!m.authority.mayEndorse(frame.principal)) {
+        m.emit("policy.denied", path, frame.parent, site, before, { ...about, why: "endorse" });
+        throw new Fail("violation.flow", `${m.authority.nameOf(frame.principal)} endorses a value, which its remit does not allow`, {
+            site,
+            by: frame.principal,
+            hint: "write `may endorse` in the remit, or let the code that calls it endorse",
+        });
+    }
+    const only = before.filter((origin) => origin.startsWith("only:"));
+    const rest = before.filter((origin) => !origin.startsWith("only:"));
+    const mark = `endorsed:${site === null ? path : `${site.file}:${site.line}`}`;
+    const after = readers === null ? [...only, mark] : [...rest, readersLabel(readers)];
+    m.emit("policy.endorsed", path, frame.parent, site, before, {
+        ...about,
+        after: [...after].sort(),
+        readers: readers === null ? null : [...readers],
+    });
+    // A list or object is made anew, so that labels inside it go too and what others hold stays as it is.
+    const raw = m.fromJson(toJson(value, labels).json);
+    return join(m.run, rawOf(raw), labels.of(after));
 }

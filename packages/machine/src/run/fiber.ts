@@ -26,9 +26,25 @@ export class Frame {
     readonly parent: string | null;
     /** Set where this call crossed into an agent. */
     readonly agent: AgentEntry | null;
+    /** Who runs here. */
+    readonly principal: string;
+    /** Token of what was given with this call, 0 for nothing. */
+    readonly token: number;
     native: Native | null = null;
+    /** The use at the present instruction that somebody said yes to, as canonical JSON. */
+    approved: string | null = null;
 
-    constructor(fn: Fn, body: number, form: BodyForm, locals: Slots, path: string, parent: string | null, agent: AgentEntry | null) {
+    constructor(
+        fn: Fn,
+        body: number,
+        form: BodyForm,
+        locals: Slots,
+        path: string,
+        parent: string | null,
+        agent: AgentEntry | null,
+        principal: string,
+        token = 0,
+    ) {
         this.fn = fn;
         this.body = body;
         this.form = form;
@@ -37,15 +53,27 @@ export class Frame {
         this.path = path;
         this.parent = parent;
         this.agent = agent;
+        this.principal = principal;
+        this.token = token;
     }
 }
 
 /** What an instruction that has begun keeps until it is done. */
-export type Native = EffectWait | GenerateWait | ParallelWait;
+export type Native = EffectWait | AskWait | GenerateWait | ParallelWait;
 
 export interface EffectWait {
     readonly kind: "effect";
     readonly path: string;
+}
+
+/** A question about the use at the present instruction, which runs again once it is answered. */
+export interface AskWait {
+    readonly kind: "ask";
+    readonly path: string;
+    /** Canonical JSON of what is asked about. */
+    readonly use: string;
+    /** Key of the answer for the session. */
+    readonly session: string;
 }
 
 export interface GenerateWait {

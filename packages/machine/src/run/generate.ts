@@ -20,11 +20,13 @@ import { pick } from "./events.ts";
 import { countCall, pathOf } from "./execute.ts";
 import type { Fiber, Frame, GenerateWait, Pending } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
+import { gatekeeper, gateModel } from "./gate.ts";
 import { failFrom, raise } from "./perform.ts";
 
 export function beginGenerate(m: Machine, fiber: Fiber, frame: Frame, d: GenerateDetail, site: Site | null): void {
     const path = pathOf(frame, d.path);
-    const setup = setUp(m, frame, d, site);
+    const setup = setUp(m, fiber, frame, d, path, site);
+    if (setup === null) return;
     countCall(m);
     const native: GenerateWait = { kind: "generate", path, state: null, waiting: [], outcomes: [] };
     frame.native = native;
@@ -42,8 +44,10 @@ export function generateOutcome(m: Machine, fiber: Fiber, native: GenerateWait, 
     const outcomes = native.outcomes.filter((o): o is Outcome => o !== null);
     if (outcomes.length < native.waiting.length) return;
     const frame = fiber.top;
-    const step = continueGenerate(native.state, outcomes, m.run);
-    const end = take(m, fiber, frame, native, step, pending.effect.site, pending.origin.slice("model:".length));
+    const model = pending.origin.slice("model:".length);
+    const d = (frame.form.code[frame.pc] as { detail: GenerateDetail }).detail;
+    const step = continueGenerate(native.state, outcomes, gatekeeper(m, fiber, frame, d.label, model, pending.effect.site));
+    const end = take(m, fiber, frame, native, step, pending.effect.site, model);
     if (end !== null) m.deliver(fiber, end);
 }
 
@@ -74,7 +78,8 @@ function take(
     return l === 0 ? value : new Labelled(value, l);
 }
 
-function setUp(m: Machine, frame: Frame, d: GenerateDetail, site: Site | null): GenerateSetup {
+/** Null: the fiber waits for an answer to whether the model may be used. */
+function setUp(m: Machine, fiber: Fiber, frame: Frame, d: GenerateDetail, path: string, site: Site | null): GenerateSetup | null {
     const L: Slots = frame.locals;
     const { context } = d;
     const missing = (what: string): Fail =>
@@ -84,6 +89,7 @@ function setUp(m: Machine, frame: Frame, d: GenerateDetail, site: Site | null): 
     if (context.role === null) throw missing("role");
     if (context.description === null) throw missing("description");
     const model = importNamed(m, code, L, "llm", site);
+    if (!gateModel(m, fiber, frame, model.c, model.name, model.uri, model.c.right?.holder !== frame.principal, path, site)) return null;
     const items: ItemInput[] = [];
     for (const use of context.uses) {
         const picked = pick(m, use);
@@ -113,8 +119,12 @@ function setUp(m: Machine, frame: Frame, d: GenerateDetail, site: Site | null): 
             ? {}
             : {
                   tools: d.tools.map((t) => {
-                      const tool = importNamed(m, t.code, L, "tool", site);
-                      return { ...tool, ...(t.method === null ? {} : { method: t.method }) };
+                      const { c, ...tool } = importNamed(m, t.code, L, "tool", site);
+                      return {
+                          ...tool,
+                          ...(t.method === null ? {} : { method: t.method }),
+                          ...(c.right === null ? {} : { right: c.right }),
+                      };
                   }),
               }),
         ...(context.max === null ? {} : { contextMax: context.max }),
@@ -128,10 +138,10 @@ function importNamed(
     L: Slots,
     kind: "llm" | "tool",
     site: Site | null,
-): { name: string; uri: string; file: string } {
+): { name: string; uri: string; file: string; c: Capability } {
     const c = rawOf(code(L));
     const form = c instanceof Capability && c.kind === kind ? m.compiled.importOf(c) : undefined;
     if (!(c instanceof Capability) || form === undefined)
         throw new Fail("value", `generate needs ${kind === "llm" ? "a model" : "a tool"} here`, { site });
-    return { name: form.name, uri: form.uri, file: m.compiled.fileName(c.file) };
+    return { name: form.name, uri: form.uri, file: m.compiled.fileName(c.file), c };
 }

@@ -132,7 +132,7 @@ class Reader {
             if (v instanceof Labelled || cell.l <= 0 || cell.l >= this.m.run.labels.size) throw refuse("a label does not fit");
             return new Labelled(v, cell.l);
         }
-        if ("c" in cell) return new Capability(cell.c[0] as CapabilityKind, cell.c[1], cell.c[2], cell.c[3]);
+        if ("c" in cell) return new Capability(cell.c[0] as CapabilityKind, cell.c[1], cell.c[2], cell.c[3], cell.right ?? null);
         return cell.n === "-0" ? -0 : Number(cell.n);
     }
 
@@ -168,6 +168,7 @@ class Reader {
         run.bytes = bytes;
         run.given = given;
         run.before = last.steps;
+        m.standing.restore(last.standing);
         m.nextFiber = last.nextFiber;
         m.framesUntil = last.framesUntil;
         m.entryPath = m.root.frames[0]?.path ?? m.entry?.fn.name ?? m.entryPath;
@@ -197,14 +198,16 @@ class Reader {
         for (const cell of doc.locals) locals.push(this.value(cell));
         const agent = doc.agent === null ? null : m.compiled.agent(doc.agent[0], doc.agent[1]);
         if (agent === undefined) throw refuse("a frame names an unknown agent");
-        const frame = new Frame(fn, doc.body, form, locals, doc.path, doc.parent, agent);
+        const frame = new Frame(fn, doc.body, form, locals, doc.path, doc.parent, agent, doc.principal, doc.token);
         frame.pc = doc.pc;
+        frame.approved = doc.approved;
         frame.native = doc.native === null ? null : this.native(doc.native);
         return frame;
     }
 
     private native(doc: NativeDoc): Native {
         if (doc.kind === "effect") return { kind: "effect", path: doc.path };
+        if (doc.kind === "ask") return { kind: "ask", path: doc.path, use: doc.use, session: doc.session };
         if (doc.kind === "generate")
             return { kind: "generate", path: doc.path, state: doc.state, waiting: [...doc.waiting], outcomes: [...doc.outcomes] };
         return {

@@ -14,6 +14,7 @@ import { Fail } from "../failure.ts";
 import type { EventKind, MachineEvent } from "../ledger/events.ts";
 import { fromJson, toJson } from "../value/json.ts";
 import type { Value } from "../value/value.ts";
+import { Authority } from "../authority/authority.ts";
 import { Budgets } from "./budgets.ts";
 import { type Entry, startEntry } from "./entry.ts";
 import { runFiber, unwind } from "./execute.ts";
@@ -24,6 +25,7 @@ import { type Inspection, inspect } from "./inspect.ts";
 import { load } from "./load.ts";
 import { Run } from "./run.ts";
 import { Saved, save } from "./save.ts";
+import { minted, narrowed, Standing } from "./standing.ts";
 
 /** How a run ended. `origins` are those of the value. */
 export type Result =
@@ -66,6 +68,8 @@ export class Machine {
     readonly stepLimit: number;
     readonly concurrency: number;
     readonly principal: string;
+    readonly authority: Authority;
+    readonly standing = new Standing();
 
     /** Use `Machine.start` or `load`. */
     constructor(compiled: Compiled, options: StartOptions) {
@@ -79,6 +83,25 @@ export class Machine {
         this.depthLimit = options.limits?.depth ?? DEFAULTS.depth;
         this.concurrency = Math.max(1, options.concurrency ?? DEFAULTS.concurrency);
         this.principal = options.principal ?? DEFAULTS.principal;
+        const imports = options.imports ?? {};
+        this.authority = new Authority(compiled, this.principal, options.policy ?? {}, (place) =>
+            Object.hasOwn(imports, place) ? (imports[place]?.origins ?? []) : [],
+        );
+        this.run.acting = this.principal;
+        this.run.narrower = (c, layer) => narrowed(this, this.current, this.run.acting, c, layer);
+    }
+
+    /** The fiber that runs. */
+    current: Fiber | null = null;
+
+    /** From here on code runs as `principal`. */
+    actAs(fiber: Fiber, principal: string): void {
+        const { run } = this;
+        this.current = fiber;
+        if (run.acting === principal) return;
+        run.acting = principal;
+        run.isBase = principal === this.principal;
+        run.minter = run.isBase ? null : (c) => minted(this, this.current as Fiber, principal, c);
     }
 
     /** A machine at the beginning of a run. Nothing happens before `advance`. */
@@ -199,7 +222,7 @@ export class Machine {
     // ---- for the files beside ----
 
     emit(kind: EventKind, path: string, parent: string | null, site: Site | null, labels: readonly string[], data: Json): void {
-        this.events.push({ path, parent, kind, principal: this.principal, site, labels, data });
+        this.events.push({ path, parent, kind, principal: this.run.acting, site, labels, data });
     }
 
     /** Makes a fiber the one that runs: what it makes is its own. */
@@ -269,6 +292,7 @@ export class Machine {
         this.inbox = [];
         this.ready = [];
         const path = this.entryPath;
+        run.acting = this.principal;
         if (failed !== null) {
             const failure = failed.toFailure();
             const labels = run.labels.origins(failed.labels);

@@ -1,6 +1,7 @@
 /**
  * What a run is started with.
  */
+import type { Policy } from "../authority/authority.ts";
 import type { Json } from "@remit/language";
 
 export interface Limits {
@@ -45,6 +46,8 @@ export interface StartOptions {
     readonly variants?: { readonly [site: string]: string };
     /** On whose authority the program runs. Default `user`. */
     readonly principal?: string;
+    /** What the project adds to what the program says about authority. */
+    readonly policy?: Policy;
     /** Missing fields of the input are asked for. */
     readonly interactive?: boolean;
     /** Steps between two returns to the host. Default 1 million. */

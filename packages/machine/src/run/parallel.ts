@@ -61,7 +61,7 @@ function fill(m: Machine, fiber: Fiber, frame: Frame, native: ParallelWait, d: P
         locals[d.slot] = join(m.run, native.items.items[index] as Value, native.label);
         const path = `${native.prefix}/parallel[${index}]`;
         const form = frame.fn.frames.bodies[d.body] as Frame["form"];
-        child.frames.push(new Frame(frame.fn, d.body, form, locals, path, path, null));
+        child.frames.push(new Frame(frame.fn, d.body, form, locals, path, path, null, frame.principal));
         m.fibers.set(child.id, child);
         m.run.left--;
         m.ready.push(child);

@@ -11,10 +11,12 @@ import type { ImportEntry } from "../compile/program.ts";
 import type { Effect, EffectKind, Failure, MemoryRequest, Outcome, ToolRequest } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import { located } from "../value/access.ts";
-import { fromJson, toJson } from "../value/json.ts";
-import { Labelled, type Value } from "../value/value.ts";
+import { fromJson, labelParts, toJson } from "../value/json.ts";
+import { join } from "../value/operators.ts";
+import type { Capability, Value } from "../value/value.ts";
 import { answerEntry } from "./entry.ts";
 import type { Fiber, Frame, Pending } from "./fiber.ts";
+import { answered, gate, readersOfResult, type Within } from "./gate.ts";
 import { generateOutcome } from "./generate.ts";
 import type { Machine } from "./machine.ts";
 
@@ -37,7 +39,7 @@ export function raise(
         against.fail.site = site;
         throw against.fail;
     }
-    const effect: Effect = { path, kind, principal: m.principal, site, request, labels, ...(deadline === undefined ? {} : { deadline }) };
+    const effect: Effect = { path, kind, principal: m.run.acting, site, request, labels, ...(deadline === undefined ? {} : { deadline }) };
     m.ask({ effect, fiber, slot, origin });
 }
 
@@ -61,7 +63,7 @@ function schemeOf(uri: string): string {
     return at < 0 ? "" : uri.slice(0, at);
 }
 
-/** `args` null: the member is read, not called. */
+/** `args` null: the member is read, not called. `c`: the value through which it is used, null where it is named. */
 export function askTool(
     m: Machine,
     fiber: Fiber,
@@ -71,8 +73,11 @@ export function askTool(
     args: readonly Value[] | null,
     path: string,
     site: Site | null,
+    c: Capability | null = null,
 ): void {
     const { form } = tool;
+    const within = gated(m, fiber, frame, tool, method, args ?? [], path, site, c);
+    if (within === null) return;
     const out = argsToJson(m, args ?? [], site);
     const given: { args?: Json[] } = args === null ? {} : { args: out.json };
     const request: ToolRequest = {
@@ -83,6 +88,7 @@ export function askTool(
         method,
         ...given,
         chosenBy: "program",
+        ...(within.length === 0 ? {} : { within }),
     };
     raise(m, fiber, "tool", path, site, request as unknown as Json, out.labels, `tool:${form.name}`);
     m.emit("tool.started", path, frame.parent, site, out.labels, {
@@ -104,11 +110,13 @@ export function askMemory(
     args: readonly Value[],
     path: string,
     site: Site | null,
+    c: Capability | null = null,
 ): void {
     const { form } = memory;
     if (method !== "add" && method !== "query")
         throw new Fail("value", `memory ${form.name} has no method '${method}'`, { site, hint: "it has add and query" });
     if (args.length !== 1) throw new Fail("value", `${form.name}.${method} expects 1 argument, got ${args.length}`, { site });
+    if (gated(m, fiber, frame, memory, method, args, path, site, c) === null) return;
     const out = argsToJson(m, args, site);
     const arg = out.json[0] as Json;
     if (arg === null || typeof arg !== "object" || Array.isArray(arg))
@@ -119,10 +127,42 @@ export function askMemory(
     frame.native = { kind: "effect", path };
 }
 
+const UNBOUND: Within = [];
+
+/** The gate before a use of an import. Null: the fiber waits for an answer. */
+function gated(
+    m: Machine,
+    fiber: Fiber,
+    frame: Frame,
+    entry: ImportEntry,
+    method: string,
+    args: readonly Value[],
+    path: string,
+    site: Site | null,
+    c: Capability | null,
+): Within | null {
+    const target = c ?? (entry.value as Capability);
+    if (m.authority.plain && target.right === null) return UNBOUND;
+    return gate(m, fiber, frame, { c: target, name: entry.form.name, uri: entry.form.uri, method, direct: c === null }, args, path, site);
+}
+
+/** An outcome with the labels that `reads` clauses of the import give its value. */
+function withReaders(m: Machine, effect: Effect, outcome: Outcome): Outcome {
+    if (!outcome.ok || m.authority.plain) return outcome;
+    if (effect.kind !== "tool" && effect.kind !== "recall") return outcome;
+    const r = effect.request as unknown as ToolRequest & MemoryRequest;
+    const name = effect.kind === "tool" ? r.tool : r.memory;
+    const c = m.compiled.capabilityAt(r.file, name);
+    const more = readersOfResult(m, c.file, name, effect.kind === "tool" ? r : null, outcome.value);
+    return more.length === 0 ? outcome : { ...outcome, origins: [...new Set([...outcome.origins, ...more])].sort() };
+}
+
 /** Applies one outcome: the fiber that waited for it goes on, or fails. */
-export function applyOutcome(m: Machine, pending: Pending, outcome: Outcome): void {
+export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void {
     const { fiber, effect } = pending;
     m.enter(fiber);
+    if (fiber.frames.length > 0) m.actAs(fiber, fiber.top.principal);
+    const outcome = withReaders(m, effect, told);
     const over = m.budgets.settle(outcome.usage, effect.path);
     try {
         if (over !== null) {
@@ -140,15 +180,18 @@ export function applyOutcome(m: Machine, pending: Pending, outcome: Outcome): vo
             return;
         }
         const { native } = fiber.top;
+        if (native?.kind === "ask") {
+            answered(m, fiber, fiber.top, native, outcome, effect.site);
+            return;
+        }
         if (native?.kind === "generate") {
             generateOutcome(m, fiber, native, pending, outcome);
             return;
         }
         ended(m, fiber.top, effect, outcome);
         if (!outcome.ok) throw failFrom(m, outcome.failure, effect.site, [pending.origin]);
-        const value = fromJson(outcome.value, m.run.heap);
-        const l = m.run.labels.of(outcome.origins);
-        m.deliver(fiber, l === 0 ? value : new Labelled(value, l));
+        const value = labelParts(fromJson(outcome.value, m.run.heap), outcome.parts ?? {}, m.run.heap, m.run.labels);
+        m.deliver(fiber, join(m.run, value, m.run.labels.of(outcome.origins)));
     } catch (error) {
         if (!(error instanceof Fail)) throw error;
         m.deliverFail(fiber, error);

@@ -9,7 +9,8 @@
 import { BAIL, type RunState } from "../compile/code.ts";
 import { Fail } from "../failure.ts";
 import { Labels } from "../value/label.ts";
-import { Heap, type Owner, type Value } from "../value/value.ts";
+import type { Permit } from "../authority/policy.ts";
+import { type Capability, Heap, type Owner, type Value } from "../value/value.ts";
 
 /** Most that one value may take: a string of 64 Mi UTF-16 units. */
 const MAX_VALUE_BYTES = 128 * 1024 * 1024;
@@ -30,6 +31,12 @@ export class Run implements RunState {
     given = 0;
     readonly maxBytes: number;
     stretch = false;
+    minter: ((c: Capability) => Capability) | null = null;
+    /** `.only(…)` by whoever runs; set by the machine. */
+    narrower: (c: Capability, layer: readonly Permit[]) => Capability = (c) => c;
+    /** Who runs, and whether that is the run's own principal. */
+    isBase = true;
+    acting = "user";
     /** Why the last stretch was given up. */
     cause: "steps" | "depth" = "steps";
 
@@ -87,6 +94,15 @@ export class Run implements RunState {
 
     private tooMuch(): Fail {
         return new Fail("limit.bytes", `the run may make ${this.maxBytes} bytes of data`, { whole: true });
+    }
+
+    narrow(c: Capability, layer: readonly Permit[]): Capability {
+        return this.narrower(c, layer);
+    }
+
+    /** LANGUAGE 7: a violation is caught only by the author's own code, never by whoever committed it under a remit. */
+    catches(fail: Fail): boolean {
+        return fail.class !== "violation" || this.isBase;
     }
 
     // ---- stretches ----

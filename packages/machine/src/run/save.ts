@@ -9,10 +9,12 @@
  */
 import type { Contract, Json, Site } from "@remit/language";
 import type { Effect, FailureKind, Outcome } from "../effect.ts";
+import type { Right } from "../authority/decide.ts";
 import type { Fail } from "../failure.ts";
 import { Capability, Labelled, List, type Obj, type Owner, type Value } from "../value/value.ts";
 import { Fiber, type Frame, type Native } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
+import type { StandingDoc } from "./standing.ts";
 
 export const CONTINUATION = { version: 1, engine: "remit-machine/1" } as const;
 
@@ -42,7 +44,7 @@ export type Cell =
     | string
     | { readonly r: number }
     | { readonly l: number; readonly v: Cell }
-    | { readonly c: readonly [string, number, string, string | null] }
+    | { readonly c: readonly [string, number, string, string | null]; readonly right?: Right }
     | { readonly n: string };
 
 /** `at`: it grew from there, what stands before is as it was. `o`: the fiber it belongs to, absent for the run's own. */
@@ -63,6 +65,7 @@ export interface FailDoc {
 
 export type NativeDoc =
     | { readonly kind: "effect"; readonly path: string }
+    | { readonly kind: "ask"; readonly path: string; readonly use: string; readonly session: string }
     | {
           readonly kind: "generate";
           readonly path: string;
@@ -91,6 +94,8 @@ export interface FrameDoc {
     readonly parent: string | null;
     readonly agent: readonly [number, string] | null;
     readonly principal: string;
+    readonly token: number;
+    readonly approved: string | null;
     readonly site: Site | null;
     readonly native: NativeDoc | null;
 }
@@ -156,6 +161,7 @@ export interface Continuation {
         readonly bytes: number;
         readonly given: number;
     };
+    readonly standing: StandingDoc;
     readonly steps: number;
     readonly nextFiber: number;
     readonly framesUntil: number;
@@ -243,6 +249,7 @@ class Writer {
             entry: this.entry(),
             budgets: { tokens, usd, calls, turns, bytes: run.bytes, given: run.given },
             steps: run.steps,
+            standing: m.standing.doc(),
             nextFiber: m.nextFiber,
             framesUntil: m.framesUntil,
             ended: m.result !== null,
@@ -275,7 +282,10 @@ class Writer {
             this.size += 14;
             return { l: value.l, v: this.cell(value.v) };
         }
-        if (value instanceof Capability) return { c: [value.kind, value.file, value.name, value.agent] };
+        if (value instanceof Capability) {
+            const c = [value.kind, value.file, value.name, value.agent] as const;
+            return value.right === null ? { c } : { c, right: value.right };
+        }
         return { r: this.reach(value) };
     }
 
@@ -345,14 +355,16 @@ class Writer {
             path: frame.path,
             parent: frame.parent,
             agent: frame.agent === null ? null : [frame.agent.file, frame.agent.name],
-            principal: this.m.principal,
+            principal: frame.principal,
+            token: frame.token,
+            approved: frame.approved,
             site: frame.form.code[frame.pc]?.site ?? null,
             native: frame.native === null ? null : this.native(frame.native),
         };
     }
 
     private native(n: Native): NativeDoc {
-        if (n.kind === "effect") return n;
+        if (n.kind === "effect" || n.kind === "ask") return n;
         if (n.kind === "generate") {
             this.size += weight(n.state);
             return { kind: "generate", path: n.path, state: n.state, waiting: n.waiting, outcomes: n.outcomes };

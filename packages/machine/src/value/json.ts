@@ -20,6 +20,54 @@ export function fromJson(json: Json, heap: Heap, depth = 0): Raw {
     return heap.object(Object.keys(json).map((key) => [key, fromJson(json[key] as Json, heap, depth + 1)] as const));
 }
 
+/** A value made from JSON with further origins on parts of it, by JSON Pointer (RFC 6901); pointers that lead nowhere label the whole. */
+export function labelParts(root: Raw, parts: { readonly [pointer: string]: readonly string[] }, heap: Heap, labels: Labels): Value {
+    let whole: Value = root;
+    for (const [pointer, origins] of Object.entries(parts)) {
+        const l = labels.of(origins);
+        if (l === 0) continue;
+        const keys =
+            pointer === ""
+                ? []
+                : pointer
+                      .slice(1)
+                      .split("/")
+                      .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+        if (!labelAt(root, keys, l, heap, labels))
+            whole = whole instanceof Labelled ? new Labelled(whole.v, labels.union(whole.l, l)) : new Labelled(whole, l);
+    }
+    return whole;
+}
+
+function labelAt(root: Raw, keys: readonly string[], l: number, heap: Heap, labels: Labels): boolean {
+    let at: Raw = root;
+    for (let i = 0; i < keys.length; i++) {
+        const key = keys[i] as string;
+        const slot: number | undefined =
+            at instanceof List
+                ? /^(?:0|[1-9][0-9]*)$/.test(key)
+                    ? Number(key)
+                    : undefined
+                : isObj(at)
+                  ? at.shape.index.get(key)
+                  : undefined;
+        const held: Value[] | null = at instanceof List ? at.items : isObj(at) ? at.slots : null;
+        if (slot === undefined || held === null || slot >= held.length) return false;
+        const value = held[slot] as Value;
+        const raw = value instanceof Labelled ? value.v : value;
+        if (i === keys.length - 1) {
+            held[slot] = new Labelled(raw, value instanceof Labelled ? labels.union(value.l, l) : l);
+            return true;
+        }
+        at = raw;
+    }
+    return false;
+}
+
+function isObj(v: Raw): v is Obj {
+    return v !== null && typeof v === "object" && "shape" in v;
+}
+
 /** Plain JSON of a value, the union of all labels in it, and its size in bytes. Objects come out with a null prototype. */
 export function toJson(value: Value, labels: Labels): { json: Json; labels: number; size: number } {
     let met = 0;

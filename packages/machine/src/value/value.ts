@@ -9,6 +9,7 @@
  * V4: a write to a list or object passes `heap.touch` unless the object was born in the present generation.
  * V5: a capability is never data: it cannot be rendered, stored in memory, compared or turned into JSON.
  */
+import type { Right } from "../authority/decide.ts";
 import { Fail } from "../failure.ts";
 
 export type Raw = null | boolean | number | string | List | Obj | Capability;
@@ -103,11 +104,18 @@ export class Capability {
     readonly name: string;
     /** For a function of an agent: the agent's name. */
     readonly agent: string | null;
-    constructor(kind: CapabilityKind, file: number, name: string, agent: string | null = null) {
+    /** What it was given with; null where the run's own principal made it, who may use it as its clauses say. */
+    readonly right: Right | null;
+    constructor(kind: CapabilityKind, file: number, name: string, agent: string | null = null, right: Right | null = null) {
         this.kind = kind;
         this.file = file;
         this.name = name;
         this.agent = agent;
+        this.right = right;
+    }
+    /** The same thing, given with another right. */
+    with(right: Right | null): Capability {
+        return new Capability(this.kind, this.file, this.name, this.agent, right);
     }
 }
 

@@ -32,6 +32,7 @@ import {
     expectName,
     here,
     isBound,
+    isGiven,
     isWord,
     jump,
     leave,
@@ -126,22 +127,33 @@ function parseRemitBody(p: State): RemitBody {
                 "`may`, `ask`, `never`, `spend` or `flow strict`",
                 "A remit names what may be done: `may Repo.read`, `spend 10k tokens`.",
             );
-            skipClause(p, open);
+            skipClause(p, open, beginsClause);
         }
+        // What stands behind a mistake on its line belongs to it.
+        if (p.errorAt === p.pos && !onNewLine(p)) skipClause(p, open, beginsClause);
         take(p, T.Comma);
     }
     const to = closed(p, open, T.RBrace);
     return { kind: "remit.body", range: { start: from, end: to }, clauses };
 }
 
-/** On to the next line, or the end of the braces. */
-function skipClause(p: State, open: number): void {
+/** On to the comma after which the next clause begins, to the next line, or to the end of the braces. */
+function skipClause(p: State, open: number, begins: (p: State, ahead: number) => boolean): void {
     const limit = p.tokens.match[open] as number;
-    do {
+    while (p.k !== T.EOF && p.k !== T.RBrace && !(p.k === T.Comma && begins(p, 1))) {
         const partner = p.tokens.match[p.pos] as number;
         if (partner > p.pos && partner < limit) jump(p, partner + 1);
         else advance(p);
-    } while (p.k !== T.EOF && p.k !== T.RBrace && !onNewLine(p));
+        if (onNewLine(p)) return;
+    }
+}
+
+/** Whether the token `ahead` begins a clause of a remit. */
+function beginsClause(p: State, ahead: number): boolean {
+    const kind = peek(p, ahead);
+    const next = peek(p, ahead + 1);
+    if (GATES.includes(kind)) return isWord(next) && next !== T.In && !lineBreakBefore(p, ahead + 1);
+    return kind === T.Spend ? next === T.Number || next === T.Quantity : kind === T.Flow && next === T.Strict;
 }
 
 function parseGrant(p: State): Grant {
@@ -160,7 +172,7 @@ function parseGrant(p: State): Grant {
 function parseRefs(p: State): Ref[] {
     const refs: Ref[] = [];
     do {
-        if (!isWord(p.k)) {
+        if (!isWord(p.k) || (onNewLine(p) && beginsClause(p, 0))) {
             expected(p, "the name of a tool, or a method of one", "Write `Repo` or `Repo.read`.");
             break;
         }
@@ -168,7 +180,7 @@ function parseRefs(p: State): Ref[] {
         const method = take(p, T.Dot) ? expectName(p, "the name of a method") : undefined;
         const bounds = parseBounds(p);
         refs.push({ range: { start: name.range.start, end: prevEnd(p) }, name, ...(method === undefined ? {} : { method }), bounds });
-    } while (take(p, T.Comma));
+    } while (!beginsClause(p, 1) && take(p, T.Comma));
     return refs;
 }
 
@@ -239,7 +251,7 @@ function parseAmounts(p: State): Amount[] {
         if (!Number.isFinite(amount) || (meter !== "usd" && !Number.isInteger(amount)))
             report(p, "INVALID_NUMBER", `\`${text}\` is no whole amount.`, range, "Write a whole number; only `usd` may have a fraction.");
         amounts.push({ range, meter: ms === undefined ? (meter ?? "steps") : "time", amount, text });
-    } while (take(p, T.Comma));
+    } while (!beginsClause(p, 1) && take(p, T.Comma));
     return amounts;
 }
 
@@ -253,16 +265,16 @@ export function parseClauses(p: State): ImportClause[] {
     while (p.k !== T.RBrace && p.k !== T.EOF) {
         const clause = parseClause(p);
         if (clause === undefined) {
-            skipClause(p, open);
+            skipClause(p, open, () => true);
             take(p, T.Comma);
             continue;
         }
         clauses.push(clause);
-        if (p.k === T.Comma) advance(p);
-        else if (p.k !== T.RBrace && !onNewLine(p)) {
+        if (p.k !== T.Comma && p.k !== T.RBrace && !onNewLine(p)) {
             expected(p, "`,` or `}`");
-            skipClause(p, open);
+            skipClause(p, open, () => true);
         }
+        take(p, T.Comma);
     }
     closed(p, open, T.RBrace);
     return clauses;
@@ -326,7 +338,11 @@ function parseClause(p: State): ImportClause | undefined {
         expected(p, `\`:\` after \`${method.text}\``);
         return undefined;
     }
-    const gate = expectName(p, "`may`, `ask` or `never`");
+    if (!isWord(p.k) || onNewLine(p)) {
+        expected(p, "`may`, `ask` or `never`");
+        return undefined;
+    }
+    const gate = takeName(p);
     return { kind: "clause.gate", range: done(), method, gate };
 }
 
@@ -419,19 +435,22 @@ export function parseSpend(p: State): Spend {
 
 /**
  * `.only(read, write in "src/**")` after `object`; the present token is `(`. Undefined for a call of a method of that name: one with
- * anything but names in it, or without arguments.
+ * anything but names in it, with names of values alone, or without arguments.
  */
 export function parseNarrow(p: State, object: Expr): Narrow | undefined {
     const open = p.pos;
     const close = p.tokens.match[open] as number;
-    for (let i = open + 1; i < close; ) {
+    if (close <= open + 1) return undefined;
+    // AgentScript calls the method `only` of a tool with values that have names.
+    let values = true;
+    for (let i = open + 1; i < close; i += 2) {
         if (!isWord(p.kinds[i] as number)) return undefined;
         const after = p.kinds[i + 1] as number;
         if (after !== T.Comma && after !== T.In && i + 1 !== close) return undefined;
+        values = values && after !== T.In && isGiven(p, tokenText(p, i));
         if (after === T.In) break;
-        i += 2;
     }
-    if (close <= open + 1) return undefined;
+    if (values) return undefined;
     advance(p);
     const methods: Narrow["methods"][number][] = [];
     do {

@@ -204,10 +204,9 @@ function parseAgent(p: State): Agent | undefined {
         const kind = p.k === T.Main ? peek(p, 1) : p.k;
         if (kind === T.Func) funcs.push(parseFunc(p));
         else if (p.k === T.Remit) {
-            const again = remit !== undefined;
-            const at = tokenRange(p, p.pos);
+            if (remit !== undefined)
+                report(p, "SYNTAX", "An agent has one remit.", tokenRange(p, p.pos), "Put all clauses into one `remit { … }`.");
             const read = parseRemitUse(p);
-            if (again) report(p, "SYNTAX", "An agent has one remit.", at, "Put all clauses into one `remit { … }`.");
             remit ??= read;
         } else if (!p.tokens.balanced && startsItem(p) && onNewLine(p)) break;
         else {
@@ -250,6 +249,7 @@ function parseAgentLine(p: State): Agent["config"][number] | undefined {
 
 function parseFunc(p: State): Func {
     const from = start(p);
+    p.func = p.pos;
     const main = take(p, T.Main);
     advance(p);
     let name: Name | undefined;

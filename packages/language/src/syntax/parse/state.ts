@@ -51,6 +51,10 @@ export interface State {
     bound: number;
     /** The same for names declared anywhere at top level, -1 while not looked for. */
     declared: number;
+    /** Token at which the function begins that is read. */
+    func: number;
+    /** Names that the function has given to something, up to the token `until`; made when first asked for. */
+    given: { readonly func: number; until: number; readonly names: Set<string> } | null;
 }
 
 export function newState(src: Source, tokens: Tokens): State {
@@ -73,6 +77,8 @@ export function newState(src: Source, tokens: Tokens): State {
         quiet: false,
         bound: 0,
         declared: -1,
+        func: 0,
+        given: null,
     };
 }
 
@@ -322,4 +328,28 @@ function declaredWords(p: State): number {
         else if (kind === T.Import && depth === 0) bits |= BIT[kinds[i + 2] as number] as number;
     }
     return bits;
+}
+
+/** Whether the function has given this name to something before the present token: a parameter, a variable, an item, a failure, or a file. */
+export function isGiven(p: State, name: string): boolean {
+    if (p.given === null || p.given.func !== p.func || p.given.until > p.pos) p.given = { func: p.func, until: p.func, names: fileNames(p) };
+    const { given, kinds } = p;
+    for (; given.until < p.pos; given.until++) {
+        const i = given.until;
+        const next = kinds[i + 1] as number;
+        if (!isWord(kinds[i] as number)) {
+            // Parameters of the function, and of lambdas.
+            const partner = p.tokens.match[i] as number;
+            if (kinds[i] !== T.LParen || (i > p.func + 3 && kinds[partner + 1] !== T.FatArrow)) continue;
+            for (let at = i + 1; at < partner && at < p.pos; at++) if (isWord(kinds[at] as number)) given.names.add(tokenText(p, at));
+        } else if (next === T.Assign || next === T.FatArrow || kinds[i - 1] === T.For || kinds[i - 1] === T.Catch) given.names.add(tokenText(p, i));
+    }
+    return given.names.has(name);
+}
+
+function fileNames(p: State): Set<string> {
+    const names = new Set<string>();
+    for (let i = 0; i + 3 < p.tokens.count; i++)
+        if (p.kinds[i] === T.Import && p.kinds[i + 3] === T.From && tokenText(p, i + 1) === "file") names.add(tokenText(p, i + 2));
+    return names;
 }

@@ -1,0 +1,369 @@
+/**
+ * The gate before every use of a capability: decided by the tables, asked where they say so, refused where they do not let it through.
+ *
+ * Boundary: from a use in the running program to a decision, a question or a failure, with the events that tell of it.
+ *
+ * A10: a use that was refused or asked about has an event with the principal, the thing, the arguments' origins and the clause.
+ * A11: a yes is for this use with these arguments (`once`), or for this principal, thing and method (`session`). Everything else is a no.
+ * A12: a violation names who committed it, so that its own code cannot catch it.
+ */
+import type { Json, Site } from "@remit/language";
+import { type Decision, decide, readersLabel, namesAt, type Use } from "../authority/decide.ts";
+import { aliasOf, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
+import type { Clauses } from "../authority/policy.ts";
+import type { AskRequest, Outcome, ToolRequest } from "../effect.ts";
+import { Fail } from "../failure.ts";
+import type { Offer } from "../prompt/offers.ts";
+import { canonicalJson } from "../ledger/canonical.ts";
+import type { Capability, Value } from "../value/value.ts";
+import type { Fiber, Frame } from "./fiber.ts";
+import type { Machine } from "./machine.ts";
+import { shownArgs } from "./events.ts";
+import { raise } from "./perform.ts";
+import { inForce } from "./standing.ts";
+
+/** Answers to a question about a use, in the order in which they are offered. */
+export const ANSWERS = ["once", "session", "deny", "deny session", "abort"] as const;
+
+interface Target {
+    readonly c: Capability;
+    readonly name: string;
+    readonly uri: string;
+    readonly method: string | null;
+    /** By its own name: what the principal itself may. */
+    readonly direct: boolean;
+}
+
+/** The decision about a use by the program's text. `args` null: a member is read. */
+function decideFor(
+    m: Machine,
+    fiber: Fiber,
+    principal: string,
+    target: Target,
+    given: Given,
+    chosenBy: Use["chosenBy"],
+    readOnly?: boolean,
+): Decision {
+    const key = m.authority.keyOf(target.c);
+    return decide(
+        {
+            principal,
+            key,
+            uri: target.uri,
+            method: target.method,
+            given,
+            chosenBy,
+            readOnly,
+            right: target.direct ? null : target.c.right,
+        },
+        {
+            remits: m.authority.remitsOf(principal),
+            delegated: inForce(m, fiber, principal).flatMap((d) => (Object.hasOwn(d.grants, key) ? (d.grants[key] ?? []) : [])),
+            clauses: clausesOf(m, target.c),
+            live: (token) => m.standing.alive.has(token),
+            trusted: (origin) => m.authority.trusts(origin),
+            labels: m.run.labels,
+        },
+    );
+}
+
+function clausesOf(m: Machine, c: Capability): Clauses {
+    return m.authority.clausesAt(c.file, c.name);
+}
+
+/** What the host has to keep to, besides: patterns for the resource, one list for each bound. */
+export type Within = readonly (readonly string[])[];
+
+/**
+ * Before a use at `path` by the frame at the top of a fiber. Gives what bounds the call; null where a question was put and the fiber waits: the
+ * instruction runs again once it is answered. Throws `violation.*` or `denied`.
+ */
+export function gate(
+    m: Machine,
+    fiber: Fiber,
+    frame: Frame,
+    target: Target,
+    args: readonly Value[],
+    path: string,
+    site: Site | null,
+): Within | null {
+    const alias = target.method === null ? null : aliasOf(target.uri, target.method, args);
+    const method = alias?.method ?? target.method;
+    const given = valuesGiven(alias?.args ?? args, m.run.labels);
+    const decision = decideFor(m, fiber, frame.principal, { ...target, method }, given, "program");
+    if (decision.kind === "may") return decision.within;
+    const shown = shownArgs(m, args);
+    const about = detail(m, frame.principal, { ...target, method }, shown.json, given, decision, "program", site);
+    if (decision.kind === "refused") throw refused(m, frame, { ...target, method }, decision, about, shown.labels, path, site);
+    const session = sessionKey(m, frame.principal, target.c, method, decision);
+    const known = m.standing.answers.get(session);
+    if (known === true) return decision.within;
+    if (known === false) throw denied(frame.principal, { ...target, method }, site, "the answer for the session is no");
+    const use = canonicalJson(about);
+    if (frame.approved === use) {
+        frame.approved = null;
+        return decision.within;
+    }
+    ask(m, fiber, frame, { ...target, method }, about, shown.labels, path, site);
+    frame.native = { kind: "ask", path: `${path}/ask`, use, session };
+    return null;
+}
+
+function sessionKey(m: Machine, principal: string, c: Capability, method: string | null, decision: Decision): string {
+    const flow = decision.kind !== "may" && decision.flow !== undefined ? [decision.flow.arg, ...decision.flow.origins] : null;
+    return canonicalJson([principal, m.authority.keyOf(c), c.file, c.name, method, flow] as Json);
+}
+
+/** Who wants to do what with which arguments, and why it is asked: what is shown, and what a yes is bound to. */
+function detail(
+    m: Machine,
+    principal: string,
+    target: Target,
+    args: readonly Json[],
+    given: Given,
+    decision: Decision,
+    chosenBy: string,
+    site: Site | null,
+): Json {
+    const clause = decision.kind === "may" ? null : decision.clause;
+    return {
+        principal,
+        capability: target.method === null ? target.name : `${target.name}.${target.method}`,
+        tool: target.name,
+        uri: target.uri,
+        method: target.method,
+        args: [...args],
+        origins: originsByName(m, args, given),
+        chosen_by: chosenBy,
+        why: decision.kind === "may" ? "gate" : decision.why,
+        ...(decision.kind !== "may" && decision.flow !== undefined
+            ? { flow: { arg: decision.flow.arg, origins: [...decision.flow.origins], rule: decision.flow.rule } }
+            : {}),
+        clause: clause as unknown as Json,
+        site: site as unknown as Json,
+    };
+}
+
+/** Origins of each argument, by its name where the call has one object, else by place. */
+function originsByName(m: Machine, args: readonly Json[], given: Given): Json {
+    const [first] = args;
+    const named = args.length === 1 && first !== null && typeof first === "object" && !Array.isArray(first);
+    const names = named ? Object.keys(first as object) : args.map((_, i) => String(i + 1));
+    return Object.fromEntries(
+        names.map((name): [string, Json] => {
+            const origins = new Set<string>();
+            for (const found of given.named(name)) for (const origin of m.run.labels.origins(found.labels)) origins.add(origin);
+            return [name, [...origins].sort()];
+        }),
+    );
+}
+
+function ask(
+    m: Machine,
+    fiber: Fiber,
+    frame: Frame,
+    target: Target,
+    about: Json,
+    labels: readonly string[],
+    path: string,
+    site: Site | null,
+): void {
+    const question = `May ${m.authority.nameOf(frame.principal)} call ${target.method === null ? target.name : `${target.name}.${target.method}`}?`;
+    const request: AskRequest = { question, detail: about, options: [...ANSWERS] };
+    raise(m, fiber, "ask", `${path}/ask`, site, request as unknown as Json, labels, "user");
+    m.emit("ask.requested", `${path}/ask`, path, site, labels, request as unknown as Json);
+}
+
+/** The answer: the instruction runs again, or fails. */
+export function answered(
+    m: Machine,
+    fiber: Fiber,
+    frame: Frame,
+    native: { readonly path: string; readonly use: string; readonly session: string },
+    outcome: Outcome,
+    site: Site | null,
+): void {
+    const said = verdictOf(outcome);
+    m.emit("ask.decided", native.path, frame.parent, site, [], {
+        decision: said,
+        ...(outcome.ok ? {} : { error: outcome.failure.message }),
+    });
+    frame.native = null;
+    if (said === "session") m.standing.answers.set(native.session, true);
+    if (said === "deny session") m.standing.answers.set(native.session, false);
+    if (said === "abort") {
+        m.finish(new Fail("cancelled", "the run was ended at a question", { site, whole: true }));
+        return;
+    }
+    if (said === "once" || said === "session") {
+        frame.approved = native.use;
+        m.ready.push(fiber);
+        return;
+    }
+    const about = JSON.parse(native.use) as { readonly capability: string };
+    m.deliverFail(fiber, deniedBy(frame.principal, about.capability, site, outcome.ok ? "" : outcome.failure.message));
+}
+
+/** Anything that is not one of the answers is a no. */
+export function verdictOf(outcome: Outcome): (typeof ANSWERS)[number] {
+    const said = outcome.ok ? outcome.value : "deny";
+    return ANSWERS.find((answer) => answer === said) ?? "deny";
+}
+
+function denied(principal: string, target: Target, site: Site | null, why: string): Fail {
+    return deniedBy(principal, target.method === null ? target.name : `${target.name}.${target.method}`, site, why);
+}
+
+function deniedBy(principal: string, capability: string, site: Site | null, why: string): Fail {
+    return new Fail("denied", `${capability} was not allowed${why === "" ? "" : `: ${why}`}`, { site, by: principal });
+}
+
+const REFUSED = {
+    remit: "which its remit does not give it",
+    gate: "which a clause of its import forbids",
+    holder: "which was not given to it",
+    revoked: "which it had only inside a block or call that has ended",
+    flow: "with a value that may not go there",
+} as const;
+
+function refused(
+    m: Machine,
+    frame: Frame,
+    target: Target,
+    decision: Decision & { readonly kind: "refused" },
+    about: Json,
+    labels: readonly string[],
+    path: string,
+    site: Site | null,
+): Fail {
+    m.emit("policy.denied", path, frame.parent, site, labels, about);
+    return refusal(m, frame.principal, target, decision, site, m.run.labels.of(labels));
+}
+
+function refusal(
+    m: Machine,
+    principal: string,
+    target: { readonly name: string; readonly method: string | null },
+    decision: Decision & { readonly kind: "refused" },
+    site: Site | null,
+    labels: number,
+): Fail {
+    const who = m.authority.nameOf(principal);
+    const what = target.method === null ? target.name : `${target.name}.${target.method}`;
+    const { flow } = decision;
+    const kind = decision.why === "flow" ? "violation.flow" : decision.why === "revoked" ? "violation.revoked" : "violation.remit";
+    const message =
+        flow === undefined
+            ? `${who} uses ${what}, ${REFUSED[decision.why]}`
+            : flow.arg === "*"
+              ? `${what} is given a value that ${flow.rule} and would be read by ${flow.origins.join(", ")}`
+              : `argument ${flow.arg} of ${what} carries ${flow.origins.join(", ")}, which its clause does not allow (${flow.rule})`;
+    return new Fail(kind, message, {
+        site,
+        labels,
+        by: principal,
+        ...(flow === undefined ? {} : { detail: { arg: flow.arg, origins: [...flow.origins], rule: flow.rule } }),
+        hint:
+            flow !== undefined
+                ? "use a value that comes from where the clause says, or endorse it where that is right"
+                : decision.why === "remit"
+                  ? `name ${what} in the remit of ${who}, pass it as an argument, or delegate it`
+                  : decision.why === "holder"
+                    ? "pass it as an argument of its own"
+                    : decision.why === "revoked"
+                      ? "use it before the block or call ends, or delegate around the later use"
+                      : "the clause stands at the import",
+    });
+}
+
+/** A model that is about to be asked: a use like any other. */
+export function gateModel(
+    m: Machine,
+    fiber: Fiber,
+    frame: Frame,
+    c: Capability,
+    name: string,
+    uri: string,
+    direct: boolean,
+    path: string,
+    site: Site | null,
+): boolean {
+    if (m.authority.plain && c.right === null) return true;
+    return gate(m, fiber, frame, { c, name, uri, method: null, direct }, [], path, site) !== null;
+}
+
+// ---- calls that a model chose -----------------------------------------------------------------------------------------
+
+/** What a `generate` asks before it makes a call of the model. */
+export interface Gatekeeper {
+    judge(offer: Offer, args: Json, origins: readonly string[], path: string): Judged;
+    answer(offer: Offer, args: Json, origins: readonly string[], outcome: Outcome): { readonly yes: boolean; readonly decision: string };
+}
+
+export type Judged =
+    | { readonly kind: "may"; readonly within: Within }
+    | { readonly kind: "ask"; readonly detail: Json; readonly within: Within }
+    /** `message`: what the model is told. */
+    | { readonly kind: "refused"; readonly message: string };
+
+export function gatekeeper(m: Machine, fiber: Fiber, frame: Frame, label: string, model: string, site: Site | null): Gatekeeper {
+    const target = (offer: Offer, method: string): Target => {
+        const c =
+            offer.right === undefined
+                ? m.compiled.capabilityAt(offer.file, offer.tool)
+                : m.compiled.capabilityAt(offer.file, offer.tool).with(offer.right);
+        return { c, name: offer.tool, uri: offer.uri, method, direct: offer.right === undefined };
+    };
+    const look = (offer: Offer, args: Json, origins: readonly string[]) => {
+        const named =
+            /^mcp:/i.test(offer.uri) && offer.method === "call" && args !== null && typeof args === "object" && !Array.isArray(args);
+        const method = named && typeof args.name === "string" ? args.name : offer.method;
+        const inner = named && args.arguments !== undefined ? args.arguments : args;
+        const given = jsonGiven([inner], m.run.labels.of(origins));
+        const to = target(offer, method);
+        return { to, given, decision: decideFor(m, fiber, frame.principal, to, given, "model", offer.readOnly) };
+    };
+    return {
+        judge: (offer, args, origins, path) => {
+            const { to, given, decision } = look(offer, args, origins);
+            if (decision.kind === "may") return { kind: "may", within: decision.within };
+            const about = {
+                ...(detail(m, frame.principal, to, [args], given, decision, `model:${model}`, site) as { [key: string]: Json }),
+                generate: label,
+            };
+            if (decision.kind === "ask") {
+                const known = m.standing.answers.get(sessionKey(m, frame.principal, to.c, to.method, decision));
+                if (known === true) return { kind: "may", within: decision.within };
+                if (known === false) return { kind: "refused", message: `${offer.tool}.${offer.method} was not allowed for this session.` };
+                return { kind: "ask", detail: about, within: decision.within };
+            }
+            m.emit("policy.denied", path, frame.parent, site, origins, about);
+            return { kind: "refused", message: refusal(m, frame.principal, to, decision, site, 0).message };
+        },
+        answer: (offer, args, origins, outcome) => {
+            const said = verdictOf(outcome);
+            const { to, decision } = look(offer, args, origins);
+            const key = sessionKey(m, frame.principal, to.c, to.method, decision);
+            if (said === "session") m.standing.answers.set(key, true);
+            if (said === "deny session") m.standing.answers.set(key, false);
+            return { yes: said === "once" || said === "session", decision: said };
+        },
+    };
+}
+
+// ---- what comes back --------------------------------------------------------------------------------------------------
+
+/** Labels that say who may read a result: `reads` clauses of its import. */
+export function readersOfResult(m: Machine, file: number, name: string, request: ToolRequest | null, value: Json): string[] {
+    const { reads } = m.authority.clausesAt(file, name);
+    if (reads.length === 0) return [];
+    const args = request?.args ?? [];
+    const out: string[] = [];
+    for (const rule of reads) {
+        if (rule.method !== null && rule.method !== request?.method) continue;
+        const names = namesAt(rule.readers, jsonGiven(args, 0), value);
+        // Who may read cannot be told: nobody may.
+        if (names !== null) out.push(readersLabel(names ?? []));
+    }
+    return out;
+}

@@ -1,0 +1,214 @@
+/**
+ * Who stands where: the principal of the running frame, delegations in force, rights that are minted, tokens that are alive.
+ *
+ * Boundary: state of authority in a run. What it decides is `authority/decide.ts`, what follows from that `gate.ts`.
+ *
+ * A7: a delegation is in force exactly while a frame of this fiber, or of one it was forked from, stands inside its block: calls elsewhere
+ *     never see it, and every way out of the block ends it.
+ * A8: a right is a snapshot, never wider than what its giver had; it names the blocks and calls it lives in and dies with them.
+ * A9: what nobody else holds stays as cheap as before: without remits and clauses nothing here runs.
+ */
+import type { Json, Site } from "@remit/language";
+import type { Right } from "../authority/decide.ts";
+import { type Permit, rank } from "../authority/policy.ts";
+import type { DelegateDetail } from "../compile/instructions.ts";
+import { Fail } from "../failure.ts";
+import { rawOf } from "../value/operators.ts";
+import { Capability, type Value } from "../value/value.ts";
+import type { Fiber, Frame } from "./fiber.ts";
+import type { Machine } from "./machine.ts";
+
+/** Layers, all of which must permit. */
+export type Layers = readonly (readonly Permit[])[];
+
+export interface Delegation {
+    readonly token: number;
+    readonly from: string;
+    readonly to: string;
+    readonly onward: boolean;
+    /** By key of the thing; each way is a list of layers. */
+    readonly grants: { readonly [key: string]: readonly Layers[] };
+    readonly path: string;
+}
+
+/** What a run keeps of authority besides frames and values. */
+export interface StandingDoc {
+    readonly delegations: readonly Delegation[];
+    readonly alive: readonly number[];
+    readonly next: number;
+    /** Answers for the session: key of principal and use, and whether it was a yes. */
+    readonly answers: readonly (readonly [string, boolean])[];
+}
+
+const OPEN: Permit = { method: null, gate: "open", bounds: [], site: null };
+const FULL: Layers = [[OPEN]];
+
+export class Standing {
+    readonly delegations = new Map<number, Delegation>();
+    readonly alive = new Set<number>();
+    readonly answers = new Map<string, boolean>();
+    next = 1;
+
+    doc(): StandingDoc {
+        return {
+            delegations: [...this.delegations.values()],
+            alive: [...this.alive],
+            next: this.next,
+            answers: [...this.answers],
+        };
+    }
+
+    restore(doc: StandingDoc): void {
+        for (const d of doc.delegations) this.delegations.set(d.token, d);
+        for (const token of doc.alive) this.alive.add(token);
+        for (const [key, yes] of doc.answers) this.answers.set(key, yes);
+        this.next = doc.next;
+    }
+}
+
+/** Delegations to a principal that are in force where a fiber stands, innermost first. */
+export function inForce(m: Machine, fiber: Fiber, principal: string): Delegation[] {
+    if (m.standing.delegations.size === 0) return [];
+    const found: Delegation[] = [];
+    for (let f: Fiber | null = fiber; f !== null; f = f.parent)
+        for (let i = f.frames.length - 1; i >= 0; i--) {
+            const frame = f.frames[i] as Frame;
+            const { regions } = frame.form;
+            for (let r = regions.length - 1; r >= 0; r--) {
+                const region = regions[r] as (typeof regions)[number];
+                if (region.kind !== "delegate" || frame.pc < region.from || frame.pc >= region.to) continue;
+                const d = m.standing.delegations.get(frame.locals[region.slot] as number);
+                if (d !== undefined && d.to === principal) found.push(d);
+            }
+        }
+    return found;
+}
+
+/** What a principal has on a thing at this moment, as ways of layers; empty where it has nothing. `onward`: only what it may pass on. */
+export function waysOf(
+    m: Machine,
+    fiber: Fiber,
+    principal: string,
+    key: string,
+    onward: boolean,
+): { readonly ways: Layers[]; readonly alive: number[] } {
+    const remits = m.authority.remitsOf(principal);
+    if (remits.length === 0) return { ways: [FULL], alive: [] };
+    const own = remits.map((remit) => [...(remit.rows.get(key) ?? []), ...remit.all]);
+    if (own.every((rows) => rows.some((row) => rank(row.gate) < rank("never")))) return { ways: [own], alive: [] };
+    for (const d of inForce(m, fiber, principal)) {
+        if (onward && !d.onward) continue;
+        const ways = Object.hasOwn(d.grants, key) ? d.grants[key] : undefined;
+        if (ways === undefined) continue;
+        // What the principal's own remit forbids stays forbidden.
+        const never = own.map((rows) => rows.filter((row) => row.gate === "never"));
+        return {
+            ways: ways.map((layers) =>
+                never.some((rows) => rows.length > 0) ? [...layers, ...never.map((rows) => [...rows, OPEN])] : layers,
+            ),
+            alive: [d.token],
+        };
+    }
+    return { ways: [], alive: [] };
+}
+
+/** A capability that is named as a value by whoever runs under a remit. */
+export function minted(m: Machine, fiber: Fiber, principal: string, c: Capability): Capability {
+    const { ways, alive } = waysOf(m, fiber, principal, m.authority.keyOf(c), false);
+    return c.with({ holder: principal, from: principal, layers: ways[0] ?? [[]], alive });
+}
+
+/** One more layer for whoever holds it. */
+export function narrowed(m: Machine, fiber: Fiber | null, principal: string, c: Capability, layer: readonly Permit[]): Capability {
+    const right = c.right ?? (fiber === null || principal === m.principal ? null : minted(m, fiber, principal, c).right);
+    const before: Right = right ?? { holder: principal, from: principal, layers: FULL, alive: [] };
+    return c.with({ ...before, layers: [...before.layers, layer] });
+}
+
+/**
+ * Capabilities among the arguments of a call that crosses to another principal: each is a grant for that call. Gives the token that dies with
+ * the call, 0 where nothing was granted.
+ */
+export function granted(m: Machine, fiber: Fiber, from: string, to: string, args: Value[], path: string, site: Site | null): number {
+    let token = 0;
+    const given: Json[] = [];
+    args.forEach((arg, i) => {
+        const c = rawOf(arg);
+        if (!(c instanceof Capability)) return;
+        if (token === 0) token = m.standing.next++;
+        const held = c.right ?? { holder: from, from, layers: FULL, alive: [] };
+        if (held.holder !== from)
+            throw new Fail("violation.remit", `${m.authority.nameOf(from)} hands on ${c.name}, which was not given to it`, { site });
+        args[i] = c.with({ holder: to, from, layers: held.layers, alive: [...held.alive, token] });
+        given.push({ what: c.kind, name: c.name, methods: methodsOf(held.layers) });
+    });
+    if (token === 0) return 0;
+    m.standing.alive.add(token);
+    m.emit("delegate.granted", path, null, site, [], { by: "argument", token, from, to, grants: given });
+    return token;
+}
+
+/** The methods that layers leave; null: all. For people. */
+function methodsOf(layers: Layers): Json {
+    for (let i = layers.length - 1; i >= 0; i--) {
+        const named = (layers[i] as readonly Permit[]).filter((p) => p.gate !== "never");
+        if (named.every((p) => p.method !== null)) return [...new Set(named.map((p) => p.method as string))].sort();
+    }
+    return null;
+}
+
+/** Begins a block in which somebody has more than its remit. Gives the token. */
+export function delegated(m: Machine, fiber: Fiber, frame: Frame, d: DelegateDetail, path: string, site: Site | null): number {
+    const from = frame.principal;
+    if (d.to === null) throw new Fail("value", `there is no agent '${d.name}' here`, { site });
+    const to = m.authority.principalOf(d.to);
+    const refs = d.refs ?? m.authority.thingsOf(frame.fn.file).map((key) => ({ key, text: key, permit: OPEN }));
+    const grants: { [key: string]: Layers[] } = Object.create(null);
+    const alive: number[] = [];
+    for (const ref of refs) {
+        const has = waysOf(m, fiber, from, ref.key, true);
+        const known = d.refs !== null && !m.authority.thingsOf(frame.fn.file).includes(ref.key);
+        if (has.ways.length === 0 || (known && m.authority.remitsOf(from).length === 0)) {
+            if (d.refs === null) continue;
+            m.emit("policy.denied", path, frame.parent, site, [], { why: "delegate", principal: from, capability: ref.text, to });
+            throw new Fail("violation.remit", `${m.authority.nameOf(from)} delegates ${ref.text}, which it does not have`, {
+                site,
+                hint: "a delegation gives only what the one who delegates has",
+                by: from,
+            });
+        }
+        alive.push(...has.alive);
+        const ways = has.ways.map((layers): Layers => [...layers, [ref.permit]]);
+        grants[ref.key] = [...(grants[ref.key] ?? []), ...ways];
+    }
+    const token = m.standing.next++;
+    m.standing.delegations.set(token, { token, from, to, onward: d.onward, grants, path });
+    m.standing.alive.add(token);
+    m.emit("delegate.granted", path, frame.parent, site, [], {
+        by: "block",
+        token,
+        from,
+        to,
+        onward: d.onward,
+        grants: d.refs === null ? "all" : d.refs.map((ref) => ref.text),
+    });
+    return token;
+}
+
+/** The end of a block or a call: what was given in it is dead. */
+export function lifted(m: Machine, token: number, path: string, parent: string | null, site: Site | null): void {
+    if (!m.standing.alive.delete(token)) return;
+    const d = m.standing.delegations.get(token);
+    m.standing.delegations.delete(token);
+    m.emit("delegate.lifted", path, parent, site, [], {
+        by: d === undefined ? "argument" : "block",
+        token,
+        ...(d === undefined ? {} : { from: d.from, to: d.to }),
+    });
+}
+
+/** The regions of a frame that hold instruction `pc`, innermost first. */
+export function regionsAt(frame: Frame, pc: number): Frame["form"]["regions"] {
+    const { regions } = frame.form;
+    return regions.length === 0 ? regions : regions.filter((r) => r.from <= pc && pc < r.to).reverse();
+}
