@@ -376,8 +376,14 @@ export class Walk {
                 return;
             case "narrow":
                 if (around.using) this.add("INVALID_USE_RESOURCE", place, "a capability stands inside use");
-                if (e.methods.every((m) => m.in === undefined && (this.isLocal(m.method) || this.file.names.get(m.method)?.kind === "file")))
-                    this.add("FORM_VALUE", below(place, "methods"), "every method has the name of a variable, so that the text would be a call");
+                if (
+                    e.methods.every((m) => m.in === undefined && (this.isLocal(m.method) || this.file.names.get(m.method)?.kind === "file"))
+                )
+                    this.add(
+                        "FORM_VALUE",
+                        below(place, "methods"),
+                        "every method has the name of a variable, so that the text would be a call",
+                    );
                 this.expr(e.object, below(place, "object"), around);
                 return;
             case "endorse":

@@ -3,7 +3,20 @@
  */
 import fc from "fast-check";
 import type { Contract, Json } from "../../src/contract/contract.ts";
-import type { BudgetForm, ConfigForm, ExprForm, FuncForm, Program, StmtForm } from "../../src/form/form.ts";
+import type {
+    BoundForm,
+    BudgetForm,
+    ClauseForm,
+    ConfigForm,
+    ExprForm,
+    FuncForm,
+    Program,
+    ReadersForm,
+    RefForm,
+    RemitForm,
+    SpendForm,
+    StmtForm,
+} from "../../src/form/form.ts";
 
 /** Parameters of every generated function; some are words of the language that may be names. */
 export const PARAMS = ["x", "y", "list", "max", "shape", "of", "__odd"] as const;
@@ -70,6 +83,87 @@ const budget: fc.Arbitrary<BudgetForm> = fc
         ...(keep === "end" ? { keep } : {}),
         text: `${amount}${k ? "k" : ""}${tokens ? " tokens" : ""}${keep === undefined ? "" : ` keep ${keep}`}`,
     }));
+
+// ---- authority -------------------------------------------------------------------------------------------------------
+
+const word = fc.constantFrom("read", "write", "send", "for", "to", "_x1");
+const patterns = fc.array(text, { minLength: 1, maxLength: 2 });
+const bound: fc.Arbitrary<BoundForm> = fc.tuple(fc.option(word, { nil: undefined }), patterns).map(([arg, of]) => ({
+    ...(arg === undefined ? {} : { arg }),
+    patterns: of,
+}));
+const bounds = fc.option(fc.array(bound, { minLength: 1, maxLength: 2 }), { nil: undefined });
+const ref: fc.Arbitrary<RefForm> = fc
+    .record({ name: fc.constantFrom("Repo", "Llm", "Mail"), method: fc.option(word, { nil: undefined }), in: bounds })
+    .map(plain);
+const refs = fc.array(ref, { minLength: 1, maxLength: 3 });
+const spend: fc.Arbitrary<SpendForm> = fc
+    .record(
+        {
+            tokens: whole,
+            usd: fc.constantFrom(1, 0.5, 2.25),
+            time: fc.constantFrom(1, 1500, 2000, 60_000, 7_200_000),
+            steps: whole,
+            calls: whole,
+            turns: whole,
+            bytes: whole,
+        },
+        { requiredKeys: [] },
+    )
+    .filter((one) => Object.keys(one).length > 0);
+const remit: fc.Arbitrary<RemitForm> = fc
+    .record({
+        grants: fc.array(
+            fc.oneof(
+                fc.record({ gate: fc.constantFrom("may" as const, "ask" as const, "never" as const), refs }),
+                fc.record({
+                    gate: fc.constantFrom("may" as const, "ask" as const),
+                    refs: fc.constant([]),
+                    all: fc.constant(true as const),
+                }),
+            ),
+            { maxLength: 3 },
+        ),
+        spend: fc.option(spend, { nil: undefined }),
+        endorse: fc.constantFrom(undefined, true as const),
+        flow: fc.constantFrom(undefined, "strict" as const),
+    })
+    .map(plain);
+const remitUse: fc.Arbitrary<RemitForm> = fc.oneof(remit, fc.constant({ use: "Careful", grants: [] }));
+const argument = fc.oneof(word, fc.constantFrom("1", "2"));
+const given = fc.option(word, { nil: undefined });
+const readers: fc.Arbitrary<ReadersForm> = fc.oneof(
+    patterns.map((names) => ({ names })),
+    word.map((arg) => ({ arg })),
+    fc.constant({ everyone: true as const }),
+);
+const ask = fc.constantFrom(undefined, true as const);
+const clause: fc.Arbitrary<ClauseForm> = fc
+    .oneof(
+        fc.record({
+            kind: fc.constant("gate" as const),
+            method: word,
+            gate: fc.constantFrom("may" as const, "ask" as const, "never" as const),
+        }),
+        fc.record({
+            kind: fc.constant("arg" as const),
+            method: given,
+            name: argument,
+            from: fc.option(patterns, { nil: undefined }),
+            ask,
+        }),
+        fc.record({ kind: fc.constant("trusted" as const) }),
+        fc.record({
+            kind: fc.constant("reads" as const),
+            method: given,
+            readers: fc.oneof(
+                readers,
+                word.map((result) => ({ result })),
+            ),
+        }),
+        fc.record({ kind: fc.constant("audience" as const), method: given, readers, ask }),
+    )
+    .map((one) => plain(one) as ClauseForm);
 
 interface Inside {
     readonly loop: boolean;
@@ -165,7 +259,23 @@ export function expression(depth: number, inside: Inside): fc.Arbitrary<ExprForm
             .record({ body: small, handler: small, name: fc.constantFrom(undefined, "failure") })
             .map(({ name: caught, ...e }): ExprForm => ({ kind: "try.expr", ...e, ...(caught === undefined ? {} : { name: caught }) })),
     ];
+    all.push(
+        fc
+            .record({
+                object: inner,
+                methods: fc.array(fc.record({ method: fc.constantFrom("read", "write", "all"), in: bounds }), {
+                    minLength: 1,
+                    maxLength: 2,
+                }),
+            })
+            .map((e): ExprForm => plain({ kind: "narrow" as const, ...e })),
+    );
     if (!inside.lambda) {
+        all.push(
+            fc
+                .record({ value: inner, readers: fc.option(patterns, { nil: undefined }), because: inner })
+                .map(({ readers: who, ...e }): ExprForm => ({ kind: "endorse", ...e, ...(who === undefined ? {} : { readers: who }) })),
+        );
         const iteration: Inside = { loop: false, lambda: false, parallel: true };
         const body = fc
             .tuple(block(depth - 1, iteration, 1), expression(depth - 1, iteration))
@@ -288,6 +398,17 @@ function statement(depth: number, inside: Inside): fc.Arbitrary<StmtForm> {
         fc
             .record({ item: fc.constantFrom("each", "use"), list: value, max: whole, body: looped })
             .map((s): StmtForm => ({ kind: "for", ...s })),
+        fc.record({ refs, all: fc.boolean(), onward: fc.boolean(), body }).map(
+            ({ refs: of, all, onward, body: inner }): StmtForm => ({
+                kind: "delegate",
+                refs: all ? [] : of,
+                ...(all ? { all: true } : {}),
+                to: "Helper",
+                ...(onward ? { onward: true } : {}),
+                body: inner,
+            }),
+        ),
+        fc.record({ spend, body }).map((s): StmtForm => ({ kind: "spend", ...s })),
         fc.record({ until: value, max: fc.nat(9), body: looped }).map((s): StmtForm => ({ kind: "loop", ...s })),
         fc
             .record({ branches, otherwise: fc.option(body, { nil: undefined }) })
@@ -335,16 +456,52 @@ const SETTINGS: readonly ConfigForm[] = [
 ];
 
 export const anyProgram: fc.Arbitrary<Program> = fc
-    .record({ outside: func("helper", false), one: func("__main", true), two: func("step", false), named: fc.boolean() })
-    .map(({ outside, one, two, named }) => ({
+    .record({
+        outside: func("helper", false),
+        one: func("__main", true),
+        two: func("step", false),
+        named: fc.boolean(),
+        clauses: fc.option(fc.array(clause, { maxLength: 4 }), { nil: undefined }),
+        own: fc.option(remitUse, { nil: undefined }),
+        narrowed: fc.option(remit, { nil: undefined }),
+        careful: remit,
+        strict: fc.boolean(),
+    })
+    .map(({ outside, one, two, named, clauses, own, narrowed, careful, strict }) => ({
         format: "remit-program/1",
         files: [
             {
+                file: "helper.remit",
+                imports: [
+                    { what: "tool", name: "Repo", uri: "file://workspace" },
+                    { what: "llm", name: "Llm", uri: "mock:" },
+                    { what: "tool", name: "Mail", uri: "mcp://mail" },
+                ],
+                shapes: [],
+                funcs: [],
+                agents: [{ name: "Helper", config: [], funcs: [{ name: "__main", main: true, params: [], effects: [], body: [] }] }],
+            },
+            {
                 file: "main.remit",
+                ...(strict ? { flow: "strict" as const } : {}),
+                remits: [{ name: "Careful", ...careful }],
                 imports: [
                     { what: "llm", name: "Llm", uri: "mock:" },
-                    { what: "tool", name: "Repo", uri: "file://workspace" },
+                    {
+                        what: "tool",
+                        name: "Repo",
+                        uri: "file://workspace",
+                        ...(clauses === undefined || clauses.length === 0 ? {} : { clauses }),
+                    },
                     { what: "file", name: "Doc", uri: './d"oc.md' },
+                    { what: "tool", name: "Mail", uri: "mcp://mail" },
+                    {
+                        what: "agent",
+                        name: "Helper",
+                        uri: "./helper.remit",
+                        from: 0,
+                        ...(narrowed === undefined ? {} : { remit: narrowed }),
+                    },
                 ],
                 shapes: [{ name: "It", contract: CONTRACTS[4] as Contract }],
                 funcs: [{ ...outside, body: [...SETTINGS, ...outside.body] }],
@@ -354,11 +511,12 @@ export const anyProgram: fc.Arbitrary<Program> = fc
                         main: true,
                         config: [...SETTINGS, { kind: "use", value: { kind: "name", name: "Doc" }, label: "doc" }],
                         funcs: [one, two],
+                        ...(own === undefined ? {} : { remit: own }),
                     },
                 ],
             },
         ],
-        entry: { file: 0, agent: named ? "Main" : "__main_agent", func: "__main" },
+        entry: { file: 1, agent: named ? "Main" : "__main_agent", func: "__main" },
     }));
 
 /** The same without places and without keys that hold nothing. */

@@ -56,7 +56,7 @@ function wrap(value: tree.Expr, least: number): tree.Expr {
 }
 function leftmost(node: tree.Expr): tree.Expr {
     if (node.kind === "binary") return leftmost(node.left);
-    if (node.kind === "member" || node.kind === "index") return leftmost(node.object);
+    if (node.kind === "member" || node.kind === "index" || node.kind === "narrow") return leftmost(node.object);
     return node.kind === "call" ? leftmost(node.callee) : node;
 }
 /** An expression that may begin a statement. */
@@ -91,7 +91,8 @@ const methodName = fc.constantFrom(...METHODS).map(name);
 /** Names that begin no clause of a remit. */
 const thing = fc.constantFrom(...PLAIN, "Repo", "endorse").map(name);
 
-const bound = fc.record({ range: fc.constant(range), arg: maybe(wordName), patterns: fc.array(stringLit, { minLength: 1, maxLength: 2 }) });
+const quoted = stringLit.map((one): tree.StringLit => ({ ...one, style: "double" }));
+const bound = fc.record({ range: fc.constant(range), arg: maybe(wordName), patterns: fc.array(quoted, { minLength: 1, maxLength: 2 }) });
 const ref = fc.record({ range: fc.constant(range), name: thing, method: maybe(wordName), bounds: list(bound, 2) });
 const refs = fc.array(ref, { minLength: 1, maxLength: 3 });
 const amount: fc.Arbitrary<tree.Amount> = fc
@@ -102,7 +103,12 @@ const amount: fc.Arbitrary<tree.Amount> = fc
         fc.boolean(),
     )
     .map(([digits, factor, unit, glued]): tree.Amount => {
-        const time = { ms: 1, s: 1000, min: 60_000, h: 3_600_000 }[unit];
+        const time = new Map([
+            ["ms", 1],
+            ["s", 1000],
+            ["min", 60_000],
+            ["h", 3_600_000],
+        ]).get(unit);
         const size = factor === "" ? 1 : factor === "k" ? 1e3 : 1e6;
         return {
             range,
@@ -131,24 +137,31 @@ const remitBody: fc.Arbitrary<tree.RemitBody> = fc.record({
 });
 const remitUse: fc.Arbitrary<tree.RemitUse> = fc.oneof(remitBody, fc.record({ ...kind("remit.use"), name: plainName }));
 const readers = fc.oneof(
-    fc.record({ ...kind("readers.names"), names: fc.array(stringLit, { minLength: 1, maxLength: 2 }) }),
+    fc.record({ ...kind("readers.names"), names: fc.array(quoted, { minLength: 1, maxLength: 2 }) }),
     fc.record({ ...kind("readers.everyone") }),
     fc.record({ ...kind("readers.arg"), name: wordName }),
     fc.record({ ...kind("readers.result"), name: wordName }),
 ) as fc.Arbitrary<tree.Readers>;
 const argName = fc.oneof(wordName, fc.constantFrom("1", "2").map(name));
 const clause = fc.oneof(
-    fc.record({ ...kind("clause.gate"), method: wordName, gate: fc.constantFrom("may", "ask", "never", "maybe").map(name) }),
+    fc.record({ ...kind("clause.gate"), method: wordName, gate: fc.constantFrom("may", "ask", "never").map(name) }),
+    fc.record({ ...kind("clause.gate"), method: plainName, gate: plainName }),
     fc.record({
         ...kind("clause.arg"),
         method: maybe(wordName),
         name: argName,
-        from: maybe(fc.array(stringLit, { minLength: 1, maxLength: 2 })),
+        from: maybe(fc.array(quoted, { minLength: 1, maxLength: 2 })),
         ask: fc.boolean(),
     }),
     fc.record(kind("clause.trusted")),
     fc
-        .record({ ...kind("clause.readers"), which: fc.constantFrom("reads", "audience"), method: maybe(wordName), readers, ask: fc.boolean() })
+        .record({
+            ...kind("clause.readers"),
+            which: fc.constantFrom("reads", "audience"),
+            method: maybe(wordName),
+            readers,
+            ask: fc.boolean(),
+        })
         .map((one) => ({ ...one, ask: one.ask && one.which === "audience" })),
 ) as fc.Arbitrary<tree.ImportClause>;
 
@@ -239,7 +252,7 @@ const ties = fc.letrec<Ties>((tie) => {
                 .record({
                     ...kind("endorse"),
                     value: expr,
-                    readers: maybe(fc.array(stringLit, { minLength: 1, maxLength: 2 })),
+                    readers: maybe(fc.array(quoted, { minLength: 1, maxLength: 2 })),
                     because: expr,
                 })
                 .map((e): tree.Expr => ({ ...e, value: spoken(e.value) }) as tree.Expr),

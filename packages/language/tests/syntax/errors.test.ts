@@ -85,7 +85,7 @@ const BODIES: readonly (readonly [string, readonly string[]])[] = [
     ["spend 10k tokens, 2 apples { a }\n b = ]", ['INVALID_NUMBER "2 apples"', 'SYNTAX "]"']],
     ["spend 10k { a }\n b = ]", ['SYNTAX "{"', 'SYNTAX "]"']],
     ["spend 1.5 tokens { a }", ['INVALID_NUMBER "1.5 tokens"']],
-    ['x = endorse y as trusted\n z = ]', ['SYNTAX "z"', 'SYNTAX "]"']],
+    ["x = endorse y as trusted\n z = ]", ['SYNTAX "z"', 'SYNTAX "]"']],
     ['x = endorse y because "z"\n z = ]', ['SYNTAX "because"', 'SYNTAX "]"']],
     ["x = Repo.only(read in, write)\n z = ]", ['SYNTAX ","', 'SYNTAX "]"']],
     ["define f = func (x) { x } y", ['UNSUPPORTED "define f"']],
@@ -122,10 +122,19 @@ const FILES: readonly (readonly [string, readonly string[]])[] = [
     // clauses: a mistake costs its clause, to the next comma or line
     ["remit R { may Repo.read }\nfunc f() { ] }", ['SYNTAX "]"']],
     ['agent A { remit { may Repo.read in "src/**"\n spend 200k tokens } func f() { ] } }', ['SYNTAX "]"']],
-    ['import tool A from "x" {\n send: ask\n arg: \n arg to: trusted\n find: }\nfunc f() { ] }', ['SYNTAX "arg"', 'SYNTAX "}"', 'SYNTAX "]"']],
-    ['import tool A from "x" { arg to: , reads: , audience: 5, arg 1: from(x), trusted }', ['SYNTAX ","', 'SYNTAX ","', 'SYNTAX "5"', 'SYNTAX "x"']],
+    [
+        'import tool A from "x" {\n send: ask\n arg: \n arg to: trusted\n find: }\nfunc f() { ] }',
+        ['SYNTAX "arg"', 'SYNTAX "}"', 'SYNTAX "]"'],
+    ],
+    [
+        'import tool A from "x" { arg to: , reads: , audience: 5, arg 1: from(x), trusted }',
+        ['SYNTAX ","', 'SYNTAX ","', 'SYNTAX "5"', 'SYNTAX "x"'],
+    ],
     ['import tool A from "x" { (a, b: c), send: ask {x, y} may, [1, 2] }', ['SYNTAX "("', 'SYNTAX "{"', 'SYNTAX "["']],
-    ["remit R {\n Repo.read\n may\n ask Mail.send 5 b c\n never X\n}\nfunc f() { ] }", ['SYNTAX "Repo"', 'SYNTAX "ask"', 'SYNTAX "5"', 'SYNTAX "]"']],
+    [
+        "remit R {\n Repo.read\n may\n ask Mail.send 5 b c\n never X\n}\nfunc f() { ] }",
+        ['SYNTAX "Repo"', 'SYNTAX "ask"', 'SYNTAX "5"', 'SYNTAX "]"'],
+    ],
     ["remit R { flow, may Repo.read, 5, Mail, ask X, spend a, 5, never Y, may Z }", ['SYNTAX "flow"', 'SYNTAX "5"', 'SYNTAX "a"']],
     ["remit R { may Repo.read, ask Mail.send, spend 10k tokens, 2 usd, never Bank, flow strict, may endorse }", []],
     ["remit { may Repo.read }\nfunc f() { ] }", ['SYNTAX "{"', 'SYNTAX "]"']],

@@ -54,6 +54,55 @@ const NAMES: readonly (readonly [string, string, string?])[] = [
     ["x.break.continue.raise", "(. (. (. x break) continue) raise)"],
     ["for try in raise max 3 { try }", "(for try raise 3 {try})"],
     ["x = delegate with shape", "(= x delegate) with shape"],
+    // words of authority
+    ...[
+        "may",
+        "ask",
+        "never",
+        "spend",
+        "endorse",
+        "only",
+        "flow",
+        "strict",
+        "to",
+        "onward",
+        "trusted",
+        "reads",
+        "audience",
+        "because",
+        "unconfined",
+    ].map(
+        (word) =>
+            [
+                `${word} = 1\n${word}\nx = ${word} + ${word}.${word}\nuse ${word} max 2k\n${word}.only({ ${word}: 1 })`,
+                `(= ${word} 1) ${word} (= x (+ ${word} (. ${word} ${word}))) (use ${word} max:2000c) (call (. ${word} only) {${word}:1})`,
+            ] as const,
+    ),
+    ["delegate = 1 all = 2 to = 3 X = 4\ndelegate all to X { a: 1 }", "(= delegate 1) (= all 2) (= to 3) (= X 4) delegate all to X {a:1}"],
+    ["spend = 1\nspend 10", "(= spend 1) spend 10"],
+    ["endorse = 1\nx = endorse x", "(= endorse 1) (= x endorse) x"],
+    ["endorse = 1\nendorse - 1", "(= endorse 1) (- endorse 1)"],
+    ["endorse - 1", "(- endorse 1)"],
+    ["flow strict", "flow strict"],
+    ["x = delegate\ny = spend\nz = endorse", "(= x delegate) (= y spend) (= z endorse)"],
+    ["delegate\nall to X {}", "delegate all to X {}"],
+    ["spend\n10", "spend 10"],
+    // `only` of a tool is called with values, in AgentScript with values that have names too
+    ["Repo.only()", "(call (. Repo only))"],
+    ["Repo.only({ a: 1 })", "(call (. Repo only) {a:1})"],
+    ['Repo.only("read")', '(call (. Repo only) "read")'],
+    ["read = 1\nRepo.only(read)", "(= read 1) (call (. Repo only) read)"],
+    ["for read in xs max 3 { Repo.only(read) }", "(for read xs 3 {(call (. Repo only) read)})"],
+    ["try { 1 } catch e { Repo.only(e) }", "(try {1} e {(call (. Repo only) e)})"],
+    ["xs.map((a, b) => o.only(a, b))", "(call (. xs map) (\\a,b (call (. o only) a b)))"],
+    ["xs.map(a => o.only(a))", "(call (. xs map) (\\a (call (. o only) a)))"],
+    ["x = Repo.only", "(= x (. Repo only))"],
+    ["Repo?.only(read)", "(call (?. Repo only) read)"],
+    ["Repo\n.only\n(read)", "(. Repo only) <read>", "LINE_CONTINUATION"],
+    // names that are no values are methods
+    ["Repo.only(read)", "(only Repo read)"],
+    ["read = 1\nRepo.only(read, write)", "(= read 1) (only Repo read write)"],
+    ['read = 1\nRepo.only(read in "a")', "(= read 1) (only Repo read[a])"],
     // keywords where an expression begins
     ["x = list y = max z = main w = agent", "(= x list) (= y max) (= z main) (= w agent)"],
     ["agent = 1\nagent.func", "(= agent 1) (. agent func)"],
@@ -77,6 +126,10 @@ const PARAMETERS: readonly (readonly [string, string, string])[] = [
     ["break", "loop until x max 3 { break }", "(loop x 3 {break})"],
     ["return", "x =\nreturn", "(= x return)"],
     ["delegate", "delegate all to X { a: 1 }", "delegate all to X {a:1}"],
+    ["spend", "spend 10 { a: 1 }", "spend 10 {a:1}"],
+    ["endorse", "x = endorse x", "(= x endorse) x"],
+    ["read", "Repo.only(read)", "(call (. Repo only) read)"],
+    ["to", "delegate Repo to X { a }", "(delegate Repo to X {a})"],
 ];
 
 describe("words that are parameters", () => {
@@ -91,6 +144,16 @@ test("names declared at top level are names in every function, before and after"
         const file = read(`func f() { raise (1) raise "x" }\n${declaration}`);
         expect([codes(file), showBody(file)]).toEqual(["", `(call raise 1) raise "x"`]);
     }
+});
+
+test("words of authority that are declared at top level are names in every function", () => {
+    for (const word of ["spend", "endorse", "delegate"])
+        for (const declaration of [`import tool ${word} from "mcp://x"`, `func ${word}(x) { x }`, `agent ${word} { main func(x) { x } }`]) {
+            const file = read(`func f(x) { ${word} (x) y = ${word} x = ${word} (1) }\n${declaration}`);
+            expect([codes(file), showBody(file)]).toEqual(["", `(call ${word} x) (= y ${word}) (= x (call ${word} 1))`]);
+        }
+    const file = read('import file read from "./a.md"\nfunc f() { Mcp.only(read) }');
+    expect(showBody({ ...file, items: file.items.slice(1) })).toBe("(call (. Mcp only) read)");
 });
 
 test("an item, a failure and a parameter of a lambda bind their names in their own block only", () => {

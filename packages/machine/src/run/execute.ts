@@ -8,6 +8,8 @@
  * X2: after a stretch that counted n steps was given up, the next n steps stay on frames: what is given up never costs more than what is done.
  * X3: an instruction with a lambda is a stretch too; where a whole slice is not enough for it, the next slice is twice as long.
  */
+import type { Site } from "@remit/language";
+import { readersLabel } from "../authority/decide.ts";
 import type { Lambda } from "../builtin/builtin.ts";
 import { callMethod, isALambda, wrongCount } from "../compile/calls.ts";
 import { listOf } from "../compile/closures.ts";
@@ -30,7 +32,6 @@ import {
     type SpendDetail,
     type UseDetail,
 } from "../compile/instructions.ts";
-import { readersLabel } from "../authority/decide.ts";
 import { type AgentEntry, type Fn, shownName } from "../compile/program.ts";
 import { Fail } from "../failure.ts";
 import { toJson } from "../value/json.ts";

@@ -4,6 +4,9 @@
  * Boundary: the shapes of `run/save.ts` as tables. Whether ids, labels and frames fit the program and the documents before is for the loader.
  * The state of a running `generate` is the machine's own and open here; the version of the engine stands for it.
  */
+import type { Right } from "../authority/decide.ts";
+import type { Permit } from "../authority/policy.ts";
+import type { Delegation, StandingDoc } from "../run/standing.ts";
 import {
     type Cell,
     CONTINUATION,
@@ -61,7 +64,7 @@ const CELL: Schema = any(
     says(record<CellOf<"r">>({ r: count }, {}), "a list or object of the heap"),
     says(record<CellOf<"l">>({ l: { type: "integer", minimum: 1 }, v: ref("Cell") }, {}), "a value with a set of labels"),
     says(
-        record<CellOf<"c">>({ c: tuple(one(Object.keys(CAPABILITIES)), count, text, orNull(text)) }, {}),
+        record<CellOf<"c">>({ c: tuple(one(Object.keys(CAPABILITIES)), count, text, orNull(text)) }, { right: ref("Right") }),
         "a capability: kind, file, name, agent",
     ),
     says(record<CellOf<"n">>({ n: one(["-0", "Infinity", "-Infinity", "NaN"]) }, {}), "a number that JSON has no text for"),
@@ -74,6 +77,10 @@ const THING: Schema = any(
 
 const NATIVE: Schema = any(
     record<Native<"effect">>({ kind: is("effect"), path: text }, {}),
+    says(
+        record<Native<"ask">>({ kind: is("ask"), path: text, use: text, session: text }, {}),
+        "a question about the use at the present instruction",
+    ),
     record<Native<"generate">>(
         {
             kind: is("generate"),
@@ -110,6 +117,8 @@ const FRAME = record<FrameDoc>(
         parent: orNull(text),
         agent: orNull(tuple(count, text)),
         principal: text,
+        token: says(count, "of what was given with this call, 0 for nothing"),
+        approved: says(orNull(text), "the use at this instruction that somebody said yes to"),
         site: orNull(ref("Site")),
         native: orNull(ref("Native")),
     },
@@ -146,6 +155,42 @@ const ENTRY = record<EntryDoc>(
     {},
 );
 
+const PERMIT = record<Permit>(
+    {
+        method: orNull(text),
+        gate: one(["may", "ask", "never", "open"]),
+        bounds: list(record<Permit["bounds"][number]>({ arg: orNull(text), patterns: list(text) }, {})),
+        site: orNull(ref("Site")),
+    },
+    {},
+);
+
+const LAYERS: Schema = says(list(list(ref("Permit"))), "all must permit");
+
+const RIGHT = record<Right>({ holder: text, from: text, layers: LAYERS, alive: says(list(count), "blocks and calls it lives in") }, {});
+
+const STANDING = record<StandingDoc>(
+    {
+        delegations: list(
+            record<Delegation>(
+                {
+                    token: count,
+                    from: text,
+                    to: text,
+                    onward: flag,
+                    grants: { type: "object", additionalProperties: list(LAYERS) },
+                    path: text,
+                },
+                {},
+            ),
+        ),
+        alive: list(count),
+        next: count,
+        answers: list(tuple(text, flag)),
+    },
+    {},
+);
+
 /** What images and deltas have in common. */
 type Common = Omit<Continuation, "form" | "labels" | "gone" | "answered" | "imports">;
 type ImageDoc = Common & Pick<Continuation, "form" | "labels" | "gone" | "answered"> & { readonly imports: readonly Cell[] };
@@ -167,6 +212,7 @@ const COMMON = {
         { tokens: number, usd: number, calls: number, turns: number, bytes: number, given: number },
         {},
     ),
+    standing: ref("Standing"),
     steps: count,
     nextFiber: count,
     framesUntil: count,
@@ -206,6 +252,9 @@ export function continuationJsonSchema(): Schema {
         ),
         Pending: record<PendingDoc>({ effect: ref("Effect"), fiber: count, slot: count, origin: text }, {}),
         Entry: ENTRY,
+        Right: RIGHT,
+        Permit: PERMIT,
+        Standing: STANDING,
         ...EFFECT_DEFS,
     });
 }

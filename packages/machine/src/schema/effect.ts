@@ -81,7 +81,12 @@ export const REQUESTS: { readonly [K in EffectKind]: Schema } = {
     model: any(TURN, COUNT),
     tool: record<ToolRequest>(
         { op: one(["call", "describe"]), tool: text, uri: text, file: text },
-        { method: text, args: list(json), chosenBy: one(["program", "model"]) },
+        {
+            method: text,
+            args: list(json),
+            chosenBy: one(["program", "model"]),
+            within: says(list(list(text)), "patterns for the resource, one of each list"),
+        },
     ),
     agent: json,
     author: json,
@@ -133,7 +138,10 @@ export const EFFECT_DEFS: { readonly [name: string]: Schema } = {
     Outcome: any(
         record<Extract<Outcome, { readonly ok: true }>>(
             { ok: is(true), value: json, origins: says(list(text), "origins of the value") },
-            { usage: ref("Usage") },
+            {
+                parts: says({ type: "object", additionalProperties: list(text) }, "further origins of parts, by JSON Pointer"),
+                usage: ref("Usage"),
+            },
         ),
         record<Extract<Outcome, { readonly ok: false }>>({ ok: is(false), failure: ref("Failure") }, { usage: ref("Usage") }),
     ),

@@ -1,4 +1,5 @@
 /** Runs the coroutine of a `generate` against answers given by the test, its state going through JSON text at every step. */
+import { type Gatekeeper, verdictOf } from "../../src/run/gate.ts";
 import type { Contract, Json } from "@remit/language";
 import {
     continueGenerate,
@@ -25,6 +26,15 @@ export interface Ran {
     readonly together: readonly number[];
 }
 
+/** The gate of a program that says nothing about authority. */
+export const KEEPER: Gatekeeper = {
+    judge: (offer, args) => (offer.readOnly ? { kind: "may", within: [] } : { kind: "ask", detail: { args }, within: [] }),
+    answer: (_offer, _args, _origins, outcome) => {
+        const decision = verdictOf(outcome);
+        return { yes: decision === "once" || decision === "session", decision };
+    },
+};
+
 export type Answer = (effect: StepEffect, nth: number) => Outcome;
 
 export function drive(setup: GenerateSetup, rt: Runtime, answer: Answer): Ran {
@@ -42,7 +52,7 @@ export function drive(setup: GenerateSetup, rt: Runtime, answer: Answer): Ran {
         const from = effects.length;
         effects.push(...step.effects);
         const outcomes = step.effects.map((effect, at) => answer(effect, from + at));
-        step = continueGenerate(JSON.parse(JSON.stringify(step.state)) as Json, outcomes, rt);
+        step = continueGenerate(JSON.parse(JSON.stringify(step.state)) as Json, outcomes, KEEPER);
     }
 }
 

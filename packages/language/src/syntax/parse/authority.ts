@@ -209,7 +209,8 @@ function parseStrings(p: State, what: string): StringLit[] {
             expected(p, what);
             return out;
         }
-        out.push(parseString(p));
+        // Names and patterns are words, whatever quotes they came in.
+        out.push({ ...parseString(p), style: "double" });
         if (p.k !== T.Comma || (peek(p, 1) !== T.String && peek(p, 1) !== T.Block)) return out;
         advance(p);
     }
@@ -242,7 +243,7 @@ function parseAmounts(p: State): Amount[] {
             advance(p);
         }
         const range = { start: from, end: prevEnd(p) };
-        const text = p.text.slice(range.start, range.end).replace(/\s+/g, " ");
+        const text = glued ? written : `${written} ${unit}`;
         const ms = Object.hasOwn(DURATION_UNITS, unit) ? (DURATION_UNITS[unit] as number) : undefined;
         const meter = Object.hasOwn(METERS, unit) ? (METERS[unit] as Amount["meter"]) : undefined;
         if (ms === undefined && meter === undefined) report(p, "INVALID_NUMBER", `\`${unit}\` is nothing that is spent.`, range, UNITS);
@@ -465,11 +466,8 @@ export function parseNarrow(p: State, object: Expr): Narrow | undefined {
 export function endorseFollows(p: State): boolean {
     if (isBound(p, T.Endorse) || lineBreakBefore(p, 1)) return false;
     const next = peek(p, 1);
-    if (next === T.LParen) {
-        const close = p.tokens.match[p.pos + 1] as number;
-        const after = close > 0 ? (p.kinds[close + 1] as number) : T.EOF;
-        return after === T.As || after === T.For;
-    }
+    // `endorse()`: a call of what is not there.
+    if (next === T.LParen) return peek(p, 2) !== T.RParen;
     if (isWord(next)) return next !== T.And && next !== T.Or && next !== T.As && next !== T.Max && next !== T.Selected;
     return next === T.String || next === T.Block || next === T.Number || next === T.LBracket || next === T.LBrace;
 }

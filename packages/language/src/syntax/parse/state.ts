@@ -332,7 +332,8 @@ function declaredWords(p: State): number {
 
 /** Whether the function has given this name to something before the present token: a parameter, a variable, an item, a failure, or a file. */
 export function isGiven(p: State, name: string): boolean {
-    if (p.given === null || p.given.func !== p.func || p.given.until > p.pos) p.given = { func: p.func, until: p.func, names: fileNames(p) };
+    if (p.given === null || p.given.func !== p.func || p.given.until > p.pos)
+        p.given = { func: p.func, until: p.func, names: fileNames(p) };
     const { given, kinds } = p;
     for (; given.until < p.pos; given.until++) {
         const i = given.until;
@@ -342,7 +343,8 @@ export function isGiven(p: State, name: string): boolean {
             const partner = p.tokens.match[i] as number;
             if (kinds[i] !== T.LParen || (i > p.func + 3 && kinds[partner + 1] !== T.FatArrow)) continue;
             for (let at = i + 1; at < partner && at < p.pos; at++) if (isWord(kinds[at] as number)) given.names.add(tokenText(p, at));
-        } else if (next === T.Assign || next === T.FatArrow || kinds[i - 1] === T.For || kinds[i - 1] === T.Catch) given.names.add(tokenText(p, i));
+        } else if (next === T.Assign || next === T.FatArrow || kinds[i - 1] === T.For || kinds[i - 1] === T.Catch)
+            given.names.add(tokenText(p, i));
     }
     return given.names.has(name);
 }

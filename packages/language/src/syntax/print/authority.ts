@@ -88,14 +88,14 @@ export function remitBody(w: Writer, node: RemitBody): void {
         put(w, only);
         return;
     }
-    lines(w, node.clauses, remitLine, node.range.start + 1, close, "");
+    lines(w, node.clauses, (clause) => put(w, remitLine(clause)), node.range.start + 1, close, "");
 }
 
 /** `{`, one element a line, `}`. */
 export function lines<X extends { readonly range: { readonly start: number; readonly end: number } }>(
     w: Writer,
     items: readonly X[],
-    textOf: (item: X) => string,
+    write: (item: X, comma: string) => void,
     from: number,
     close: number,
     comma: string,
@@ -108,7 +108,7 @@ export function lines<X extends { readonly range: { readonly start: number; read
     items.forEach((item, index) => {
         const last = index === items.length - 1;
         leading(w, item.range.start, index === 0);
-        put(w, textOf(item) + (last ? "" : comma));
+        write(item, last ? "" : comma);
         trailing(w, item.range.end, last ? close : (items[index + 1] as X).range.start, last);
         newline(w);
     });

@@ -158,7 +158,8 @@ function flatten(node: Expr, style: Style, limit: number): string | undefined {
         case "endorse": {
             const value = flatExpr(node.value, style, limit);
             const because = value === undefined ? undefined : flatExpr(node.because, style, limit);
-            return because === undefined ? undefined : `endorse ${value}${endorseText(node)}${because}`;
+            const spoken = endorsesBare(style.display ? unwrapped(node.value) : node.value) ? value : `(${value})`;
+            return because === undefined ? undefined : `endorse ${spoken}${endorseText(node)}${because}`;
         }
         case "parallel": {
             const list = flatExpr(node.list, style, limit);
@@ -176,6 +177,27 @@ function oneLine(text: string): string | undefined {
 
 export function narrowText(node: Narrow): string {
     return `.only(${node.methods.map((m) => m.method.text + boundsText(m.bounds)).join(", ")})`;
+}
+
+function unwrapped(node: Expr): Expr {
+    return node.kind === "paren" ? unwrapped(node.value) : node;
+}
+
+const NOT_ENDORSED: ReadonlySet<string> = new Set(["and", "or", "as", "max", "selected"]);
+
+/** Whether the value can stand right behind `endorse`: not where the word would be read as a name with an operator behind it. */
+export function endorsesBare(node: Expr): boolean {
+    let at = node;
+    for (;;) {
+        if (at.kind === "binary") at = at.left;
+        else if (at.kind === "member" || at.kind === "index" || at.kind === "narrow") at = at.object;
+        else if (at.kind === "call") at = at.callee;
+        else break;
+    }
+    if (at.kind === "ident") return !NOT_ENDORSED.has(at.name);
+    return (
+        !(at.kind === "unary" && at.op === "-") && !(at.kind === "number" && at.value < 0) && at.kind !== "missing" && at.kind !== "lambda"
+    );
 }
 
 /** What stands between the value and the reason. */

@@ -25,6 +25,7 @@ import { block, catchBlock } from "./blocks.ts";
 import {
     breaksAlways,
     contractLiteral,
+    endorsesBare,
     endorseText,
     fieldHead,
     flatArg,
@@ -154,7 +155,9 @@ function broken(w: Writer, node: Expr, tail: number): void {
             return;
         case "endorse":
             put(w, "endorse ");
+            if (!endorsesBare(node.value)) put(w, "(");
             expression(w, node.value, 0);
+            if (!endorsesBare(node.value)) put(w, ")");
             put(w, endorseText(node));
             expression(w, node.because, tail);
             return;

@@ -127,10 +127,15 @@ function importLine(w: Writer, node: Import): void {
     put(w, `import ${node.what} ${node.name.text} from `);
     expression(w, node.uri, 0);
     if (node.unconfined === true) put(w, " unconfined");
-    if (node.remit !== undefined) {
-        put(w, " { ");
-        remitUse(w, node.remit);
-        trailing(w, node.remit.range.end, node.range.end, true);
+    const { remit } = node;
+    if (remit !== undefined) {
+        put(w, " ");
+        if (hasComments(w, node.range)) {
+            lines(w, [remit], (one) => remitUse(w, one), node.uri.range.end, node.range.end - 1, "");
+            return;
+        }
+        put(w, "{ ");
+        remitUse(w, remit);
         put(w, " }");
         return;
     }
@@ -138,7 +143,7 @@ function importLine(w: Writer, node: Import): void {
     put(w, " ");
     const flat = node.clauses.length === 0 ? "{}" : `{ ${node.clauses.map(clauseText).join(", ")} }`;
     if (!hasComments(w, node.range) && flat.length <= room(w)) put(w, flat);
-    else lines(w, node.clauses, clauseText, node.uri.range.end, node.range.end - 1, ",");
+    else lines(w, node.clauses, (clause, comma) => put(w, clauseText(clause) + comma), node.uri.range.end, node.range.end - 1, ",");
 }
 
 function shape(w: Writer, node: ShapeDecl): void {
