@@ -407,8 +407,11 @@ export function plus(w: Walk, left: Type, right: Type, a: Expr, b: Expr, range: 
 /** A text that a contract lists, against one that it does not. */
 function compared(w: Walk, e: Binary, left: Type, right: Type): void {
     const [type, other] = left.values !== null ? [left, e.right] : [right, e.left];
-    comparable(w, left, e.left);
-    comparable(w, right, e.right);
+    // Against none it is asked whether there is one, which compares no capabilities.
+    if (left.kind !== "none" && right.kind !== "none") {
+        comparable(w, left, e.left);
+        comparable(w, right, e.right);
+    }
     if (type.values === null || type.open || other.kind !== "string" || type.values.includes(other.value)) return;
     w.suspect(
         "NEVER_EQUAL",

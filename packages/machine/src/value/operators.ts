@@ -7,7 +7,7 @@
  * V3: the result of an operator has the labels of its operands, and of whatever it read inside them, and no others.
  * O1: every failure names its operator and its place.
  */
-import type { Site } from "@remit/language";
+import { type Site, withArticle } from "@remit/language";
 import { Fail } from "../failure.ts";
 import type { Labels } from "./label.ts";
 import { Capability, Labelled, List, Obj, type Raw, type Value } from "./value.ts";
@@ -49,7 +49,7 @@ export function nameOf(v: Raw): string {
 /** With its article, for messages: `none`, `a string`, `an object`. */
 export function aNameOf(v: Raw): string {
     const name = nameOf(v);
-    return v === null ? name : `${/^[aeiou]/.test(name) ? "an" : "a"} ${name}`;
+    return v === null ? name : withArticle(name);
 }
 
 /** `none`, `false`, `0`, `""` and `[]` are false; every object and every capability is true. */
@@ -164,7 +164,7 @@ export function not(value: Value): Value {
 
 function refuseCapability(v: Raw, at: Site | null): void {
     if (v instanceof Capability)
-        throw new Fail("violation.capability", `${v.name} is a ${v.kind}, which is never data`, {
+        throw new Fail("violation.capability", `${v.name} is ${withArticle(v.kind)}, which is never data`, {
             site: at,
             hint: "call one of its methods and use the result",
         });
@@ -183,11 +183,14 @@ export function equals(m: Joins, a: Value, b: Value, wanted: boolean, at: Site |
     }
     let same: boolean;
     if (a === null || b === null || typeof a !== "object" || typeof b !== "object") {
-        refuseCapability(a, at);
-        refuseCapability(b, at);
+        if (a !== null && b !== null) {
+            refuseCapability(a, at);
+            refuseCapability(b, at);
+        }
         same = a === b;
-        if (typeof a === "object" && a !== null) l = m.labels.union(l, deepLabels(m, a, at));
-        if (typeof b === "object" && b !== null) l = m.labels.union(l, deepLabels(m, b, at));
+        // Whether a capability is there is no comparison of capabilities: against none it is not looked at.
+        if (typeof a === "object" && a !== null && !(a instanceof Capability)) l = m.labels.union(l, deepLabels(m, a, at));
+        if (typeof b === "object" && b !== null && !(b instanceof Capability)) l = m.labels.union(l, deepLabels(m, b, at));
     } else {
         l = m.labels.union(l, m.labels.union(deepLabels(m, a, at), deepLabels(m, b, at)));
         same = alike(a, b, 0, new Set(), at);
