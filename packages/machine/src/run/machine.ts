@@ -178,9 +178,9 @@ export class Machine {
         this.stop(new Fail("cancelled", reason === "" ? "the run was cancelled" : reason, { whole: true }));
     }
 
-    /** Ends the run because something that the host measures is used up. */
-    exceed(kind: FailureKind, message: string): void {
-        this.stop(new Fail(kind, message, { whole: true }));
+    /** Ends the run because something that the host measures is used up. `hint`: what the user may do about it. */
+    exceed(kind: FailureKind, message: string, hint?: string): void {
+        this.stop(new Fail(kind, message, { whole: true, ...(hint === undefined ? {} : { hint }) }));
     }
 
     private stop(fail: Fail): void {
