@@ -16,30 +16,12 @@ import { Labelled, type List, type Value } from "../value/value.ts";
 import { ANY_NUMBER, type Arg, label, labelsWith, lambdaOf, listOf, rangeOf, roomForItems, textOf, wrong } from "./args.ts";
 import type { Builtin, Lambda, Runtime } from "./builtin.ts";
 import { canonicalKey, copyOf } from "./canonical.ts";
+import { type Method as MethodOf, rowsOn } from "./row.ts";
 import { joined } from "./strings.ts";
 
-type Method = (rt: Runtime, self: List, selfLabel: number, args: readonly Arg[]) => Value;
+type Method = MethodOf<List>;
 
-function row(
-    name: string,
-    signature: string,
-    summary: string,
-    min: number,
-    max: number,
-    method: Method,
-    more: Partial<Builtin> = {},
-): Builtin {
-    return {
-        on: "list",
-        name,
-        signature,
-        summary,
-        min,
-        max,
-        ...more,
-        call: (rt, self, selfLabel, args) => method(rt, self as List, selfLabel, args),
-    };
-}
+const row = rowsOn<List>("list");
 
 /** Calls a lambda with an item, and with its position where the lambda takes two parameters. */
 function apply(rt: Runtime, f: Lambda, item: Value, index: number, l: number): Value {

@@ -8,22 +8,13 @@
  */
 import { rawOf } from "../value/operators.ts";
 import { List, type Obj, type Value } from "../value/value.ts";
-import { ANY_NUMBER, type Arg, isLambda, label, labelsWith, objectOf, roomForItems, textOf, wrong } from "./args.ts";
-import type { Builtin, Runtime } from "./builtin.ts";
+import { ANY_NUMBER, isLambda, label, labelsWith, objectOf, roomForItems, textOf, wrong } from "./args.ts";
+import type { Builtin } from "./builtin.ts";
+import { type Method as MethodOf, rowsOn } from "./row.ts";
 
-type Method = (rt: Runtime, self: Obj, selfLabel: number, args: readonly Arg[]) => Value;
+type Method = MethodOf<Obj>;
 
-function row(name: string, signature: string, summary: string, min: number, max: number, method: Method): Builtin {
-    return {
-        on: "object",
-        name,
-        signature,
-        summary,
-        min,
-        max,
-        call: (rt, self, selfLabel, args) => method(rt, self as Obj, selfLabel, args),
-    };
-}
+const row = rowsOn<Obj>("object");
 
 const get: Method = (rt, self, l, args) => {
     const own = self.get(textOf("get", "key", args[0]));

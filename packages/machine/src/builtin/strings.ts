@@ -12,34 +12,15 @@ import type { Value } from "../value/value.ts";
 import { type Arg, label, labelsWith, listOf, rangeOf, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
 import type { Builtin, Runtime } from "./builtin.ts";
 import { matchText } from "./match.ts";
+import { joining, type RowOf, rowsOn } from "./row.ts";
 
 type Method = (rt: Runtime, self: string, args: readonly Arg[]) => Value;
 
+const plain = rowsOn<string>("string");
+
 /** A row whose result is labelled with its receiver and arguments (T2). */
-function row(
-    name: string,
-    signature: string,
-    summary: string,
-    min: number,
-    max: number,
-    method: Method,
-    more: Partial<Builtin> = {},
-): Builtin {
-    return {
-        on: "string",
-        name,
-        signature,
-        summary,
-        min,
-        max,
-        ...more,
-        call(rt, self, selfLabel, args) {
-            let l = selfLabel;
-            for (const arg of args) l = labelsWith(rt, l, arg);
-            return label(rt, method(rt, self as string, args), l);
-        },
-    };
-}
+const row: RowOf<Method> = (name, signature, summary, min, max, method, more) =>
+    plain(name, signature, summary, min, max, joining<string>(method), more);
 
 const words = /[^ \t\n\r\f\v\u00a0\u2028\u2029\ufeff]+/g;
 
@@ -83,18 +64,14 @@ function indexOf(_rt: Runtime, self: string, args: readonly Arg[]): Value {
 }
 
 /** `sep.join(list)`: labels of the items and of their list as well. */
-const joinRow: Builtin = {
-    on: "string",
-    name: "join",
-    signature: "join(list)",
-    summary: "The strings, numbers and booleans of a list, as one text with this string between them.",
-    min: 1,
-    max: 1,
-    call(rt, self, selfLabel, args) {
-        const items = listOf("join", "list", args[0]).items;
-        return joined(rt, items, labelsWith(rt, selfLabel, args[0]), self as string);
-    },
-};
+const joinRow = plain(
+    "join",
+    "join(list)",
+    "The strings, numbers and booleans of a list, as one text with this string between them.",
+    1,
+    1,
+    (rt, self, l, args) => joined(rt, listOf("join", "list", args[0]).items, labelsWith(rt, l, args[0]), self),
+);
 
 /** The text of list items with a separator between them; its label is `l` joined with every item's. */
 export function joined(rt: Runtime, items: readonly Value[], l: number, separator: string): Value {
