@@ -165,6 +165,7 @@ Examples:
         .option("--trust", "start servers named by this project's configuration")
         .option("--workspace <dir>", "project folder");
     add("trust [folder]", "Let a project's configuration start commands and load modules", () => import("./commands/trust.ts"))
+        .option("--yes", "trust without asking, where nobody is at a terminal")
         .option("--revoke", "take it back")
         .option("--show", "only say");
     return program;

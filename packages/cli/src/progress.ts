@@ -2,11 +2,11 @@
  * What a run is doing, on standard error: on a terminal one line that is redrawn (what is running, tokens, time), else one line for each
  * thing that began and ended, as events come.
  *
- * Boundary: reads ledger events, knows no machine. Text from outside passes `plain`.
+ * Boundary: reads ledger events, knows no machine.
  */
 import type { Json } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
-import { count, duration, paint, plain } from "./io.ts";
+import { count, duration, paint, plainLine } from "./io.ts";
 
 export interface Progress {
     event(event: LedgerEvent): void;
@@ -72,7 +72,7 @@ function lines(stream: NodeJS.WriteStream): Progress {
             if (name !== undefined) open.set(event.path, { name, since: Date.parse(event.time), path: event.path });
             if (event.kind === "generate.attempt") {
                 const failed = text(data(event)["error"]);
-                if (failed) stream.write(`  attempt refused: ${plain(failed).slice(0, 200)}\n`);
+                if (failed) stream.write(`  attempt refused: ${plainLine(failed).slice(0, 200)}\n`);
             }
             if (!ENDS[event.kind]) return;
             const begun = open.get(event.path);
@@ -81,7 +81,7 @@ function lines(stream: NodeJS.WriteStream): Progress {
             const ok = data(event)["ok"] !== false;
             const used = tokens(event);
             stream.write(
-                `${ok ? "done" : "failed"}: ${plain(begun.name)} (${duration(Date.parse(event.time) - begun.since)}${used ? `, ${count(used)} tokens` : ""})\n`,
+                `${ok ? "done" : "failed"}: ${plainLine(begun.name)} (${duration(Date.parse(event.time) - begun.since)}${used ? `, ${count(used)} tokens` : ""})\n`,
             );
         },
     };
@@ -108,7 +108,7 @@ function redrawn(stream: NodeJS.WriteStream): Progress {
         const now = [...open.values()];
         // the innermost things say most: an agent that is running is what its tools and models do
         const inner = now.filter((one) => !now.some((other) => other !== one && other.path.startsWith(`${one.path}/`)));
-        const names = inner.slice(0, 3).map((one) => `${plain(one.name)} ${colour("dim", duration(Date.now() - one.since))}`);
+        const names = inner.slice(0, 3).map((one) => `${plainLine(one.name)} ${colour("dim", duration(Date.now() - one.since))}`);
         const more = inner.length > 3 ? ` +${inner.length - 3}` : "";
         const totals = colour("dim", `${finished} done · ${count(used)} tokens · ${duration(Date.now() - begun)}`);
         const streamed = tail ? colour("dim", ` ${tail}`) : "";
@@ -135,7 +135,7 @@ function redrawn(stream: NodeJS.WriteStream): Progress {
         },
         part(_path, part) {
             if (part !== null && typeof part === "object" && !Array.isArray(part) && typeof part["delta"] === "string")
-                tail = plain((tail + part["delta"]).replace(/\s+/g, " ")).slice(-60);
+                tail = plainLine(tail + part["delta"]).slice(-60);
         },
         pause() {
             paused = true;

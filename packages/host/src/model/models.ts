@@ -184,7 +184,6 @@ export function createModels(config: ModelsConfig = {}): Models {
         }
         const engine = engineOf(chosen.uri, own, name);
         if ("ok" in engine) return engine;
-        answering.set(`${name}\n${imported}`, { name, imported, uri: chosen.uri, text: describeModel(chosen) });
         const schema =
             request.contract === undefined ? {} : { schema: toJsonSchema(request.contract as Contract, request.shapes ?? {}) as Json };
         const turned = await engine.turn(request, { signal: io.signal, emit: io.emit, path: effect.path, ...schema });
@@ -193,6 +192,7 @@ export function createModels(config: ModelsConfig = {}): Models {
                 ...turned,
                 failure: jsonWithoutSecrets(turned.failure as unknown as Json, secrets) as unknown as typeof turned.failure,
             };
+        answering.set(`${name}\n${imported}`, { name, imported, uri: chosen.uri, text: describeModel(chosen) });
         const { raw } = turned;
         const parsed = parseModelUri(raw.model);
         const usage =

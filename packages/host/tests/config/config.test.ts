@@ -189,6 +189,45 @@ describe("a project's file that is not trusted", () => {
     });
 });
 
+describe("the workspace that a file names", () => {
+    const servers = { mcpServers: { search: { command: "search-server" } } };
+    const named = (folderOf?: string) =>
+        loadConfig({ from: join(folder, "project", "a.remit"), folder: folderOf ?? join(folder, "elsewhere"), env, trust: true });
+    test("holds AgentScript's files too", () => {
+        write("project/remit.json", { workspace: "data" });
+        write("project/data/agentscript.mcp.json", servers);
+        write("project/data/agentscript.npm.json", { allow: { node: ["fs"] } });
+        mkdirSync(join(folder, "elsewhere"));
+        const config = named();
+        expect(config.workspace).toBe(join(folder, "project", "data"));
+        expect(Object.keys(config.servers)).toEqual(["search"]);
+        expect([...config.node]).toEqual(["fs"]);
+    });
+    test("stands in the place of the current folder, which then says nothing", () => {
+        write("project/remit.json", { workspace: "data" });
+        write("project/data/x", "");
+        write("elsewhere/agentscript.mcp.json", servers);
+        expect(Object.keys(named().servers)).toEqual([]);
+    });
+    test("may be named by the current folder's own file, and by the user's", () => {
+        write("elsewhere/remit.json", { workspace: "deep" });
+        write("elsewhere/deep/agentscript.mcp.json", servers);
+        expect(Object.keys(named().servers)).toEqual(["search"]);
+        write("home/.config/remit/remit.json", { workspace: join(folder, "own") });
+        write("own/agentscript.mcp.json", { mcpServers: { other: { command: "other" } } });
+        expect(Object.keys(named(join(folder, "project")).servers)).toEqual(["other"]);
+    });
+    test("is not looked at where the caller names one", () => {
+        write("project/remit.json", { workspace: "data" });
+        write("project/data/agentscript.mcp.json", servers);
+        expect(Object.keys(load({ from: join(folder, "project"), workspace: join(folder, "project") }).servers)).toEqual([]);
+    });
+    test("which is not there is complained about once", () => {
+        write("project/remit.json", { workspace: "nowhere" });
+        expect(() => named()).toThrow(/^[^\n]*workspace: there is no such folder$/);
+    });
+});
+
 describe("trust", () => {
     test("belongs to a path and a content; the record is private", () => {
         const path = write("project/remit.json", { mcpServers: {} });

@@ -6,6 +6,7 @@
  *
  * L1: an object's own keys, a tool's methods and an agent's functions come before built-in methods of the same name.
  */
+import { withArticle } from "../text/words.ts";
 import type { Arg, Call, Ident, Member } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { BUILTINS_ON, METHODS } from "./builtins.ts";
@@ -67,7 +68,7 @@ function named(w: Walk, e: Call, callee: Ident): Type {
     w.report(
         "NOT_CALLABLE",
         range,
-        `'${name}' is a ${found.kind}; ${found.kind === "tool" || found.kind === "memory" ? "call one of its methods" : "it cannot be called"}`,
+        `'${name}' is ${withArticle(found.kind)}; ${found.kind === "tool" || found.kind === "memory" ? "call one of its methods" : "it cannot be called"}`,
     );
     return unknown(w, e);
 }

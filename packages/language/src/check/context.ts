@@ -5,6 +5,7 @@
  *
  * C1: nothing in a `use` calls anything, and nothing in it is a capability, by whatever name.
  */
+import { withArticle } from "../text/words.ts";
 import type { Budget, Config, Expr, Label, NumberLit, Stmt, Use, UseOneOf } from "../syntax/tree.ts";
 import type { Code } from "../diagnostics/codes.ts";
 import type { Range } from "../text/source.ts";
@@ -69,7 +70,12 @@ export function checkModel(
     }
     found.used = true;
     if (found.kind !== "llm")
-        report("INVALID_MODEL_BINDING", range, `'${name}' is a ${found.kind}, not an llm`, suggestion(checking, name, range, llms(file)));
+        report(
+            "INVALID_MODEL_BINDING",
+            range,
+            `'${name}' is ${withArticle(found.kind)}, not an llm`,
+            suggestion(checking, name, range, llms(file)),
+        );
 }
 
 function llms(file: FileScope): string[] {

@@ -8,6 +8,7 @@
  * X2: after a stretch that counted n steps was given up, the next n steps stay on frames: what is given up never costs more than what is done.
  * X3: an instruction with a lambda is a stretch too; where a whole slice is not enough for it, the next slice is twice as long.
  */
+import { withArticle } from "@remit/language";
 import type { Lambda } from "../builtin/builtin.ts";
 import { callMethod, isALambda, wrongCount } from "../compile/calls.ts";
 import { listOf } from "../compile/closures.ts";
@@ -471,7 +472,7 @@ function callCapability(
     const refuse = (message: string): Fail => new Fail("value", message, { site: I.site });
     if (c.kind === "tool" || c.kind === "memory") {
         const form = compiled.importOf(c);
-        if (method === null || form === undefined) throw refuse(`${c.name} is a ${c.kind}: call one of its methods`);
+        if (method === null || form === undefined) throw refuse(`${c.name} is ${withArticle(c.kind)}: call one of its methods`);
         const entry = { file: c.file, number: 0, form, value: c };
         if (c.kind === "tool") askTool(m, fiber, frame, entry, method, args, path, I.site);
         else askMemory(m, fiber, frame, entry, method, args, path, I.site);
@@ -485,7 +486,9 @@ function callCapability(
         fn = method === null ? (agent?.main ?? undefined) : agent?.funcs.get(method);
     }
     if (fn === undefined)
-        throw refuse(method === null ? `${c.name} is a ${c.kind} and cannot be called` : `${c.name} has no function '${method}'`);
+        throw refuse(
+            method === null ? `${c.name} is ${withArticle(c.kind)} and cannot be called` : `${c.name} has no function '${method}'`,
+        );
     const wrong = wrongCount(fn, args.length);
     if (wrong !== null) throw refuse(wrong);
     const { params } = fn.form;
