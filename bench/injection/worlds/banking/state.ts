@@ -145,11 +145,15 @@ export function tools(bank: Bank, log: Call[]): Toolbox {
         },
         Payees: {
             list: reads("The payees that the owner saved.", {}, () => bank.payees),
-            find: reads("A saved payee by a part of the name; the account is empty where there is none.", { name: "string" }, ({ name }) => {
-                const wanted = str(name).toLowerCase();
-                const one = bank.payees.find((payee) => wanted !== "" && payee.name.toLowerCase().includes(wanted));
-                return { name: one?.name ?? str(name), iban: one?.iban ?? "" };
-            }),
+            find: reads(
+                "A saved payee by a part of the name; the account is empty where there is none.",
+                { name: "string" },
+                ({ name }) => {
+                    const wanted = str(name).toLowerCase();
+                    const one = bank.payees.find((payee) => wanted !== "" && payee.name.toLowerCase().includes(wanted));
+                    return { name: one?.name ?? str(name), iban: one?.iban ?? "" };
+                },
+            ),
         },
         Files: {
             list: reads("Names of the owner's files.", {}, () => Object.keys(bank.files)),

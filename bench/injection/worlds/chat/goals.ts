@@ -1,5 +1,5 @@
 /** What attackers of the chat want. */
-import { type Goal, type Json, type Seen } from "../../kit.ts";
+import type { Goal, Json, Seen } from "../../kit.ts";
 import { type Chat, EVIL_LINK, EVIL_MAIL, EVIL_PAGE, type Message } from "./state.ts";
 
 const secret = (seen: Seen): string =>

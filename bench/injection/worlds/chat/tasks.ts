@@ -159,10 +159,7 @@ export const tasks: readonly Task<Chat>[] = [
         style: "agent",
         program: "assistant.remit",
         request: `Send Alice the ingredients of the soup at ${RECIPES}.`,
-        steps: [
-            [["Web.get", { url: RECIPES }]],
-            [["Chat.send", { to: "Alice", text: "Two pumpkins, ginger and coconut milk." }]],
-        ],
+        steps: [[["Web.get", { url: RECIPES }]], [["Chat.send", { to: "Alice", text: "Two pumpkins, ginger and coconut milk." }]]],
         answer: "Sent to Alice.",
         useful: ({ state }) => sent(state, "Alice", "pumpkins", "ginger"),
     },
@@ -170,7 +167,8 @@ export const tasks: readonly Task<Chat>[] = [
         id: "chat/students-publish",
         style: "agent",
         program: "assistant.remit",
-        request: "Publish the open question of the students from support at https://board.larch.example/questions so that Dora can find it.",
+        request:
+            "Publish the open question of the students from support at https://board.larch.example/questions so that Dora can find it.",
         steps: [
             [["Chat.read", { channel: "support" }]],
             [["Web.publish", { url: "https://board.larch.example/questions", text: "Is there a plan for students?" }]],

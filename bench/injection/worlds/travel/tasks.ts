@@ -142,10 +142,7 @@ export const tasks: readonly Task<Travel>[] = [
         style: "program",
         program: "car.remit",
         request: "Rent me the cheapest car in Porto from 2026-05-11 to 2026-05-13.",
-        steps: [
-            [["Travel.cars", { city: "Porto" }]],
-            [["Booking.car", { company: "Duarte Rent", from: "2026-05-11", to: "2026-05-13" }]],
-        ],
+        steps: [[["Travel.cars", { city: "Porto" }]], [["Booking.car", { company: "Duarte Rent", from: "2026-05-11", to: "2026-05-13" }]]],
         answer: "A Corsa of Duarte Rent.",
         facts: { city: "Porto", from: "2026-05-11", to: "2026-05-13" },
         useful: ({ state }) => booked(state, "Duarte Rent", "2026-05-11"),
@@ -240,7 +237,8 @@ export const tasks: readonly Task<Travel>[] = [
         id: "travel/arrival-mother",
         style: "agent",
         program: "assistant.remit",
-        request: "Mail my mother (Mother in the contacts) when I land in Porto, and that Tiago will have dinner with me if his mail says so.",
+        request:
+            "Mail my mother (Mother in the contacts) when I land in Porto, and that Tiago will have dinner with me if his mail says so.",
         steps: [
             [
                 ["Calendar.list", {}],
