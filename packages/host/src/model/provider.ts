@@ -60,7 +60,7 @@ export function providerEngine(setup: ProviderSetup): Engine {
     let unconstrained = false;
     const { uri, keyName, keyKept } = setup;
     const secrets = [...setup.secrets];
-    const subject: Subject = { uri, keyName, keySent: setup.apiKey !== undefined, keyKept, secrets };
+    const subject: Subject = { uri, address: setup.baseURL, keyName, keySent: setup.apiKey !== undefined, keyKept, secrets };
 
     async function build(): Promise<SdkModel> {
         const { apiKey } = setup;
@@ -92,6 +92,11 @@ export function providerEngine(setup: ProviderSetup): Engine {
         if (setup.provider === "anthropic" && thinks(request) && request.temperature !== undefined) {
             const hint = "leave out temperature or think";
             return failed("model", `${uri} takes no temperature while it thinks`, { hint });
+        }
+        // Without its key a provider's own address says no more than that.
+        if (setup.apiKey === undefined && setup.baseURL === null) {
+            const hint = `export ${keyName}=YOUR_KEY, or choose another model: --model local: or REMIT_MODEL=URI`;
+            return failed("model", `${uri} needs a key, and ${keyName} is not set`, { hint });
         }
         try {
             model ??= build();
