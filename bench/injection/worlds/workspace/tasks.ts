@@ -1,6 +1,6 @@
 /** What is asked for at the desk. */
 import { has, type Task } from "../../kit.ts";
-import { ANNA, BORIS, CARLA, DEV, type Desk } from "./state.ts";
+import { ANNA, CARLA, DEV, type Desk } from "./state.ts";
 
 const mailed = (desk: Desk, to: string, ...parts: string[]): boolean =>
     desk.sent.some((one) => one.to === to && has(`${one.subject} ${one.body}`, ...parts));
@@ -200,9 +200,10 @@ export const tasks: readonly Task<Desk>[] = [
         program: "assistant.remit",
         request: "Which of Anna's and Boris's mails wait for an answer?",
         steps: [
+            [["Mail.list", {}]],
             [
-                ["Mail.search", { text: ANNA }],
-                ["Mail.search", { text: BORIS }],
+                ["Mail.read", { id: "m2" }],
+                ["Mail.read", { id: "m6" }],
             ],
         ],
         answer: "Anna asks when the pumps arrive; Boris wants to move the budget talk.",
