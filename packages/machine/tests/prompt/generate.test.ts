@@ -1,4 +1,8 @@
-/** The coroutine of `generate`: every way through it, with answers scripted here. */
+/**
+ * The coroutine of `generate`: every way through it, with answers scripted here.
+ *
+ * Why it is long: the ways are one list, and each is a few lines over the same script of answers.
+ */
 import type { Contract, Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import type { GenerateOptions, ModelTurn } from "../../src/index.ts";
