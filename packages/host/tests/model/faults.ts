@@ -4,7 +4,7 @@
  * A case is a fault × a layout of the JSON × surroundings. `read`: the value must come out. `refuse`: it must not be read, since something is
  * missing or unclear. `either`: a reader may do both, but must never give another value. Also used by the benchmarks against other readers.
  *
- * Longer than other files because it is a list.
+ * Why it is long: it is a list.
  */
 import type { Contract, Json, Shapes } from "@remit/language";
 
