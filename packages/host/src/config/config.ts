@@ -3,7 +3,7 @@
  *
  * Boundary: reads files and environment; performs nothing. Models, prices and servers are used elsewhere.
  *
- * C3: of a project's file that is not trusted only `limits` and a `workspace` inside its folder count; all else is in `withheld` (T1 in `trust.ts`).
+ * C3: of a project's file that is not trusted only `limits`, `rates` and a `workspace` inside its folder count; all else is in `withheld` (T1 in `trust.ts`).
  * C4: the bytes that were hashed for trust are the bytes that are read as JSON.
  *
  * Files, the first that names something wins: `remit.json` upward from the program; `remit.json`, `agentscript.mcp.json`, `agentscript.npm.json`
@@ -19,6 +19,7 @@ import {
     AGENTSCRIPT_MCP_KEYS,
     AGENTSCRIPT_NPM_KEYS,
     type ModelConfig,
+    type ModelRate,
     NEEDS_TRUST,
     type NpmAllow,
     type Price,
@@ -54,6 +55,8 @@ export interface Config {
     readonly limits: { readonly [name: string]: number };
     readonly models: { readonly [name: string]: From<ModelConfig> };
     readonly prices: { readonly [model: string]: Price };
+    /** By host or provider; of several files the lowest. */
+    readonly rates: { readonly [hostOrProvider: string]: ModelRate };
     readonly servers: { readonly [name: string]: From<ServerConfig> };
     readonly node: ReadonlySet<string>;
     readonly npm: { readonly [name: string]: From<NpmAllow> };
@@ -187,10 +190,20 @@ function workspaceOf(files: readonly ConfigFile[], problems: Problem[]): string 
     return inside || file.trusted ? real : problem("is outside the folder of the file, which takes trust: `remit trust`, or --trust");
 }
 
+function lower(one: ModelRate | undefined, two: ModelRate): ModelRate {
+    if (one === undefined) return two;
+    const least = (key: keyof ModelRate): ModelRate => {
+        const said = [one[key], two[key]].filter((limit) => limit !== undefined);
+        return said.length === 0 ? {} : { [key]: Math.min(...said) };
+    };
+    return { ...least("requestsPerMinute"), ...least("tokensPerMinute") };
+}
+
 function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace"> {
     const limits: { [name: string]: number } = Object.create(null);
     const models: { [name: string]: From<ModelConfig> } = Object.create(null);
     const prices: { [name: string]: Price } = Object.create(null);
+    const rates: { [name: string]: ModelRate } = Object.create(null);
     const servers: { [name: string]: From<ServerConfig> } = Object.create(null);
     const npm: { [name: string]: From<NpmAllow> } = Object.create(null);
     const secrets: { [name: string]: From<{ readonly origins: readonly string[] }> } = Object.create(null);
@@ -202,6 +215,7 @@ function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace
     for (const file of files) {
         const { content } = file;
         for (const [name, limit] of Object.entries(content.limits ?? {})) limits[name] = Math.min(limits[name] ?? limit, limit);
+        for (const [name, rate] of Object.entries(content.rates ?? {})) rates[name] = lower(rates[name], rate);
         const says: readonly Said[] = [
             ...each(content.models, "model", models, (said) => ({ ...said, file })),
             ...each(content.prices, "price", prices, (said) => said),
@@ -222,7 +236,7 @@ function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace
             else if (!withheld.has(`${kind}:${name}`)) withheld.set(`${kind}:${kind === "node" ? name.replace(/^node:/, "") : name}`, file);
         }
     }
-    return { limits, models, prices, servers, npm, secrets, node, local, privateOrigins, plainEnv, withheld };
+    return { limits, models, prices, rates, servers, npm, secrets, node, local, privateOrigins, plainEnv, withheld };
 }
 
 /** Kind, name, and what to do if it counts. */

@@ -25,6 +25,8 @@ export interface SdkChoice {
     readonly apiKey: string | undefined;
     readonly headers?: { readonly [name: string]: string };
     readonly fetch: typeof fetch;
+    /** Told of the headers of every answer. */
+    readonly heard?: (headers: Headers) => void;
 }
 
 /** Name under which a provider of the SDK takes its options. */
@@ -39,7 +41,11 @@ export const OPTIONS_OF: { readonly [K in Provider]: string } = {
 export async function sdkModel(choice: SdkChoice): Promise<SdkModel> {
     const { model, apiKey } = choice;
     const base = choice.baseURL === null ? {} : { baseURL: choice.baseURL };
-    const shared = { ...base, ...(choice.headers === undefined ? {} : { headers: choice.headers }), fetch: guarded(choice.fetch) };
+    const shared = {
+        ...base,
+        ...(choice.headers === undefined ? {} : { headers: choice.headers }),
+        fetch: guarded(choice.fetch, choice.heard),
+    };
     switch (choice.provider) {
         case "openai": {
             const { createOpenAI } = await import("@ai-sdk/openai");
@@ -81,10 +87,11 @@ export class NotAnApi extends Error {
     }
 }
 
-function guarded(inner: typeof fetch): typeof fetch {
+function guarded(inner: typeof fetch, heard: SdkChoice["heard"]): typeof fetch {
     return async (input, init) => {
         const response = await inner(input, { ...init, redirect: "manual" });
         const { status, headers } = response;
+        heard?.(headers);
         const wrong = notAnApi(response);
         if (wrong !== null) {
             await response.body?.cancel();
