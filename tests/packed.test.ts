@@ -59,7 +59,9 @@ test("the command says its version, runs a program and shows its trace", async (
     expect(await remit("trace", "verify")).toContain("sound");
     expect(await remit("replay", "last")).toContain("equal");
     for (const name of ["cli", "host"]) // what the bundle took in comes with its licence
-        expect(readFileSync(join(room, "node_modules/@remit", name, "dist/licences.txt"), "utf8")).toMatch(/^@ai-sdk\/anthropic \d.*: Apache-2\.0$/m);
+        expect(readFileSync(join(room, "node_modules/@remit", name, "dist/licences.txt"), "utf8")).toMatch(
+            /^@ai-sdk\/anthropic \d.*: Apache-2\.0$/m,
+        );
 });
 
 test("a project that the command makes runs", async () => {
