@@ -8,6 +8,7 @@
  */
 import { withArticle } from "../text/words.ts";
 import type { Arg, Call, Ident, Member } from "../syntax/tree.ts";
+import { FOREIGN_NAMES } from "../syntax/foreign.ts";
 import type { Range } from "../text/source.ts";
 import { BUILTINS_ON, METHODS } from "./builtins.ts";
 import { inner } from "./expressions.ts";
@@ -76,6 +77,8 @@ function named(w: Walk, e: Call, callee: Ident): Type {
 function functionHint(w: Walk, name: string, range: Range): Extra | undefined {
     for (const agent of w.file.agents)
         if (agent !== w.agent && agent.funcs.has(name)) return { hint: `agent ${shown(agent.name)} has one: ${agent.name}.${name}(…)` };
+    const foreign = FOREIGN_NAMES.get(name)?.hint;
+    if (foreign !== undefined) return { hint: foreign };
     const own = [...w.file.names.values()].filter((one) => one.kind === "func" || one.kind === "agent").map((one) => one.name);
     return suggestion(w.checking, name, range, w.agent?.funcs.keys() ?? [], own, BUILTINS_ON.global.keys());
 }

@@ -93,8 +93,11 @@ export function check(program: LoadedProgram): CheckedProgram {
     }
 
     const found: Diagnostic[] = [...program.diagnostics];
-    for (const file of order) for (const one of file.diagnostics) found.push(one);
-    for (const func of funcs) for (const one of func.diagnostics) found.push(one);
+    for (const file of order) {
+        const sound = trusted(file);
+        for (const one of file.diagnostics) if (sound(one)) found.push(one);
+        for (const func of file.funcs) for (const one of func.diagnostics) if (sound(one)) found.push(one);
+    }
     return {
         entry: program.entry,
         files: program.files,
@@ -106,6 +109,21 @@ export function check(program: LoadedProgram): CheckedProgram {
             generates: funcs.flatMap((func) => func.generates),
         },
     };
+}
+
+/**
+ * Whether a finding stands on lines that could be read. What follows from a statement with a syntax error in it (a variable that only
+ * the unread part names, an argument that is missing) would be a second report of the one mistake.
+ */
+function trusted(file: FileScope): (one: Diagnostic) => boolean {
+    const { damaged, source } = file.tree;
+    if (damaged === undefined) return () => true;
+    const { text } = source;
+    const lines = damaged.map(({ start, end }) => {
+        const stop = text.indexOf("\n", end);
+        return { start: text.lastIndexOf("\n", start - 1) + 1, end: stop < 0 ? text.length : stop };
+    });
+    return ({ range }) => !lines.some(({ start, end }) => range.start >= start && range.start <= end);
 }
 
 function sorted(found: Diagnostic[], order: readonly string[]): Diagnostic[] {

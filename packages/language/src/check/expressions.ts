@@ -7,6 +7,7 @@
  */
 import type { Binary, Expr, Ident, IfExpr, Index, ListLit, Member, ObjectLit, TryExpr } from "../syntax/tree.ts";
 import { isModule } from "../load/schemes.ts";
+import { FOREIGN_NAMES } from "../syntax/foreign.ts";
 import type { Range } from "../text/source.ts";
 import { BUILTINS_ON, METHODS } from "./builtins.ts";
 import { call } from "./calls.ts";
@@ -146,6 +147,21 @@ function nowhere(w: Walk, name: string, range: Range): Type {
         w.report("IMPORT_NOT_SHARED", range, `'${name}' belongs to ${other.where.name}, not to this file`, other.extra);
         return ANY;
     }
+    const foreign = FOREIGN_NAMES.get(name);
+    if (foreign !== undefined) {
+        w.report(
+            "UNKNOWN_IDENTIFIER",
+            range,
+            `'${name}' is not defined here`,
+            foreign.write === undefined
+                ? { hint: foreign.hint }
+                : {
+                      hint: `write ${foreign.write}`,
+                      fixes: [{ title: `write '${foreign.write}'`, edits: [{ range, text: foreign.write }], safe: true }],
+                  },
+        );
+        return ANY;
+    }
     const later = w.func.locals.find((one) => one.name === name);
     const hint = suggestion(w.checking, name, range, w.names.keys(), w.agent?.funcs.keys() ?? [], w.file.names.keys());
     w.report(
@@ -153,7 +169,7 @@ function nowhere(w: Walk, name: string, range: Range): Type {
         range,
         `'${name}' is not defined here`,
         later === undefined
-            ? hint
+            ? (hint ?? { hint: "assign it first, take it as a parameter, or import it" })
             : {
                   hint: "a name first assigned inside a block is gone after it: assign it before the block",
                   related: [{ message: "assigned here", file: w.file.name, range: later.range }],
