@@ -9,7 +9,7 @@
 import { rawOf } from "../value/operators.ts";
 import { List, type Obj, type Value } from "../value/value.ts";
 import { ANY_NUMBER, isLambda, label, labelsWith, objectOf, roomForItems, textOf, wrong } from "./args.ts";
-import type { Builtin } from "./builtin.ts";
+import { type Builtin, WORK } from "./builtin.ts";
 import { type Method as MethodOf, rowsOn } from "./row.ts";
 
 type Method = MethodOf<Obj>;
@@ -41,6 +41,7 @@ const merge: Method = (rt, self, l, args) => {
     let met = l;
     const take = (from: Obj): void => {
         roomForItems(rt, from.slots.length);
+        rt.work(WORK.values(from.slots.length));
         from.shape.keys.forEach((key, slot) => {
             rt.heap.set(made, key, from.slots[slot] as Value);
         });
@@ -61,12 +62,14 @@ const without: Method = (rt, self, l, args) => {
         const raw = isLambda(arg) ? null : rawOf(arg);
         if (raw instanceof List)
             for (const item of raw.items) {
+                rt.work(WORK.values(1));
                 met = labelsWith(rt, met, item);
                 left.add(textOf("without", "every key", item));
             }
         else left.add(textOf("without", "key", arg));
     }
     roomForItems(rt, self.slots.length);
+    rt.work(WORK.values(self.slots.length));
     const made = rt.heap.object([]);
     self.shape.keys.forEach((key, slot) => {
         if (!left.has(key)) rt.heap.set(made, key, self.slots[slot] as Value);

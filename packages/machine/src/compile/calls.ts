@@ -230,6 +230,7 @@ function callRow(m: RunState, row: Builtin, self: Raw, l: number, args: readonly
                 site: at,
             });
     }
+    m.fresh();
     try {
         return row.call(m, self, l, args);
     } catch (error) {
