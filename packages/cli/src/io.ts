@@ -53,6 +53,22 @@ export function say(text: string): void {
     process.stderr.write(`${text}\n`);
 }
 
+/** Says sentences: on a terminal, lines are broken between words. */
+export function sayProse(text: string): void {
+    say(process.stderr.isTTY === true ? wrapped(text, Math.min(process.stderr.columns || 80, 100)) : text);
+}
+
+/** Broken between words into lines of at most `width` units; a longer word has its own line. */
+export function wrapped(text: string, width: number): string {
+    const lines: string[] = [];
+    for (const word of text.split(" ")) {
+        const last = lines.at(-1);
+        if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+        else lines[lines.length - 1] = `${last} ${word}`;
+    }
+    return lines.join("\n");
+}
+
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36 } as const;
 export type Paint = (style: keyof typeof CODES, text: string) => string;
 

@@ -11,7 +11,7 @@ import type { Json } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
 import { atLeastOne, dollars, milliseconds, whole } from "./amounts.ts";
 import { showFailure } from "./failure.ts";
-import { count, counted, duration, EXIT, paint, plain, printJson, safeJson, say, UsageError } from "./io.ts";
+import { count, counted, duration, EXIT, paint, plainLine, printJson, safeJson, say, sayProse, UsageError } from "./io.ts";
 import { type Progress, progress, silent } from "./progress.ts";
 
 export interface Watch {
@@ -158,7 +158,7 @@ export async function finish(
     if (!options["quiet"] && !options["json"]) {
         summary(result, Date.now() - watch.begun);
         // which model answered, and the one line that puts a better one in its place
-        for (const text of new Set(options.answered?.().map((one) => one.text))) say(plain(text));
+        for (const text of new Set(options.answered?.().map((one) => one.text))) sayProse(plainLine(text));
     }
     if (result.ok) {
         printJson(result.value, options["json"] === true);
