@@ -46,7 +46,9 @@ export function showFailure(failure: Failure, options: { json?: boolean; root?: 
     const colour = paint(process.stderr);
     const site = failure.site;
     const place = site ? `${plain(site.file)}:${site.line}:${site.column}: ` : "";
-    say(`${place}${colour("red", plain(failure.kind))}: ${plain(failure.message)}`);
+    // a kind is a word of running programs: of what was wrong before anything ran it says nothing
+    const kind = options.run === undefined && !site && failure.kind === "value" ? "error" : plain(failure.kind);
+    say(`${place}${colour("red", kind)}: ${plain(failure.message)}`);
     if (site) for (const line of excerpt(site, options.root ?? process.cwd())) say(line);
     const hint = failure.hint ?? HINTS[failure.kind];
     if (hint) say(`  ${colour("cyan", "help")}: ${plain(options.run ? hint.replace("RUN", options.run) : hint)}`);

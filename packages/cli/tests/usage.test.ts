@@ -49,6 +49,21 @@ test.each([
     expect(at.remit("runs").err).toContain("No runs yet");
 });
 
+test("a file that is not there is an error, not a kind of failure", () => {
+    for (const command of ["run", "check", "compile"])
+        expect(at.remit(command, "nowhere.remit")).toEqual({ code: 1, out: "", err: "error: there is no file nowhere.remit\n" });
+});
+
+test("a run that is over is not resumed, which is said once", () => {
+    at.write("one.remit", "main agent {\n    main func() {\n        1\n    }\n}\n");
+    expect(at.remit("run", "one.remit", "--ledger", "own.db").code).toBe(0);
+    const { code, err } = at.remit("resume", "last", "--ledger", "own.db");
+    expect({ code, err }).toEqual({
+        code: 2,
+        err: expect.stringMatching(/^error: run \S+ is over\n {2}remit trace shows it, remit replay repeats it\n$/),
+    });
+});
+
 test("what the environment names is refused as the environment's", () => {
     const { code, err } = at.remitWith({ env: { REMIT_MODEL: "x" } }, "run", "a.remit");
     expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining("error: REMIT_MODEL: 'x' is not the URI of a model") });

@@ -27,7 +27,7 @@ main agent Desk {
     // A model may be wrong: a number that does not stand in the message is none.
     func order_of(message: string) {
         number = copied(message).order_number
-        if message.contains(number) {
+        if number != "" and message.contains(number) {
             return number
         }
         none
