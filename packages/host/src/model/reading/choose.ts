@@ -6,7 +6,7 @@
  * The rule: what is called final or stands in an answer tag counts more than a fence, a fence more than prose, a draft or an example least. Of those
  * that count most the last is the answer; what stood before it were drafts, and `repairs` names them. Nobody chooses (`ambiguous`) where
  * - anything that differs comes after the answer, whatever it is called;
- * - words make them equals ("alternatively", "for b.ts"), or two are called final and the later is no correction;
+ * - the words before the last say that it is something else ("usage:", "input:"), or make them equals ("alternatively", "for b.ts"), or two are called final and the later is no correction;
  * - they stand in one block, or in prose without a word about which counts;
  * - a list is asked for: its parts cannot be told from its drafts.
  * Any attempt after the answer that does not fit is the result (R7).
@@ -17,7 +17,7 @@ import type { Found, Piece } from "./find.ts";
 import { type Fitted, fit, open, soleField } from "./fit.ts";
 import { Loose, type Parsed, type Value } from "./lenient.ts";
 import { type Marks, marksOf } from "./marks.ts";
-import { DATA_FENCES, isPlaceholder, LATER_ANSWER, LATER_FINAL, OR_ELSE, TAKEN_BACK, WRAPPERS } from "./words.ts";
+import { DATA_FENCES, goesOn, isPlaceholder, LATER_ANSWER, LATER_FINAL, OR_ELSE, TAKEN_BACK, WRAPPERS } from "./words.ts";
 
 export type ReplyError = NonNullable<ModelReply["error"]>;
 
@@ -223,6 +223,7 @@ function supersedes(winner: Attempt, other: Attempt, contract: Contract, shapes:
     if (winner.marks.as === "final" || other.strength <= ASIDE) return winner.strength > ASIDE;
     // From here on nothing but its place says that the last counts.
     if (open(soleField(contract, shapes)?.contract ?? contract, shapes).type === "list") return false;
+    if (winner.piece.zone !== "tag" && !goesOn(winner.marks.sentence)) return false;
     if (alike(winner.marks.sentence, other.marks.sentence)) return false;
     return winner.strength > other.strength || (winner.strength === BLOCK && winner.piece.block !== other.piece.block);
 }

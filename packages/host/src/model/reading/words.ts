@@ -4,6 +4,18 @@
  * Boundary: tables and the functions that look something up in them. They weigh candidates that are there anyway; no value is ever made from them.
  */
 
+/** A sentence before a candidate that says no more than that here is the answer. */
+const PLAIN_LEAD =
+    /^\W*(?:(?:so|thus|therefore|hence|here(?:['’]s| is)|this is|the|my|as|is|json|valid|requested|correct|complete|full|better|filled in)\b[\s,]*){0,6}(?:answer|result|output|response|json)?(?: is)?\W*$/i;
+/** A sentence that says the writer goes on working at the same answer. */
+const REWORK =
+    /\b(?:again|once more|check(?:ing|ed)?|recheck\w*|recount\w*|reconsider\w*|rethink\w*|redo\w*|revisit\w*|double[- ]check\w*|hmm|wait)\b/i;
+
+/** Whether the words before a later candidate leave open that it is anything else than the next try at the same answer. */
+export function goesOn(sentence: string): boolean {
+    return PLAIN_LEAD.test(sentence) || (REWORK.test(sentence) && !sentence.trimEnd().endsWith(":"));
+}
+
 /** Before a candidate: it is the answer that counts. */
 export const FINAL =
     /\b(?:final(?:ly)?|corrected|correction|revised|revision|updated|improved|fixed|on reflection|actually|instead|rewritten|definitive)\b/i;
