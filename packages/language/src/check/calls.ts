@@ -13,7 +13,7 @@ import type { Range } from "../text/source.ts";
 import { BUILTINS_ON, METHODS } from "./builtins.ts";
 import { inner } from "./expressions.ts";
 import { summary } from "./functions.ts";
-import { anyMethod, builtin } from "./methods.ts";
+import { anyMethod, builtin, hold } from "./methods.ts";
 import { type AgentScope, type Binding, bit, DATA, type Extra, type FuncInfo, type Walk } from "./model.ts";
 import { elsewhere, shown, suggestion } from "./names.ts";
 import { memoryCall, toolCall } from "./resources.ts";
@@ -122,7 +122,15 @@ function userCall(w: Walk, e: Call, func: FuncInfo, name: string): Type {
         }
     }
     w.func.calls.push({ callee: func, node: e, level: w.level, inLambda: w.lambda > 0, args, ranges });
-    return result(w, func, args);
+    const type = result(w, func, args);
+    if (func.stores !== null) {
+        const { share, params: mask, data } = w;
+        for (let i = 0; i < e.args.length; i++) if ((func.mutates & bit(i)) !== 0) hold(w, (e.args[i] as Arg).value, func.stores);
+        w.share = share;
+        w.params = mask;
+        w.data = data;
+    }
+    return type;
 }
 
 /** What a call of a function gives, and what it shares. */

@@ -107,7 +107,6 @@ function ident(w: Walk, e: Ident): Type {
     w.share = local.share;
     w.params = local.params;
     w.data = local.data;
-    if (w.using !== null && CAPABILITIES.has(local.type.kind)) notData(w, e.range, local.type);
     return local.type;
 }
 
@@ -321,29 +320,38 @@ export function item(w: Walk, type: Type, index: Type, e: Index): Type {
 function list(w: Walk, e: ListLit): Type {
     let data = 0;
     let cap: Binding | null = null;
+    let sure = false;
     for (const one of e.items) {
         const type = inner(w, one.kind === "spread" ? one.value : one);
         data |= w.data;
         cap ??= type.cap;
+        sure ||= isCapability(type);
     }
     w.isFresh(data);
-    return cap === null ? LIST : makeType("list", { item: ANY, cap });
+    return cap === null ? LIST : makeType("list", { item: ANY, cap, sure });
 }
 
 function object(w: Walk, e: ObjectLit): Type {
     let data = 0;
     let cap: Binding | null = null;
+    let sure = false;
     let fields: Map<string, Type> | null = new Map();
     for (const one of e.entries) {
         const type = inner(w, one.value);
         data |= w.data;
         cap ??= type.cap;
+        sure ||= isCapability(type);
         if (one.kind === "spread") fields = null;
         else fields?.set(one.key.text, type);
     }
     w.isFresh(data);
     if (fields === null && cap === null) return OBJECT;
-    return makeType("object", { fields, cap });
+    return makeType("object", { fields, cap, sure });
+}
+
+/** It is, or holds, a capability for certain, as long as nothing in it is replaced. */
+function isCapability(type: Type): boolean {
+    return type.sure || CAPABILITIES.has(type.kind);
 }
 
 // ---- operators -------------------------------------------------------------------------------------------------------
