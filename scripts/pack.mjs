@@ -1,12 +1,14 @@
 // `npm run pack`: the published command as a few bundled files in packages/cli/dist, split so that each command loads only what it uses, and the
-// library in packages/host/dist the same way.
+// library in packages/host/dist the same way; then every package as npm gets it, in dist (`lib/publish.mjs`).
 // Libraries with native parts stay outside; everything of the project and its pure libraries goes in.
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { build } from "esbuild";
 import { builtins } from "./lib/builtins.mjs";
 import { direct } from "./lib/direct.mjs";
+import { licences } from "./lib/licences.mjs";
 import { merge, withoutRequire } from "./lib/merge.mjs";
+import { publish } from "./lib/publish.mjs";
 import { root } from "./lib/setup.mjs";
 
 const out = join(root, "packages", "cli", "dist");
@@ -39,6 +41,7 @@ async function bundle(entryPoints, outdir) {
         logLevel: "warning",
     });
     withoutRequire(outdir, readdirSync(outdir), BANNER);
+    licences(root, metafile, outdir);
     return metafile;
 }
 function tell(folder, more) {
@@ -52,3 +55,6 @@ const merged = await merge(out, metafile, RUN, "run-all.mjs");
 tell(out, `, ${merged} pieces merged into one`);
 await bundle({ index: join(root, "packages", "host", "src", "index.ts") }, library);
 tell(library, "");
+for (const tarball of Object.values(await publish(root))) {
+    process.stdout.write(`${relative(root, tarball)}: ${(statSync(tarball).size / 1e6).toFixed(1)} MB\n`);
+}

@@ -28,7 +28,8 @@ const HOST_GLOBALS = new Set(
 function files(folder: string): string[] {
     return readdirSync(folder).flatMap((name) => {
         const path = join(folder, name);
-        return statSync(path).isDirectory() ? files(path) : path.endsWith(".ts") ? [path] : [];
+        if (name === "node_modules" || name === "dist") return [];
+        return statSync(path).isDirectory() ? files(path) : /\.m?ts$|\.mjs$/.test(path) ? [path] : [];
     });
 }
 
@@ -99,18 +100,19 @@ describe.each(Object.entries(LAYERS))("package %s", (name, layer) => {
         expect(wrong).toEqual([]);
     });
 
-    test("no file is over 500 lines without saying why", () => {
-        const long = files(src).filter((path) => {
-            const text = readFileSync(path, "utf8");
-            const first = /^\s*\/\*\*?([\s\S]*?)\*\//.exec(text)?.[1] ?? "";
-            return text.split("\n").length > 501 && !/\b(one file|long because|over 500 lines|why it is long)\b/i.test(first);
-        });
-        expect(long.map((path) => relative(root, path))).toEqual([]);
-    });
-
     if (!layer.node)
         test("mentions no global of a host", () => {
             const wrong = files(src).flatMap((path) => hostGlobals(parse(path)).map((found) => `${relative(root, path)}: ${found}`));
             expect(wrong).toEqual([]);
         });
+});
+
+test("no file is over 500 lines without saying why in its first comment", () => {
+    const folders = ["packages", "tests", "scripts", "bench/src"].map((name) => join(root, name));
+    const long = folders.flatMap(files).filter((path) => {
+        const text = readFileSync(path, "utf8");
+        const first = /^\s*(\/\*[\s\S]*?\*\/|(?:\/\/.*\n)+)/.exec(text)?.[1] ?? "";
+        return text.split("\n").length > 501 && !/\bwhy it is long: /i.test(first);
+    });
+    expect(long.map((path) => relative(root, path))).toEqual([]);
 });

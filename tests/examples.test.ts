@@ -5,7 +5,6 @@
  * UPDATE_GOLDENS=1 writes the files anew; look at the difference before keeping it.
  */
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { checkFile, load, openLedger } from "@remit/host";

@@ -18,7 +18,10 @@ main agent Guard {
         sizes = []
         for part in parts max 10 { sizes.add(Words.size({ word: part })) }
         both = parallel for part in parts max 10 { Words.size({ word: part }) }
-        { sizes: sizes, total: both.sum() }
+        // as many effects as the value says: a wrong value is another history
+        count = 0
+        loop until count >= both.sum() + sizes.sum() max 20 { count += Words.size({ word: "a" }) }
+        count
     }
 }`);
 
@@ -115,14 +118,25 @@ const words = [
     { word: "be", size: 2 },
     { word: "or", size: 2 },
 ];
-const sequence = [...words.map((one) => [one]), words];
+const letter = { word: "a", size: 1 };
+const counted = Array.from({ length: 12 }, () => [letter]);
+const sequence = [...words.map((one) => [one]), words, ...counted];
 
 test("the machine passes the workflow bundler and replays a history of its effects", async () => {
     await Worker.runReplayHistory({ workflowBundle: bundle, replayName: "guard" }, history(sequence, { ok: true }));
 }, 60_000);
 
+test("a history of a run that computed another value is refused", async () => {
+    await expect(
+        Worker.runReplayHistory({ workflowBundle: bundle, replayName: "guard" }, history([...sequence, [letter]], { ok: true })),
+    ).rejects.toThrow();
+    await expect(
+        Worker.runReplayHistory({ workflowBundle: bundle, replayName: "guard" }, history(sequence.slice(0, -1), { ok: true })),
+    ).rejects.toThrow();
+}, 60_000);
+
 test("a history with another number of effects is refused", async () => {
-    const shorter = [...words.slice(0, 2).map((one) => [one]), words];
+    const shorter = [...words.slice(0, 2).map((one) => [one]), words, ...counted];
     await expect(
         Worker.runReplayHistory({ workflowBundle: bundle, replayName: "guard" }, history(shorter, { ok: true })),
     ).rejects.toThrow();

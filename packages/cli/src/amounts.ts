@@ -22,6 +22,12 @@ export function whole(text: string, option: string): number {
     return value;
 }
 
+/** Refuses 0, which would mean nothing at all. */
+export function atLeastOne(value: number, option: string): number {
+    if (value < 1) throw new UsageError(`${option} takes a number above 0`);
+    return value;
+}
+
 /** US dollars: `0.5`, `$0.50`, `0.5usd`. */
 export function dollars(text: string, option: string): number {
     const found = /^\s*\$?\s*(\d+(?:\.\d+)?)\s*(?:usd)?\s*$/i.exec(text);

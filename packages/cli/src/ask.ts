@@ -4,7 +4,7 @@
  */
 import type { Json } from "@remit/language";
 import type { AskRequest, InputRequest } from "@remit/machine";
-import { plain } from "./io.ts";
+import { plain, plainLine } from "./io.ts";
 import type { Progress } from "./progress.ts";
 
 // Handed on for those who load this file when they need it: loading a whole package by `import()` would put all of it into every bundle.
@@ -46,7 +46,7 @@ export function askChoice(request: AskRequest, progress: Progress): Promise<stri
         if (request.detail !== null) note(plain(shown(request.detail)), "What is asked", { output: process.stderr });
         const answer = await select({
             message: plain(request.question),
-            options: request.options.map((value) => ({ value, label: value })),
+            options: request.options.map((value) => ({ value, label: plainLine(value) })),
             output: process.stderr,
         });
         return isCancel(answer) ? null : answer;

@@ -2,26 +2,20 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Diagnostic, renderDiagnostic, type Source, source } from "@remit/language";
-import { plain, say } from "./io.ts";
+import { coloured, safeJson, say } from "./io.ts";
 
 export function showDiagnostics(
     diagnostics: readonly Diagnostic[],
     sources: ReadonlyMap<string, Source>,
     options: { notes?: boolean; json?: boolean } = {},
 ): number {
-    const color = process.stderr.isTTY === true && !process.env["NO_COLOR"];
+    const color = coloured(process.stderr);
     let errors = 0;
     for (const diagnostic of diagnostics) {
         if (diagnostic.severity === "error") errors++;
         if (diagnostic.severity === "note" && !options.notes) continue;
-        if (options.json) say(JSON.stringify(diagnostic));
-        // the renderer's own colours are the only control characters that may pass
-        else
-            say(
-                color
-                    ? renderDiagnostic(diagnostic, sources.get(diagnostic.file), { color })
-                    : plain(renderDiagnostic(diagnostic, sources.get(diagnostic.file), { color })),
-            );
+        if (options.json) say(safeJson(diagnostic));
+        else say(renderDiagnostic(diagnostic, sources.get(diagnostic.file), { color }));
     }
     return errors;
 }

@@ -4,10 +4,10 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ConfigError, LoadError } from "@remit/host";
-import { type Site, source } from "@remit/language";
+import { plainColumns, type Site, source } from "@remit/language";
 import type { Failure } from "@remit/machine";
 import { showDiagnostics } from "./diagnostics.ts";
-import { EXIT, paint, plain, say } from "./io.ts";
+import { EXIT, paint, plain, safeJson, say } from "./io.ts";
 
 /** The source line of a site with a mark under the place; empty where the file cannot be read. */
 function excerpt(site: Site, root: string): string[] {
@@ -22,7 +22,7 @@ function excerpt(site: Site, root: string): string[] {
     if (line === undefined) return [];
     const until = site.endLine === site.line && site.endColumn !== undefined ? site.endColumn : site.column + 1;
     const number = String(site.line);
-    const shown = plain(line.replace(/\t/g, " "));
+    const shown = plainColumns(line, "·");
     return [
         `  ${number} | ${shown}`,
         `  ${" ".repeat(number.length)} | ${" ".repeat(Math.max(0, site.column - 1))}${"^".repeat(Math.max(1, Math.min(until, shown.length + 1) - site.column))}`,
@@ -40,16 +40,18 @@ const HINTS: Partial<Record<string, string>> = {
 
 export function showFailure(failure: Failure, options: { json?: boolean; root?: string; run?: string } = {}): void {
     if (options.json) {
-        say(JSON.stringify({ failure, ...(options.run ? { run: options.run } : {}) }));
+        say(safeJson({ failure, ...(options.run ? { run: options.run } : {}) }));
         return;
     }
     const colour = paint(process.stderr);
     const site = failure.site;
     const place = site ? `${plain(site.file)}:${site.line}:${site.column}: ` : "";
-    say(`${place}${colour("red", failure.kind)}: ${plain(failure.message)}`);
+    // a kind is a word of running programs: of what was wrong before anything ran it says nothing
+    const kind = options.run === undefined && !site && failure.kind === "value" ? "error" : plain(failure.kind);
+    say(`${place}${colour("red", kind)}: ${plain(failure.message)}`);
     if (site) for (const line of excerpt(site, options.root ?? process.cwd())) say(line);
     const hint = failure.hint ?? HINTS[failure.kind];
-    if (hint) say(`  ${colour("cyan", "help")}: ${options.run ? hint.replace("RUN", options.run) : hint}`);
+    if (hint) say(`  ${colour("cyan", "help")}: ${plain(options.run ? hint.replace("RUN", options.run) : hint)}`);
 }
 
 interface Described {

@@ -1,10 +1,14 @@
 /**
  * The command's two streams. Standard output carries the result and nothing else; everything said to a person goes to standard error.
  *
+ * Text that others wrote (files, models, tools, servers) passes `plain`, in one line `plainLine`, as JSON `safeJson`, before it is shown.
+ *
  * I1: a closed pipe ends the command quietly; a stream that takes nothing more for another reason (a full disk) ends it with that reason.
  */
 import { writeSync } from "node:fs";
-import type { Json } from "@remit/language";
+import { type Json, plain, plainLine, safeJson } from "@remit/language";
+
+export { plain, plainLine, safeJson };
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, waiting: 3, cancelled: 130 } as const;
 
@@ -33,7 +37,12 @@ export function watchPipes(): void {
 
 /** Writes a value as JSON: indented for people, on one line with `compact`. */
 export function printJson(value: Json | undefined, compact = false): void {
-    process.stdout.write(`${JSON.stringify(value ?? null, null, compact ? undefined : 2)}\n`);
+    process.stdout.write(`${safeJson(value ?? null, compact ? undefined : 2)}\n`);
+}
+
+/** Writes a text that is itself the result: as it is into a file or a pipe, made visible on a terminal. */
+export function printText(text: string): void {
+    print(process.stdout.isTTY === true ? plain(text) : text);
 }
 
 export function print(text: string): void {
@@ -44,19 +53,32 @@ export function say(text: string): void {
     process.stderr.write(`${text}\n`);
 }
 
+/** Says sentences: on a terminal, lines are broken between words. */
+export function sayProse(text: string): void {
+    say(process.stderr.isTTY === true ? wrapped(text, Math.min(process.stderr.columns || 80, 100)) : text);
+}
+
+/** Broken between words into lines of at most `width` units; a longer word has its own line. */
+export function wrapped(text: string, width: number): string {
+    const lines: string[] = [];
+    for (const word of text.split(" ")) {
+        const last = lines.at(-1);
+        if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+        else lines[lines.length - 1] = `${last} ${word}`;
+    }
+    return lines.join("\n");
+}
+
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36 } as const;
 export type Paint = (style: keyof typeof CODES, text: string) => string;
 
-/** Colours where the stream is a terminal and nobody asked for none (`NO_COLOR`, `--no-color`). */
-export function paint(stream: { isTTY?: boolean }): Paint {
-    const on = stream.isTTY === true && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
-    return on ? (style, text) => `\u001b[${CODES[style]}m${text}\u001b[0m` : (_style, text) => text;
+/** Colours where the stream is a terminal that knows them and nobody asked for none (`NO_COLOR`, `--no-color`). */
+export function coloured(stream: { isTTY?: boolean }): boolean {
+    return stream.isTTY === true && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
 }
 
-/** Text from outside, safe to show on a terminal: control characters are made visible, so that nothing can move the cursor or retitle it. */
-export function plain(text: string): string {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-    return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`);
+export function paint(stream: { isTTY?: boolean }): Paint {
+    return coloured(stream) ? (style, text) => `\u001b[${CODES[style]}m${text}\u001b[0m` : (_style, text) => text;
 }
 
 /** Rows in columns, each as wide as its widest cell; the last one is not padded. */
@@ -88,4 +110,9 @@ export function duration(ms: number): string {
 export function count(n: number): string {
     if (n < 1000) return String(n);
     return n < 1_000_000 ? `${(n / 1000).toFixed(n < 10_000 ? 1 : 0)}k` : `${(n / 1_000_000).toFixed(1)}M`;
+}
+
+/** `1 effect`, `3 effects`, `1.2k steps`. */
+export function counted(n: number, one: string, many = `${one}s`): string {
+    return `${count(n)} ${n === 1 ? one : many}`;
 }

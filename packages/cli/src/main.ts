@@ -43,10 +43,16 @@ export function build(finish: (code: number) => void): Command {
         .description(
             "Run agent programs whose every bound is in writing: what a model sees, what code may do and spend, and the record it leaves.",
         )
-        .version(VERSION, "-v, --version")
         .showSuggestionAfterError()
         .exitOverride()
-        .configureHelp({ sortSubcommands: false })
+        .configureHelp({
+            sortSubcommands: false,
+            subcommandTerm: (one) => [one.name(), (one.usage().split("\n")[0] ?? "").replace("[options]", "").trim()].join(" ").trim(),
+        })
+        .helpOption("-h, --help", "this text, or that of a command")
+        .version(VERSION, "-v, --version", "the version")
+        .helpCommand("help [command]", "this text, or that of a command")
+        .addHelpText("after", `\nBegin with: remit init hello\n`)
         .option("--no-color", "no colours")
         .hook("preAction", (command) => {
             if (command.opts()["color"] === false) process.env["NO_COLOR"] = "1";
@@ -56,6 +62,8 @@ export function build(finish: (code: number) => void): Command {
         program
             .command(name)
             .description(description)
+            .helpOption("-h, --help", "this text")
+            .addHelpText("after", () => examples(name.split(" ")[0] as string))
             .exitOverride()
             .action(async (...given: unknown[]) => {
                 const command = given.at(-1) as Command;
@@ -74,16 +82,7 @@ export function build(finish: (code: number) => void): Command {
         .option("--agent <name>", "start with this agent's main func")
         .option("--function <name>", "start with this function")
         .option("--variant <site=name...>", "choose a candidate of a `use one of`")
-        .option("--no-cache", "compile afresh")
-        .addHelpText(
-            "after",
-            `
-Models: --model takes openai://M, anthropic://M, google://M, ollama://M, local:, mock: (zero values), scripted:FILE, recorded:FILE.
-Examples:
-  remit run triage.remit --input '{"log": "build.log"}'
-  remit run triage.remit --input @input.json --model mock:
-  cat log.json | remit run triage.remit --input - --trace-file run.ndjson > verdict.json`,
-        );
+        .option("--no-cache", "compile afresh");
     // AgentScript's command line, understood here (LANGUAGE 10, D11)
     for (const [flags, text] of [
         ["--input-file <file>", "AgentScript: --input @FILE"],
@@ -138,7 +137,7 @@ Examples:
     )
         .option("--follow", "keep showing events while the run goes on")
         .option("--ndjson", "events, one JSON object a line")
-        .option("--atif", "as an ATIF trajectory")
+        .option("--atif", "as an ATIF trajectory: of a later version")
         .option("--otel [endpoint]", "OpenTelemetry spans: as JSON, or sent to an OTLP/HTTP endpoint")
         .option("--content", "with --otel: include prompts and replies")
         .option("--full", "do not cut long values");
@@ -165,9 +164,53 @@ Examples:
         .option("--trust", "start servers named by this project's configuration")
         .option("--workspace <dir>", "project folder");
     add("trust [folder]", "Let a project's configuration start commands and load modules", () => import("./commands/trust.ts"))
+        .option("--yes", "trust without asking, where nobody is at a terminal")
         .option("--revoke", "take it back")
         .option("--show", "only say");
     return program;
+}
+
+/** Shown below the options of a command. */
+const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+    run: [
+        `remit run triage.remit --input '{"log": "build.log"}'`,
+        "remit run triage.remit --input @input.json --model mock:",
+        "cat log.json | remit run triage.remit --input - --trace-file run.ndjson > verdict.json",
+    ],
+    resume: ["remit resume last", "remit resume last --answer 'main/Mail.send#0=again'"],
+    replay: ["remit replay last"],
+    check: ["remit check *.remit", "remit check main.remit --fix"],
+    fmt: ["remit fmt main.remit", "remit fmt --fix *.remit", "remit fmt --check *.remit"],
+    parse: ["remit parse main.remit"],
+    compile: ["remit compile main.remit --output program.json"],
+    explain: ["remit explain main.remit", "remit explain last", "remit explain last --full --at generate#0"],
+    runs: ["remit runs --limit 5", "remit runs --waiting"],
+    trace: ["remit trace last", "remit trace last --follow", "remit trace last --otel http://localhost:4318", "remit trace verify"],
+    diff: ["remit diff mwqe last"],
+    cost: ["remit cost last"],
+    init: ["remit init hello"],
+    models: ["remit models"],
+    tools: ["remit tools", "remit tools main.remit"],
+    trust: ["remit trust", "remit trust --show", "remit trust --revoke"],
+};
+
+/** What else is said, before the examples. */
+const NOTES: Readonly<Record<string, string>> = {
+    run: `Models: openai://M, anthropic://M, google://M, ollama://M, https://HOST/v1#M, local: (built in),
+mock: (zero values), scripted:FILE, recorded:FILE.`,
+};
+const RUN_NOTE = "RUN is a run's id, the beginning of one, or `last`.";
+const OF_RUNS: ReadonlySet<string> = new Set(["resume", "replay", "explain", "trace", "diff", "cost"]);
+
+function examples(name: string): string {
+    const shown = EXAMPLES[name] ?? [];
+    const note = NOTES[name] ?? (OF_RUNS.has(name) ? RUN_NOTE : undefined);
+    return [
+        ...(note === undefined ? [] : ["", note]),
+        "",
+        shown.length === 1 ? "Example:" : "Examples:",
+        ...shown.map((one) => `  ${one}`),
+    ].join("\n");
 }
 
 function ledger(command: Command): Command {

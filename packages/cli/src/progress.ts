@@ -2,11 +2,11 @@
  * What a run is doing, on standard error: on a terminal one line that is redrawn (what is running, tokens, time), else one line for each
  * thing that began and ended, as events come.
  *
- * Boundary: reads ledger events, knows no machine. Text from outside passes `plain`.
+ * Boundary: reads ledger events, knows no machine.
  */
 import type { Json } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
-import { count, duration, paint, plain } from "./io.ts";
+import { count, duration, paint, plainLine } from "./io.ts";
 
 export interface Progress {
     event(event: LedgerEvent): void;
@@ -49,8 +49,11 @@ const ENDS: Partial<Record<LedgerEvent["kind"], true>> = {
 interface Running {
     readonly name: string;
     readonly since: number;
-    readonly path: string;
+    /** Other things run inside it. */
+    readonly outer: boolean;
 }
+
+const OUTER: ReadonlySet<string> = new Set(["agent.started", "parallel.started"]);
 
 function tokens(event: LedgerEvent): number {
     const usage = data(event)["usage"];
@@ -69,10 +72,10 @@ function lines(stream: NodeJS.WriteStream): Progress {
         ...silent,
         event(event) {
             const name = BEGINS[event.kind]?.(data(event), event);
-            if (name !== undefined) open.set(event.path, { name, since: Date.parse(event.time), path: event.path });
+            if (name !== undefined) open.set(event.path, { name, since: Date.parse(event.time), outer: OUTER.has(event.kind) });
             if (event.kind === "generate.attempt") {
                 const failed = text(data(event)["error"]);
-                if (failed) stream.write(`  attempt refused: ${plain(failed).slice(0, 200)}\n`);
+                if (failed) stream.write(`  attempt refused: ${plainLine(failed).slice(0, 200)}\n`);
             }
             if (!ENDS[event.kind]) return;
             const begun = open.get(event.path);
@@ -81,10 +84,23 @@ function lines(stream: NodeJS.WriteStream): Progress {
             const ok = data(event)["ok"] !== false;
             const used = tokens(event);
             stream.write(
-                `${ok ? "done" : "failed"}: ${plain(begun.name)} (${duration(Date.parse(event.time) - begun.since)}${used ? `, ${count(used)} tokens` : ""})\n`,
+                `${ok ? "done" : "failed"}: ${plainLine(begun.name)} (${duration(Date.parse(event.time) - begun.since)}${used ? `, ${count(used)} tokens` : ""})\n`,
             );
         },
     };
+}
+
+/** What runs now, the same things counted: what others do inside an agent or a loop says more than the agent or the loop. */
+function running(open: Iterable<Running>): string {
+    const all = [...open];
+    const inner = all.filter((one) => !one.outer);
+    const names = new Map<string, number>();
+    for (const one of inner.length > 0 ? inner : all) names.set(plainLine(one.name), (names.get(plainLine(one.name)) ?? 0) + 1);
+    return [...names].map(([name, times]) => (times === 1 ? name : `${name} ×${times}`)).join(", ");
+}
+
+function cut(text: string, width: number): string {
+    return text.length <= width ? text : width < 2 ? "" : `${text.slice(0, width - 1)}…`;
 }
 
 function redrawn(stream: NodeJS.WriteStream): Progress {
@@ -105,18 +121,16 @@ function redrawn(stream: NodeJS.WriteStream): Progress {
     };
     const draw = (): void => {
         if (paused) return;
-        const now = [...open.values()];
-        // the innermost things say most: an agent that is running is what its tools and models do
-        const inner = now.filter((one) => !now.some((other) => other !== one && other.path.startsWith(`${one.path}/`)));
-        const names = inner.slice(0, 3).map((one) => `${plain(one.name)} ${colour("dim", duration(Date.now() - one.since))}`);
-        const more = inner.length > 3 ? ` +${inner.length - 3}` : "";
-        const totals = colour("dim", `${finished} done · ${count(used)} tokens · ${duration(Date.now() - begun)}`);
-        const streamed = tail ? colour("dim", ` ${tail}`) : "";
+        // what stands first is always seen: a line longer than the terminal is cut
+        const totals = [duration(Date.now() - begun), `${finished} done`, ...(used ? [`${count(used)} tokens`] : [])].join(" · ");
         frame = (frame + 1) % frames.length;
         clear();
-        stream.write(
-            `\u001b[?7l${colour("cyan", frames[frame] ?? "")} ${names.join("  ") || "computing"}${more}  ${totals}${streamed}\u001b[?7h`,
-        );
+        const room = (stream.columns || 80) - 3;
+        const head = cut(totals, room);
+        const names = cut(` · ${running(open.values()) || "computing"}`, room - head.length);
+        const rest = cut(tail && `  ${tail}`, room - head.length - names.length);
+        // wide characters may still be too many: no wrapping, as wrapped lines could not be taken back
+        stream.write(`\u001b[?7l${colour("cyan", frames[frame] ?? "")} ${colour("dim", head)}${names}${colour("dim", rest)}\u001b[?7h`);
         shown = true;
     };
     const timer = setInterval(draw, 120);
@@ -124,18 +138,19 @@ function redrawn(stream: NodeJS.WriteStream): Progress {
     return {
         event(event) {
             const name = BEGINS[event.kind]?.(data(event), event);
-            if (name !== undefined) open.set(event.path, { name, since: Date.now(), path: event.path });
+            if (name !== undefined) open.set(event.path, { name, since: Date.now(), outer: OUTER.has(event.kind) });
             if (event.kind === "ask.decided" || event.kind === "input.given") paused = false;
             if (ENDS[event.kind]) {
                 if (open.delete(event.path)) finished++;
                 if (event.kind === "generate.ended") tail = "";
             }
-            if (event.kind === "model.ended" || event.kind === "generate.attempt")
-                used += event.kind === "generate.attempt" ? tokens(event) : 0;
+            if (event.kind === "generate.attempt") used += tokens(event);
         },
         part(_path, part) {
-            if (part !== null && typeof part === "object" && !Array.isArray(part) && typeof part["delta"] === "string")
-                tail = plain((tail + part["delta"]).replace(/\s+/g, " ")).slice(-60);
+            if (part === null || typeof part !== "object" || Array.isArray(part)) return;
+            // What was shown before another try began is taken back.
+            if (part["type"] === "restart") tail = "";
+            if (typeof part["delta"] === "string") tail = plainLine(tail + part["delta"]).slice(-60);
         },
         pause() {
             paused = true;

@@ -6,12 +6,12 @@
  */
 import { closeSync, openSync, statSync, writeSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { ledgerPath, type LoadOptions, type RunHandle, type RunResult } from "@remit/host";
+import { ledgerPath, type LoadOptions, parseModelUri, type RunHandle, type RunResult } from "@remit/host";
 import type { Json } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
-import { dollars, milliseconds, whole } from "./amounts.ts";
+import { atLeastOne, dollars, milliseconds, whole } from "./amounts.ts";
 import { showFailure } from "./failure.ts";
-import { count, duration, EXIT, paint, plain, printJson, say, UsageError } from "./io.ts";
+import { count, counted, duration, EXIT, paint, plainLine, printJson, safeJson, say, sayProse, UsageError } from "./io.ts";
 import { type Progress, progress, silent } from "./progress.ts";
 
 export interface Watch {
@@ -61,7 +61,7 @@ export function watched(options: Options): Watch {
 }
 
 function jsonLines(): Progress {
-    return { ...silent, event: (event) => say(JSON.stringify({ event })) };
+    return { ...silent, event: (event) => say(safeJson({ event })) };
 }
 
 export function loadOptions(options: Options, watch: Watch): LoadOptions {
@@ -76,7 +76,7 @@ export function loadOptions(options: Options, watch: Watch): LoadOptions {
         ...hostOptions(options),
         ledger: ledgerPath(options["ledger"] as string | undefined),
         limits,
-        concurrency: Math.max(1, whole(String(options["concurrency"] ?? "4"), "--concurrency")),
+        concurrency: atLeastOne(whole(String(options["concurrency"] ?? "4"), "--concurrency"), "--concurrency"),
         interactive: true,
         on: handlers(options, watch),
     };
@@ -84,16 +84,30 @@ export function loadOptions(options: Options, watch: Watch): LoadOptions {
 
 /** Options that say how effects are performed, for `run` and `resume` alike. */
 export function hostOptions(options: Options): Pick<LoadOptions, "model" | "workspace" | "trust" | "record"> {
+    const model = options["model"] === undefined ? undefined : modelNamed(String(options["model"]), "--model");
+    // what the environment names is looked at here and used by the host
+    const variable = process.env["REMIT_MODEL"]?.trim();
+    if (model === undefined && variable) modelNamed(variable, "REMIT_MODEL");
     return {
-        ...(options["model"] === undefined ? {} : { model: String(options["model"]) }),
+        ...(model === undefined ? {} : { model }),
         ...(options["workspace"] === undefined ? {} : { workspace: folder(String(options["workspace"]), "--workspace") }),
         ...(options["trust"] ? { trust: true } : {}),
         ...(options["record"] === undefined ? {} : { record: writable(String(options["record"]), "--record") }),
     };
 }
 
+/** The URI of a model, and the file it names: what only the first turn would find wrong is said now. */
+function modelNamed(uri: string, option: string): string {
+    const found = parseModelUri(uri);
+    if (!found.ok) throw new UsageError(`${option}: ${found.message}`, found.hint);
+    const { kind } = found.uri;
+    if ((kind === "scripted" || kind === "recorded") && !statSync(found.uri.path, { throwIfNoEntry: false })?.isFile())
+        throw new UsageError(`${option}: there is no file ${found.uri.path}`);
+    return uri;
+}
+
 /** A folder that is there: what a tool would only find missing later is said now. */
-function folder(path: string, option: string): string {
+export function folder(path: string, option: string): string {
     const found = statSync(path, { throwIfNoEntry: false });
     if (found === undefined) throw new UsageError(`${option}: there is no folder ${path}`);
     if (!found.isDirectory()) throw new UsageError(`${option}: ${path} is not a folder`);
@@ -144,7 +158,7 @@ export async function finish(
     if (!options["quiet"] && !options["json"]) {
         summary(result, Date.now() - watch.begun);
         // which model answered, and the one line that puts a better one in its place
-        for (const text of new Set(options.answered?.().map((one) => one.text))) say(plain(text));
+        for (const text of new Set(options.answered?.().map((one) => one.text))) sayProse(plainLine(text));
     }
     if (result.ok) {
         printJson(result.value, options["json"] === true);
@@ -162,8 +176,8 @@ function summary(result: RunResult<Json>, took: number): void {
         `run ${result.run}`,
         result.status,
         duration(took),
-        `${count(result.steps)} steps`,
-        `${result.effects} effects`,
+        counted(result.steps, "step"),
+        counted(result.effects, "effect"),
         ...(tokens ? [`${count(tokens)} tokens`] : []),
         ...(result.usage.usd === undefined || result.usage.usd === 0 ? [] : [`$${result.usage.usd.toFixed(4)}`]),
     ];

@@ -34,7 +34,9 @@ export {
     validateFunc,
     validateProgram,
 } from "./form/validate.ts";
+export { plain, plainColumns, plainLine, safeJson } from "./text/plain.ts";
 export * from "./text/source.ts";
+export { withArticle } from "./text/words.ts";
 export { SYNTAX_CODES } from "./syntax/codes.ts";
 export { parse } from "./syntax/parse/parse.ts";
 export { isName, isPlainName } from "./syntax/print/flat.ts";

@@ -23,7 +23,7 @@ function result(name, op) {
     }
     if (op === "==" || op === "!=") {
         return [
-            `if (typeof a !== "object" && typeof b !== "object") return a ${op}= b;`,
+            `if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a ${op}= b;`,
             `return equals(f[0], a, b, ${op === "=="}, at);`,
         ];
     }
@@ -46,7 +46,7 @@ out.push(`/**
  * expression); sharing them through a parameter costs a factor of two to three.
  */
 import type { Site } from "@remit/language";
-import { concat, equals, numeric, plus } from "../value/operators.ts";
+import { concat, equals, LONG, numeric, plus } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
 import type { Code, Operand, Step } from "./code.ts";
 `);

@@ -4,7 +4,7 @@ import { checkFile } from "@remit/host";
 import { applyFixes, type Diagnostic, type Fix, type Source, source } from "@remit/language";
 import { showDiagnostics } from "../diagnostics.ts";
 import { eachFile } from "../files.ts";
-import { EXIT, paint, printJson, say } from "../io.ts";
+import { counted, EXIT, paint, printJson, say } from "../io.ts";
 
 export default async function check(args: string[], options: Record<string, unknown>): Promise<number> {
     const found = new Map<string, Diagnostic>();
@@ -22,7 +22,7 @@ export default async function check(args: string[], options: Record<string, unkn
                 fixed += fixes.length;
             }
             if (fixed > 0) {
-                say(`${fixed} ${fixed === 1 ? "fix" : "fixes"} applied`);
+                say(`${counted(fixed, "fix", "fixes")} applied`);
                 checked = await checkFile(file);
             }
         }
@@ -39,15 +39,8 @@ export default async function check(args: string[], options: Record<string, unkn
     }
     showDiagnostics(all, sources, { notes: true });
     const colour = paint(process.stderr);
-    const counted = [
-        ...(errors ? [`${errors} ${errors === 1 ? "error" : "errors"}`] : []),
-        ...(warnings ? [`${warnings} ${warnings === 1 ? "warning" : "warnings"}`] : []),
-    ];
+    const sums = [...(errors ? [counted(errors, "error")] : []), ...(warnings ? [counted(warnings, "warning")] : [])].join(", ");
     if (unread && errors === 0) return EXIT.failed;
-    say(
-        errors === 0
-            ? colour("green", counted.length ? `no errors, ${counted.join(", ")}` : "no errors")
-            : colour("red", counted.join(", ")),
-    );
+    say(errors === 0 ? colour("green", sums ? `no errors, ${sums}` : "no errors") : colour("red", sums));
     return errors > 0 || unread ? EXIT.failed : EXIT.ok;
 }

@@ -1,7 +1,7 @@
 /** `remit cost`: tokens and money of runs, by model and by place. */
 import { costOf } from "@remit/machine";
 import type { Json } from "@remit/language";
-import { EXIT, count, paint, plain, print, printJson, say, table } from "../io.ts";
+import { EXIT, count, counted, paint, plain, print, printJson, say, table } from "../io.ts";
 import { openForReading } from "../ledger.ts";
 
 export default async function cost(args: string[], options: Record<string, unknown>): Promise<number> {
@@ -27,7 +27,7 @@ export default async function cost(args: string[], options: Record<string, unkno
                 const rows = one.rows.map((row) => [
                     `  ${plain(row.model)}`,
                     plain(row.where),
-                    `${row.turns} turns`,
+                    counted(row.turns, "turn"),
                     `${count(row.input)} in`,
                     row.cached ? `${count(row.cached)} cached` : "",
                     `${count(row.output)} out`,

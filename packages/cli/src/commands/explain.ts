@@ -4,7 +4,7 @@ import { checkFile } from "@remit/host";
 import { type PromptSurface, promptSurfaces, source } from "@remit/language";
 import { explainRun, explainText } from "@remit/machine";
 import { showDiagnostics } from "../diagnostics.ts";
-import { EXIT, paint, plain, print, printJson, say } from "../io.ts";
+import { EXIT, paint, plain, plainLine, print, printJson, say } from "../io.ts";
 import { openRun } from "../ledger.ts";
 
 export default async function explain(args: string[], options: Record<string, unknown>): Promise<number> {
@@ -33,9 +33,9 @@ function nameOf(surface: PromptSurface): string {
 
 function surfaceText(one: PromptSurface, index: number): string {
     const colour = paint(process.stdout);
-    const row = (name: string, text: string): string => `  ${colour("dim", name.padEnd(12))} ${plain(text)}`;
+    const row = (name: string, text: string): string => `  ${colour("dim", name.padEnd(12))} ${plainLine(text)}`;
     const lines = [
-        `${colour("bold", `${index + 1}. ${nameOf(one)}`)}  ${one.site.file}:${one.site.line}:${one.site.column}`,
+        `${colour("bold", `${index + 1}. ${plainLine(nameOf(one))}`)}  ${plain(one.site.file)}:${one.site.line}:${one.site.column}`,
         row("model", one.model ?? "none in scope"),
         row("identity", `You are ${one.role ?? "…"}. ${one.description ?? ""}`),
     ];

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { applyFixes, format, parse, printForm, source, validateProgram } from "@remit/language";
 import { showDiagnostics } from "../diagnostics.ts";
-import { EXIT, plain, print, say, UsageError } from "../io.ts";
+import { EXIT, plain, printText, say, UsageError } from "../io.ts";
 import { eachFile } from "../files.ts";
 import { readText } from "../text.ts";
 
@@ -12,7 +12,7 @@ export default async function fmt(args: string[], options: Record<string, unknow
     const unread = await eachFile(args, (file) => {
         const before = readText(file);
         if (file.endsWith(".json")) {
-            print(fromForm(before, file));
+            printText(fromForm(before, file));
             return;
         }
         const after = formatted(before, file, options["fix"] === true);
@@ -27,7 +27,7 @@ export default async function fmt(args: string[], options: Record<string, unknow
                 writeFileSync(file, after);
                 say(`${plain(file)}: formatted`);
             }
-        } else print(after);
+        } else printText(after);
     });
     return failed || unread ? EXIT.failed : EXIT.ok;
 }

@@ -2,28 +2,42 @@
 export const PROJECT: readonly { readonly path: string; readonly text: string }[] = [
     {
         path: "main.remit",
-        text: `// Sorts the messages of a mailbox into the team that should answer them.
+        text: `// Finds out which order each message of a mailbox is about.
 // Run: remit run main.remit --input @input.json
 import llm Model from "local:"
 import tool Files from "file://workspace"
 
-shape Routed { team: "billing" | "technical" | "sales" }
+shape Copied { order_number: string }
 
-main agent Router {
+main agent Desk {
     model Model
-    role "a support dispatcher"
-    description "Decides which team answers a message. billing: invoices, payments, refunds. technical: errors, crashes, logins. sales: prices, offers, new customers."
+    role "a helpful assistant"
+    description "You copy facts from a text exactly as they are written."
 
-    func route(message: string) {
-        use message max 600 as "message"
-        generate({ input: "Which team answers this message?", attempts: 2 }) -> Routed
+    func copied(message: string) {
+        use message max 600 as "text"
+        generate({
+            input: "Copy the order number.",
+            attempts: 2,
+            max_output: 24,
+            temperature: 0
+        }) -> Copied
+    }
+
+    // A model may be wrong: a number that does not stand in the message is none.
+    func order_of(message: string) {
+        number = copied(message).order_number
+        if number != "" and message.contains(number) {
+            return number
+        }
+        none
     }
 
     main func(input { mailbox: string }) {
         text = Files.read({ path: input.mailbox }).content
         messages = text.split("\\n---\\n").map((m) => m.trim()).filter((m) => m != "")
         parallel for message in messages max 50 {
-            { team: route(message).team, message: message.slice(0, 60) }
+            { order: order_of(message), message: message.slice(0, 60) }
         }
     }
 }
@@ -31,11 +45,11 @@ main agent Router {
     },
     {
         path: "mailbox.txt",
-        text: `I was charged twice for my May invoice. Please refund one of them.
+        text: `I was charged twice for order A-1042. Please refund one of them.
 ---
-The app crashes with an error every time I log in.
+Hello, my order B-2077 has not arrived yet. When will it come? Ben
 ---
-What would 200 licences cost us per year?
+Do you also have the blue lamp with a longer cable?
 `,
     },
     { path: "input.json", text: '{ "mailbox": "mailbox.txt" }\n' },

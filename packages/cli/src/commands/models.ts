@@ -1,13 +1,13 @@
 /** `remit models`: what is configured, what answers, why not, and which one would be used. */
-import { resolve } from "node:path";
 import { type Config, createModels, loadConfig, resolveSecret, untrusted } from "@remit/host";
 import type { Json } from "@remit/language";
 import { EXIT, paint, plain, print, printJson, say, table } from "../io.ts";
+import { folder } from "../running.ts";
 
 export default async function models(_args: string[], options: Record<string, unknown>): Promise<number> {
-    const folder = resolve(String(options["workspace"] ?? "."));
-    const config = loadConfig({ from: folder, workspace: folder });
-    const made = createModels({ folder });
+    const at = options["workspace"] === undefined ? process.cwd() : folder(String(options["workspace"]), "--workspace");
+    const config = loadConfig({ from: at, folder: at });
+    const made = createModels({ folder: at });
     try {
         const listed = [...configured(config), ...(await made.list())];
         const chosen = await made.choose(null);

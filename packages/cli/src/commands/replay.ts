@@ -1,7 +1,7 @@
 /** `remit replay`: the same run from its record. Nothing is performed; the record must come out equal. */
 import { openLedger } from "@remit/host";
 import type { Json } from "@remit/language";
-import { EXIT, paint, plain, print, printJson } from "../io.ts";
+import { counted, EXIT, paint, plain, print, printJson } from "../io.ts";
 
 export default async function replay(args: string[], options: Record<string, unknown>): Promise<number> {
     const ledger = await openLedger(options["ledger"] as string | undefined);
@@ -13,7 +13,7 @@ export default async function replay(args: string[], options: Record<string, unk
             return found.equal ? EXIT.ok : EXIT.failed;
         }
         const colour = paint(process.stdout);
-        const sizes = `${found.steps.replayed} steps, ${found.events.replayed} events, ${found.outcomes} outcomes from the ledger`;
+        const sizes = `${counted(found.steps.replayed, "step")}, ${counted(found.events.replayed, "event")}, ${counted(found.outcomes, "outcome")} from the ledger`;
         if (found.equal) print(`${run.id}: ${colour("green", "equal")}: ${sizes}; nothing was performed`);
         else {
             print(`${run.id}: ${colour("red", "DIFFERENT")}: ${sizes}`);

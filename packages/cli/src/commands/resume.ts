@@ -1,7 +1,7 @@
 /** `remit resume`: goes on with a run that was interrupted, stopped, or waits for an answer. */
 import { LedgerError, openLedger, type UnknownAnswer } from "@remit/host";
 import type { Json } from "@remit/language";
-import { EXIT, say, UsageError } from "../io.ts";
+import { UsageError } from "../io.ts";
 import { finish, handlers, hostOptions, watched } from "../running.ts";
 
 export default async function resume(args: string[], options: Record<string, unknown>): Promise<number> {
@@ -28,8 +28,7 @@ export default async function resume(args: string[], options: Record<string, unk
         return await finish(handle, watch, { ...options, root: info.root || process.cwd() });
     } catch (error) {
         if (error instanceof LedgerError && error.code === "finished") {
-            say(`${error.message}. ${error.hint}`);
-            return EXIT.usage;
+            throw new UsageError(error.message, "remit trace shows it, remit replay repeats it");
         }
         throw error;
     } finally {

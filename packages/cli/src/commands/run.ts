@@ -1,9 +1,9 @@
 /** `remit run`: a program from its file to its value. */
 import { dirname, resolve } from "node:path";
-import { load, type Unperformed } from "@remit/host";
+import { load, RemitError, type Unperformed } from "@remit/host";
 import type { Json } from "@remit/language";
 import { showDiagnostics } from "../diagnostics.ts";
-import { EXIT, plain, say, UsageError } from "../io.ts";
+import { plainLine, safeJson, say, UsageError } from "../io.ts";
 import { finish, loadOptions, watched } from "../running.ts";
 import { decoded, readText } from "../text.ts";
 
@@ -33,7 +33,7 @@ export default async function run(args: string[], given: Record<string, unknown>
         showDiagnostics(program.diagnostics, sourcesOf(program.root, program.diagnostics), { json: options["json"] === true });
     }
     try {
-        const handle = program.run(input, { signal: watch.signal });
+        const handle = begun(() => program.run(input, { signal: watch.signal }));
         const code = await finish(handle, watch, {
             ...options,
             root: program.root || dirname(resolve(file)),
@@ -47,16 +47,26 @@ export default async function run(args: string[], given: Record<string, unknown>
     }
 }
 
+/** What cannot begin is not in the program: an entry, a candidate. */
+function begun<T>(begin: () => T): T {
+    try {
+        return begin();
+    } catch (error) {
+        if (error instanceof RemitError && error.kind === "value") throw new UsageError(error.failure.message, error.hint);
+        throw error;
+    }
+}
+
 /** What a dry run did not do, on standard error. */
 function showUnperformed(calls: readonly Unperformed[], json: boolean): void {
     if (json) {
-        say(JSON.stringify({ unperformed: calls }));
+        say(safeJson({ unperformed: calls }));
         return;
     }
     say(calls.length === 0 ? "Nothing was left unperformed." : "Not performed:");
     for (const { path, call, args } of calls) {
-        const text = args.map((one) => JSON.stringify(one)).join(", ");
-        say(plain(`  ${call}(${text.length > 200 ? `${text.slice(0, 200)}…` : text})  ${path}`));
+        const text = args.map((one) => safeJson(one)).join(", ");
+        say(plainLine(`  ${call}(${text.length > 200 ? `${text.slice(0, 200)}…` : text})  ${path}`));
     }
 }
 

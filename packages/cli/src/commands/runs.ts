@@ -1,7 +1,7 @@
 /** `remit runs`: what the ledger holds, newest first. */
 import type { RunInfo } from "@remit/host";
-import { whole } from "../amounts.ts";
-import { EXIT, UsageError, count, duration, paint, plain, print, printJson, say, table } from "../io.ts";
+import { atLeastOne, whole } from "../amounts.ts";
+import { EXIT, count, duration, paint, plainLine, print, printJson, say, table } from "../io.ts";
 import { openForReading } from "../ledger.ts";
 
 /** The word shown for a run's state: a run whose process is gone is interrupted, whatever it was doing. */
@@ -10,8 +10,7 @@ export function stateOf(run: RunInfo): string {
 }
 
 export default async function runs(_args: string[], options: Record<string, unknown>): Promise<number> {
-    const limit = whole(String(options["limit"] ?? "20"), "--limit");
-    if (limit === 0) throw new UsageError("--limit takes a number above 0");
+    const limit = atLeastOne(whole(String(options["limit"] ?? "20"), "--limit"), "--limit");
     const store = await openForReading(options);
     if (store === null) {
         say("No runs yet: `remit run FILE` makes the first one.");
@@ -43,7 +42,7 @@ export default async function runs(_args: string[], options: Record<string, unkn
                 String(run.effects),
                 tokens ? count(tokens) : "",
                 cost,
-                plain(run.file).replace(/\s/g, " "),
+                plainLine(run.file),
             ];
         });
         const text = table(rows, ["RUN", "STARTED (UTC)", "STATE", "TOOK", "EFFECTS", "TOKENS", "COST", "PROGRAM"]);

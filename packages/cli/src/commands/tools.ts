@@ -1,14 +1,23 @@
 /** `remit tools`: what a project, or a program, can reach; which methods only read; and why not, where not. */
-import { dirname, resolve } from "node:path";
-import { checkFile, createTools, loadConfig } from "@remit/host";
+import { resolve } from "node:path";
+import { checkFile, createTools, findRoot, loadConfig } from "@remit/host";
 import type { Json } from "@remit/language";
 import { EXIT, paint, plain, print, printJson, say } from "../io.ts";
+import { folder } from "../running.ts";
 
 export default async function tools(args: string[], options: Record<string, unknown>): Promise<number> {
-    const workspace = resolve(String(options["workspace"] ?? "."));
+    const named = options["workspace"] === undefined ? undefined : folder(String(options["workspace"]), "--workspace");
     const file = args[0] === undefined ? undefined : resolve(args[0]);
-    const config = loadConfig({ from: file ?? workspace, workspace, ...(options["trust"] ? { trust: true } : {}) });
-    const made = createTools(config, { workspace, ...(file === undefined ? {} : { root: dirname(file) }) });
+    const config = loadConfig({
+        from: file ?? named ?? process.cwd(),
+        folder: process.cwd(),
+        ...(named === undefined ? {} : { workspace: named }),
+        ...(options["trust"] ? { trust: true } : {}),
+    });
+    const made = createTools(config, {
+        workspace: named ?? config.workspace ?? process.cwd(),
+        ...(file === undefined ? {} : { root: findRoot(file) }),
+    });
     try {
         const listed = await made.list(file === undefined ? undefined : await importsOf(file));
         if (options["json"]) {

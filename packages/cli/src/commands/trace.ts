@@ -2,7 +2,7 @@
 import type { LedgerStore } from "@remit/host";
 import type { LedgerEvent } from "@remit/machine";
 import { otlp, traceText } from "@remit/machine";
-import { EXIT, paint, plain, print, say, UsageError } from "../io.ts";
+import { counted, EXIT, paint, plain, plainLine, print, safeJson, say, UsageError } from "../io.ts";
 import { openForReading, openRun } from "../ledger.ts";
 
 export default async function trace(args: string[], options: Record<string, unknown>): Promise<number> {
@@ -13,7 +13,7 @@ export default async function trace(args: string[], options: Record<string, unkn
     try {
         if (options["follow"]) return await follow(store, run.id, options);
         if (options["ndjson"]) {
-            for (const event of store.events(run.id)) await write(`${JSON.stringify(event)}\n`);
+            for (const event of store.events(run.id)) await write(`${safeJson(event)}\n`);
             return EXIT.ok;
         }
         const events = [...store.events(run.id)];
@@ -45,7 +45,7 @@ async function verify(id: string | undefined, options: Record<string, unknown>):
             const anchor = { yes: "anchored", behind: "the last events are not anchored yet", no: "this file has no anchor for the run" }[
                 found.anchored
             ];
-            if (found.ok) print(`${run.id}: ${colour("green", "sound")}, ${found.events} events, ${anchor}`);
+            if (found.ok) print(`${run.id}: ${colour("green", "sound")}, ${counted(found.events, "event")}, ${anchor}`);
             else {
                 sound = false;
                 const problem = found.problem;
@@ -70,10 +70,10 @@ async function follow(store: LedgerStore, id: string, options: Record<string, un
     for (;;) {
         for (const event of store.events(id, next)) {
             next = event.seq + 1;
-            if (options["ndjson"]) await write(`${JSON.stringify(event)}\n`);
+            if (options["ndjson"]) await write(`${safeJson(event)}\n`);
             else
                 await write(
-                    `${event.time.slice(11, 23)} ${depth(event.path)}${event.kind} ${plain(event.path.split("/").at(-1) ?? event.path)}\n`,
+                    `${plainLine(event.time.slice(11, 23))} ${depth(event.path)}${plainLine(event.kind)} ${plainLine(event.path.split("/").at(-1) ?? event.path)}\n`,
                 );
         }
         const run = store.run(id);
@@ -87,7 +87,7 @@ async function follow(store: LedgerStore, id: string, options: Record<string, un
 }
 
 async function otel(events: LedgerEvent[], options: Record<string, unknown>): Promise<number> {
-    const body = JSON.stringify(otlp(events, { content: options["content"] === true }));
+    const body = safeJson(otlp(events, { content: options["content"] === true }));
     if (options["otel"] === true) {
         print(body);
         return EXIT.ok;

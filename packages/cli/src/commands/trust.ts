@@ -1,11 +1,11 @@
 /** `remit trust`: whether a project's configuration may start commands, load modules and choose models. */
 import { resolve } from "node:path";
 import { distrust, loadConfig, trust as trustNow, trustState } from "@remit/host";
-import { EXIT, paint, plain, print, say, UsageError } from "../io.ts";
+import { EXIT, paint, plain, print, safeJson, say, UsageError } from "../io.ts";
 
 export default async function trust(args: string[], options: Record<string, unknown>): Promise<number> {
     const folder = resolve(args[0] ?? ".");
-    const { files } = loadConfig({ from: folder, workspace: folder });
+    const { files } = loadConfig({ from: folder, folder });
     // what counts only with trust; the person's own configuration needs none
     const asking = files.filter((file) => file.needs.length > 0);
     if (asking.length === 0) {
@@ -15,19 +15,22 @@ export default async function trust(args: string[], options: Record<string, unkn
     const colour = paint(process.stdout);
     for (const file of asking) {
         print(`${plain(file.path)}: ${file.needs.map(plain).join(", ")}`);
-        for (const [name, server] of Object.entries(file.content.mcpServers ?? {}))
-            print(`  starts ${plain(name)}: ${plain(JSON.stringify(server))}`);
+        for (const [name, server] of Object.entries(file.content.mcpServers ?? {})) print(`  starts ${plain(name)}: ${safeJson(server)}`);
         if (options["show"]) print(`  ${trustState(file.path).state}`);
         else if (options["revoke"]) print(distrust(file.path) ? "  no longer trusted" : "  was not trusted");
         else {
-            if (process.stdin.isTTY === true && process.stderr.isTTY === true) {
-                const { confirm, isCancel } = await import("@clack/prompts");
-                const yes = await confirm({ message: `Trust ${plain(file.path)} as it is now?`, output: process.stderr });
-                if (isCancel(yes) || !yes) throw new UsageError("not trusted");
-            }
+            if (options["yes"] !== true && !(await agreed(file.path))) throw new UsageError("not trusted");
             trustNow(file.path, process.env, file.trust);
             print(`  ${colour("green", "trusted")} as it is now; a change of the file ends it`);
         }
     }
     return EXIT.ok;
+}
+
+async function agreed(path: string): Promise<boolean> {
+    if (process.stdin.isTTY !== true || process.stderr.isTTY !== true)
+        throw new UsageError("nobody is here to be asked, so nothing is trusted", "read what the file wants, then: remit trust --yes");
+    const { confirm, isCancel } = await import("@clack/prompts");
+    const yes = await confirm({ message: `Trust ${plain(path)} as it is now?`, initialValue: false, output: process.stderr });
+    return !isCancel(yes) && yes;
 }

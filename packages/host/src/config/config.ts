@@ -3,14 +3,15 @@
  *
  * Boundary: reads files and environment; performs nothing. Models, prices and servers are used elsewhere.
  *
- * C3: of a project's file that is not trusted only `limits` and a `workspace` inside its folder count; all else is in `withheld` (T1 in `trust.ts`).
+ * C3: of a project's file that is not trusted only `limits`, `rates` and a `workspace` inside its folder count; all else is in `withheld` (T1 in `trust.ts`).
  * C4: the bytes that were hashed for trust are the bytes that are read as JSON.
  *
  * Files, the first that names something wins: `remit.json` upward from the program; `remit.json`, `agentscript.mcp.json`, `agentscript.npm.json`
- * in the workspace; `remit.json` in the user's configuration folder, which needs no trust.
+ * in the workspace; `remit.json` in the user's configuration folder, which needs no trust. The workspace is the one the caller names, else the one
+ * that the first of these files names which names any, else the caller's folder.
  */
 import { readFileSync, realpathSync, statSync } from "node:fs";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Json } from "@remit/language";
 import { configFolder, type Environment } from "../ledger/place.ts";
 import { ConfigError, checkJson, type Keys, type Problem } from "./check.ts";
@@ -18,6 +19,7 @@ import {
     AGENTSCRIPT_MCP_KEYS,
     AGENTSCRIPT_NPM_KEYS,
     type ModelConfig,
+    type ModelRate,
     NEEDS_TRUST,
     type NpmAllow,
     type Price,
@@ -53,6 +55,8 @@ export interface Config {
     readonly limits: { readonly [name: string]: number };
     readonly models: { readonly [name: string]: From<ModelConfig> };
     readonly prices: { readonly [model: string]: Price };
+    /** By host or provider; of several files the lowest. */
+    readonly rates: { readonly [hostOrProvider: string]: ModelRate };
     readonly servers: { readonly [name: string]: From<ServerConfig> };
     readonly node: ReadonlySet<string>;
     readonly npm: { readonly [name: string]: From<NpmAllow> };
@@ -71,7 +75,10 @@ export interface Config {
 export interface ConfigOptions {
     /** Absolute path of the program's file, or of the folder where the search upward begins. */
     readonly from?: string;
+    /** Absolute; in place of any that a file names. */
     readonly workspace?: string;
+    /** Absolute; the workspace where nobody names one. */
+    readonly folder?: string;
     readonly env?: Environment;
     /** The person trusts what is found for this time. `REMIT_TRUST=1` says the same. */
     readonly trust?: boolean;
@@ -83,30 +90,37 @@ const MAX_CONFIG = 1024 * 1024;
 export function loadConfig(options: ConfigOptions = {}): Config {
     const env = options.env ?? process.env;
     const always = options.trust === true || env.REMIT_TRUST === "1";
-    const places: { path: string; keys: Keys; own?: true }[] = [];
-    const upward = options.from === undefined ? null : findUpward(options.from);
-    if (upward !== null) places.push({ path: upward, keys: REMIT_KEYS });
-    if (options.workspace !== undefined)
-        places.push(
-            { path: join(options.workspace, "remit.json"), keys: REMIT_KEYS },
-            { path: join(options.workspace, "agentscript.mcp.json"), keys: AGENTSCRIPT_MCP_KEYS },
-            { path: join(options.workspace, "agentscript.npm.json"), keys: AGENTSCRIPT_NPM_KEYS },
-        );
-    places.push({ path: join(configFolder(env), "remit.json"), keys: REMIT_KEYS, own: true });
-
     const problems: Problem[] = [];
-    const files: ConfigFile[] = [];
+    const found: ConfigFile[] = [];
     const tried = new Set<string>();
-    for (const { path, keys, own } of places) {
+    const read = (path: string, keys: Keys, trusted: boolean): void => {
         // the project's folder is often the workspace too: its file is read, and complained about, once
-        if (tried.has(path)) continue;
-        tried.add(path);
-        const file = readConfig(path, keys, env, always || own === true, problems);
-        if (file !== null && !files.some((known) => known.path === file.path)) files.push(file);
-    }
-    const workspace = workspaceOf(files, problems);
+        const place = join(realpathOr(dirname(path)), basename(path));
+        if (tried.has(place)) return;
+        tried.add(place);
+        const file = readConfig(path, keys, env, trusted, problems);
+        if (file !== null && !found.some((known) => known.path === file.path)) found.push(file);
+    };
+    const readWorkspace = (folder: string): void => {
+        read(join(folder, "remit.json"), REMIT_KEYS, always);
+        read(join(folder, "agentscript.mcp.json"), AGENTSCRIPT_MCP_KEYS, always);
+        read(join(folder, "agentscript.npm.json"), AGENTSCRIPT_NPM_KEYS, always);
+    };
+
+    const upward = options.from === undefined ? null : findUpward(options.from);
+    if (upward !== null) read(upward, REMIT_KEYS, always);
+    const before = found.length;
+    read(join(configFolder(env), "remit.json"), REMIT_KEYS, true);
+    const own = found.splice(before);
+    const folder = options.workspace ?? workspaceOf([...found, ...own], []) ?? options.folder;
+    if (folder !== undefined) readWorkspace(folder);
+    const files = (): ConfigFile[] => [...found, ...own];
+    // a file of the caller's folder may name another folder
+    const other = options.workspace === undefined ? workspaceOf(files(), []) : null;
+    if (other !== null) readWorkspace(other);
+    const workspace = workspaceOf(files(), problems);
     if (problems.length > 0) throw new ConfigError(problems);
-    return { files, workspace, ...merged(files) };
+    return { files: files(), workspace, ...merged(files()) };
 }
 
 /** A configuration that says nothing. */
@@ -176,10 +190,20 @@ function workspaceOf(files: readonly ConfigFile[], problems: Problem[]): string 
     return inside || file.trusted ? real : problem("is outside the folder of the file, which takes trust: `remit trust`, or --trust");
 }
 
+function lower(one: ModelRate | undefined, two: ModelRate): ModelRate {
+    if (one === undefined) return two;
+    const least = (key: keyof ModelRate): ModelRate => {
+        const said = [one[key], two[key]].filter((limit) => limit !== undefined);
+        return said.length === 0 ? {} : { [key]: Math.min(...said) };
+    };
+    return { ...least("requestsPerMinute"), ...least("tokensPerMinute") };
+}
+
 function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace"> {
     const limits: { [name: string]: number } = Object.create(null);
     const models: { [name: string]: From<ModelConfig> } = Object.create(null);
     const prices: { [name: string]: Price } = Object.create(null);
+    const rates: { [name: string]: ModelRate } = Object.create(null);
     const servers: { [name: string]: From<ServerConfig> } = Object.create(null);
     const npm: { [name: string]: From<NpmAllow> } = Object.create(null);
     const secrets: { [name: string]: From<{ readonly origins: readonly string[] }> } = Object.create(null);
@@ -191,6 +215,7 @@ function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace
     for (const file of files) {
         const { content } = file;
         for (const [name, limit] of Object.entries(content.limits ?? {})) limits[name] = Math.min(limits[name] ?? limit, limit);
+        for (const [name, rate] of Object.entries(content.rates ?? {})) rates[name] = lower(rates[name], rate);
         const says: readonly Said[] = [
             ...each(content.models, "model", models, (said) => ({ ...said, file })),
             ...each(content.prices, "price", prices, (said) => said),
@@ -211,7 +236,7 @@ function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace
             else if (!withheld.has(`${kind}:${name}`)) withheld.set(`${kind}:${kind === "node" ? name.replace(/^node:/, "") : name}`, file);
         }
     }
-    return { limits, models, prices, servers, npm, secrets, node, local, privateOrigins, plainEnv, withheld };
+    return { limits, models, prices, rates, servers, npm, secrets, node, local, privateOrigins, plainEnv, withheld };
 }
 
 /** Kind, name, and what to do if it counts. */
@@ -237,6 +262,10 @@ function all(list: readonly string[] | undefined, kind: string, use: (name: stri
 }
 function originOf(text: string): string {
     return URL.canParse(text) ? new URL(text).origin : text;
+}
+
+function realpathOr(path: string): string {
+    return statSync(path, { throwIfNoEntry: false }) === undefined ? path : realpathSync(path);
 }
 
 /** A path as a person would write it from here. */

@@ -48,6 +48,13 @@ const price: Rule = {
     is: "object",
     keys: { input: { is: "number", needed: true } as Rule, cached: { is: "number" }, output: { is: "number", needed: true } as Rule },
 };
+const rate: Rule = {
+    is: "object",
+    keys: {
+        requestsPerMinute: { is: "number", min: 1, whole: true },
+        tokensPerMinute: { is: "number", min: 1, whole: true },
+    },
+};
 const model: Rule = {
     is: "object",
     keys: {
@@ -77,6 +84,7 @@ export const REMIT_KEYS: Keys = {
     },
     models: { is: "map", of: model },
     prices: { is: "map", of: price },
+    rates: { is: "map", of: rate },
     mcpServers: servers,
     allow: { is: "object", keys: { node: texts, npm, local: texts } },
     http: { is: "object", keys: { private: { is: "list", of: origin } } },
@@ -90,7 +98,7 @@ export const AGENTSCRIPT_NPM_KEYS: Keys = { allow: { is: "object", keys: { node:
 
 /**
  * Keys that start commands, load modules, read the environment, send credentials somewhere or say what something costs. In a project's file
- * they count only when the file is trusted. What is left, limits and a workspace inside the project's own folder, can only narrow.
+ * they count only when the file is trusted. What is left, limits, rates and a workspace inside the project's own folder, can only narrow.
  */
 export const NEEDS_TRUST: ReadonlySet<string> = new Set(["models", "prices", "mcpServers", "allow", "http", "env", "secrets"]);
 
@@ -137,11 +145,18 @@ export interface Price {
     readonly output: number;
 }
 
+/** How much a provider is asked in a minute. */
+export interface ModelRate {
+    readonly requestsPerMinute?: number;
+    readonly tokensPerMinute?: number;
+}
+
 export interface RemitFile {
     readonly workspace?: string;
     readonly limits?: { readonly [name: string]: number };
     readonly models?: { readonly [name: string]: ModelConfig };
     readonly prices?: { readonly [model: string]: Price };
+    readonly rates?: { readonly [hostOrProvider: string]: ModelRate };
     readonly mcpServers?: { readonly [name: string]: ServerConfig };
     readonly allow?: {
         readonly node?: readonly string[];

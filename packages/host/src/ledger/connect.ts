@@ -31,6 +31,9 @@ export function connect(path: string, options: SqliteOptions): DatabaseSync {
         readOnly: options.readOnly === true,
     });
     try {
+        // A file that came with somebody's project may hold code that runs at our writes, for ever if it likes.
+        if (db.prepare("SELECT 1 FROM sqlite_schema WHERE type IN ('trigger', 'view')").get() !== undefined)
+            throw new LedgerError("foreign", `${path} has triggers or views, as no Remit ledger has`);
         const { user_version: version } = db.prepare("PRAGMA user_version").get() as { user_version: number };
         if (version !== SCHEMA_VERSION) migrate(db, path);
         const { application_id: application } = db.prepare("PRAGMA application_id").get() as { application_id: number };

@@ -7,7 +7,7 @@
  * W2: the key never leaves this module's callers' memory: nothing else writes it, shows it or derives a file name from it.
  *
  * The ledger is, first found wins: what the caller names, `REMIT_LEDGER`, `.remit/ledger.db` below the nearest folder upward that holds a
- * `.remit` folder of the same owner, `$XDG_STATE_HOME/remit/ledger.db` (`~/.local/state`).
+ * `.remit` folder of the same owner in which it is no link, `$XDG_STATE_HOME/remit/ledger.db` (`~/.local/state`).
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -15,6 +15,7 @@ import {
     closeSync,
     existsSync,
     fsyncSync,
+    lstatSync,
     mkdirSync,
     openSync,
     readFileSync,
@@ -49,16 +50,21 @@ export function ledgerPath(named: string | undefined, env: Environment = process
     if (named !== undefined && named !== "") return resolve(from, named);
     if (env.REMIT_LEDGER !== undefined && env.REMIT_LEDGER !== "") return resolve(from, env.REMIT_LEDGER);
     for (let at = resolve(from); ; at = dirname(at)) {
-        if (ownFolder(join(at, ".remit"))) return join(at, ".remit", "ledger.db");
+        if (ownPlace(join(at, ".remit"))) return join(at, ".remit", "ledger.db");
         if (at === dirname(at)) break;
     }
     return join(stateFolder(env), "ledger.db");
 }
 
-/** A folder that belongs to this user: somebody else's `/tmp/.remit` must not attract our ledgers. */
-function ownFolder(path: string): boolean {
-    const stat = statSync(path, { throwIfNoEntry: false });
-    return stat?.isDirectory() === true && (process.getuid === undefined || stat.uid === process.getuid());
+/**
+ * A folder that belongs to this user, without links in the place of what is written there: neither somebody else's `/tmp/.remit` nor one that
+ * came with a cloned repository may lead our ledgers elsewhere.
+ */
+function ownPlace(path: string): boolean {
+    const look = (one: string) => lstatSync(one, { throwIfNoEntry: false });
+    const stat = look(path);
+    if (stat?.isDirectory() !== true || (process.getuid !== undefined && stat.uid !== process.getuid())) return false;
+    return ["ledger.db", "ledger.db.anchors"].every((name) => look(join(path, name))?.isFile() !== false);
 }
 
 /** Makes a folder, its parents too. A folder that was there keeps its mode: it may be the person's own. */

@@ -67,6 +67,8 @@ export function programTree(root: string, grants: readonly string[] = []): Progr
             if (!permitted(found)) return { ok: false, why: "outside", message: `${shown} is outside the program's tree ${real}` };
             const stat = statSync(found);
             if (stat.isDirectory()) return { ok: false, why: "folder", message: `${shown} is a folder` };
+            // A pipe would be waited for, and nothing could end that.
+            if (!stat.isFile()) return { ok: false, why: "unreadable", message: `${shown} is not a regular file` };
             if (stat.size > MAX_FILE)
                 return { ok: false, why: "too large", message: `${shown} has ${stat.size} bytes, at most ${MAX_FILE} can be imported` };
             let bytes: Buffer;

@@ -4,6 +4,8 @@
  * Boundary: one database file; what a query means is in `memory.ts`.
  *
  * Y4: several processes may use it at once: write-ahead log, and writers wait for one another.
+ * Y8: a file that came with somebody's project may hold code: one whose table of records is a view, or has triggers, is refused, because these
+ *     would run at our reads and writes, without an end if they like.
  */
 import { closeSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
@@ -15,6 +17,8 @@ const SCHEMA = `CREATE TABLE IF NOT EXISTS memory_records (
     namespace TEXT NOT NULL, id TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL,
     kind TEXT, text TEXT, record_json TEXT NOT NULL, PRIMARY KEY (namespace, id));
     CREATE INDEX IF NOT EXISTS memory_newest ON memory_records (namespace, created_at)`;
+const CODE = `SELECT 1 FROM sqlite_schema WHERE (type = 'trigger' AND tbl_name = 'memory_records' COLLATE NOCASE)
+    OR (type = 'view' AND name = 'memory_records' COLLATE NOCASE)`;
 const BUSY_MS = 10_000;
 /** Rows fetched at a time, so that a query with a small limit does not read the whole table. */
 const PAGE = 256;
@@ -25,8 +29,12 @@ export async function sqliteStore(path: string, shown: string, namespace: string
     let database: DatabaseSync;
     try {
         database = new DatabaseSync(path, { timeout: BUSY_MS });
+        // Y8
+        if (database.prepare(CODE).get() !== undefined)
+            throw new ToolFail(`${shown} has code at its records (a trigger or a view), which is not run`, { kind: "denied" });
         database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${SCHEMA}`);
     } catch (error) {
+        if (error instanceof ToolFail) throw error;
         throw new ToolFail(`${shown} cannot be used as a database: ${error instanceof Error ? error.message : String(error)}`);
     }
     const insert = database.prepare(

@@ -78,7 +78,7 @@ export function describeUri(uri: string): string {
 export function describeModel(chosen: Chosen): string {
     const better =
         "Put a better one in its place with one line: export REMIT_MODEL=anthropic://claude-sonnet-4-5 (with ANTHROPIC_API_KEY; openai://, google:// and ollama:// work alike), or --model URI.";
-    if (chosen.uri === "") return `No model can be used: ${chosen.why}. ${better.replace("a better one in its place", "one there")}`;
+    if (chosen.uri === "") return `No model can be used: ${chosen.why}. ${better.replace("Put a better one in its place", "Choose one")}`;
     const line = `Answered by ${describeUri(chosen.uri)}: ${chosen.why}.`;
     return chosen.instead === null && !["local:", "mock:", "scripted:"].some((own) => chosen.uri.startsWith(own))
         ? line

@@ -1,61 +1,135 @@
 /**
- * How many turns of one provider run at once, and how long all of them wait after it said "too many".
+ * How many turns of one provider run at once and in a minute, and how long all of them wait after it said "too many".
  *
  * Boundary: time and counting. One limiter an endpoint, kept by whoever made it.
+ *
+ * M1: no more than `requests` turns begin within any minute.
+ * M2: none begins while the turns that ended within the last minute used `tokens` or more. What a turn will use is not known before, so one turn
+ *     may go beyond; the next ones wait for it.
  */
 
 export interface Limiter {
     /** Waits for a place. Rejects with the signal's reason where it is aborted first. */
     enter(signal: AbortSignal): Promise<void>;
-    leave(): void;
+    /** `tokens`: what the turn used, where that is known. */
+    leave(tokens?: number): void;
     /** Nobody enters for so many milliseconds. */
     pause(milliseconds: number): void;
 }
 
-export function limiter(places: number, now: () => number = Date.now): Limiter {
+/** In a minute; no limit where absent. */
+export interface Rate {
+    readonly requests?: number;
+    readonly tokens?: number;
+}
+
+export interface Clock {
+    /** Milliseconds since any moment. */
+    now(): number;
+    /** Waits, or rejects with the signal's reason. */
+    wait(milliseconds: number, signal: AbortSignal): Promise<void>;
+}
+
+const MINUTE = 60_000;
+
+export function limiter(places: number, rate: Rate = {}, clock: Clock = { now: Date.now, wait: pauseFor }): Limiter {
     const queue: (() => void)[] = [];
+    /** What counts against the rate, the oldest first. */
+    const begun: number[] = [];
+    const used: { readonly at: number; readonly tokens: number }[] = [];
     let taken = 0;
     let until = 0;
     const next = (): void => {
         if (taken < places) queue.shift()?.();
     };
+    const place = async (signal: AbortSignal): Promise<void> => {
+        if (taken < places) {
+            taken++;
+            return;
+        }
+        await new Promise<void>((resolve, reject) => {
+            const go = (): void => {
+                signal.removeEventListener("abort", stop);
+                taken++;
+                resolve();
+            };
+            const stop = (): void => {
+                const at = queue.indexOf(go);
+                if (at >= 0) queue.splice(at, 1);
+                reject(signal.reason);
+            };
+            queue.push(go);
+            signal.addEventListener("abort", stop, { once: true });
+        });
+    };
+    /** When the next turn may begin. */
+    const free = (now: number): number => {
+        while (begun.length > 0 && (begun[0] as number) <= now - MINUTE) begun.shift();
+        while (used.length > 0 && (used[0] as { at: number }).at <= now - MINUTE) used.shift();
+        let at = until;
+        if (rate.requests !== undefined && begun.length >= rate.requests)
+            at = Math.max(at, (begun[begun.length - rate.requests] as number) + MINUTE);
+        if (rate.tokens !== undefined) {
+            let sum = used.reduce((total, one) => total + one.tokens, 0);
+            for (const one of used) {
+                if (sum < rate.tokens) break;
+                sum -= one.tokens;
+                at = Math.max(at, one.at + MINUTE);
+            }
+        }
+        return at;
+    };
     return {
         enter: async (signal) => {
             signal.throwIfAborted();
-            if (taken >= places) {
-                await new Promise<void>((resolve, reject) => {
-                    const go = (): void => {
-                        signal.removeEventListener("abort", stop);
-                        taken++;
-                        resolve();
-                    };
-                    const stop = (): void => {
-                        const at = queue.indexOf(go);
-                        if (at >= 0) queue.splice(at, 1);
-                        reject(signal.reason);
-                    };
-                    queue.push(go);
-                    signal.addEventListener("abort", stop, { once: true });
-                });
-            } else taken++;
-            while (until > now()) {
-                try {
-                    await pauseFor(until - now(), signal);
-                } catch (reason) {
-                    taken--;
-                    next();
-                    throw reason;
-                }
+            await place(signal);
+            try {
+                for (let now = clock.now(), at = free(now); at > now; now = clock.now(), at = free(now)) await clock.wait(at - now, signal);
+            } catch (reason) {
+                taken--;
+                next();
+                throw reason;
             }
+            if (rate.requests !== undefined) begun.push(clock.now());
         },
-        leave: () => {
+        leave: (tokens = 0) => {
             taken--;
+            if (rate.tokens !== undefined && tokens > 0) used.push({ at: clock.now(), tokens });
             next();
         },
         pause: (milliseconds) => {
-            until = Math.max(until, now() + milliseconds);
+            until = Math.max(until, clock.now() + milliseconds);
         },
     };
+}
+
+/** Milliseconds for which a provider takes nothing more, by what it says is left (`x-ratelimit-…`, `anthropic-ratelimit-…`); 0 where it does. */
+export function exhaustedFor(headers: Headers, now: number): number {
+    let longest = 0;
+    for (const what of ["requests", "tokens", "input-tokens", "output-tokens"]) {
+        for (const [left, reset] of [
+            [`x-ratelimit-remaining-${what}`, `x-ratelimit-reset-${what}`],
+            [`anthropic-ratelimit-${what}-remaining`, `anthropic-ratelimit-${what}-reset`],
+        ] as const) {
+            if (headers.get(left)?.trim() !== "0") continue;
+            longest = Math.max(longest, span(headers.get(reset) ?? "", now));
+        }
+    }
+    return longest;
+}
+
+const UNITS: { readonly [unit: string]: number } = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** `6m0s`, `120ms`, `1.5` (seconds), or the time of a clock; 0 where it is none of these. */
+function span(text: string, now: number): number {
+    if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1000;
+    if (/^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/.test(text))
+        return [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)].reduce(
+            (sum, [, n, unit]) => sum + Number(n) * (UNITS[unit as string] as number),
+            0,
+        );
+    const at = Date.parse(text);
+    return Number.isNaN(at) ? 0 : Math.max(0, at - now);
 }
 
 /** Waits, or rejects with the signal's reason. */

@@ -8,10 +8,11 @@
  * L2: at temperature 0 the same prompt gives the same text: one sequence, emptied before each turn, no other work beside it.
  */
 import { access } from "node:fs/promises";
-import { availableParallelism, homedir, loadavg } from "node:os";
+import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Message } from "@remit/machine";
+import { cacheFolder } from "../ledger/place.ts";
 import type { Environment } from "./secrets.ts";
 
 /** What is used of the package. */
@@ -73,10 +74,6 @@ export interface LocalModel {
     tokens(text: string): number;
     turn(turn: LocalTurn): Promise<LocalReply>;
     close(): Promise<void>;
-}
-
-export function cacheFolder(env: Environment): string {
-    return join(env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "remit");
 }
 
 export const WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf";

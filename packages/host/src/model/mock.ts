@@ -11,7 +11,7 @@ export function mockEngine(): Engine {
         uri,
         turn: async (request: ModelTurn, io: TurnIO): Promise<Turned> => {
             const value = request.contract === undefined ? null : zeroValue(request.contract as Contract, request.shapes ?? {});
-            if (value === undefined) return failed("model", `${uri} finds no value that holds the contract of ${request.label}`);
+            if (value === undefined) return failed("model", `${uri} has no zero value that fits the contract of ${request.label}`);
             const text = request.contract === undefined ? "" : JSON.stringify(value);
             if (request.stream && text !== "") io.emit({ type: "text", delta: text });
             return { ok: true, raw: { text, value, finish: "stop", model: uri, constrained: true, usage: { input: 0, output: 0 } } };

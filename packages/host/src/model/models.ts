@@ -11,7 +11,7 @@ import { type Contract, type Json, toJsonSchema } from "@remit/language";
 import type { CountReply, Effect, ModelCount, ModelReply, ModelTurn, Outcome, Usage } from "@remit/machine";
 import { type ChoiceSetup, type Chosen, chooseModel, describeModel, type ListedModel, listModels } from "./default.ts";
 import { type Engine, failed, type Raw } from "./engine.ts";
-import { type Limiter, limiter } from "./limiter.ts";
+import { type Limiter, limiter, type Rate } from "./limiter.ts";
 import { localEngine } from "./local.ts";
 import { mockEngine } from "./mock.ts";
 import { PRICES, type Prices, priced } from "./prices.ts";
@@ -33,6 +33,11 @@ export interface NamedModel {
     readonly headers?: { readonly [name: string]: string };
 }
 
+export interface ProviderRate {
+    readonly requestsPerMinute?: number;
+    readonly tokensPerMinute?: number;
+}
+
 export interface ModelsConfig {
     /** Environment; that of the process where absent. */
     readonly env?: Environment;
@@ -51,6 +56,8 @@ export interface ModelsConfig {
     readonly patience?: Partial<Patience>;
     /** Turns of one endpoint at once; 8 where absent. */
     readonly concurrency?: number;
+    /** How much in a minute, by host (`models.example.com`, with its port if it has one) or by provider (`openai`). Shared by all turns of an endpoint. */
+    readonly rates?: { readonly [hostOrProvider: string]: ProviderRate };
     /** Secrets to be kept out of what is said, beside those the environment holds. */
     readonly secrets?: readonly string[];
     readonly fetch?: typeof fetch;
@@ -104,10 +111,19 @@ export function createModels(config: ModelsConfig = {}): Models {
     const choices = new Map<string, Promise<Chosen>>();
     const answering = new Map<string, Answering>();
 
-    function limiterOf(key: string): Limiter {
+    function rateOf(name: string): Rate | undefined {
+        const own = config.rates !== undefined && Object.hasOwn(config.rates, name) ? config.rates[name] : undefined;
+        if (own === undefined) return undefined;
+        const { requestsPerMinute: requests, tokensPerMinute: tokens } = own;
+        return { ...(requests === undefined ? {} : { requests }), ...(tokens === undefined ? {} : { tokens }) };
+    }
+
+    /** `key`: the provider's name, or the origin of an address of its own. */
+    function limiterOf(key: string, provider: string): Limiter {
         let known = limiters.get(key);
         if (known === undefined) {
-            known = limiter(config.concurrency ?? 8);
+            const host = URL.canParse(key) ? new URL(key).host : key;
+            known = limiter(config.concurrency ?? 8, rateOf(host) ?? rateOf(provider));
             limiters.set(key, known);
         }
         return known;
@@ -136,7 +152,7 @@ export function createModels(config: ModelsConfig = {}): Models {
                     ...endpoint,
                     secrets,
                     patience,
-                    limiter: limiterOf(host),
+                    limiter: limiterOf(host, uri.provider),
                     fetch: inner,
                     chance: Math.random,
                 });
@@ -184,7 +200,6 @@ export function createModels(config: ModelsConfig = {}): Models {
         }
         const engine = engineOf(chosen.uri, own, name);
         if ("ok" in engine) return engine;
-        answering.set(`${name}\n${imported}`, { name, imported, uri: chosen.uri, text: describeModel(chosen) });
         const schema =
             request.contract === undefined ? {} : { schema: toJsonSchema(request.contract as Contract, request.shapes ?? {}) as Json };
         const turned = await engine.turn(request, { signal: io.signal, emit: io.emit, path: effect.path, ...schema });
@@ -193,6 +208,7 @@ export function createModels(config: ModelsConfig = {}): Models {
                 ...turned,
                 failure: jsonWithoutSecrets(turned.failure as unknown as Json, secrets) as unknown as typeof turned.failure,
             };
+        answering.set(`${name}\n${imported}`, { name, imported, uri: chosen.uri, text: describeModel(chosen) });
         const { raw } = turned;
         const parsed = parseModelUri(raw.model);
         const usage =

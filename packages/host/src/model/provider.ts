@@ -7,12 +7,13 @@
  *     provider asked for.
  * V2: silence is bounded apart from the whole: a stream that keeps speaking may go on until the turn's own deadline.
  * V3: text that was shown before a try failed is taken back with `{type: "restart"}`.
+ * V5: where an answer says that nothing is left for a while, the next turns of the endpoint wait for it, as long as patience lasts.
  * V4: where an endpoint refuses the contract's schema, it is asked once without and remembered; `constrained` says which it was.
  */
 import type { Json } from "@remit/language";
 import type { ModelReply, ModelTurn, ToolCall } from "@remit/machine";
 import { cancelled, type Engine, failed, type Raw, type Turned, type TurnIO } from "./engine.ts";
-import { type Limiter, pauseFor } from "./limiter.ts";
+import { exhaustedFor, type Limiter, pauseFor } from "./limiter.ts";
 import { type SdkModel, type SdkOptions, type SdkUsage, sdkModel } from "./sdk.ts";
 import { withoutSecrets } from "./secrets.ts";
 import { type Subject, TimeUp, type Trouble, troubleOf } from "./trouble.ts";
@@ -60,13 +61,18 @@ export function providerEngine(setup: ProviderSetup): Engine {
     let unconstrained = false;
     const { uri, keyName, keyKept } = setup;
     const secrets = [...setup.secrets];
-    const subject: Subject = { uri, keyName, keySent: setup.apiKey !== undefined, keyKept, secrets };
+    const subject: Subject = { uri, address: setup.baseURL, keyName, keySent: setup.apiKey !== undefined, keyKept, secrets };
 
     async function build(): Promise<SdkModel> {
         const { apiKey } = setup;
         const key = typeof apiKey === "function" ? await apiKey() : apiKey;
         if (key !== undefined && key !== "") secrets.push(key);
-        return sdkModel({ ...setup, apiKey: key });
+        const heard = (headers: Headers): void => {
+            // V5
+            const wait = exhaustedFor(headers, Date.now());
+            if (wait > 0) setup.limiter.pause(Math.min(wait, setup.patience.maxPauseMs));
+        };
+        return sdkModel({ ...setup, apiKey: key, heard });
     }
 
     async function once(request: ModelTurn, io: TurnIO, constraint: Constraint | null, shown: { text: boolean }): Promise<Raw> {
@@ -93,6 +99,11 @@ export function providerEngine(setup: ProviderSetup): Engine {
             const hint = "leave out temperature or think";
             return failed("model", `${uri} takes no temperature while it thinks`, { hint });
         }
+        // Without its key a provider's own address says no more than that.
+        if (setup.apiKey === undefined && setup.baseURL === null) {
+            const hint = `export ${keyName}=YOUR_KEY, or choose another model: --model local: or REMIT_MODEL=URI`;
+            return failed("model", `${uri} needs a key, and ${keyName} is not set`, { hint });
+        }
         try {
             model ??= build();
             await model;
@@ -111,14 +122,16 @@ export function providerEngine(setup: ProviderSetup): Engine {
                 // The only way out of the queue but a place is the abort.
                 return cancelled();
             }
+            let tokens = 0;
             try {
                 const raw = await once(request, io, constraint, shown);
+                tokens = (raw.usage?.input ?? 0) + (raw.usage?.output ?? 0);
                 return { ok: true, raw: tries === 0 ? raw : { ...raw, retries: tries } };
             } catch (error) {
                 if (io.signal.aborted) return cancelled();
                 trouble = error instanceof TimeUp ? timeUp(error, uri) : troubleOf(error, subject);
             } finally {
-                setup.limiter.leave();
+                setup.limiter.leave(tokens);
             }
             if (shown.text) io.emit({ type: "restart" });
             shown.text = false;

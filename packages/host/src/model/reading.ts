@@ -12,7 +12,7 @@
 import type { Contract, Json, Shapes } from "@remit/language";
 import type { ModelReply, Reading } from "@remit/machine";
 import { type Attempt, attemptsOf, decide, type ReplyError } from "./reading/choose.ts";
-import { bareAnswer } from "./reading/bare.ts";
+import { bareAnswer, namedAnswer } from "./reading/bare.ts";
 import { find } from "./reading/find.ts";
 import { fit, open, soleField } from "./reading/fit.ts";
 import { Loose, type Value } from "./reading/lenient.ts";
@@ -78,7 +78,7 @@ function textual(spoken: string, pieces: number, contract: Contract, shapes: Sha
                 return { value: fitted.value, reading: { from: "wrapper", repairs: [...parsed.repairs, ...fitted.repairs], constrained } };
         }
     }
-    const answer = bareAnswer(text, { type: "string" }, shapes, "");
+    const answer = bareAnswer(text, { type: "string" }, shapes);
     const value = typeof answer?.value === "string" ? answer.value : text;
     return {
         value,
@@ -101,9 +101,9 @@ function withoutJson(
     // A scalar contract is answered by a scalar; the rest is leniency, which `strict` has none of.
     if (options.strict && (sole !== null || open(contract, shapes).type === "object")) return undefined;
     const tries: { answer: ReturnType<typeof bareAnswer>; wrap: string | null }[] = [
-        { answer: bareAnswer(text, contract, shapes, ""), wrap: null },
+        { answer: bareAnswer(text, contract, shapes), wrap: null },
     ];
-    if (sole !== null) tries.push({ answer: bareAnswer(text, sole.contract, shapes, sole.name), wrap: sole.name });
+    if (sole !== null) tries.push({ answer: namedAnswer(text, sole.contract, shapes, sole.name), wrap: sole.name });
     for (const { answer, wrap } of tries) {
         if (answer === undefined) continue;
         let value: Value = answer.value;

@@ -5,7 +5,8 @@
  * specification v4): one request, no tool loop and no retries, which are ours.
  *
  * S1: redirects are not followed, since a key would go with them.
- * S2: a response longer than `MAX_BYTES` is cut off with an error.
+ * S2: what is no API at all (a redirect, a page for people) is told at once, as `NotAnApi`, before anything tries to read it.
+ * S3: a response longer than `MAX_BYTES` is cut off with an error.
  */
 import type { LanguageModel } from "ai";
 import type { Provider } from "./uri.ts";
@@ -24,6 +25,8 @@ export interface SdkChoice {
     readonly apiKey: string | undefined;
     readonly headers?: { readonly [name: string]: string };
     readonly fetch: typeof fetch;
+    /** Told of the headers of every answer. */
+    readonly heard?: (headers: Headers) => void;
 }
 
 /** Name under which a provider of the SDK takes its options. */
@@ -38,7 +41,11 @@ export const OPTIONS_OF: { readonly [K in Provider]: string } = {
 export async function sdkModel(choice: SdkChoice): Promise<SdkModel> {
     const { model, apiKey } = choice;
     const base = choice.baseURL === null ? {} : { baseURL: choice.baseURL };
-    const shared = { ...base, ...(choice.headers === undefined ? {} : { headers: choice.headers }), fetch: guarded(choice.fetch) };
+    const shared = {
+        ...base,
+        ...(choice.headers === undefined ? {} : { headers: choice.headers }),
+        fetch: guarded(choice.fetch, choice.heard),
+    };
     switch (choice.provider) {
         case "openai": {
             const { createOpenAI } = await import("@ai-sdk/openai");
@@ -68,20 +75,58 @@ export async function sdkModel(choice: SdkChoice): Promise<SdkModel> {
 
 export const MAX_BYTES = 64 * 1024 * 1024;
 
-function guarded(inner: typeof fetch): typeof fetch {
+/** Something answered, but not the API of a model. */
+export class NotAnApi extends Error {
+    readonly status: number;
+    /** What came instead, to follow "answered with". */
+    readonly what: string;
+    constructor(status: number, what: string) {
+        super(`answered with ${what}`);
+        this.status = status;
+        this.what = what;
+    }
+}
+
+function guarded(inner: typeof fetch, heard: SdkChoice["heard"]): typeof fetch {
     return async (input, init) => {
-        const response = await inner(input, { ...init, redirect: "error" });
+        const response = await inner(input, { ...init, redirect: "manual" });
+        const { status, headers } = response;
+        heard?.(headers);
+        const wrong = notAnApi(response);
+        if (wrong !== null) {
+            await response.body?.cancel();
+            throw new NotAnApi(status, wrong);
+        }
         if (response.body === null) return response;
         let left = MAX_BYTES;
+        let begun = false;
         const counted = response.body.pipeThrough(
             new TransformStream<Uint8Array, Uint8Array>({
                 transform: (chunk, controller) => {
                     left -= chunk.byteLength;
-                    if (left < 0) controller.error(new Error(`the response is longer than ${MAX_BYTES} bytes`));
+                    // Neither JSON nor an event begins with `<`, whatever the content type says.
+                    if (!begun && response.ok && chunk[0] === 60) controller.error(new NotAnApi(status, "markup instead of JSON"));
+                    else if (left < 0) controller.error(new Error(`the response is longer than ${MAX_BYTES} bytes`));
                     else controller.enqueue(chunk);
+                    begun = true;
                 },
             }),
         );
-        return new Response(counted, { status: response.status, statusText: response.statusText, headers: response.headers });
+        return new Response(counted, { status, statusText: response.statusText, headers });
     };
+}
+
+function notAnApi(response: Response): string | null {
+    const { status, headers } = response;
+    if (response.type === "opaqueredirect") return "a redirect";
+    if (status >= 300 && status < 400) {
+        const to = headers.get("location");
+        const host = to !== null && URL.canParse(to) ? ` to ${new URL(to).origin}` : "";
+        return `a redirect${host} (HTTP ${status})`;
+    }
+    if (!response.ok) return null;
+    const type = (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+    return /^(?:text\/(?:html|xml|css|javascript)|application\/(?:xhtml\+xml|xml)|image\/.*|video\/.*|audio\/.*)$/.test(type)
+        ? `${type} (HTTP ${status})`
+        : null;
 }

@@ -7,6 +7,7 @@
  */
 import type { Json } from "@remit/language";
 import type { Failure } from "@remit/machine";
+import { NotAnApi } from "./sdk.ts";
 import { withoutSecrets } from "./secrets.ts";
 
 export interface Trouble {
@@ -50,11 +51,19 @@ const NETWORK: { readonly [code: string]: string } = {
     UND_ERR_BODY_TIMEOUT: "the answer stopped",
     CERT_HAS_EXPIRED: "its certificate has expired",
     DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is not trusted",
+    ERR_SSL_WRONG_VERSION_NUMBER: "what listens there does not speak TLS (is it http rather than https?)",
+    ERR_SSL_PACKET_LENGTH_TOO_LONG: "what listens there does not speak TLS (is it http rather than https?)",
 };
+/** For undici's `HTTPParserError`, which has a code of llhttp (`HPE_…`) or none. */
+const NO_HTTP = "HPE_INVALID";
+/** Another try gives the same. */
+const LASTING = /^(?:ENOTFOUND$|CERT|DEPTH_|ERR_SSL_|HPE_)/;
 
 export interface Subject {
     /** URI of the model. */
     readonly uri: string;
+    /** Base URL, or null for the provider's own. */
+    readonly address: string | null;
     /** Variable that holds the key, and whether it is set and was sent. */
     readonly keyName: string;
     readonly keySent: boolean;
@@ -65,16 +74,27 @@ export interface Subject {
 export function troubleOf(error: unknown, subject: Subject): Trouble {
     const api = apiError(error);
     if (api?.statusCode !== undefined && api.statusCode >= 400) return byStatus(api, api.statusCode, subject);
+    const wrong = causes(error).find((one) => one instanceof NotAnApi);
+    if (wrong instanceof NotAnApi) {
+        const failure: Failure = {
+            kind: "model",
+            message: `${subject.uri} answered with ${wrong.what}: there is no API of a model at its address`,
+            hint: addressHint(subject),
+            detail: { status: wrong.status },
+        };
+        return { failure, passing: false, after: null, status: null };
+    }
     const code = networkCode(error);
     if (code !== null) {
         const failure: Failure = {
             kind: "unreachable",
-            message: `${subject.uri} cannot be reached: ${NETWORK[code] ?? code}`,
+            message: `${subject.uri} cannot be reached: ${NETWORK[code] ?? (code.startsWith("HPE_") ? "what listens there does not speak HTTP" : code)}`,
             detail: { code },
+            ...(LASTING.test(code) ? { hint: addressHint(subject) } : {}),
         };
         return {
             failure,
-            passing: code !== "ENOTFOUND" && !code.startsWith("CERT") && code !== "DEPTH_ZERO_SELF_SIGNED_CERT",
+            passing: !LASTING.test(code),
             after: null,
             status: null,
         };
@@ -116,11 +136,17 @@ function byStatus(api: ApiError, status: number, subject: Subject): Trouble {
     return make("model", `refused the request (HTTP ${status})`, false);
 }
 
+function addressHint(subject: Subject): string {
+    return subject.address === null
+        ? "look at the network: is there a proxy or a sign-in page in between?"
+        : `look at the address ${subject.address}: its host, its port, and its path (often /v1)`;
+}
+
 function keyHint(subject: Subject): string {
     if (subject.keySent) return `look at ${subject.keyName}`;
     if (subject.keyKept)
         return `${subject.keyName} was not sent, since the program names the host itself; name the host in REMIT_KEY_HOSTS to send it there`;
-    return `set ${subject.keyName}`;
+    return `export ${subject.keyName}=YOUR_KEY`;
 }
 
 /** Milliseconds from `retry-after-ms` or `Retry-After` (RFC 9110, section 10.2.3). */
@@ -138,14 +164,22 @@ function apiError(error: unknown): ApiError | null {
     return error instanceof Error && "statusCode" in error ? (error as unknown as ApiError) : null;
 }
 
-/** The `code` of the error or of what caused it. */
-function networkCode(error: unknown): string | null {
+/** An error and what caused it, the outermost first. */
+function causes(error: unknown): Error[] {
+    const found: Error[] = [];
     let at: unknown = error;
     for (let depth = 0; depth < 6 && at instanceof Error; depth++) {
-        const { code } = at as { code?: unknown };
-        if (typeof code === "string" && (Object.hasOwn(NETWORK, code) || code.startsWith("UND_ERR") || /^E[A-Z]+$/.test(code))) return code;
-        if (at instanceof AggregateError && at.errors.length > 0) at = at.errors[0];
-        else at = at.cause;
+        found.push(at);
+        at = at instanceof AggregateError && at.errors.length > 0 ? at.errors[0] : at.cause;
+    }
+    return found;
+}
+
+/** The `code` of the error or of what caused it. */
+function networkCode(error: unknown): string | null {
+    for (const { code, name } of causes(error) as { code?: unknown; name: string }[]) {
+        if (typeof code === "string" && (Object.hasOwn(NETWORK, code) || /^(?:UND_ERR|HPE_|ERR_SSL_|E[A-Z]+$)/.test(code))) return code;
+        if (name === "HTTPParserError") return NO_HTTP;
     }
     return null;
 }

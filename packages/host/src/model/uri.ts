@@ -36,6 +36,8 @@ export function parseModelUri(text: string): UriResult {
         return { ok: true, uri: { kind, uri, path } };
     }
     const found = /^([a-z]+):\/\/(.*)$/s.exec(uri);
+    const bare = /^(openai|anthropic|google|ollama):\/?([^/].*)$/s.exec(uri);
+    if (bare !== null) return bad(`'${shown(uri)}' is not the URI of a model`, `write ${bare[1]}://${shown(bare[2] as string)}`);
     if (found === null) return bad(`'${shown(uri)}' is not the URI of a model`, `a model is ${FORMS}`);
     const scheme = found[1] as string;
     const rest = found[2] as string;

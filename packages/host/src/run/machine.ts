@@ -4,7 +4,7 @@
  * Boundary: between the machine package's names and the driver's; no policy.
  */
 import type { Program } from "@remit/language";
-import { type Compiled, Fail, type FileContent, Machine, type StartOptions, compileProgram } from "@remit/machine";
+import { type Compiled, Fail, type FileContent, Machine, type StartOptions, compileProgram, shownName, variantSites } from "@remit/machine";
 import type { RunInfo, SavedState } from "../ledger/store.ts";
 import type { Advance, Steppable } from "./drive.ts";
 import { RemitError } from "./error.ts";
@@ -14,37 +14,65 @@ import type { Entry, KeptOptions } from "./options.ts";
 export function entryOf(program: Program, entry: Entry | undefined): StartOptions["entry"] {
     if (entry === undefined || (entry.agent === undefined && entry.func === undefined)) {
         if (program.entry === undefined)
-            throw noEntry("this file has no main agent and no main func", "name a function to run with --function");
+            throw wrong("this file has no main agent and no main func", "name a function to run with --function");
         return program.entry;
     }
     const file = program.files.length - 1;
     const form = program.files[file];
+    const funcs = form?.funcs ?? [];
+    const agents = form?.agents ?? [];
     if (entry.agent === undefined) {
-        const func = entry.func as string;
-        if (form?.funcs.some((one) => one.name === func)) return { file, func };
+        const asked = entry.func as string;
+        const func = named(funcs, asked);
+        if (func !== undefined) return { file, func: func.name };
         // A function of the main agent is meant where the file itself has none of that name.
-        const main = form?.agents.find((agent) => agent.name === program.entry?.agent);
-        if (main?.funcs.some((one) => one.name === func)) return { file, agent: main.name, func };
-        throw noEntry(`there is no func ${func} in ${form?.file}`, namesHint((form?.funcs ?? []).map((one) => one.name)));
+        const main = agents.find((agent) => agent.name === program.entry?.agent);
+        const inner = main === undefined ? undefined : named(main.funcs, asked);
+        if (main !== undefined && inner !== undefined) return { file, agent: main.name, func: inner.name };
+        throw wrong(`there is no function '${asked}' in ${form?.file}`, namesHint([...funcs, ...(main?.funcs ?? [])]));
     }
-    const agent = form?.agents.find((one) => one.name === entry.agent);
-    if (agent === undefined)
-        throw noEntry(`there is no agent ${entry.agent} in ${form?.file}`, namesHint((form?.agents ?? []).map((one) => one.name)));
-    const func =
-        entry.func === undefined ? agent.funcs.find((one) => one.main === true) : agent.funcs.find((one) => one.name === entry.func);
+    const agent = named(agents, entry.agent);
+    if (agent === undefined) throw wrong(`there is no agent '${entry.agent}' in ${form?.file}`, namesHint(agents));
+    const func = entry.func === undefined ? agent.funcs.find((one) => one.main === true) : named(agent.funcs, entry.func);
     if (func === undefined)
-        throw noEntry(`agent ${agent.name} has no ${entry.func ?? "main func"}`, namesHint(agent.funcs.map((one) => one.name)));
+        throw wrong(
+            entry.func === undefined
+                ? `agent ${shownName(agent.name)} has no main func`
+                : `agent ${shownName(agent.name)} has no function '${entry.func}'`,
+            namesHint(agent.funcs),
+        );
     return { file, agent: agent.name, func: func.name };
 }
 
-function noEntry(message: string, hint: string): RemitError {
+/** By its name, or as it is shown where it has none of its own (`main`). */
+function named<T extends { readonly name: string }>(all: readonly T[], name: string): T | undefined {
+    return all.find((one) => one.name === name) ?? all.find((one) => shownName(one.name) === name);
+}
+
+/** What the caller asked for is not in the program. */
+function wrong(message: string, hint: string): RemitError {
     return new RemitError({ kind: "value", message, hint });
 }
-function namesHint(names: readonly string[]): string {
-    return names.length === 0 ? "it declares none" : `it declares ${names.join(", ")}`;
+function namesHint(all: readonly { readonly name: string }[]): string {
+    return all.length === 0 ? "it declares none" : `it declares ${all.map((one) => shownName(one.name)).join(", ")}`;
+}
+
+/** Throws where a candidate is chosen at a place, or of a name, that the program does not have. */
+function checkVariants(program: Program, variants: { readonly [site: string]: string }): void {
+    const sites = variantSites(program);
+    for (const [site, name] of Object.entries(variants)) {
+        const names = sites.get(site);
+        if (names === undefined)
+            throw wrong(
+                `there is no use one of at ${site}`,
+                sites.size === 0 ? "the program has no use one of" : `it has ${[...sites.keys()].join(", ")}`,
+            );
+        if (!names.includes(name)) throw wrong(`use one of at ${site} has no candidate '${name}'`, `it has ${names.join(", ")}`);
+    }
 }
 
 export function startOptions(run: string, program: Program, hash: string, kept: KeptOptions, slice: number): StartOptions {
+    checkVariants(program, kept.variants ?? {});
     return {
         run,
         programHash: hash,
@@ -90,7 +118,7 @@ function steppable(machine: Machine): Steppable {
         advance,
         resolve: (path, outcome) => void machine.resolve(path, outcome),
         end: (failure) => {
-            machine.exceed(failure.kind, failure.message);
+            machine.exceed(failure.kind, failure.message, failure.hint);
             return advance();
         },
         save: () => {

@@ -29,7 +29,8 @@ export async function settingOf(
     const named = options.workspace === undefined ? undefined : resolve(options.workspace);
     try {
         const config = loadConfig({
-            workspace: named ?? process.cwd(),
+            folder: process.cwd(),
+            ...(named === undefined ? {} : { workspace: named }),
             ...(from === undefined ? {} : { from: resolve(from) }),
             ...(options.env === undefined ? {} : { env: options.env }),
             ...(options.trust === undefined ? {} : { trust: options.trust }),

@@ -58,6 +58,7 @@ export function worldOf(
             env,
             folder: setting.modelFolder,
             prices: config.prices,
+            rates: config.rates,
             named: namedModels(config, env, secret),
             ...(model === undefined ? {} : { model }),
             ...(options.record === undefined ? {} : { record: options.record }),

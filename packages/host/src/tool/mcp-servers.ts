@@ -7,15 +7,18 @@
  * M1: a server is started only from a configuration that counts (C3 in `config.ts`), without a shell, with a small environment and what it names.
  * M2: a server that ended is started again at the next call, never within one.
  * M3: `close` ends every process: its input is closed, then it is asked, then it is killed, a grace time between each.
+ * M6: a server's schema of its results is not run: its patterns may take time without bound, and what it gives is data, held by the program's
+ *     contracts. (What a model sends is checked against the schema of arguments by the machine.)
  */
 import { isAbsolute, resolve } from "node:path";
-import type { Client } from "@modelcontextprotocol/client";
+import type { Client, JsonSchemaValidator } from "@modelcontextprotocol/client";
 import type { Json } from "@remit/language";
 import { expand } from "../config/expand.ts";
 import type { From } from "../config/config.ts";
 import type { ServerConfig } from "../config/rules.ts";
 import { looksSecret } from "../secret/names.ts";
 import { elicit } from "./mcp-elicit.ts";
+import { boundedFetch } from "./mcp-fetch.ts";
 import { type CallIO, type ToolContext, ToolFail } from "./tool.ts";
 
 export interface Connection {
@@ -34,8 +37,8 @@ export interface Servers {
 
 /** Characters of standard error that are kept. */
 const MAX_STDERR = 8_000;
-/** Largest message a server may send, bytes. */
-const MAX_MESSAGE = 64 * 1024 * 1024;
+/** Largest message a server may send, bytes. The library gathers one in time that grows with the square of its size. */
+const MAX_MESSAGE = 16 * 1024 * 1024;
 /** Time a server has to start and say hello, milliseconds. */
 const CONNECT_MS = 30_000;
 const MODERN = "2026-07-28";
@@ -137,6 +140,11 @@ async function answered(error: unknown): Promise<boolean> {
     return error instanceof ProtocolError;
 }
 
+/** M6, in the library's words. */
+function takesAll<T>(): JsonSchemaValidator<T> {
+    return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
+}
+
 async function prepare(
     key: string,
     config: From<ServerConfig>,
@@ -150,6 +158,7 @@ async function prepare(
             capabilities: { elicitation: { form: {} } },
             versionNegotiation: { mode: mode === "modern" ? { pin: MODERN } : mode },
             listMaxPages: 50,
+            jsonSchemaValidator: { getValidator: takesAll },
         },
     );
     let ended = false;
@@ -172,7 +181,10 @@ async function prepare(
         Object.fromEntries(Object.entries(map ?? {}).map(([name, text]) => [name, put(text, name)]));
     let transport: Parameters<Client["connect"]>[0];
     if (config.url !== undefined) {
-        transport = new sdk.StreamableHTTPClientTransport(new URL(config.url), { requestInit: { headers: putAll(config.headers) } });
+        transport = new sdk.StreamableHTTPClientTransport(new URL(config.url), {
+            requestInit: { headers: putAll(config.headers) },
+            fetch: boundedFetch(key, MAX_MESSAGE),
+        });
     } else {
         const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
         const stdio = new StdioClientTransport({

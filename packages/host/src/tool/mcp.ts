@@ -16,8 +16,6 @@ const MAX_TOOLS = 512;
 /** UTF-16 units. */
 const MAX_DESCRIPTION = 4096;
 const MAX_SCHEMA = 64 * 1024;
-/** Largest result of a call, UTF-16 units of its JSON. */
-const MAX_RESULT = 32 * 1024 * 1024;
 const CALL_MS = 60_000;
 /** A call that keeps telling its progress may take this long altogether, milliseconds. */
 const MAX_CALL_MS = 30 * 60_000;
@@ -111,7 +109,7 @@ async function callTool(
                     }),
             },
         );
-        return resultOf(result, names.key);
+        return resultOf(result);
     } catch (error) {
         throw await failed(error, connection, names.key, io.signal, timeout);
     } finally {
@@ -119,9 +117,8 @@ async function callTool(
     }
 }
 
-function resultOf(result: Awaited<ReturnType<Client["callTool"]>>, key: string): Json {
+function resultOf(result: Awaited<ReturnType<Client["callTool"]>>): Json {
     const text = JSON.stringify({ content: result.content ?? [], structured: result.structuredContent ?? null });
-    if (text.length > MAX_RESULT) throw new ToolFail(`the answer of the server '${key}' is larger than ${MAX_RESULT} characters`);
     // Through text: what came from the wire is data of its own, without prototypes or shared parts.
     const { content, structured } = JSON.parse(text) as { content: { type?: Json; text?: Json }[]; structured: Json };
     const isError = result.isError === true;
@@ -139,7 +136,10 @@ const GONE = new Set(["NOT_CONNECTED", "CONNECTION_CLOSED", "SEND_FAILED", "NOT_
 
 async function failed(error: unknown, connection: Connection, key: string, signal: AbortSignal | null, timeout: number): Promise<unknown> {
     if (error instanceof ToolFail) return error;
+    if (error instanceof Error && error.cause instanceof ToolFail) return error.cause;
     if (signal?.aborted === true) return new ToolFail("the call was cancelled", { kind: "cancelled" });
+    // The stack is all that a value from the wire can exhaust.
+    if (error instanceof RangeError) return new ToolFail(`the answer of the server '${key}' is nested too deep`);
     const { SdkError, SdkHttpError } = await import("@modelcontextprotocol/client");
     const code = error instanceof SdkError ? (error.code as string) : "";
     const message = error instanceof Error ? tidy(error.message, 1000) : String(error);

@@ -1,5 +1,16 @@
 /** The ledger's two stores: what goes in comes out, what is acknowledged stays, what is tampered with is named (T1–T3, Q1–Q3, A1–A3, B1–B2). */
-import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+    chmodSync,
+    copyFileSync,
+    mkdirSync,
+    mkdtempSync,
+    readFileSync,
+    rmSync,
+    statSync,
+    symlinkSync,
+    truncateSync,
+    writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -180,6 +191,26 @@ test("the place of the ledger: named, environment, project, state folder", () =>
     );
     openSqlite(join(folder, "p", ".remit", "ledger.db"), { config }).close();
     expect(ledgerPath(undefined, env, join(folder, "p", "deep", "er"))).toBe(join(folder, "p", ".remit", "ledger.db"));
+});
+
+test("a .remit that came with a repository leads no ledger elsewhere and runs no code", () => {
+    const env = { HOME: folder, XDG_STATE_HOME: join(folder, "st") };
+    const own = join(folder, "st", "remit", "ledger.db");
+    for (const name of ["ledger.db", "ledger.db.anchors"]) {
+        const project = join(folder, `links ${name}`);
+        mkdirSync(join(project, ".remit"), { recursive: true });
+        symlinkSync(join(folder, "elsewhere"), join(project, ".remit", name));
+        expect(ledgerPath(undefined, env, project)).toBe(own);
+    }
+    mkdirSync(join(folder, "q"));
+    symlinkSync(folder, join(folder, "q", ".remit"));
+    expect(ledgerPath(undefined, env, join(folder, "q"))).toBe(own);
+
+    open().close();
+    const db = new DatabaseSync(file);
+    db.exec("CREATE TRIGGER evil AFTER INSERT ON events BEGIN DELETE FROM events; END");
+    db.close();
+    expect(codeOf(() => open())).toBe("foreign");
 });
 
 describe("failures say what they are and lose nothing", () => {

@@ -1,4 +1,5 @@
 /** The compiled-file cache (C1–C3) and the program's tree (R1–R2). */
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -95,6 +96,9 @@ test("R1: files outside the tree are refused by whatever route, unless granted",
     expect(programTree(root, [folder]).read(join(folder, "out.txt"))).toMatchObject({ ok: true, text: "outside" });
     writeFileSync(join(root, "bytes.bin"), Buffer.from([0xff, 0xfe, 0x00]));
     expect(tree.read(join(root, "bytes.bin"))).toMatchObject({ ok: false, why: "not text" });
+    // A pipe that nobody writes into would be waited for without an end.
+    execFileSync("mkfifo", [join(root, "pipe")]);
+    expect(tree.read(join(root, "pipe"))).toMatchObject({ ok: false, why: "unreadable", message: "pipe is not a regular file" });
 });
 
 test("R2: names are relative to the root", () => {

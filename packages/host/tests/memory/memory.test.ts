@@ -16,6 +16,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { Json } from "@remit/language";
 import type { Failure } from "@remit/machine";
 import { describe, expect, test } from "vitest";
@@ -156,6 +157,28 @@ test("namespaces of one database do not see one another", async () => {
     await here.memories("sqlite://notes.db#two").add({ n: 2 });
     expect(await here.memories("sqlite://notes.db#memory").records({})).toEqual([{ n: 1 }]);
     expect(await here.memories("sqlite://notes.db#two").records({})).toEqual([{ n: 2 }]);
+});
+
+test("Y8: a database whose records run code is refused", async () => {
+    await using here = place();
+    await here.memories("sqlite://notes.db").add({ n: 1 });
+    const endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT";
+    const at = (name: string, sql: string): string => {
+        const db = new DatabaseSync(join(here.workspace, name));
+        db.exec(sql);
+        db.close();
+        return `sqlite://${name}`;
+    };
+    at("notes.db", `CREATE TRIGGER t AFTER INSERT ON Memory_Records BEGIN SELECT count(*) FROM (${endless} x FROM c); END`);
+    const view = at("view.db", `CREATE VIEW memory_records AS ${endless} 'memory' AS namespace, x AS id, '' AS created_at FROM c`);
+    for (const uri of ["sqlite://notes.db", view]) {
+        expect(await here.memories(uri).failure("remember", { n: 2 })).toMatchObject({ kind: "denied" });
+        expect(await here.memories(uri).failure("recall", {})).toMatchObject({ kind: "denied" });
+    }
+    // Another program's tables in the same file are its own affair.
+    const shared = at("shared.db", "CREATE TABLE other (x); CREATE TRIGGER t AFTER INSERT ON other BEGIN DELETE FROM other; END");
+    await here.memories(shared).add({ n: 3 });
+    expect(await here.memories(shared).records({})).toEqual([{ n: 3 }]);
 });
 
 describe("JSON lines", () => {

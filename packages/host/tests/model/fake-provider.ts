@@ -102,7 +102,7 @@ async function play(reply: FakeReply, path: string, body: FakeRequest["body"], r
         return json(response, reply.status, path.includes("/messages") ? { type: "error", error } : { error }, reply.headers);
     }
     if (reply.body !== undefined) {
-        response.writeHead(200, { "content-type": "application/json" });
+        response.writeHead(200, { "content-type": "application/json", ...reply.headers });
         response.end(reply.body);
         return;
     }

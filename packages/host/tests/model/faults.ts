@@ -4,7 +4,7 @@
  * A case is a fault × a layout of the JSON × surroundings. `read`: the value must come out. `refuse`: it must not be read, since something is
  * missing or unclear. `either`: a reader may do both, but must never give another value. Also used by the benchmarks against other readers.
  *
- * Longer than other files because it is a list.
+ * Why it is long: it is a list.
  */
 import type { Contract, Json, Shapes } from "@remit/language";
 
@@ -424,7 +424,13 @@ export const FAULTS: readonly Fault[] = [
         expect: "refuse",
     },
     // ---- no JSON at all ------------------------------------------------------------------------------------------------
-    { name: "bare choice", subject: "verdict", spoil: () => "Accept", expect: "read", without: ["prose", "draft"] },
+    {
+        name: "bare choice where an object was asked for",
+        subject: "verdict",
+        spoil: () => "Accept",
+        expect: "refuse",
+        without: ["prose", "draft"],
+    },
     {
         name: "choice at the end of a sentence",
         subject: "verdict",
@@ -439,8 +445,20 @@ export const FAULTS: readonly Fault[] = [
         expect: "refuse",
         without: ["prose", "draft"],
     },
-    { name: "bare text", subject: "answer", spoil: () => "Paris is the capital", expect: "read", without: ["prose", "draft"] },
-    { name: "bare number", subject: "score", spoil: () => "42", expect: "read", without: ["prose", "draft"] },
+    {
+        name: "bare text where an object was asked for",
+        subject: "answer",
+        spoil: () => "Paris is the capital",
+        expect: "refuse",
+        without: ["prose", "draft"],
+    },
+    {
+        name: "bare number where an object was asked for",
+        subject: "score",
+        spoil: () => "42",
+        expect: "refuse",
+        without: ["prose", "draft"],
+    },
     {
         name: "two numbers in prose",
         subject: "score",
@@ -448,12 +466,12 @@ export const FAULTS: readonly Fault[] = [
         expect: "refuse",
         without: ["prose", "draft"],
     },
-    { name: "bare yes", subject: "spam", spoil: () => "Yes.", expect: "read", without: ["prose", "draft"] },
+    { name: "bare yes where an object was asked for", subject: "spam", spoil: () => "Yes.", expect: "refuse", without: ["prose", "draft"] },
     {
-        name: "list with bullets",
+        name: "list with bullets where an object was asked for",
         subject: "labels",
         spoil: () => "- bug\n- docs\n- help wanted",
-        expect: "read",
+        expect: "refuse",
         without: ["prose", "draft"],
     },
     { name: "numbered list", subject: "words", spoil: () => "1. north\n2. east\n3. south", expect: "read", without: ["prose", "draft"] },
@@ -569,6 +587,252 @@ export const FAULTS: readonly Fault[] = [
         spoil: (json, write) => `${json}\nAlternatively: ${write({ verdict: "reject" })}`,
         expect: "refuse",
         without: ["draft"],
+    },
+    // ---- what a hostile reader would try -------------------------------------------------------------------------------
+    ...(
+        [
+            ["a percent sign", "42%"],
+            ["a unit in a text", '"42 kg"'],
+            ["a currency", "$42"],
+            ["a thousands comma in a text", '"1,289"'],
+            ["a decimal comma", "42,5"],
+            ["a thousands space", "1 289"],
+            ["hexadecimal digits", "0x2A"],
+            ["infinity", "Infinity"],
+            ["a power too large", "1e400"],
+            ["a range", "40-42"],
+            ["a fraction", "84/2"],
+            ["an approximation", "~42"],
+            ["a sum", "40 + 2"],
+            ["a call", 'parseInt("42")'],
+            ["digits of full width", "４２"],
+            ["a list of one", "[42]"],
+            ["an empty text", '""'],
+            ["not applicable", '"N/A"'],
+            ["a text that says null", '"null"'],
+            ["null", "null"],
+        ] as const
+    ).map(
+        ([what, by]): Fault => ({
+            name: `number: ${what}`,
+            subject: "score",
+            spoil: (json) => json.replace("42", by),
+            expect: "refuse",
+        }),
+    ),
+    { name: "number with underscores", subject: "score", spoil: (json) => json.replace("42", "4_2"), expect: "read" },
+    {
+        name: "a text that says null is a text",
+        subject: "answer",
+        spoil: (_j, write) => write({ answer: "null" }),
+        reads: { answer: "null" },
+        expect: "read",
+    },
+    { name: "null where a text is needed", subject: "answer", spoil: (_j, write) => write({ answer: null }), expect: "refuse" },
+    { name: "None where a text is needed", subject: "answer", spoil: () => '{"answer": None}', expect: "refuse" },
+    { name: "choice in quotes of its own", subject: "verdict", spoil: (json) => json.replace('"accept"', "\"'ACCEPT'\""), expect: "read" },
+    ...(
+        ["acept", "not accept", "accept|reject", "accept (with changes)", "\u202eaccept", "аccept", "ac\u00adcept", "accept?!"] as const
+    ).map(
+        (by): Fault => ({
+            name: `choice: ${by}`,
+            subject: "verdict",
+            spoil: (json) => json.replace('"accept"', JSON.stringify(by)),
+            expect: by === "accept?!" ? "either" : "refuse",
+        }),
+    ),
+    { name: "choice in a list of one", subject: "verdict", spoil: (json) => json.replace('"accept"', '["accept"]'), expect: "refuse" },
+    ...(["yes", '"yes"', "1", '"true?"', '"False."', "not true"] as const).map(
+        (by): Fault => ({ name: `yes or no: ${by}`, subject: "spam", spoil: (json) => json.replace("true", by), expect: "refuse" }),
+    ),
+    {
+        name: "braces in the prose after it",
+        subject: "score",
+        spoil: (json) => `${json}\nI used {braces}, {"x"} and { } here. See {score}.`,
+        expect: "read",
+    },
+    {
+        name: "braces in the prose before it",
+        subject: "score",
+        spoil: (json) => `In {template} form, {score} is:\n${json}`,
+        expect: "read",
+        without: ["draft"],
+    },
+    {
+        name: "another value in the prose after it",
+        subject: "score",
+        spoil: (json) => `${json}\nSet {score: 7} to change.`,
+        expect: "refuse",
+    },
+    { name: "name in capitals", subject: "score", spoil: (json) => json.replace("score", "SCORE"), expect: "read" },
+    { name: "name twice, in two styles", subject: "score", spoil: (json) => json.replace("{", '{"SCORE": 7,'), expect: "refuse" },
+    { name: "name twice, neither as declared", subject: "score", spoil: () => '{"SCORE": 7, "Score": 42}', expect: "refuse" },
+    { name: "name twice, once escaped", subject: "score", spoil: (json) => json.replace("{", '{"sc\\u006fre": 7,'), expect: "refuse" },
+    { name: "name of like letters", subject: "score", spoil: (json) => json.replace("score", "scоre"), expect: "refuse" },
+    {
+        name: "name with a character of no width",
+        subject: "score",
+        spoil: (json) => json.replace("score", "sc\u200bore"),
+        expect: "refuse",
+    },
+    {
+        name: "characters of no width around",
+        subject: "score",
+        spoil: (json) => json.replaceAll(/([{}])/g, "\u200b$1\u200b"),
+        expect: "either",
+    },
+    {
+        name: "a fence inside a text",
+        subject: "code",
+        spoil: (_j, write) => write({ path: "a.md", patch: '```json\n{"path": "b", "patch": "c"}\n```' }),
+        reads: { path: "a.md", patch: '```json\n{"path": "b", "patch": "c"}\n```' },
+        expect: "read",
+    },
+    {
+        name: "a fence inside a text, line breaks raw",
+        subject: "code",
+        spoil: (_j, write) => write({ path: "a.md", patch: "```js\nx\n```" }).replaceAll("\\n", "\n"),
+        reads: { path: "a.md", patch: "```js\nx\n```" },
+        expect: "read",
+    },
+    { name: "an answer tag around it", subject: "score", spoil: (json) => `<result>${json}</result>`, expect: "read" },
+    { name: "a tag of its own around it", subject: "score", spoil: (json) => `<score_report>${json}</score_report>`, expect: "read" },
+    { name: "server-sent events", subject: "score", spoil: (json) => `data: ${json}\n\ndata: [DONE]`, expect: "read" },
+    { name: "quoted as in a mail", subject: "score", spoil: (json) => json.replaceAll(/^/gm, "> "), expect: "either" },
+    {
+        name: "lines with numbers",
+        subject: "triage",
+        spoil: (json) =>
+            json
+                .split("\n")
+                .map((line, at) => `${at + 1} ${line}`)
+                .join("\n"),
+        expect: "either",
+    },
+    { name: "struck out and then right", subject: "score", spoil: (json, write) => `~~${write({ score: 7 })}~~ ${json}`, expect: "either" },
+    {
+        name: "a difference of two",
+        subject: "score",
+        spoil: (json, write) => `- ${write({ score: 7 })}\n+ ${json}`,
+        expect: "refuse",
+        without: ["draft"],
+    },
+    {
+        name: "HTML comment around another",
+        subject: "score",
+        spoil: (json, write) => `<!-- ${write({ score: 7 })} -->\n${json}`,
+        expect: "either",
+    },
+    { name: "a field in a comment", subject: "score", spoil: (json) => json.replace("{", '{ /* "score": 7, */ '), expect: "read" },
+    { name: "an alternative in a comment", subject: "score", spoil: (json) => json.replace("42", "42 /* or 43 */"), expect: "refuse" },
+    {
+        name: "assigned to a name",
+        subject: "triage",
+        spoil: (json) => `result = ${json.replaceAll('"', "'").replace("false", "False")}`,
+        expect: "read",
+    },
+    { name: "an expression in backticks", subject: "answer", spoil: (_j) => '{"answer": `Paris is $' + "{what}`}", expect: "refuse" },
+    { name: "a text with a prefix", subject: "answer", spoil: (json) => json.replace('"Paris', 'f"Paris'), expect: "refuse" },
+    { name: "guillemets", subject: "answer", spoil: (json) => json.replaceAll(/"([^"]*)"/g, "«$1»"), expect: "refuse" },
+    { name: "curly single quotes", subject: "answer", spoil: (json) => json.replaceAll(/"([^"]*)"/g, "‘$1’"), expect: "read" },
+    {
+        name: "objects of a list of one",
+        subject: "invoice",
+        spoil: (_j, write) => write({ customer: [{ name: "Ada", city: "X" }], items: [] }),
+        expect: "refuse",
+    },
+    { name: "two objects in a list", subject: "score", spoil: (_j, write) => write([{ score: 42 }, { score: 43 }]), expect: "refuse" },
+    {
+        name: "JSON text in each field",
+        subject: "invoice",
+        spoil: (_j, write, value) =>
+            write(Object.fromEntries(Object.entries(value as object).map(([key, one]) => [key, JSON.stringify(one)]))),
+        expect: "read",
+    },
+    {
+        name: "JSON in a text in a text",
+        subject: "score",
+        spoil: (json) => JSON.stringify(JSON.stringify(JSON.stringify(json))),
+        expect: "refuse",
+        without: ["prose", "draft"],
+    },
+    { name: "two lines of JSON that differ", subject: "score", spoil: (json) => `${json}\n{"score": 43}`, expect: "refuse" },
+    { name: "two lines of JSON that are the same", subject: "score", spoil: (json) => `${json}\n{"score": 42}`, expect: "read" },
+    { name: "another record on the next line", subject: "score", spoil: (json) => `${json}\n{"done": true}`, expect: "read" },
+    { name: "one object in two parts", subject: "quoting", spoil: () => '{"title": "Minutes"}\n{"quote": "done"}', expect: "refuse" },
+    { name: "a whole brace too many on both sides", subject: "score", spoil: (json) => `{${json}}`, expect: "refuse" },
+    {
+        name: "too deep lists around it",
+        subject: "score",
+        spoil: (json) => `${"[".repeat(5000)}${json}${"]".repeat(5000)}`,
+        expect: "refuse",
+        without: ["draft"],
+    },
+    {
+        name: "too deep objects around it",
+        subject: "score",
+        spoil: (json) => `${'{"a":'.repeat(300)}${json}${"}".repeat(300)}`,
+        expect: "refuse",
+        without: ["draft"],
+    },
+    {
+        name: "deep lists around it, never closed",
+        subject: "score",
+        spoil: (json) => `${"[".repeat(300)}${json}`,
+        expect: "refuse",
+        without: ["draft"],
+    },
+    ...(
+        [
+            ["lines with a comment", "title: Minutes # of today\nquote: done", "refuse"],
+            ["lines with a block of text", "title: Minutes\nquote: |\n  one\n  two", "refuse"],
+            ["lines with one name twice", "title: a\nquote: b\ntitle: c", "refuse"],
+            ["lines with a name too many", "title: Minutes\nquote: done\nsure: yes", "refuse"],
+            ["lines in bold", "**Title:** Minutes\n**Quote:** done", "read"],
+            ["lines of TOML", 'title = "Minutes"\nquote = "done"', "read"],
+            ["lines of JSON without braces", '"title": "Minutes",\n"quote": "done"', "read"],
+            ["names and values on one line", "title: Minutes, quote: done", "refuse"],
+            ["a table", "| title | quote |\n|---|---|\n| Minutes | done |", "refuse"],
+            ["tags with references", "<title>Minutes</title><quote>a &amp; b</quote>", "refuse"],
+            ["tags with one twice", "<title>Minutes</title><quote>done</quote><title>Other</title>", "refuse"],
+            ["tags with one too many", "<title>Minutes</title><quote>done</quote><note>x</note>", "refuse"],
+            ["tags in a root", "<response><title>Minutes</title><quote>done</quote></response>", "read"],
+            ["attributes of a tag", '<response title="Minutes" quote="done"/>', "refuse"],
+            ["a call of Python", "dict(title='Minutes', quote='done')", "refuse"],
+        ] as const
+    ).map(
+        ([name, text, expect]): Fault => ({
+            name,
+            subject: "quoting",
+            spoil: () => text,
+            reads: { title: "Minutes", quote: "done" },
+            expect,
+            without: ["prose", "draft"],
+        }),
+    ),
+    ...(
+        [
+            ["a doubt before the mark", "I do not think the verdict is accept"],
+            ["a condition before the mark", "If the tests pass, the verdict is accept"],
+            ["two marks that differ", "Verdict: reject\nOn the other hand, the verdict: accept\nVerdict: accept"],
+            ["words after the value", "Verdict: accept, I think"],
+            ["a negation after the mark", "Verdict: not accept"],
+        ] as const
+    ).map(
+        ([name, text]): Fault => ({
+            name: `end of a sentence: ${name}`,
+            subject: "verdict",
+            spoil: () => text,
+            expect: "refuse",
+            without: ["prose", "draft"],
+        }),
+    ),
+    {
+        name: "talk in two lines where a list was asked for",
+        subject: "words",
+        spoil: () => "I looked at all of it.\nNothing was found.",
+        expect: "refuse",
+        without: ["prose", "draft"],
     },
 ];
 

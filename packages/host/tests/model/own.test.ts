@@ -186,6 +186,7 @@ describe("URIs", () => {
     it.each([
         "",
         "gpt-4o",
+        "anthropic:claude-sonnet-4-5",
         "openai://",
         "openai://host.example/v1/",
         "ftp://x/y",
@@ -196,6 +197,9 @@ describe("URIs", () => {
         const parsed = parseModelUri(text);
         expect(parsed).toMatchObject({ ok: false, hint: expect.stringMatching(/\w/) });
         expect(JSON.stringify(parsed)).not.toContain("pass@");
+    });
+    it("a provider's name with one colon is told the slashes", () => {
+        expect(parseModelUri("anthropic:claude-sonnet-4-5")).toMatchObject({ hint: "write anthropic://claude-sonnet-4-5" });
     });
 });
 

@@ -1,4 +1,5 @@
 /** Models of providers over real HTTP, against a loopback server that speaks their formats. */
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { ToolOffer } from "@remit/machine";
 import { describe, expect, it } from "vitest";
 import { createModels, type ModelsConfig } from "../../src/model/models.ts";
@@ -296,5 +297,78 @@ describe("limits", () => {
             ok: false,
             failure: { kind: "unreachable", detail: { code: "ECONNREFUSED", retries: 1 } },
         });
+    });
+});
+
+describe("a wrong address or no key is told at once, and not tried again", () => {
+    it.each([
+        [
+            "a redirect",
+            { status: 301, headers: { location: "https://login.example/start" } },
+            /redirect to https:\/\/login\.example \(HTTP 301\)/,
+        ],
+        ["a page for people", { body: "<!doctype html><p>Welcome", headers: { "content-type": "text/html; charset=utf-8" } }, /text\/html/],
+        ["a page that calls itself JSON", { body: "<html>busy</html>" }, /markup/],
+    ] as const)("%s", async (_name, reply, said) => {
+        for (const stream of [false, true]) {
+            await using it = await against("openai", [reply]);
+            const outcome = await ask(it.models, turnOf(it.uri, { stream }));
+            expect(outcome).toMatchObject({
+                ok: false,
+                failure: {
+                    kind: "model",
+                    message: expect.stringMatching(said),
+                    hint: expect.stringContaining(it.server.url),
+                    detail: { retries: 0 },
+                },
+            });
+            expect(it.server.requests).toHaveLength(1);
+        }
+    });
+
+    it("a port that speaks no HTTP", async () => {
+        const connections: Socket[] = [];
+        const server = createServer((socket) => {
+            connections.push(socket);
+            socket.on("error", () => undefined);
+            socket.end("SSH-2.0-OpenSSH_9.6\r\n");
+        });
+        await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+        const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+        const models = createModels({ env: { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: base }, patience: FAST });
+        expect(await ask(models, turnOf("openai://m"))).toMatchObject({
+            ok: false,
+            failure: {
+                kind: "unreachable",
+                message: expect.stringContaining("does not speak HTTP"),
+                hint: expect.stringContaining(base),
+                detail: { retries: 0 },
+            },
+        });
+        expect(connections).toHaveLength(1);
+        for (const socket of connections) socket.destroy();
+        await new Promise((resolve) => server.close(resolve));
+    });
+
+    it.each([
+        ["openai://gpt-5", "OPENAI_API_KEY"],
+        ["anthropic://claude-sonnet-4-5", "ANTHROPIC_API_KEY"],
+        ["google://gemini-2.5-flash", "GOOGLE_GENERATIVE_AI_API_KEY"],
+    ])("%s without its key names the variable and the line to write, and sends nothing", async (uri, variable) => {
+        let sent = 0;
+        const spy: typeof fetch = async () => {
+            sent++;
+            throw new TypeError("no network");
+        };
+        const models = createModels({ env: {}, model: uri, fetch: spy });
+        expect(await ask(models, turnOf("mock:"))).toMatchObject({
+            ok: false,
+            failure: {
+                kind: "model",
+                message: `${uri} needs a key, and ${variable} is not set`,
+                hint: expect.stringContaining(`export ${variable}=`),
+            },
+        });
+        expect(sent).toBe(0);
     });
 });

@@ -1,4 +1,8 @@
-/** The library as its users see it: typed functions, handles, events, cancel, ledgers, resume and replay. */
+/**
+ * The library as its users see it: typed functions, handles, events, cancel, ledgers, resume and replay.
+ *
+ * Why it is long: one face, and all of it is tested with the same ledger and folder.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

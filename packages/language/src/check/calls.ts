@@ -6,12 +6,14 @@
  *
  * L1: an object's own keys, a tool's methods and an agent's functions come before built-in methods of the same name.
  */
+import { withArticle } from "../text/words.ts";
 import type { Arg, Call, Ident, Member } from "../syntax/tree.ts";
+import { FOREIGN_NAMES } from "../syntax/foreign.ts";
 import type { Range } from "../text/source.ts";
 import { BUILTINS_ON, METHODS } from "./builtins.ts";
 import { inner } from "./expressions.ts";
 import { summary } from "./functions.ts";
-import { anyMethod, builtin } from "./methods.ts";
+import { anyMethod, builtin, hold } from "./methods.ts";
 import { type AgentScope, type Binding, bit, DATA, type Extra, type FuncInfo, type Walk } from "./model.ts";
 import { elsewhere, shown, suggestion } from "./names.ts";
 import { memoryCall, toolCall } from "./resources.ts";
@@ -67,7 +69,7 @@ function named(w: Walk, e: Call, callee: Ident): Type {
     w.report(
         "NOT_CALLABLE",
         range,
-        `'${name}' is a ${found.kind}; ${found.kind === "tool" || found.kind === "memory" ? "call one of its methods" : "it cannot be called"}`,
+        `'${name}' is ${withArticle(found.kind)}; ${found.kind === "tool" || found.kind === "memory" ? "call one of its methods" : "it cannot be called"}`,
     );
     return unknown(w, e);
 }
@@ -75,6 +77,8 @@ function named(w: Walk, e: Call, callee: Ident): Type {
 function functionHint(w: Walk, name: string, range: Range): Extra | undefined {
     for (const agent of w.file.agents)
         if (agent !== w.agent && agent.funcs.has(name)) return { hint: `agent ${shown(agent.name)} has one: ${agent.name}.${name}(…)` };
+    const foreign = FOREIGN_NAMES.get(name)?.hint;
+    if (foreign !== undefined) return { hint: foreign };
     const own = [...w.file.names.values()].filter((one) => one.kind === "func" || one.kind === "agent").map((one) => one.name);
     return suggestion(w.checking, name, range, w.agent?.funcs.keys() ?? [], own, BUILTINS_ON.global.keys());
 }
@@ -118,7 +122,15 @@ function userCall(w: Walk, e: Call, func: FuncInfo, name: string): Type {
         }
     }
     w.func.calls.push({ callee: func, node: e, level: w.level, inLambda: w.lambda > 0, args, ranges });
-    return result(w, func, args);
+    const type = result(w, func, args);
+    if (func.stores !== null) {
+        const { share, params: mask, data } = w;
+        for (let i = 0; i < e.args.length; i++) if ((func.mutates & bit(i)) !== 0) hold(w, (e.args[i] as Arg).value, func.stores);
+        w.share = share;
+        w.params = mask;
+        w.data = data;
+    }
+    return type;
 }
 
 /** What a call of a function gives, and what it shares. */

@@ -12,9 +12,9 @@ import { checkAgentUse, checkBudget, checkConfig, type Report } from "./context.
 import { checkReach, settleEffects } from "./effects.ts";
 import { checkEntry, checkStart } from "./entry.ts";
 import { checkInstructions, visit } from "./functions.ts";
-import { type AgentScope, type Checking, diagnostic, type FileScope, type FuncInfo, type GenerateSite } from "./model.ts";
+import { type AgentScope, type Checking, diagnostic, type FileScope, type FuncInfo, type GenerateSite, type Pending } from "./model.ts";
 import { declareFile } from "./names.ts";
-import { FROM_FIELD, FROM_LIST, MAY_GROW } from "./types.ts";
+import { FROM_FIELD, FROM_LIST, MAY_CHANGE, MAY_GROW } from "./types.ts";
 
 /** What is known of one function. */
 export interface FunctionInfo {
@@ -62,6 +62,7 @@ export function check(program: LoadedProgram): CheckedProgram {
         queue: [],
         assigned: new Set(),
         anyAssigned: false,
+        itemsAssigned: false,
         objectsChange: false,
         listsChange: false,
         writes: new Set(),
@@ -93,8 +94,11 @@ export function check(program: LoadedProgram): CheckedProgram {
     }
 
     const found: Diagnostic[] = [...program.diagnostics];
-    for (const file of order) for (const one of file.diagnostics) found.push(one);
-    for (const func of funcs) for (const one of func.diagnostics) found.push(one);
+    for (const file of order) {
+        const sound = trusted(file);
+        for (const one of file.diagnostics) if (sound(one)) found.push(one);
+        for (const func of file.funcs) for (const one of func.diagnostics) if (sound(one)) found.push(one);
+    }
     return {
         entry: program.entry,
         files: program.files,
@@ -106,6 +110,21 @@ export function check(program: LoadedProgram): CheckedProgram {
             generates: funcs.flatMap((func) => func.generates),
         },
     };
+}
+
+/**
+ * Whether a finding stands on lines that could be read. What follows from a statement with a syntax error in it (a variable that only
+ * the unread part names, an argument that is missing) would be a second report of the one mistake.
+ */
+function trusted(file: FileScope): (one: Diagnostic) => boolean {
+    const { damaged, source } = file.tree;
+    if (damaged === undefined) return () => true;
+    const { text } = source;
+    const lines = damaged.map(({ start, end }) => {
+        const stop = text.indexOf("\n", end);
+        return { start: text.lastIndexOf("\n", start - 1) + 1, end: stop < 0 ? text.length : stop };
+    });
+    return ({ range }) => !lines.some(({ start, end }) => range.start >= start && range.start <= end);
 }
 
 function sorted(found: Diagnostic[], order: readonly string[]): Diagnostic[] {
@@ -164,13 +183,18 @@ function checkImports(file: FileScope): void {
 
 /** Keeps what still holds now that every change of an object in the program has been seen. */
 function settlePending(checking: Checking, func: FuncInfo): void {
-    for (const { diagnostic: one, property, soft } of func.pending) {
-        if (property !== null && (checking.anyAssigned || checking.assigned.has(property))) continue;
-        if ((soft & FROM_FIELD) !== 0 && checking.objectsChange) continue;
-        if ((soft & FROM_LIST) !== 0 && checking.listsChange) continue;
-        if ((soft & MAY_GROW) !== 0 && (checking.anyAssigned || checking.assigned.size > 0)) continue;
-        func.diagnostics.push(one);
+    for (const one of func.pending) {
+        const found = mayBeUntrue(checking, one) ? one.otherwise : one.diagnostic;
+        if (found !== undefined) func.diagnostics.push(found);
     }
+}
+
+function mayBeUntrue(checking: Checking, { property, soft }: Pending): boolean {
+    if (property !== null && (checking.anyAssigned || checking.assigned.has(property))) return true;
+    if ((soft & FROM_FIELD) !== 0 && checking.objectsChange) return true;
+    if ((soft & FROM_LIST) !== 0 && checking.listsChange) return true;
+    if ((soft & MAY_CHANGE) !== 0 && checking.itemsAssigned) return true;
+    return (soft & (MAY_GROW | MAY_CHANGE)) !== 0 && (checking.anyAssigned || checking.assigned.size > 0);
 }
 
 function functionInfo(func: FuncInfo): FunctionInfo {

@@ -5,12 +5,13 @@
  *
  * C1: nothing in a `use` calls anything, and nothing in it is a capability, by whatever name.
  */
+import { withArticle } from "../text/words.ts";
 import type { Budget, Config, Expr, Label, NumberLit, Stmt, Use, UseOneOf } from "../syntax/tree.ts";
 import type { Code } from "../diagnostics/codes.ts";
 import type { Range } from "../text/source.ts";
 import { elsewhere, suggestion } from "./names.ts";
-import type { AgentScope, Checking, Extra, FileScope, UseEntry, Walk } from "./model.ts";
-import { CAPABILITIES, describe } from "./types.ts";
+import { type AgentScope, type Binding, type Checking, diagnostic, type Extra, type FileScope, type UseEntry, type Walk } from "./model.ts";
+import { CAPABILITIES, describe, MAY_CHANGE, type Type } from "./types.ts";
 import { expr } from "./expressions.ts";
 
 export type Report = (code: Code, range: Range, message: string, extra?: Extra) => void;
@@ -69,7 +70,12 @@ export function checkModel(
     }
     found.used = true;
     if (found.kind !== "llm")
-        report("INVALID_MODEL_BINDING", range, `'${name}' is a ${found.kind}, not an llm`, suggestion(checking, name, range, llms(file)));
+        report(
+            "INVALID_MODEL_BINDING",
+            range,
+            `'${name}' is ${withArticle(found.kind)}, not an llm`,
+            suggestion(checking, name, range, llms(file)),
+        );
 }
 
 function llms(file: FileScope): string[] {
@@ -152,53 +158,72 @@ export function checkUse(w: Walk, node: Use | UseOneOf): void {
             reportCall(report, call);
             continue;
         }
-        const found = w.func.diagnostics.length;
         w.using = node;
-        const type = expr(w, value);
+        judge(w, value);
         w.using = null;
-        if (type.cap !== null && !w.func.diagnostics.some((d, i) => i >= found && d.code === "INVALID_USE_RESOURCE"))
-            resource(w, value.range, type.kind, type.cap);
-        else if (type.cap === null) whole(w, value);
     }
     w.uses = entry(node, w.uses);
     w.declared.push(w.uses);
 }
 
-/** Remembers the variables whose whole value is put into context: they may turn out to hold a capability by the end of the function. */
-function whole(w: Walk, value: Expr): void {
+/**
+ * Whether what is put into context is, or holds, a capability. A `use` is resolved when a `generate` asks for it, so that what a
+ * variable holds is judged at the end of the function, when every assignment is known.
+ */
+function judge(w: Walk, value: Expr): void {
     switch (value.kind) {
-        case "ident": {
-            const local = w.names.get(value.name);
-            if (local !== undefined) w.used.push({ local, range: value.range });
-            return;
-        }
         case "paren":
-            whole(w, value.value);
+            judge(w, value.value);
             return;
         case "list":
-            for (const item of value.items) whole(w, item.kind === "spread" ? item.value : item);
+            for (const item of value.items) judge(w, item.kind === "spread" ? item.value : item);
             return;
         case "object":
-            for (const one of value.entries) whole(w, one.value);
+            for (const one of value.entries) judge(w, one.value);
             return;
-        default:
-            return;
+        default: {
+            const found = w.func.diagnostics.length;
+            const type = expr(w, value);
+            if (w.func.diagnostics.some((d, i) => i >= found && d.code === "INVALID_USE_RESOURCE")) return;
+            if (value.kind === "ident") later(w, value, value.range, false);
+            else if (type.cap !== null) resource(w, value.range, type, false);
+            else if (type.kind === "any") later(w, value, value.range, true);
+        }
     }
 }
 
-/** At the end of a function: what its `use`s read, now that every assignment is known. */
+/** `part`: something inside the variable is read, not all of it. */
+function later(w: Walk, value: Expr, range: Range, part: boolean): void {
+    let root = value;
+    while (root.kind === "member" || root.kind === "index" || root.kind === "paren")
+        root = root.kind === "paren" ? root.value : root.object;
+    const local = root.kind === "ident" ? w.names.get(root.name) : undefined;
+    if (local !== undefined) w.used.push({ local, range, part });
+}
+
+/** At the end of a function. */
 export function checkUsedLocals(w: Walk): void {
-    for (const { local, range } of w.used) {
-        const { cap, kind } = local.type;
-        if (cap !== null) resource(w, range, kind, cap);
-    }
+    for (const { local, range, part } of w.used)
+        if (local.type.cap !== null && (!part || local.type.kind === "any")) resource(w, range, local.type, true);
 }
 
-/** What is only perhaps a capability (a name assigned twice, an item of a mixed list) is left to the machine: a correct program may do that. */
-function resource(w: Walk, range: Range, kind: string, cap: { readonly kind: string; readonly name: string }): void {
+/**
+ * An error only where every run that gets here would fail. What is only perhaps a capability (a name assigned twice, an item of a mixed
+ * list, a list that something was put into) is left to the machine: a correct program may do that. `named`: it is the value of a
+ * variable, all of whose assignments are known.
+ */
+function resource(w: Walk, range: Range, type: Type, named: boolean): void {
+    const cap = type.cap as Binding;
     const what = `the ${cap.kind} '${cap.name}', which is never data`;
-    if (kind === "any") w.report("POSSIBLE_USE_RESOURCE", range, `it may be, or hold, ${what}`);
-    else w.report("INVALID_USE_RESOURCE", range, `it ${kind === "list" || kind === "object" ? "holds" : "is"} ${what}`);
+    const possible = diagnostic(w.file, "POSSIBLE_USE_RESOURCE", range, `it may be, or hold, ${what}`);
+    const is = CAPABILITIES.has(type.kind);
+    if (!is && !type.sure) w.func.diagnostics.push(possible);
+    else {
+        const certain = diagnostic(w.file, "INVALID_USE_RESOURCE", range, `it ${is ? "is" : "holds"} ${what}`);
+        if (is && named) w.func.diagnostics.push(certain);
+        // Unless the program replaces properties or items.
+        else w.func.pending.push({ diagnostic: certain, otherwise: possible, property: null, soft: MAY_CHANGE });
+    }
 }
 
 function reportCall(report: Report, found: Expr): void {

@@ -4,6 +4,7 @@
  * Boundary: contract nodes and the shapes of their file. Whether a value meets a contract is in `types.ts` (`misfit`).
  */
 import { nearest } from "../diagnostics/nearest.ts";
+import { FOREIGN_TYPES } from "../syntax/foreign.ts";
 import type { ContractNode, ShapeDecl } from "../syntax/tree.ts";
 import { diagnostic, type Extra, type FileScope } from "./model.ts";
 import { meant } from "./names.ts";
@@ -19,7 +20,7 @@ export function checkContract(report: Report, file: FileScope, node: ContractNod
         case "c.name": {
             const name = node.name.text;
             if (Object.hasOwn(BASIC, name) || file.shapes.has(name) || name === "") return;
-            const found = nearest(name, [...Object.keys(BASIC), ...file.shapes.keys()]);
+            const found = FOREIGN_TYPES.get(name.toLowerCase()) ?? nearest(name, [...Object.keys(BASIC), ...file.shapes.keys()]);
             const known = `known are ${Object.keys(BASIC).join(", ")}, and shapes of this file`;
             report(
                 "UNKNOWN_CONTRACT_TYPE",

@@ -7,6 +7,7 @@
  */
 import type { Binary, Expr, Ident, IfExpr, Index, ListLit, Member, ObjectLit, TryExpr } from "../syntax/tree.ts";
 import { isModule } from "../load/schemes.ts";
+import { FOREIGN_NAMES } from "../syntax/foreign.ts";
 import type { Range } from "../text/source.ts";
 import { BUILTINS_ON, METHODS } from "./builtins.ts";
 import { call } from "./calls.ts";
@@ -106,7 +107,6 @@ function ident(w: Walk, e: Ident): Type {
     w.share = local.share;
     w.params = local.params;
     w.data = local.data;
-    if (w.using !== null && CAPABILITIES.has(local.type.kind)) notData(w, e.range, local.type);
     return local.type;
 }
 
@@ -146,6 +146,21 @@ function nowhere(w: Walk, name: string, range: Range): Type {
         w.report("IMPORT_NOT_SHARED", range, `'${name}' belongs to ${other.where.name}, not to this file`, other.extra);
         return ANY;
     }
+    const foreign = FOREIGN_NAMES.get(name);
+    if (foreign !== undefined) {
+        w.report(
+            "UNKNOWN_IDENTIFIER",
+            range,
+            `'${name}' is not defined here`,
+            foreign.write === undefined
+                ? { hint: foreign.hint }
+                : {
+                      hint: `write ${foreign.write}`,
+                      fixes: [{ title: `write '${foreign.write}'`, edits: [{ range, text: foreign.write }], safe: true }],
+                  },
+        );
+        return ANY;
+    }
     const later = w.func.locals.find((one) => one.name === name);
     const hint = suggestion(w.checking, name, range, w.names.keys(), w.agent?.funcs.keys() ?? [], w.file.names.keys());
     w.report(
@@ -153,7 +168,7 @@ function nowhere(w: Walk, name: string, range: Range): Type {
         range,
         `'${name}' is not defined here`,
         later === undefined
-            ? hint
+            ? (hint ?? { hint: "assign it first, take it as a parameter, or import it" })
             : {
                   hint: "a name first assigned inside a block is gone after it: assign it before the block",
                   related: [{ message: "assigned here", file: w.file.name, range: later.range }],
@@ -305,29 +320,38 @@ export function item(w: Walk, type: Type, index: Type, e: Index): Type {
 function list(w: Walk, e: ListLit): Type {
     let data = 0;
     let cap: Binding | null = null;
+    let sure = false;
     for (const one of e.items) {
         const type = inner(w, one.kind === "spread" ? one.value : one);
         data |= w.data;
         cap ??= type.cap;
+        sure ||= isCapability(type);
     }
     w.isFresh(data);
-    return cap === null ? LIST : makeType("list", { item: ANY, cap });
+    return cap === null ? LIST : makeType("list", { item: ANY, cap, sure });
 }
 
 function object(w: Walk, e: ObjectLit): Type {
     let data = 0;
     let cap: Binding | null = null;
+    let sure = false;
     let fields: Map<string, Type> | null = new Map();
     for (const one of e.entries) {
         const type = inner(w, one.value);
         data |= w.data;
         cap ??= type.cap;
+        sure ||= isCapability(type);
         if (one.kind === "spread") fields = null;
         else fields?.set(one.key.text, type);
     }
     w.isFresh(data);
     if (fields === null && cap === null) return OBJECT;
-    return makeType("object", { fields, cap });
+    return makeType("object", { fields, cap, sure });
+}
+
+/** It is, or holds, a capability for certain, as long as nothing in it is replaced. */
+function isCapability(type: Type): boolean {
+    return type.sure || CAPABILITIES.has(type.kind);
 }
 
 // ---- operators -------------------------------------------------------------------------------------------------------
@@ -407,8 +431,11 @@ export function plus(w: Walk, left: Type, right: Type, a: Expr, b: Expr, range: 
 /** A text that a contract lists, against one that it does not. */
 function compared(w: Walk, e: Binary, left: Type, right: Type): void {
     const [type, other] = left.values !== null ? [left, e.right] : [right, e.left];
-    comparable(w, left, e.left);
-    comparable(w, right, e.right);
+    // Against none it is asked whether there is one, which compares no capabilities.
+    if (left.kind !== "none" && right.kind !== "none") {
+        comparable(w, left, e.left);
+        comparable(w, right, e.right);
+    }
     if (type.values === null || type.open || other.kind !== "string" || type.values.includes(other.value)) return;
     w.suspect(
         "NEVER_EQUAL",

@@ -39,14 +39,14 @@ export function visit(checking: Checking, func: FuncInfo): void {
     if (func.walks >= MAX_VISITS) return;
     func.walks++;
     func.state = "walking";
-    const { returns, data } = func;
+    const { returns, data, stores } = func;
     const { cap } = func.result;
     const widened = new Map<number, Local>();
     checking.depth += VISIT_DEPTH;
     for (let walks = 1; walks <= 2 * SETTLED && walk(checking, func, widened, walks > SETTLED); walks++);
     checking.depth -= VISIT_DEPTH;
     func.state = "done";
-    const same = func.returns === returns && func.data === data && func.result.cap === cap;
+    const same = func.returns === returns && func.data === data && func.result.cap === cap && func.stores === stores;
     for (const caller of same ? func.blind : func.readers) {
         if (caller.state === "new" || caller.queued) continue;
         caller.queued = true;

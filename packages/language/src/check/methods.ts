@@ -9,7 +9,7 @@ import type { Arg, Call, Expr, Lambda, Member } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { type BuiltinRow, METHODS } from "./builtins.ts";
 import { inner } from "./expressions.ts";
-import { type Binding, DATA, type FuncInfo, type Walk } from "./model.ts";
+import { type Binding, DATA, type FuncInfo, type Local, type Walk } from "./model.ts";
 import { arity, mutate, plain, raise, unknown } from "./sites.ts";
 import { toolWrites } from "./tools.ts";
 import { ANY, join, LIST, makeType, maybeCapability, NUMBER, optional, present, RESULTS, type Type } from "./types.ts";
@@ -34,9 +34,10 @@ export function anyMethod(w: Walk, e: Call, callee: Member, type: Type): Type {
     }
     if (fits === null && takesLambda === null) return unknown(w, e);
     const row = takesLambda ?? (fits as BuiltinRow);
-    args(w, e, row, ANY, share, params, DATA);
+    const given = args(w, e, row, ANY, share, params, DATA);
     const changes = rows.some((one) => one.mutates);
     if (changes) {
+        if (given.type !== null && given.type.cap !== null) hold(w, callee.object, given.type.cap);
         w.checking.listsChange = true;
         mutate(w, callee.range, share, params, `.${name}()`);
     }
@@ -83,7 +84,8 @@ export function builtin(
             if (receiver.item !== null && receiver.item !== ANY) return optional(receiver.item);
             return receiver.cap !== null ? maybeCapability(receiver.cap) : ANY;
         case "items":
-            if (receiver.kind === "list" && row.result === "list" && row.name !== "map" && row.name !== "concat") return present(receiver);
+            if (receiver.kind === "list" && row.result === "list" && row.name !== "map" && row.name !== "concat")
+                return receiver.sure ? makeType("list", { item: receiver.item, cap: receiver.cap }) : present(receiver);
             return receiver.cap !== null
                 ? makeType(row.result, { cap: receiver.cap, item: row.result === "list" ? ANY : null })
                 : (RESULTS[row.result] as Type);
@@ -179,9 +181,32 @@ export function hold(w: Walk, e: Expr, cap: Binding): void {
     while (root.kind === "member" || root.kind === "index" || root.kind === "paren")
         root = root.kind === "paren" ? root.value : root.object;
     const local = root.kind === "ident" ? w.names.get(root.name) : undefined;
-    if (local === undefined || local.type.cap !== null) return;
-    w.share = local.share;
-    w.params = local.params;
-    w.data = local.data;
-    w.widen(local, maybeCapability(cap));
+    if (local === undefined) return;
+    // Whoever passed it in holds it too.
+    if (local.params !== 0) {
+        w.func.stores ??= cap;
+        w.func.mutates |= local.params;
+    }
+    for (const one of local.aliases ?? [local]) {
+        if (one.type.cap !== null) continue;
+        w.share = one.share;
+        w.params = one.params;
+        w.data = one.data;
+        w.widen(one, maybeCapability(cap));
+    }
 }
+
+/** From here on `local` may be, or stand inside, what `e` reads from: what is put into one is in the other. */
+export function alias(w: Walk, local: Local, e: Expr): void {
+    let root = e;
+    while (root.kind === "member" || root.kind === "index" || root.kind === "paren")
+        root = root.kind === "paren" ? root.value : root.object;
+    const other = root.kind === "ident" ? w.names.get(root.name) : undefined;
+    if (other === undefined || other === local || (other.aliases !== undefined && other.aliases === local.aliases)) return;
+    const all = new Set([local, other, ...(local.aliases ?? []), ...(other.aliases ?? [])]);
+    // A chain of a thousand names would take a million steps; nobody writes one that stores capabilities.
+    if (all.size > MAX_ALIASES) return;
+    for (const one of all) one.aliases = all;
+}
+
+const MAX_ALIASES = 100;

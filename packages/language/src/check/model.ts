@@ -94,6 +94,8 @@ export interface CallEdge {
 /** A diagnostic that holds unless the program changes objects in a way that was seen only later. */
 export interface Pending {
     readonly diagnostic: Diagnostic;
+    /** What is reported where it may be untrue. */
+    readonly otherwise?: Diagnostic;
     /** The property that was found missing; null for a kind that was found wrong. */
     readonly property: string | null;
     /** `FROM_FIELD`, `FROM_LIST`, `MAY_GROW`: what could make it untrue. */
@@ -128,6 +130,8 @@ export interface FuncInfo {
     locals: Local[];
     /** Parameters that it changes. */
     mutates: number;
+    /** A capability that it puts into what it is passed. */
+    stores: Binding | null;
     /** Parameters that its value may share with. */
     returns: number;
     /** Where its value takes data from. */
@@ -152,6 +156,8 @@ export interface Local {
     share: number;
     params: number;
     data: number;
+    /** Locals that may be the same value, or stand inside one another; itself among them. */
+    aliases?: ReadonlySet<Local>;
     readonly ordinal: number;
     readonly shadowed: Local | undefined;
     readonly start: number;
@@ -167,6 +173,8 @@ export interface Checking {
     readonly assigned: Set<string>;
     /** A property of unknown name is assigned somewhere. */
     anyAssigned: boolean;
+    /** `a[i] = v` stands somewhere. */
+    itemsAssigned: boolean;
     /** A value of unknown kind may be put into an object, or into a list, whose contract is known. */
     objectsChange: boolean;
     listsChange: boolean;
@@ -225,8 +233,8 @@ export class Walk {
     config: Configured = UNCONFIGURED;
     /** The `use` whose expression is walked; an identifier in it must be data. */
     using: Use | UseOneOf | null = null;
-    /** Locals that `use` reads, to be looked at again at the end. */
-    readonly used: { readonly local: Local; readonly range: Range }[] = [];
+    /** Locals that `use` reads, whole or in part, to be looked at at the end. */
+    readonly used: { readonly local: Local; readonly range: Range; readonly part: boolean }[] = [];
     /** Properties whose absence the function looks for (`x?.name`, `x.has("name")`), and reads that would fail without. */
     readonly guarded = new Set<string>();
     readonly unguarded: { readonly at: Range; readonly name: string; readonly soft: number }[] = [];

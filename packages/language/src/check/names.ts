@@ -183,6 +183,7 @@ function newFunc(node: Func, file: FileScope, agent: AgentScope | null): FuncInf
         generates: [],
         locals: [],
         mutates: 0,
+        stores: null,
         returns: 0,
         data: 0,
         result: node.result === undefined ? ANY : contractType(node.result, file),

@@ -7,7 +7,7 @@
  * S2: a block's names, `use`s, model, role and description are gone after it.
  */
 import type { Assign, Block, Expr, For, Member, Name, NumberLit, ParallelFor, Return, Stmt } from "../syntax/tree.ts";
-import { hold } from "./methods.ts";
+import { alias, hold } from "./methods.ts";
 import { mutate, raise } from "./sites.ts";
 import { checkBudget, checkConfig, checkUse, type Report } from "./context.ts";
 import { expr, item, plus, propertyOf } from "./expressions.ts";
@@ -166,7 +166,7 @@ function iterate(w: Walk, s: For): void {
     w.share = share;
     w.params = params;
     w.data = data;
-    w.define(s.item.text, s.item.range, itemType(list));
+    alias(w, w.define(s.item.text, s.item.range, itemType(list)), s.list);
     scoped(w, s.body);
     w.leave(mark);
     w.loop--;
@@ -276,6 +276,7 @@ function assign(w: Walk, s: Assign): void {
                     w.isFresh(data | local.data);
                 }
                 w.widen(local, type);
+                if (s.op === "=") alias(w, local, s.value);
                 return;
             }
             const found = w.agent?.funcs.get(name) ?? w.file.names.get(name);
@@ -297,7 +298,7 @@ function assign(w: Walk, s: Assign): void {
                         suggestion(w.checking, name, range, w.names.keys()) ?? { hint: `assign it first: ${name} = …` },
                     );
             }
-            w.define(name, range, type);
+            alias(w, w.define(name, range, type), s.value);
             return;
         }
         case "member": {
@@ -315,6 +316,7 @@ function assign(w: Walk, s: Assign): void {
             const object = expr(w, target.object);
             const at = { share: w.share, params: w.params };
             const index = expr(w, target.index);
+            w.checking.itemsAssigned = true;
             if (target.index.kind === "string") {
                 w.checking.assigned.add(target.index.value);
                 if (

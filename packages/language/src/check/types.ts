@@ -44,6 +44,8 @@ export interface Type {
     readonly optional: boolean;
     /** The capability that it is (a capability's kind), or that it may be or hold (any, list, object). */
     readonly cap: Binding | null;
+    /** A list or object that holds it for certain, as long as nothing in it is replaced. */
+    readonly sure: boolean;
     /** Where it was read from, if from inside something that can change: `FROM_FIELD`, `FROM_LIST`, both or 0. */
     readonly soft: number;
     /** It came from a parameter: the caller may give more fields than the contract names. */
@@ -59,6 +61,8 @@ export const FROM_LIST = 2;
 
 /** Not of types: said where a missing property matters, which an assignment may have added. */
 export const MAY_GROW = 4;
+/** Not of types: said of what a property or an item holds, which an assignment may have replaced. */
+export const MAY_CHANGE = 8;
 
 export function makeType(kind: Kind, more: Partial<Type> = {}): Type {
     return {
@@ -70,6 +74,7 @@ export function makeType(kind: Kind, more: Partial<Type> = {}): Type {
         values: more.values ?? null,
         optional: more.optional ?? false,
         cap: more.cap ?? null,
+        sure: more.sure ?? false,
         soft: more.soft ?? 0,
         open: more.open ?? false,
         memo: null,
@@ -150,7 +155,8 @@ export function maybeCapability(cap: Binding): Type {
 export function join(a: Type, b: Type): Type {
     if (a === b) return a;
     if (a.cap !== null || b.cap !== null) {
-        if (a.kind === b.kind && a.cap === b.cap) return a.kind === "list" ? holding(LIST, a.cap as Binding) : a;
+        if (a.kind === b.kind && a.cap === b.cap)
+            return a.kind === "list" || a.kind === "object" ? makeType(a.kind, { item: LIST.item, cap: a.cap, sure: a.sure && b.sure }) : a;
         const cap = (a.cap ?? b.cap) as Binding;
         return a.kind === "any" && a.cap === cap ? a : maybeCapability(cap);
     }

@@ -14,7 +14,8 @@ export function nearest(name: string, known: Iterable<string>): string | null {
     if (name.length === 0 || name.length > MAX_LENGTH) return null;
     const lower = name.toLowerCase();
     let best: string | null = null;
-    let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1;
+    // A name of one letter has nothing in common with one that differs in it, except for its case.
+    let bestDistance = Math.min(name.length, Math.max(1, Math.floor(name.length / 3)) + 1);
     let seen = 0;
     for (const other of known) {
         if (seen++ >= MAX_KNOWN) break;

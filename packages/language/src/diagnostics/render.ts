@@ -3,8 +3,9 @@
  *
  * Boundary: a diagnostic and its source in, lines out; decides nothing and knows no terminal.
  *
- * R1: control characters of the program's text are shown as `·`, so that a source cannot move the cursor or hide text.
+ * R1: what a terminal would obey (`text/plain.ts`) is shown as `·`, so that a source cannot move the cursor, turn or hide text.
  */
+import { plainColumns } from "../text/plain.ts";
 import { lineText, position, type Range, type Source } from "../text/source.ts";
 import { CODES } from "./codes.ts";
 import type { Diagnostic } from "./diagnostic.ts";
@@ -56,7 +57,7 @@ function excerpt(source: Source, range: Range, paint: (text: string) => string):
     return [`  ${number} | ${from > 0 ? "…" : ""}${text}`, `  ${gap} | ${from > 0 ? " " : ""}${under}`];
 }
 
-/** Tabs become one blank, so that the underline stays below its text; other control and bidirectional characters become `·`. */
+/** One unit for each, so that the underline stays below its text. */
 function clean(text: string): string {
-    return text.replaceAll("\t", " ").replaceAll(/[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "·");
+    return plainColumns(text, "·");
 }

@@ -7,6 +7,7 @@
  * S1: a name is known where it was assigned textually before in an enclosing block, or is a parameter; else it is one of the file's or a
  *     built-in's. Anything else is refused.
  */
+import { withArticle } from "../text/words.ts";
 import { BUILTINS_ON } from "../check/builtins.ts";
 import type { Errors, FormCode, Place } from "./errors.ts";
 import type { BranchForm, BudgetForm, ExprForm, FuncForm, StmtForm, UseForm, UseOneForm } from "./form.ts";
@@ -146,7 +147,7 @@ export class Walk {
             if (around.using || (!BUILTINS_ON.global.has(name) && name !== "json"))
                 this.add("UNKNOWN_IDENTIFIER", below(place, "name"), withHint(`'${name}' is not defined here`, name, this.known()));
         } else if (around.using && CAPABILITIES.has(found.kind))
-            this.add("INVALID_USE_RESOURCE", below(place, "name"), `'${name}' is a ${found.kind}, which is never data`);
+            this.add("INVALID_USE_RESOURCE", below(place, "name"), `'${name}' is ${withArticle(found.kind)}, which is never data`);
         else if (around.using && around.head && found.kind !== "file")
             this.add("INVALID_AGENT_USE", below(place, "name"), "a `use` of an agent sees literals and file imports only");
     }
@@ -462,7 +463,8 @@ export class Walk {
                 const wants = least === params.length ? `${least}` : `${least} to ${params.length}`;
                 this.add("INVALID_ARGUMENT_COUNT", at, `${name}() takes ${wants} argument${wants === "1" ? "" : "s"}, not ${given}`);
             }
-        } else if (found.kind !== "agent") this.add("NOT_CALLABLE", at, `'${name}' is a ${found.kind}, which cannot be called by itself`);
+        } else if (found.kind !== "agent")
+            this.add("NOT_CALLABLE", at, `'${name}' is ${withArticle(found.kind)}, which cannot be called by itself`);
     }
 
     private generate(e: ExprForm & { kind: "generate" }, place: Place, around: Around): void {

@@ -90,8 +90,6 @@ function isForeignSpace(c: number): boolean {
 const INSTEAD: Readonly<Record<string, string>> = {
     ";": "Statements need no separator; leave the semicolon out.",
     "&": "Write `and`.",
-    "#": "A comment begins with `//`.",
-    "`": 'A string stands in double or single quotes; one of several lines in `"""`.',
     "“": 'Use the straight quotes `"`.',
     "”": 'Use the straight quotes `"`.',
     "‘": "Use the straight quotes `'`.",
@@ -302,15 +300,39 @@ export function lex(src: Source): Lexed {
             report("UNEXPECTED_CHARACTER", "This is a space of a kind that is not read as one.", from, i, "Type an ordinary space.", fixes);
             return;
         }
+        if (c === 35) {
+            i = lineEnd(i);
+            report("UNEXPECTED_CHARACTER", "A comment begins with `//`.", from, from + 1, "Write `//` instead of `#`.", [
+                { title: "Write `//`", safe: true, edits: [{ range: { start: from, end: from + 1 }, text: "//" }] },
+            ]);
+            return;
+        }
+        if (c === 96) {
+            const close = text.indexOf("`", i + 1);
+            const stop = lineEnd(i);
+            i = close < 0 || close > stop ? stop : close + 1;
+            const hint = 'Write `"…"`, one of several lines in `"""`, and join values with `+`.';
+            report("UNEXPECTED_CHARACTER", "A string stands in double or single quotes.", from, i, hint);
+            push(T.String, from, i);
+            return;
+        }
         const first = text.slice(i, i + (c >= 0xd800 && c < 0xdc00 ? 2 : 1));
         i += first.length;
         while (i < length && text.startsWith(first, i)) i += first.length;
         const shown = c < 32 || c === 127 ? `U+${c.toString(16).toUpperCase().padStart(4, "0")}` : `\`${first}\``;
         const range = { start: from, end: i };
-        let fixes: readonly Fix[] | undefined;
-        if (first === ";") fixes = [{ title: "Leave it out", safe: true, edits: [{ range, text: "" }] }];
-        else if (first === "&" && i - from === 2) fixes = [{ title: "Write `and`", safe: true, edits: [{ range, text: "and" }] }];
+        const fixes = first === ";" ? [{ title: "Leave it out", safe: true, edits: [{ range, text: "" }] }] : undefined;
         report("UNEXPECTED_CHARACTER", `The character ${shown} means nothing here.`, from, i, instead(first), fixes);
+    }
+
+    /** An operator of other languages, read as ours. */
+    function readForeignOperator(size: number, write: string, tokenKind: number): void {
+        const range = { start: i, end: i + size };
+        const fixes = [{ title: `Write \`${write}\``, safe: true, edits: [{ range, text: write }] }];
+        const message = `The operator \`${text.slice(i, i + size)}\` is written \`${write}\` here.`;
+        report("UNEXPECTED_CHARACTER", message, range.start, range.end, `Write \`${write}\`.`, fixes);
+        push(tokenKind, i, i + size);
+        i += size;
     }
 
     while (i < length) {
@@ -398,6 +420,10 @@ export function lex(src: Source): Lexed {
                 break;
             case 61:
                 if (second === 61) {
+                    if (text.charCodeAt(i + 2) === 61) {
+                        readForeignOperator(3, "==", T.Eq);
+                        continue;
+                    }
                     symbol = T.Eq;
                     size = 2;
                 } else if (second === 62) {
@@ -407,6 +433,10 @@ export function lex(src: Source): Lexed {
                 break;
             case 33:
                 if (second === 61) {
+                    if (text.charCodeAt(i + 2) === 61) {
+                        readForeignOperator(3, "!=", T.Ne);
+                        continue;
+                    }
                     symbol = T.Ne;
                     size = 2;
                 } else symbol = T.Bang;
@@ -445,8 +475,19 @@ export function lex(src: Source): Lexed {
                 symbol = T.Percent;
                 break;
             case 124:
+                if (second === 124) {
+                    readForeignOperator(2, "or", T.Or);
+                    continue;
+                }
                 symbol = T.Bar;
                 break;
+            case 38:
+                if (second !== 38) {
+                    readUnknown();
+                    continue;
+                }
+                readForeignOperator(2, "and", T.And);
+                continue;
             case 63:
                 if (second === 46) {
                     symbol = T.SafeDot;

@@ -20,6 +20,21 @@ function codePoint(text: string, at: number, to: number): number {
     return value > 0x10ffff ? -1 : value;
 }
 
+/** How other languages write a character by its code, JSON's pairs of surrogates included. */
+const FOREIGN = /^\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(0)(?![0-9]))/;
+
+/** What such an escape at `at` is here, and where it ends. */
+function meantEscape(text: string, at: number, to: number): { readonly text: string; readonly end: number } | null {
+    const found = FOREIGN.exec(text.slice(at, Math.min(at + 12, to)));
+    if (found === null) return null;
+    const [whole, high, low, ...single] = found;
+    const point =
+        high !== undefined && low !== undefined
+            ? 0x10000 + ((Number.parseInt(high, 16) - 0xd800) << 10) + (Number.parseInt(low, 16) - 0xdc00)
+            : Number.parseInt(single.find((one) => one !== undefined) as string, 16);
+    return { text: `\\u{${point.toString(16).toUpperCase()}}`, end: at + whole.length };
+}
+
 /** Reports escapes between two offsets that mean nothing. */
 export function checkEscapes(text: string, from: number, to: number, report: Report): void {
     for (let i = text.indexOf("\\", from); i >= 0 && i < to - 1; i = text.indexOf("\\", i + 2)) {
@@ -37,9 +52,26 @@ export function checkEscapes(text: string, from: number, to: number, report: Rep
         } else if (char === "\n" || char === "\r") {
             report("UNKNOWN_ESCAPE", "A backslash at the end of a line does not join lines.", i, i + 1, "Leave the backslash out.");
         } else if (!Object.hasOwn(SIMPLE, char)) {
-            const fixes = [{ title: "Leave the backslash out", safe: true, edits: [{ range: { start: i, end: i + 1 }, text: "" }] }];
-            const hint = char === "u" ? "Write `\\u{…}` for a code point, `\\\\` for a backslash." : "Write `\\\\` for a backslash.";
+            const meant = meantEscape(text, i, to);
+            const pair = meant !== null && meant.end - i > 6;
+            const backslashes = pair ? [i, i + 6] : [i];
+            const fixes: Fix[] = [
+                {
+                    title: "Leave the backslash out",
+                    safe: true,
+                    edits: backslashes.map((at) => ({ range: { start: at, end: at + 1 }, text: "" })),
+                },
+            ];
+            if (meant !== null)
+                fixes.unshift({
+                    title: `Write \`${meant.text}\``,
+                    safe: false,
+                    edits: [{ range: { start: i, end: meant.end }, text: meant.text }],
+                });
+            const point = meant === null ? (char === "u" ? "`\\u{…}` for a code point, " : "") : `\`${meant.text}\` for that character, `;
+            const hint = `Write ${point}\`\\\\\` for a backslash.`;
             report("UNKNOWN_ESCAPE", `\`\\${char}\` is no escape; it stands for \`${char}\`.`, i, i + 2, hint, fixes);
+            if (pair) i += 6;
         }
     }
 }

@@ -29,6 +29,8 @@ export interface File {
     readonly items: readonly Item[];
     readonly comments: readonly Comment[];
     readonly diagnostics: readonly Diagnostic[];
+    /** What cannot be trusted: for each error of reading, from the beginning of its statement to its end. */
+    readonly damaged?: readonly Range[];
 }
 
 // ---- top level -------------------------------------------------------------------------------------------------------

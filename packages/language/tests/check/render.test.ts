@@ -81,7 +81,8 @@ test("near names", () => {
     expect(nearest("cuont", ["count", "amount"])).toBe("count");
     expect(nearest("temprature", ["attempts", "temperature"])).toBe("temperature");
     expect(nearest("Repo", ["repo", "report"])).toBe("repo");
-    expect(nearest("x", ["y", "zz"])).toBe("y");
+    expect(nearest("x", ["y", "zz"])).toBe(null);
+    expect(nearest("x", ["y", "X"])).toBe("X");
     expect(nearest("alpha", ["omega", "alpha"])).toBe(null);
     expect(nearest("", ["a"])).toBe(null);
     expect(nearest("a".repeat(100), ["a".repeat(99)])).toBe(null);

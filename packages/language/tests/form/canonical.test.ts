@@ -25,6 +25,11 @@ describe("canonical JSON", () => {
         ]);
         expect(canonicalJson({ b: 1, a: 2 })).toBe('{"a":2,"b":1}');
     });
+    test("N2: absent keys and keys that hold nothing are the same; a hole in a list is null, as JSON has it", () => {
+        const holes = { b: undefined, a: [1, undefined] } as unknown as Json;
+        expect(canonicalJson(holes)).toBe('{"a":[1,null]}');
+        expect(canonicalJson(holes)).toBe(canonicalJson(JSON.parse(JSON.stringify(holes)) as Json));
+    });
     test("N1: the order of keys makes no difference, and reading it back gives the value", () => {
         fc.assert(
             fc.property(fc.jsonValue(), (value) => {

@@ -14,9 +14,13 @@ export function codes(file: tree.File): string {
     return file.diagnostics.map((diagnostic) => diagnostic.code).join(" ");
 }
 
-/** `CODE "text it stands at"` for each diagnostic. */
+/** `CODE "text it stands at"`, or `CODE after "word"`, for each diagnostic. */
 export function marks(file: tree.File): string[] {
-    return file.diagnostics.map((d: Diagnostic) => `${d.code} ${JSON.stringify(file.source.text.slice(d.range.start, d.range.end))}`);
+    return file.diagnostics.map(({ code, range }: Diagnostic) => {
+        const { text } = file.source;
+        const at = JSON.stringify(text.slice(range.start, range.end));
+        return range.start < range.end ? `${code} ${at}` : `${code} after ${JSON.stringify(/\S*$/.exec(text.slice(0, range.start))?.[0])}`;
+    });
 }
 
 /** The statements of the only function of `readBody`. */

@@ -5,6 +5,7 @@
  */
 import type { Labels } from "../value/label.ts";
 import type { Heap, Raw, Value } from "../value/value.ts";
+import type { Pattern } from "./pattern.ts";
 
 /** What operators, built-ins and rendering need of a run. */
 export interface Runtime {
@@ -14,7 +15,26 @@ export interface Runtime {
     step(): void;
     /** Bytes about to be allocated by a value that grows (2 for each UTF-16 unit, 8 for each element). Throws `limit.bytes`. */
     charge(bytes: number): void;
+    /**
+     * Work that is no step: looking at items and characters. It uses up the slice, not the budget of steps, and leaves no trace in what a run
+     * gives. Throws at the end of the slice inside a stretch.
+     */
+    work(units: number): void;
+    /** The work from here on is that of one built-in or operator, which may take so much and no more. */
+    fresh(): void;
+    /** Patterns that `match` compiled, by flags and text. Forgotten with the run, and when there are many. */
+    readonly patterns: Map<string, Pattern>;
 }
+
+/**
+ * Units of work, each about as long as a step, from 10 to 30 ns: what it costs to look at `values` lists, objects and other values wherever
+ * they are in memory, at `items` in a row, at `chars` in a row.
+ */
+export const WORK = {
+    values: (n: number): number => 4 * n,
+    items: (n: number): number => Math.ceil(n / 4),
+    chars: (n: number): number => Math.ceil(n / 16),
+} as const;
 
 /** A lambda given to a built-in. Calling it counts its own steps. Missing arguments are none, spare ones are dropped. */
 export interface Lambda {

@@ -3,41 +3,84 @@
  *
  * Boundary: walks lists and objects; says nothing about prompts (`../prompt/render.ts`) or JSON (`json.ts`).
  *
- * C1: two values have the same canonical text exactly where `==` calls them equal (deep, whatever the order of keys).
+ * C1: two values have the same key exactly where `==` calls them equal (deep, whatever the order of keys).
  * C2: a capability is never compared, and a cycle or a nesting beyond `MAX_DEPTH` is a failure.
+ * C3: what is shared is looked at once: the work is in proportion to what is in memory, not to the text it would make.
  */
 import { Fail } from "../failure.ts";
 import { capabilityIsNotData, MAX_DEPTH } from "../value/json.ts";
 import { Capability, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
-import { room, roomForItems } from "./args.ts";
-import type { Runtime } from "./builtin.ts";
+import { roomForItems } from "./args.ts";
+import { type Runtime, WORK } from "./builtin.ts";
 
-/** The canonical text of a value and the labels of all that is in it. */
-export function canonicalKey(value: Value, rt: Runtime): { text: string; labels: number } {
-    let labels = 0;
-    const above = new Set<Raw>();
-    const write = (v: Value, depth: number): string => {
-        if (v instanceof Labelled) {
-            labels = rt.labels.union(labels, v.l);
-            v = v.v;
+interface Key {
+    readonly key: number;
+    /** Labels of all that is in the value. */
+    readonly labels: number;
+}
+
+/** Numbers for values, one for all that are equal. */
+export class Keys {
+    private readonly rt: Runtime;
+    private readonly plain = new Map<Raw, number>();
+    /** By the keys of what is in them, in order; of objects with their names. */
+    private readonly made = new Map<string, number>();
+    private readonly known = new Map<Raw, Key>();
+    private readonly above = new Set<Raw>();
+    private next = 0;
+    /** Labels met so far: those of a failure. */
+    private met = 0;
+
+    constructor(rt: Runtime) {
+        this.rt = rt;
+    }
+
+    of(value: Value, depth = 0): Key {
+        if (value instanceof Labelled) {
+            this.met = this.rt.labels.union(this.met, value.l);
+            const { key, labels } = this.of(value.v, depth);
+            return { key, labels: this.rt.labels.union(value.l, labels) };
         }
-        if (typeof v === "string") return JSON.stringify(v);
-        if (v === null || typeof v !== "object") return String(v);
-        if (v instanceof Capability) throw capabilityIsNotData(v);
-        enter(above, v, depth, labels);
-        const text =
-            v instanceof List
-                ? `[${v.items.map((item) => write(item, depth + 1)).join(",")}]`
-                : `{${[...v.shape.keys]
-                      .sort()
-                      .map((key) => `${JSON.stringify(key)}:${write((v as Obj).get(key) as Value, depth + 1)}`)
-                      .join(",")}}`;
-        above.delete(v);
-        room(rt, text.length);
-        return text;
-    };
-    const text = write(value, 0);
-    return { text, labels };
+        if (value === null || typeof value !== "object") {
+            this.rt.work(WORK.values(1) + (typeof value === "string" ? WORK.chars(value.length) : 0));
+            return { key: this.number(this.plain, value), labels: 0 };
+        }
+        if (value instanceof Capability) throw capabilityIsNotData(value);
+        const known = this.known.get(value);
+        if (known !== undefined) return known;
+        enter(this.above, value, depth, this.met);
+        let labels = 0;
+        const inner = (item: Value): number => {
+            const found = this.of(item, depth + 1);
+            labels = this.rt.labels.union(labels, found.labels);
+            return found.key;
+        };
+        const { items, names } = value instanceof List ? { items: value.items, names: null } : sorted(value);
+        this.rt.work(WORK.values(1 + items.length));
+        let text = names === null ? "[" : "{";
+        for (let at = 0; at < items.length; at++) {
+            if (names !== null) text += `${inner(names[at] as string)}:`;
+            text += `${inner(items[at] as Value)},`;
+        }
+        this.above.delete(value);
+        const key = { key: this.number(this.made, text), labels };
+        this.known.set(value, key);
+        return key;
+    }
+
+    private number<T>(numbers: Map<T, number>, of: T): number {
+        let number = numbers.get(of);
+        if (number === undefined) {
+            number = this.next++;
+            numbers.set(of, number);
+        }
+        return number;
+    }
+}
+
+function sorted(obj: Obj): { items: Value[]; names: string[] } {
+    const names = [...obj.shape.keys].sort();
+    return { items: names.map((name) => obj.get(name) as Value), names };
 }
 
 /** A deep copy that shares nothing with its original; what was shared inside is shared inside the copy. Labels stay where they are. */
@@ -52,13 +95,11 @@ export function copyOf(value: Raw, rt: Runtime): Raw {
         if (known !== undefined) return known;
         enter(above, v, depth, 0);
         let out: Raw;
-        if (v instanceof List) {
-            roomForItems(rt, v.items.length);
-            out = rt.heap.list(v.items.map((item) => copy(item, depth + 1)));
-        } else {
-            roomForItems(rt, v.slots.length);
-            out = rt.heap.object(v.shape.keys.map((key, slot) => [key, copy((v as Obj).slots[slot] as Value, depth + 1)] as const));
-        }
+        const size = v instanceof List ? v.items.length : v.slots.length;
+        roomForItems(rt, size);
+        rt.work(WORK.values(2) + size);
+        if (v instanceof List) out = rt.heap.list(v.items.map((item) => copy(item, depth + 1)));
+        else out = rt.heap.object(v.shape.keys.map((key, slot) => [key, copy((v as Obj).slots[slot] as Value, depth + 1)] as const));
         above.delete(v);
         made.set(v, out);
         return out;

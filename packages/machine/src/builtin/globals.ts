@@ -9,7 +9,7 @@ import { Fail } from "../failure.ts";
 import { rawOf } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
 import { ANY_NUMBER, type Arg, isLambda, label, labelsWith, numberOf, wrong } from "./args.ts";
-import type { Builtin, Runtime } from "./builtin.ts";
+import { type Builtin, type Runtime, WORK } from "./builtin.ts";
 import { jsonText } from "./json.ts";
 
 function text(rt: Runtime, args: readonly Arg[]): Value {
@@ -29,6 +29,7 @@ function number(rt: Runtime, args: readonly Arg[]): Value {
     if (typeof raw === "number" && !isLambda(value)) return value;
     if (typeof raw !== "string") throw wrong("number", "its argument", "a number or a string", value);
     const l = labelsWith(rt, 0, value);
+    rt.work(WORK.chars(4 * raw.length));
     const found = NUMERAL.exec(raw.trim());
     const shown = JSON.stringify(raw.length > 40 ? `${raw.slice(0, 40)}…` : raw);
     if (found === null)

@@ -13,7 +13,7 @@ import { capabilityIsNotData, MAX_DEPTH } from "../value/json.ts";
 import { MAX_STRING } from "../value/operators.ts";
 import { Capability, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
 import { type Arg, isLambda, label, labelsWith, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
-import type { Builtin, Runtime } from "./builtin.ts";
+import { type Builtin, type Runtime, WORK } from "./builtin.ts";
 
 export function parseJson(text: string, rt: Runtime, labels: number): Raw {
     return new Parser(text, rt, labels).whole();
@@ -35,6 +35,7 @@ class Parser {
     }
 
     whole(): Raw {
+        this.rt.work(WORK.chars(8 * this.text.length));
         const value = this.value(0);
         this.blank();
         if (this.at < this.text.length) throw this.error("something follows the end of the value");
@@ -217,6 +218,7 @@ export function jsonText(value: Value, rt: Runtime, indent = 0): { text: string;
         total += units;
         if (total > MAX_STRING) room(rt, total);
         rt.charge(2 * units);
+        rt.work(WORK.chars(8 * units));
         units = 0;
     };
     const put = (text: string): void => {

@@ -14,32 +14,14 @@ import { Fail } from "../failure.ts";
 import { rawOf, truthy } from "../value/operators.ts";
 import { Labelled, type List, type Value } from "../value/value.ts";
 import { ANY_NUMBER, type Arg, label, labelsWith, lambdaOf, listOf, rangeOf, roomForItems, textOf, wrong } from "./args.ts";
-import type { Builtin, Lambda, Runtime } from "./builtin.ts";
-import { canonicalKey, copyOf } from "./canonical.ts";
+import { type Builtin, type Lambda, type Runtime, WORK } from "./builtin.ts";
+import { copyOf, Keys } from "./canonical.ts";
+import { type Method as MethodOf, rowsOn } from "./row.ts";
 import { joined } from "./strings.ts";
 
-type Method = (rt: Runtime, self: List, selfLabel: number, args: readonly Arg[]) => Value;
+type Method = MethodOf<List>;
 
-function row(
-    name: string,
-    signature: string,
-    summary: string,
-    min: number,
-    max: number,
-    method: Method,
-    more: Partial<Builtin> = {},
-): Builtin {
-    return {
-        on: "list",
-        name,
-        signature,
-        summary,
-        min,
-        max,
-        ...more,
-        call: (rt, self, selfLabel, args) => method(rt, self as List, selfLabel, args),
-    };
-}
+const row = rowsOn<List>("list");
 
 /** Calls a lambda with an item, and with its position where the lambda takes two parameters. */
 function apply(rt: Runtime, f: Lambda, item: Value, index: number, l: number): Value {
@@ -93,6 +75,7 @@ const quantifier =
         let met = l;
         for (let at = 0; at < n; at++) {
             const item = self.items[at] as Value;
+            if (f === null && at % 4 === 0) rt.work(1);
             const held = f === null ? item : apply(rt, f, item, at, l);
             met = labelsWith(rt, met, held);
             if (truthy(held) === wanted) return label(rt, wanted, met);
@@ -125,7 +108,10 @@ const sortBy: Method = (rt, self, l, args) => {
         keyed.push({ key, item });
     }
     const sign = order === "ascending" ? 1 : -1;
-    keyed.sort((a, b) => (a.key < b.key ? -sign : a.key > b.key ? sign : 0));
+    keyed.sort((a, b) => {
+        rt.work(typeof a.key === "string" ? 4 + WORK.chars(Math.min(a.key.length, (b.key as string).length)) : 4);
+        return a.key < b.key ? -sign : a.key > b.key ? sign : 0;
+    });
     return label(rt, rt.heap.list(keyed.map(({ item }) => item)), met);
 };
 
@@ -148,14 +134,15 @@ const concat: Method = (rt, self, l, args) => {
 };
 
 const unique: Method = (rt, self, l) => {
-    const seen = new Set<string>();
+    const keys = new Keys(rt);
+    const seen = new Set<number>();
     const out: Value[] = [];
     let met = l;
     for (const item of self.items) {
-        const key = canonicalKey(item, rt);
-        met = rt.labels.union(met, key.labels);
-        if (seen.has(key.text)) continue;
-        seen.add(key.text);
+        const { key, labels } = keys.of(item);
+        met = rt.labels.union(met, labels);
+        if (seen.has(key)) continue;
+        seen.add(key);
         out.push(item);
     }
     roomForItems(rt, out.length);
@@ -171,6 +158,7 @@ const end =
 
 const sum: Method = (rt, self, l) => {
     let total = 0;
+    rt.work(WORK.items(self.items.length));
     let met = l;
     for (const item of self.items) {
         const raw = rawOf(item);
@@ -195,6 +183,7 @@ const groupBy: Method = (rt, self, l, args) => {
         if (typeof raw !== "string" && typeof raw !== "number" && typeof raw !== "boolean")
             throw wrong("group_by", "every key", "a string, number or boolean", value);
         const key = String(raw);
+        rt.work(WORK.chars(key.length));
         const group = groups.get(key);
         if (group === undefined) groups.set(key, [item]);
         else group.push(item);

@@ -13,7 +13,7 @@
 import { Fail } from "../failure.ts";
 import type { Value } from "../value/value.ts";
 import { room } from "./args.ts";
-import type { Runtime } from "./builtin.ts";
+import { type Runtime, WORK } from "./builtin.ts";
 import { compilePattern, type Op, type Pattern } from "./pattern.ts";
 
 /** Thread steps of one match: a second or two. */
@@ -21,8 +21,10 @@ export const MAX_WORK = 50_000_000;
 
 /** `{text, index, groups}` of the first match, or none. A group that took no part is none. */
 export function matchText(rt: Runtime, text: string, pattern: string, flags: string): Value {
-    const compiled = compilePattern(pattern, flags);
-    const slots = new Engine(compiled, text).run();
+    const compiled = compiledPattern(rt, pattern, flags);
+    const engine = new Engine(compiled, text);
+    const slots = engine.run();
+    rt.work(engine.work + WORK.chars(text.length));
     if (slots === null) return null;
     const part = (index: number): Value => {
         const [from, to] = [slots[2 * index], slots[2 * index + 1]];
@@ -37,6 +39,20 @@ export function matchText(rt: Runtime, text: string, pattern: string, flags: str
         ["index", slots[0] as number],
         ["groups", rt.heap.list(groups)],
     ]);
+}
+
+/** Compiled patterns that a run keeps at most. */
+const MAX_KEPT = 64;
+
+function compiledPattern(rt: Runtime, pattern: string, flags: string): Pattern {
+    const name = `${flags}/${pattern}`;
+    const kept = rt.patterns.get(name);
+    if (kept !== undefined) return kept;
+    const made = compilePattern(pattern, flags);
+    rt.work(WORK.values(made.ops.length));
+    if (rt.patterns.size >= MAX_KEPT) rt.patterns.clear();
+    rt.patterns.set(name, made);
+    return made;
 }
 
 /** Where groups begin and end, -1 where they do not; shared between threads, never changed. */
@@ -55,7 +71,7 @@ class Engine {
     private readonly seen: Int32Array;
     private readonly stackPc: number[] = [];
     private readonly stackSlots: Slots[] = [];
-    private work = 0;
+    work = 0;
 
     constructor(pattern: Pattern, text: string) {
         this.pattern = pattern;

@@ -4,26 +4,23 @@
  * U1: `round` rounds the number as it is written (its shortest decimal form), halves away from zero: `1.005.round(2)` is 1.01, `(-2.5).round()`
  *     is -3. No result is a negative zero.
  */
-import { ANY_NUMBER, type Arg, label, labelsWith, numberOf, wholeOf, wrong } from "./args.ts";
+import { ANY_NUMBER, type Arg, numberOf, wholeOf, wrong } from "./args.ts";
 import type { Builtin } from "./builtin.ts";
+import { joining, type RowOf, rowsOn } from "./row.ts";
 
 type Method = (self: number, args: readonly Arg[]) => number;
 
-function row(name: string, signature: string, summary: string, min: number, max: number, method: Method): Builtin {
-    return {
-        on: "number",
+const plain = rowsOn<number>("number");
+
+const row: RowOf<Method> = (name, signature, summary, min, max, method) =>
+    plain(
         name,
         signature,
         summary,
         min,
         max,
-        call(rt, self, selfLabel, args) {
-            let l = selfLabel;
-            for (const arg of args) l = labelsWith(rt, l, arg);
-            return label(rt, method(self as number, args) + 0, l);
-        },
-    };
-}
+        joining<number>((_, self, args) => method(self, args) + 0),
+    );
 
 /** Decimal places that rounding may ask for, either way. */
 const MAX_DIGITS = 15;

@@ -8,22 +8,13 @@
  */
 import { rawOf } from "../value/operators.ts";
 import { List, type Obj, type Value } from "../value/value.ts";
-import { ANY_NUMBER, type Arg, isLambda, label, labelsWith, objectOf, roomForItems, textOf, wrong } from "./args.ts";
-import type { Builtin, Runtime } from "./builtin.ts";
+import { ANY_NUMBER, isLambda, label, labelsWith, objectOf, roomForItems, textOf, wrong } from "./args.ts";
+import { type Builtin, WORK } from "./builtin.ts";
+import { type Method as MethodOf, rowsOn } from "./row.ts";
 
-type Method = (rt: Runtime, self: Obj, selfLabel: number, args: readonly Arg[]) => Value;
+type Method = MethodOf<Obj>;
 
-function row(name: string, signature: string, summary: string, min: number, max: number, method: Method): Builtin {
-    return {
-        on: "object",
-        name,
-        signature,
-        summary,
-        min,
-        max,
-        call: (rt, self, selfLabel, args) => method(rt, self as Obj, selfLabel, args),
-    };
-}
+const row = rowsOn<Obj>("object");
 
 const get: Method = (rt, self, l, args) => {
     const own = self.get(textOf("get", "key", args[0]));
@@ -50,6 +41,7 @@ const merge: Method = (rt, self, l, args) => {
     let met = l;
     const take = (from: Obj): void => {
         roomForItems(rt, from.slots.length);
+        rt.work(WORK.values(from.slots.length));
         from.shape.keys.forEach((key, slot) => {
             rt.heap.set(made, key, from.slots[slot] as Value);
         });
@@ -70,12 +62,14 @@ const without: Method = (rt, self, l, args) => {
         const raw = isLambda(arg) ? null : rawOf(arg);
         if (raw instanceof List)
             for (const item of raw.items) {
+                rt.work(WORK.values(1));
                 met = labelsWith(rt, met, item);
                 left.add(textOf("without", "every key", item));
             }
         else left.add(textOf("without", "key", arg));
     }
     roomForItems(rt, self.slots.length);
+    rt.work(WORK.values(self.slots.length));
     const made = rt.heap.object([]);
     self.shape.keys.forEach((key, slot) => {
         if (!left.has(key)) rt.heap.set(made, key, self.slots[slot] as Value);

@@ -17,6 +17,8 @@ export const MAX_PATTERN = 1000;
 export const MAX_PROGRAM = 4000;
 const MAX_REPEAT = 1000;
 const MAX_GROUPS = 50;
+/** Units of a prefix that is looked for: a longer one is searched in more than linear time by the engine's own search. */
+const MAX_PREFIX = 32;
 
 /** `[low, high]` code points, inclusive. */
 type Ranges = readonly (readonly [number, number])[];
@@ -86,7 +88,7 @@ function leading(node: Node): Op[] {
 function prefixOf(ops: readonly Op[]): string {
     let text = "";
     for (const op of ops) {
-        if (op.op !== "char" || (op.code >= 0xd800 && op.code <= 0xdfff)) break;
+        if (text.length >= MAX_PREFIX || op.op !== "char" || (op.code >= 0xd800 && op.code <= 0xdfff)) break;
         text += String.fromCodePoint(op.code);
     }
     return text;

@@ -10,36 +10,18 @@
 import { wholeAfter, wholeBefore } from "../prompt/clip.ts";
 import type { Value } from "../value/value.ts";
 import { type Arg, label, labelsWith, listOf, rangeOf, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
-import type { Builtin, Runtime } from "./builtin.ts";
+import { type Builtin, type Runtime, WORK } from "./builtin.ts";
 import { matchText } from "./match.ts";
+import { joining, type RowOf, rowsOn } from "./row.ts";
+import { find, findAll } from "./search.ts";
 
 type Method = (rt: Runtime, self: string, args: readonly Arg[]) => Value;
 
+const plain = rowsOn<string>("string");
+
 /** A row whose result is labelled with its receiver and arguments (T2). */
-function row(
-    name: string,
-    signature: string,
-    summary: string,
-    min: number,
-    max: number,
-    method: Method,
-    more: Partial<Builtin> = {},
-): Builtin {
-    return {
-        on: "string",
-        name,
-        signature,
-        summary,
-        min,
-        max,
-        ...more,
-        call(rt, self, selfLabel, args) {
-            let l = selfLabel;
-            for (const arg of args) l = labelsWith(rt, l, arg);
-            return label(rt, method(rt, self as string, args), l);
-        },
-    };
-}
+const row: RowOf<Method> = (name, signature, summary, min, max, method, more) =>
+    plain(name, signature, summary, min, max, joining<string>(method), more);
 
 const words = /[^ \t\n\r\f\v\u00a0\u2028\u2029\ufeff]+/g;
 
@@ -49,12 +31,26 @@ function list(rt: Runtime, parts: readonly string[]): Value {
 }
 
 function split(rt: Runtime, self: string, args: readonly Arg[]): Value {
+    rt.work(WORK.chars(4 * self.length));
     if (args.length === 0) return list(rt, self.match(words) ?? []);
     const separator = textOf("split", "separator", args[0]);
-    return list(rt, separator === "" ? Array.from(self) : self.split(separator));
+    return list(rt, separator === "" ? Array.from(self) : parts(rt, self, separator));
+}
+
+function parts(rt: Runtime, self: string, separator: string): string[] {
+    rt.work(searching(self, separator));
+    const out: string[] = [];
+    let from = 0;
+    for (const at of findAll(self, separator)) {
+        out.push(self.slice(from, at));
+        from = at + separator.length;
+    }
+    out.push(self.slice(from));
+    return out;
 }
 
 function lines(rt: Runtime, self: string): Value {
+    rt.work(WORK.chars(4 * self.length));
     const all = self.split(/\r\n|\n|\r/);
     if (all[all.length - 1] === "") all.pop();
     return list(rt, all);
@@ -64,40 +60,42 @@ function replace(rt: Runtime, self: string, args: readonly Arg[]): Value {
     const old = textOf("replace", "old", args[0]);
     const by = textOf("replace", "new", args[1]);
     if (old === "") throw wrong("replace", "old", "a string that is not empty", args[0]);
-    let count = 0;
-    for (let at = self.indexOf(old); at >= 0; at = self.indexOf(old, at + old.length)) count++;
-    if (count === 0) return self;
-    room(rt, self.length + count * (by.length - old.length));
-    return self.split(old).join(by);
+    const between = parts(rt, self, old);
+    if (between.length === 1) return self;
+    room(rt, self.length + (between.length - 1) * (by.length - old.length));
+    return between.join(by);
 }
 
-function slice(_rt: Runtime, self: string, args: readonly Arg[]): Value {
+/** Work of reading a part of a text that may first have to be put together from what was joined: mostly it has been. */
+function reading(text: string, part: number): number {
+    return WORK.chars(part) + (text.length >>> 10);
+}
+
+function slice(rt: Runtime, self: string, args: readonly Arg[]): Value {
     const [from, to] = rangeOf("slice", self.length, args[0], args[1]);
+    rt.work(reading(self, to - from));
     return self.slice(wholeAfter(self, from), Math.max(wholeAfter(self, from), wholeBefore(self, to)));
 }
 
-function indexOf(_rt: Runtime, self: string, args: readonly Arg[]): Value {
+function indexOf(rt: Runtime, self: string, args: readonly Arg[]): Value {
     const from = wholeOf("index_of", "from", args[1], 0);
-    const at = self.indexOf(textOf("index_of", "text", args[0]), from < 0 ? Math.max(0, self.length + from) : from);
+    const at = search(rt, self, textOf("index_of", "text", args[0]), from < 0 ? Math.max(0, self.length + from) : from);
     return at < 0 ? null : at;
 }
 
 /** `sep.join(list)`: labels of the items and of their list as well. */
-const joinRow: Builtin = {
-    on: "string",
-    name: "join",
-    signature: "join(list)",
-    summary: "The strings, numbers and booleans of a list, as one text with this string between them.",
-    min: 1,
-    max: 1,
-    call(rt, self, selfLabel, args) {
-        const items = listOf("join", "list", args[0]).items;
-        return joined(rt, items, labelsWith(rt, selfLabel, args[0]), self as string);
-    },
-};
+const joinRow = plain(
+    "join",
+    "join(list)",
+    "The strings, numbers and booleans of a list, as one text with this string between them.",
+    1,
+    1,
+    (rt, self, l, args) => joined(rt, listOf("join", "list", args[0]).items, labelsWith(rt, l, args[0]), self),
+);
 
 /** The text of list items with a separator between them; its label is `l` joined with every item's. */
 export function joined(rt: Runtime, items: readonly Value[], l: number, separator: string): Value {
+    rt.work(items.length);
     const texts: string[] = [];
     let units = Math.max(0, items.length - 1) * separator.length;
     let met = l;
@@ -114,6 +112,16 @@ export function joined(rt: Runtime, items: readonly Value[], l: number, separato
     return label(rt, texts.join(separator), met);
 }
 
+/** Position of a text in another, -1 where it does not occur. */
+function search(rt: Runtime, text: string, part: string, from = 0): number {
+    rt.work(searching(text, part));
+    return find(text, part, from);
+}
+
+function searching(text: string, part: string): number {
+    return WORK.chars(8 * text.length + 16 * part.length);
+}
+
 function changed(rt: Runtime, text: string): string {
     room(rt, text.length);
     return text;
@@ -123,7 +131,10 @@ export const STRING_BUILTINS: readonly Builtin[] = [
     row("length", "length", "Number of UTF-16 units: most characters are one, an emoji is two.", 0, 0, (_, self) => self.length, {
         property: true,
     }),
-    row("trim", "trim()", "Without spaces, tabs and line breaks at both ends.", 0, 0, (_, self) => self.trim()),
+    row("trim", "trim()", "Without spaces, tabs and line breaks at both ends.", 0, 0, (rt, self) => {
+        rt.work(WORK.chars(self.length));
+        return self.trim();
+    }),
     row(
         "split",
         "split(separator?)",
@@ -140,15 +151,24 @@ export const STRING_BUILTINS: readonly Builtin[] = [
     row("upper", "upper()", "In upper case, by Unicode's rules that depend on no language.", 0, 0, (rt, self) =>
         changed(rt, self.toUpperCase()),
     ),
-    row("contains", "contains(text)", "Whether the text occurs in it. The empty text occurs everywhere.", 1, 1, (_, self, args) =>
-        self.includes(textOf("contains", "text", args[0])),
+    row(
+        "contains",
+        "contains(text)",
+        "Whether the text occurs in it. The empty text occurs everywhere.",
+        1,
+        1,
+        (rt, self, args) => search(rt, self, textOf("contains", "text", args[0])) >= 0,
     ),
-    row("starts_with", "starts_with(text)", "Whether it begins with the text.", 1, 1, (_, self, args) =>
-        self.startsWith(textOf("starts_with", "text", args[0])),
-    ),
-    row("ends_with", "ends_with(text)", "Whether it ends with the text.", 1, 1, (_, self, args) =>
-        self.endsWith(textOf("ends_with", "text", args[0])),
-    ),
+    row("starts_with", "starts_with(text)", "Whether it begins with the text.", 1, 1, (rt, self, args) => {
+        const part = textOf("starts_with", "text", args[0]);
+        rt.work(reading(self, part.length));
+        return self.startsWith(part);
+    }),
+    row("ends_with", "ends_with(text)", "Whether it ends with the text.", 1, 1, (rt, self, args) => {
+        const part = textOf("ends_with", "text", args[0]);
+        rt.work(reading(self, part.length));
+        return self.endsWith(part);
+    }),
     row(
         "replace",
         "replace(old, new)",

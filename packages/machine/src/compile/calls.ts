@@ -5,7 +5,7 @@
  *
  * M1: a call counts one step after its arguments; each run of a lambda counts one.
  */
-import type { ExprForm, Json, Site } from "@remit/language";
+import { type ExprForm, type Json, type Site, withArticle } from "@remit/language";
 import type { Builtin, Lambda } from "../builtin/builtin.ts";
 import { findBuiltin } from "../builtin/table.ts";
 import { Fail } from "../failure.ts";
@@ -33,7 +33,7 @@ export function refusalOf(cx: Context, e: ExprForm & { kind: "call" }): string |
         if (meaning?.kind === "agent" && !meaning.agent.funcs.has(callee.name))
             return `agent ${callee.object.name} has no function '${callee.name}'`;
         return meaning?.kind === "llm" || meaning?.kind === "skill" || meaning?.kind === "func"
-            ? `${callee.object.name} is a ${meaning.kind} and has no methods`
+            ? `${callee.object.name} is ${withArticle(meaning.kind)} and has no methods`
             : null;
     }
     if (callee.kind !== "name") return "only a name or a member can be called";
@@ -230,6 +230,7 @@ function callRow(m: RunState, row: Builtin, self: Raw, l: number, args: readonly
                 site: at,
             });
     }
+    m.fresh();
     try {
         return row.call(m, self, l, args);
     } catch (error) {
@@ -300,7 +301,7 @@ export function callMethod(
     if (row === undefined) {
         if (safe && (self === null || self instanceof Obj)) return l === 0 ? null : new Labelled(null, l);
         if (self instanceof Capability)
-            throw new Fail("value", `${self.name} is a ${self.kind} and has no method '${name}' here`, { site: at });
+            throw new Fail("value", `${self.name} is ${withArticle(self.kind)} and has no method '${name}' here`, { site: at });
         if (self instanceof Obj) throw unknownProperty(name, at, l);
         throw new Fail("value", `${aNameOf(self)} has no method '${name}'`, {
             site: at,

@@ -6,8 +6,9 @@
 import { type BudgetForm, printFormExpr, type UseForm, type UseOneForm } from "@remit/language";
 import { type Context, expr, siteOf } from "./closures.ts";
 import type { AgentContext, UseSpec } from "./instructions.ts";
-import { type Compiled, shownName } from "./program.ts";
+import type { Compiled } from "./program.ts";
 import { Scope } from "./scope.ts";
+import { variantSite } from "./variants.ts";
 
 const NO_CONTEXT: AgentContext = { model: null, role: null, description: null, max: null, uses: [] };
 
@@ -53,7 +54,6 @@ export function useSpec(
     }
     const nth = (labels.get(s.label) ?? 0) + 1;
     labels.set(s.label, nth);
-    const place = [agent === null ? null : shownName(agent), func].filter((part) => part !== null).join(".");
     return {
         source: "",
         label: s.label,
@@ -63,7 +63,7 @@ export function useSpec(
         image: false,
         site: siteOf(cx, s.at),
         oneOf: {
-            siteId: `${cx.program.fileName(cx.file)}#${place}[${s.label}${nth === 1 ? "" : `#${nth}`}]`,
+            siteId: variantSite(cx.program.fileName(cx.file), agent, func, s.label, nth),
             candidates: s.candidates.map((c) => ({
                 name: c.name,
                 source: c.value === undefined ? "" : printFormExpr(c.value),

@@ -5,6 +5,7 @@
  * JSON and shown to the contract module, which fills in defaults or says what is wrong.
  */
 import { type Contract, checkValue, type Shapes, type Site } from "@remit/language";
+import { WORK } from "../builtin/builtin.ts";
 import { Fail } from "../failure.ts";
 import { located } from "../value/access.ts";
 import { fromJson, toJson } from "../value/json.ts";
@@ -30,7 +31,8 @@ export function checkResult(m: RunState, fn: Fn, value: Value, at: Site | null):
 
 function hold(m: RunState, fn: Fn, value: Value, contract: Contract, what: string, at: Site | null): Value {
     const shapes = fn.program.shapesOf(fn.file);
-    if (holds(value, contract, shapes, 0)) {
+    m.fresh();
+    if (holds(m, value, contract, shapes, 0)) {
         if (fn.program.reach.travels) deepLabels(m, rawOf(value), at);
         return value;
     }
@@ -40,6 +42,7 @@ function hold(m: RunState, fn: Fn, value: Value, contract: Contract, what: strin
     } catch (error) {
         throw located(error, at);
     }
+    m.work(json.size >>> 4);
     const checked = checkValue(contract, json.json, shapes, { what, internal: true });
     if (checked.ok) return join(m, fromJson(checked.value, m.heap), json.labels);
     throw new Fail("contract", checked.message, { site: at, labels: json.labels });
@@ -48,7 +51,7 @@ function hold(m: RunState, fn: Fn, value: Value, contract: Contract, what: strin
 const MAX_DEPTH = 200;
 
 /** True where the value holds the contract with nothing to fill in. Wrong in one direction only: a false is looked at again. */
-function holds(value: Value, contract: Contract, shapes: Shapes, depth: number): boolean {
+function holds(m: RunState, value: Value, contract: Contract, shapes: Shapes, depth: number): boolean {
     const v = rawOf(value);
     switch (contract.type) {
         case "string":
@@ -63,29 +66,31 @@ function holds(value: Value, contract: Contract, shapes: Shapes, depth: number):
         case "literal":
             return v === contract.value;
         case "optional":
-            return v === null || holds(v, contract.of, shapes, depth);
+            return v === null || holds(m, v, contract.of, shapes, depth);
         case "union":
-            return contract.of.some((of) => holds(v, of, shapes, depth));
+            return contract.of.some((of) => holds(m, v, of, shapes, depth));
         case "list":
             if (!(v instanceof List)) return false;
             if (contract.item === undefined) return true;
             if (depth > MAX_DEPTH) return false;
-            for (const item of v.items) if (!holds(item, contract.item, shapes, depth + 1)) return false;
+            m.work(v.items.length);
+            for (const item of v.items) if (!holds(m, item, contract.item, shapes, depth + 1)) return false;
             return true;
         case "object":
             if (!(v instanceof Obj) || depth > MAX_DEPTH) return false;
+            m.work(WORK.values(contract.fields.length));
             for (const field of contract.fields) {
                 const own = v.get(field.name);
                 if (own === undefined) {
                     if (field.optional !== true || field.default !== undefined) return false;
                 } else if (field.optional === true && field.default === undefined && rawOf(own) === null) {
                     // A field that may be absent and holds none counts as absent.
-                } else if (!holds(own, field.contract, shapes, depth + 1)) return false;
+                } else if (!holds(m, own, field.contract, shapes, depth + 1)) return false;
             }
             return true;
         case "ref": {
             const shape = Object.hasOwn(shapes, contract.name) ? shapes[contract.name] : undefined;
-            return shape !== undefined && depth <= MAX_DEPTH && holds(v, shape, shapes, depth + 1);
+            return shape !== undefined && depth <= MAX_DEPTH && holds(m, v, shape, shapes, depth + 1);
         }
     }
 }

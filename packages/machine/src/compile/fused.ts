@@ -6,7 +6,7 @@
  * expression); sharing them through a parameter costs a factor of two to three.
  */
 import type { Site } from "@remit/language";
-import { concat, equals, numeric, plus } from "../value/operators.ts";
+import { concat, equals, LONG, numeric, plus } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
 import type { Code, Operand, Step } from "./code.ts";
 
@@ -717,7 +717,7 @@ export function sameCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = f[x] as Value;
             const b = f[y] as Value;
-            if (typeof a !== "object" && typeof b !== "object") return a === b;
+            if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a === b;
             return equals(f[0], a, b, true, at);
         };
     }
@@ -727,7 +727,7 @@ export function sameCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = f[x] as Value;
             const b = y;
-            if (typeof a !== "object" && typeof b !== "object") return a === b;
+            if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a === b;
             return equals(f[0], a, b, true, at);
         };
     }
@@ -737,7 +737,7 @@ export function sameCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = f[x] as Value;
             const b = y(f);
-            if (typeof a !== "object" && typeof b !== "object") return a === b;
+            if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a === b;
             return equals(f[0], a, b, true, at);
         };
     }
@@ -747,7 +747,7 @@ export function sameCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x;
             const b = f[y] as Value;
-            if (typeof a !== "object" && typeof b !== "object") return a === b;
+            if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a === b;
             return equals(f[0], a, b, true, at);
         };
     }
@@ -757,7 +757,7 @@ export function sameCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x;
             const b = y(f);
-            if (typeof a !== "object" && typeof b !== "object") return a === b;
+            if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a === b;
             return equals(f[0], a, b, true, at);
         };
     }
@@ -767,7 +767,7 @@ export function sameCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = f[y] as Value;
-            if (typeof a !== "object" && typeof b !== "object") return a === b;
+            if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a === b;
             return equals(f[0], a, b, true, at);
         };
     }
@@ -777,7 +777,7 @@ export function sameCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = y;
-            if (typeof a !== "object" && typeof b !== "object") return a === b;
+            if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a === b;
             return equals(f[0], a, b, true, at);
         };
     }
@@ -787,7 +787,7 @@ export function sameCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = y(f);
-            if (typeof a !== "object" && typeof b !== "object") return a === b;
+            if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a === b;
             return equals(f[0], a, b, true, at);
         };
     }
@@ -801,7 +801,7 @@ export function differCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = f[x] as Value;
             const b = f[y] as Value;
-            if (typeof a !== "object" && typeof b !== "object") return a !== b;
+            if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a !== b;
             return equals(f[0], a, b, false, at);
         };
     }
@@ -811,7 +811,7 @@ export function differCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = f[x] as Value;
             const b = y;
-            if (typeof a !== "object" && typeof b !== "object") return a !== b;
+            if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a !== b;
             return equals(f[0], a, b, false, at);
         };
     }
@@ -821,7 +821,7 @@ export function differCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = f[x] as Value;
             const b = y(f);
-            if (typeof a !== "object" && typeof b !== "object") return a !== b;
+            if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a !== b;
             return equals(f[0], a, b, false, at);
         };
     }
@@ -831,7 +831,7 @@ export function differCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x;
             const b = f[y] as Value;
-            if (typeof a !== "object" && typeof b !== "object") return a !== b;
+            if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a !== b;
             return equals(f[0], a, b, false, at);
         };
     }
@@ -841,7 +841,7 @@ export function differCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x;
             const b = y(f);
-            if (typeof a !== "object" && typeof b !== "object") return a !== b;
+            if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a !== b;
             return equals(f[0], a, b, false, at);
         };
     }
@@ -851,7 +851,7 @@ export function differCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = f[y] as Value;
-            if (typeof a !== "object" && typeof b !== "object") return a !== b;
+            if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a !== b;
             return equals(f[0], a, b, false, at);
         };
     }
@@ -861,7 +861,7 @@ export function differCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = y;
-            if (typeof a !== "object" && typeof b !== "object") return a !== b;
+            if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a !== b;
             return equals(f[0], a, b, false, at);
         };
     }
@@ -871,7 +871,7 @@ export function differCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = y(f);
-            if (typeof a !== "object" && typeof b !== "object") return a !== b;
+            if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a !== b;
             return equals(f[0], a, b, false, at);
         };
     }

@@ -2,6 +2,7 @@
  * List and object literals, with spread.
  */
 import type { ExprForm, Site } from "@remit/language";
+import { WORK } from "../builtin/builtin.ts";
 import { Fail } from "../failure.ts";
 import { join, aNameOf } from "../value/operators.ts";
 import { Labelled, List, Obj, type Shape, type Value } from "../value/value.ts";
@@ -36,6 +37,7 @@ export function listCode(cx: Context, e: ExprForm & { kind: "list" }): Code {
                 const from = value instanceof Labelled ? value.v : value;
                 if (!(from instanceof List)) throw cannotSpread("list", value, part.at);
                 f[0].charge(8 * from.items.length);
+                f[0].work(from.items.length);
                 for (const item of from.items.slice()) f[0].heap.push(made, join(f[0], item, l));
             }
         }
@@ -92,6 +94,7 @@ export function objectCode(cx: Context, e: ExprForm & { kind: "object" }): Code 
                 const from = value instanceof Labelled ? value.v : value;
                 if (!(from instanceof Obj)) throw cannotSpread("object", value, part.at);
                 f[0].charge(8 * from.slots.length);
+                f[0].work(WORK.values(from.slots.length));
                 from.shape.keys.forEach((key, slot) => {
                     heap.set(made, key, join(f[0], from.slots[slot] as Value, l));
                 });

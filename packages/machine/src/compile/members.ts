@@ -3,7 +3,7 @@
  *
  * The one-entry cache of an object's shape belongs to the code, not to a run: a shape that another run made simply does not match.
  */
-import type { Site } from "@remit/language";
+import { type Site, withArticle } from "@remit/language";
 import { type Builtin, findBuiltin } from "../builtin/table.ts";
 import { Fail } from "../failure.ts";
 import { located, unknownProperty } from "../value/access.ts";
@@ -83,7 +83,10 @@ function readProperty(m: RunState, object: Value, name: string, safe: boolean, r
         if (own !== undefined) return join(m, own, l);
     }
     if (v instanceof Capability)
-        throw new Fail("value", `${v.name} is a ${v.kind}: '${name}' can only be called`, { site: at, hint: `write ${v.name}.${name}(…)` });
+        throw new Fail("value", `${v.name} is ${withArticle(v.kind)}: '${name}' can only be called`, {
+            site: at,
+            hint: `write ${v.name}.${name}(…)`,
+        });
     const row = rowFor(rows, v);
     if (row?.property === true && !(v instanceof Obj)) {
         try {

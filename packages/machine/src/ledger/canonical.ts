@@ -1,31 +1,15 @@
 /**
- * Canonical texts: of a JSON value, for hashing, and of a whole run, for comparing.
+ * The canonical text of a whole run, for comparing. That of a JSON value, for hashing, is the language's (`form/canonical.ts`, N1).
  *
  * Boundary: pure functions of what they are given.
  *
- * N1: two JSON values that are equal but for the order of keys have the same canonical text (the ordering of RFC 8785; numbers and strings
- *     as ECMAScript writes them).
  * N2: the canonical ledger of a run does not hold time, sequence, run id or hashes, and events stand by path: two runs of the same program
  *     with the same effect results have the same one, whatever the order in which concurrent effects came back.
  */
-import type { Json } from "@remit/language";
+import { canonicalJson, type Json } from "@remit/language";
 import type { MachineEvent } from "./events.ts";
 
-export function canonicalJson(value: Json): string {
-    if (value === null || typeof value !== "object") return JSON.stringify(value);
-    if (Array.isArray(value)) {
-        let out = "[";
-        for (let at = 0; at < value.length; at++) out += (at === 0 ? "" : ",") + canonicalJson(value[at] as Json);
-        return `${out}]`;
-    }
-    let out = "{";
-    for (const key of Object.keys(value).sort()) {
-        const item = value[key];
-        if (item === undefined) continue; // an absent key and an undefined one are the same JSON
-        out += `${out === "{" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(item)}`;
-    }
-    return `${out}}`;
-}
+export { canonicalJson };
 
 /** Key of `data` that holds measured times and nothing else. */
 export const TIMING = "timing";

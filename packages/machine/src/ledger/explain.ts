@@ -247,14 +247,14 @@ export function explainText(explanations: readonly Explanation[], options: { rea
                 ),
             );
         for (const item of one.items) {
-            const place = item.declared === null ? "" : `  ${item.declared.file}:${item.declared.line}:${item.declared.column}`;
+            const place = item.declared === null ? "" : `  ${plainText(item.declared.file)}:${item.declared.line}:${item.declared.column}`;
             const name = item.label === null ? `[${item.index}]` : `"${plainText(item.label)}"`;
             out.push(`  ${item.shown ? "use" : "not shown"} ${plainText(item.source)} as ${name}${paint("dim", place)}`);
             if (item.variant !== null) out.push(paint("dim", `      variant ${plainText(item.variant)}`));
             out.push(
                 paint(
                     "dim",
-                    `      ${item.clip}; from ${item.origins.length === 0 ? "the program itself" : item.origins.map(plainText).join(", ")}`,
+                    `      ${plainText(item.clip)}; from ${item.origins.length === 0 ? "the program itself" : item.origins.map(plainText).join(", ")}`,
                 ),
             );
         }

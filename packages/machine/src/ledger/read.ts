@@ -3,7 +3,7 @@
  *
  * Boundary: an event's data is JSON that may have been redacted, so every reader gives a plain answer where a field is absent.
  */
-import type { Json } from "@remit/language";
+import { type Json, plainColumns } from "@remit/language";
 import type { LedgerEvent, MachineEvent } from "./events.ts";
 
 export type JsonObject = { [key: string]: Json };
@@ -139,14 +139,7 @@ export function siteText(event: Pick<MachineEvent, "site">): string {
     return event.site === null ? "" : `${event.site.file}:${event.site.line}:${event.site.column}`;
 }
 
-/** One line without control characters and without marks that turn the direction of text: a ledger is data, a terminal obeys. */
+/** One line that a terminal only shows: a ledger is data, a terminal obeys. */
 export function plainText(text: string): string {
-    let out = "";
-    for (let at = 0; at < text.length; at++) out += obeyed(text.charCodeAt(at)) ? " " : text[at];
-    return out;
-}
-
-function obeyed(code: number): boolean {
-    if (code < 32 || (code >= 0x7f && code < 0xa0)) return true;
-    return (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code === 0x200e || code === 0x200f;
+    return plainColumns(text, " ");
 }

@@ -107,7 +107,9 @@ function commitments(event: MachineEvent, salt: string, removed: SealedEvent["re
 
 function chainHash(event: Omit<LedgerEvent, "hash">, made: Commitments, hash: Hash): string {
     const { prev, seq, time, run, path, parent, kind, principal, site } = event;
-    return hash(canonicalJson([prev, seq, time, run, path, parent, kind, principal, site as Json, made.labels, made.content, made.data]));
+    const fields = [prev, seq, time, run, path, parent, kind, principal, site as Json, made.labels, made.content, made.data];
+    // A field that is not there is not one that holds null, though their canonical texts are the same: no hash is that of such an event.
+    return fields.includes(undefined as unknown as Json) ? "" : hash(canonicalJson(fields));
 }
 
 /** The place of an event in its chain. `time` in ISO 8601 UTC; `prev` is the hash of the event before, `GENESIS` for the first. */

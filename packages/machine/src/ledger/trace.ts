@@ -73,7 +73,7 @@ function writeLine(one: Happening, depth: number, w: Writer): void {
 
 function block(name: string, text: string): string[] {
     const lines = text.split("\n").map(plainText);
-    return lines.length === 1 ? [`${name}: ${lines[0]}`] : [`${name}:`, ...lines.map((line) => `  ${line}`)];
+    return lines.length === 1 ? [`${plainText(name)}: ${lines[0]}`] : [`${plainText(name)}:`, ...lines.map((line) => `  ${line}`)];
 }
 
 // ---- one line a kind ---------------------------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ const call =
     };
 
 const LINES: { readonly [family: string]: Describe } = {
-    run: (one, w) => ({ what: w.paint("bold", `run ${eventOf(one).run}`), ...outcome(one, w, "value") }),
+    run: (one, w) => ({ what: w.paint("bold", `run ${plainText(eventOf(one).run)}`), ...outcome(one, w, "value") }),
     use: (one) => {
         const variant = objectIn(get(one, "variant") ?? null);
         const budget = objectIn(get(one, "budget") ?? null);
@@ -187,7 +187,7 @@ const LINES: { readonly [family: string]: Describe } = {
         const count = numberIn(get(one, "items")) ?? listIn(get(one, "items")).length;
         const limit = numberIn(get(one, "concurrency"));
         return {
-            what: `parallel for ${plainText(text(one, "item"))} (${count} items${limit === undefined ? "" : `, concurrency ${limit}`})`,
+            what: `parallel for ${plainText(text(one, "item"))} (${count} ${count === 1 ? "item" : "items"}${limit === undefined ? "" : `, concurrency ${limit}`})`,
             ...outcome(one, w, ""),
         };
     },
@@ -195,7 +195,7 @@ const LINES: { readonly [family: string]: Describe } = {
     ask: (one, w) => ({ what: `ask ${shown(text(one, "question"), w)}`, ...outcome(one, w, "decision") }),
     failure: (one, w) => ({
         what: `failed ${plainText(text(one, "kind"))}: ${shown(text(one, "message"), w)}`,
-        came: siteText(eventOf(one)),
+        came: plainText(siteText(eventOf(one))),
         bad: true,
     }),
     budget: (one, w) => ({ what: `budget ${shown(eventOf(one).data, w)}` }),
@@ -204,7 +204,7 @@ const LINES: { readonly [family: string]: Describe } = {
 
 const plainLine: Describe = (one, w) => {
     const event = eventOf(one);
-    return { what: `${one.family} ${plainText(event.path.split("/").at(-1) ?? "")}`, ...outcome(one, w, "result") };
+    return { what: `${plainText(one.family)} ${plainText(event.path.split("/").at(-1) ?? "")}`, ...outcome(one, w, "result") };
 };
 
 function itemTitle(item: { [key: string]: Json }): string {
@@ -229,7 +229,7 @@ function messageBlock(message: { [key: string]: Json }): readonly [string, strin
 
 function shown(value: Json, w: Writer): string {
     const whole = typeof value === "string" ? (w.full ? JSON.stringify(value) : `"${value}"`) : JSON.stringify(value);
-    return w.full ? whole : cut(plainText(whole), WIDTH);
+    return w.full ? plainText(whole) : cut(plainText(whole), WIDTH);
 }
 
 /** At most `units` UTF-16 units, without half a character at the end. */

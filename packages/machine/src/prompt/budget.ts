@@ -8,11 +8,13 @@
  * B2: the total counts the whole context layer as shown: headings, sources, fences and texts.
  * B3: what gives way is the item with the lowest priority, among equals the last one. An item is cut as far as it has to be; where nothing
  *     of it would be left it leaves the prompt, and the next one gives way. An item without a declared priority has 0.
- * B4: pictures and files are not cut; they leave the prompt in their turn. Their own size is not counted.
+ * B4: pictures and files are not cut: one that is larger than its own budget leaves the prompt, and under a total each leaves in its turn. They
+ *     count by the estimate of `fileSize`.
  */
 import type { BudgetForm, Json, Site } from "@remit/language";
 import type { CountReply, ModelCount } from "../effect.ts";
 import { type Clip, type ClipStrategy, clipChars, clipTokens, countItems } from "./clip.ts";
+import { fileSize } from "./image.ts";
 import { contextOpening, contextSize, itemText, type ShownItem } from "./layers.ts";
 import { type Body, sizeOf, textOf } from "./render.ts";
 
@@ -60,9 +62,18 @@ function shownItem(item: FitItem): ShownItem {
 }
 
 export function startFit(items: readonly FitItem[], total: BudgetForm | undefined): Fit {
-    const cut = items.map((item) =>
-        item.budget?.unit === "chars" && clippable(item) ? applied(item, clipChars(item.body, item.budget.amount, item.budget.keep)) : item,
-    );
+    const cut = items.map((item) => {
+        if (
+            item.file !== undefined &&
+            item.shown &&
+            item.budget !== undefined &&
+            fileSize(item.file, item.budget.unit) > item.budget.amount
+        )
+            return gone(item, item.budget.unit);
+        return item.budget?.unit === "chars" && clippable(item)
+            ? applied(item, clipChars(item.body, item.budget.amount, item.budget.keep))
+            : item;
+    });
     const fit: Fit = { stage: "own", items: cut, ...(total === undefined ? {} : { total }) };
     return cut.some(ownTokens) ? fit : ownDone(fit);
 }
@@ -157,12 +168,16 @@ function cutTokens(fit: Fit, answers: Answers): Fit {
     const max = Math.floor((fit.total as BudgetForm).amount);
     const tokens = (at: number): number => answers[at]?.total ?? 0;
     const shown = fit.items.map((_, at) => at).filter((at) => fit.items[at]?.shown);
-    let sum = tokens(0) + shown.reduce((total, _, nth) => total + tokens(1 + 2 * nth), 0);
+    const blockOf = (nth: number): number => {
+        const file = fit.items[shown[nth] as number]?.file;
+        return tokens(1 + 2 * nth) + (file === undefined ? 0 : fileSize(file, "tokens"));
+    };
+    let sum = tokens(0) + shown.reduce((total, _, nth) => total + blockOf(nth), 0);
     let items = fit.items;
     for (const at of giveWay(items)) {
         if (sum <= max) break;
         const nth = shown.indexOf(at);
-        const [blockTokens, frameTokens] = [tokens(1 + 2 * nth), tokens(2 + 2 * nth)];
+        const [blockTokens, frameTokens] = [blockOf(nth), tokens(2 + 2 * nth)];
         const room = max - (sum - blockTokens) - frameTokens;
         if ((items[at] as FitItem).file === undefined && room > 0) return { ...fit, stage: "last", items, last: { at, room } };
         items = items.with(at, gone(items[at] as FitItem, "tokens"));

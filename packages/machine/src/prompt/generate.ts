@@ -13,6 +13,7 @@
  * G2: a call of the model never reaches a tool that was not offered, nor with arguments its schema does not take, nor past the gate: what it
  *     refuses is told to the model, what it wants asked is asked.
  * G3: a tool that fails is a result the model sees. Limits, violations and cancellation end the generate.
+ *     A result longer than `RESULT_LIMIT` is shown cut, and says so; the ledger has the whole.
  * G4: the value carries the origins of the whole prompt, of every tool result that was shown, and `model:NAME`.
  * G5: where tools were called, a further attempt goes on from the conversation so far, so that no call is made twice.
  */
@@ -29,6 +30,7 @@ import { originsOf } from "./render.ts";
 import { attemptData, endedData, resultData, startedData, toolData } from "./report.ts";
 import { checkResult, resultSchema } from "./result.ts";
 import { isObject } from "./schema.ts";
+import { shownResult } from "./shown.ts";
 import { DEFAULT_TURNS, type GenerateSetup, type GenerateStep, type StepEffect, type StepEvent } from "./setup.ts";
 import { addUsage, type Call, originsUnion, prepare, type State } from "./state.ts";
 
@@ -420,9 +422,11 @@ function callsDone(state: State, outcomes: readonly Outcome[], gate: Gatekeeper)
             return { ...call, stage: "done", result: toolError(`The call of ${call.name} was not allowed${why}. It was not made.`) };
         }
         const labels = originsUnion([`tool:${offer.tool}`], outcome.ok ? outcome.origins : []);
-        events.push({ kind: "tool.ended", suffix, data: { ...toolData(offer, call), ...resultData(outcome) }, labels });
+        const shown = shownResult(outcome.ok ? outcome.value : outcome.failure.message);
+        const data = { ...toolData(offer, call), ...resultData(outcome), ...(shown.cut === undefined ? {} : { shown: { ...shown.cut } }) };
+        events.push({ kind: "tool.ended", suffix, data, labels });
         origins = originsUnion(origins, labels);
-        return { ...call, stage: "done", result: outcome.ok ? outcome.value : toolError(outcome.failure.message) };
+        return { ...call, stage: "done", result: outcome.ok ? shown.result : toolError(String(shown.result)) };
     });
     const after: State = { ...state, calls, origins };
     return ended === null ? stepCalls(after, events) : fail(after, events, ended);

@@ -3,6 +3,7 @@
  *
  * Boundary: the two spellings of a file as data. Whether a model takes the part is its host's affair.
  *
+ * I2: a file is counted by an estimate (`fileSize`), which the ledger shows.
  * I1: only what says its own media type and is base64 becomes a part; anything else is a `value` failure that says what was expected.
  */
 import type { Runtime } from "../builtin/builtin.ts";
@@ -16,6 +17,21 @@ export interface FilePart {
     readonly mediaType: string;
     /** Base64. */
     readonly data: string;
+}
+
+/** What a picture counts where a budget is in tokens: what providers take at most for one picture of the size they scale to. */
+const PICTURE_TOKENS = 1600;
+/** UTF-16 units to a token, where a budget is in characters; and bytes to a token of any other file. */
+const UNITS_A_TOKEN = 4;
+
+/**
+ * The size of a file in a budget, an estimate that needs neither its pixels nor its model: a picture 1,600 tokens, any other file a token for each
+ * four bytes; in characters four times as many.
+ */
+export function fileSize(file: FilePart, unit: "chars" | "tokens"): number {
+    const bytes = Math.floor((file.data.length * 3) / 4);
+    const tokens = file.mediaType.startsWith("image/") ? PICTURE_TOKENS : Math.ceil(bytes / UNITS_A_TOKEN);
+    return unit === "tokens" ? tokens : tokens * UNITS_A_TOKEN;
 }
 
 const MEDIA_TYPE = /^[a-z]+\/[a-z0-9][a-z0-9.+-]*$/;

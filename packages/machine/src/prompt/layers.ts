@@ -13,6 +13,7 @@
  */
 import type { Json } from "@remit/language";
 import type { Message, Part } from "../effect.ts";
+import { fileSize } from "./image.ts";
 
 export interface ShownItem {
     /** What stands in the brackets: the label, or the index of an item without one. */
@@ -53,9 +54,10 @@ export function itemText(item: ShownItem): string {
     return `${head}<${tag}>\n${item.text}\n</${tag}>`;
 }
 
-/** UTF-16 units of the context layer with these items, separators included; 0 where there is none. */
+/** UTF-16 units of the context layer with these items, separators included, files by their estimate; 0 where there is none. */
 export function contextSize(items: readonly ShownItem[]): number {
-    return items.length === 0 ? 0 : contextOpening().length + items.reduce((sum, item) => sum + 2 + itemText(item).length, 0);
+    const sizeOf = (item: ShownItem): number => 2 + itemText(item).length + (item.file === undefined ? 0 : fileSize(item.file, "chars"));
+    return items.length === 0 ? 0 : contextOpening().length + items.reduce((sum, item) => sum + sizeOf(item), 0);
 }
 
 export function contextOpening(): string {

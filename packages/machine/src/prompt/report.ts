@@ -10,6 +10,7 @@
  * `generate.attempt` (one for each provider turn): `label, agent, model {name, uri}, attempt, turn, carried, messages, reply, reply_origins,
  * finish, answered_by, usage, error, failure`. `messages` are those exactly as sent after the first `carried`, which are the ones of the
  * turn before and its reply. `reply` is the whole of what the provider's turn gave.
+ * `tool.ended` of a model's call holds the whole result, and `shown` where the model was shown less of it: `{limit, original_size, clipped_size}`.
  * The effects around the turns have their own events: `effect.ended` for a tool's description, `model.ended` for a count, `tool.started`,
  * `tool.ended`, `ask.requested`, `ask.decided` for the model's calls.
  * `generate.ended`: `attempts, validation {ok, strict}, result, ok, error, errors[], truncated, usage`.
@@ -18,6 +19,7 @@ import type { Json } from "@remit/language";
 import type { Failure, ModelReply, Outcome } from "../effect.ts";
 import type { FitItem } from "./budget.ts";
 import { clipReport } from "./clip.ts";
+import { fileSize } from "./image.ts";
 import type { Offer } from "./offers.ts";
 import { originsOf, textOf } from "./render.ts";
 import { resultSchema } from "./result.ts";
@@ -74,7 +76,8 @@ function itemData(item: FitItem): Json {
     if (item.site !== undefined) data.site = item.site as unknown as Json;
     if (item.cut !== undefined) data.cut = { ...item.cut };
     if (item.variant !== undefined) data.variant = item.variant;
-    if (item.file !== undefined) data.file = { media_type: item.file.mediaType, base64_length: item.file.data.length };
+    if (item.file !== undefined)
+        data.file = { media_type: item.file.mediaType, base64_length: item.file.data.length, tokens: fileSize(item.file, "tokens") };
     return data;
 }
 

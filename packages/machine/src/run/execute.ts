@@ -6,9 +6,10 @@
  * X1: a call of a function that reaches no effect runs as closures. If that is given up (slice over, nested too deep) everything it wrote is
  *     put back, its steps are given back, and the same call runs on frames, which stop anywhere.
  * X2: after a stretch that counted n steps was given up, the next n steps stay on frames: what is given up never costs more than what is done.
+ *     Both hold for work as for steps (R3).
  * X3: an instruction with a lambda is a stretch too; where a whole slice is not enough for it, the next slice is twice as long.
  */
-import type { Site } from "@remit/language";
+import { type Site, withArticle } from "@remit/language";
 import { readersLabel } from "../authority/decide.ts";
 import type { Lambda } from "../builtin/builtin.ts";
 import { callMethod, isALambda, wrongCount } from "../compile/calls.ts";
@@ -41,6 +42,7 @@ import { agentEnded, agentStarted, forEvent, useEvent } from "./events.ts";
 import { type Fiber, Frame } from "./fiber.ts";
 import { beginGenerate } from "./generate.ts";
 import type { Machine } from "./machine.ts";
+import type { Mark } from "./run.ts";
 import { beginParallel, iterationEnded } from "./parallel.ts";
 import { gate } from "./gate.ts";
 import { askMemory, askTool } from "./perform.ts";
@@ -161,7 +163,7 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
         run.left -= I.step;
         if (run.left < 0) {
             run.left += I.step;
-            if (m.spent) throw stepsSpent(m);
+            if (m.spends(I.step)) throw stepsSpent(m);
             return "slice";
         }
         switch (I.op) {
@@ -286,7 +288,7 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
                 if (m.result !== null) return "wait";
                 fiber.frames.pop();
                 if (fiber.frames.length === 0) {
-                    if (run.left < 0 && m.spent) throw stepsSpent(m);
+                    if (m.spends(0)) throw stepsSpent(m);
                     if (fiber.parent === null) m.finish(value);
                     else iterationEnded(m, fiber, value);
                     return "wait";
@@ -320,21 +322,19 @@ function stepsSpent(m: Machine): Fail {
 
 /** The step of a call, after its arguments. The slice may end with it; the budget may not. */
 export function countCall(m: Machine): void {
-    if (--m.run.left < 0 && m.spent) throw stepsSpent(m);
+    if (--m.run.left < 0 && m.spends(0)) throw stepsSpent(m);
 }
 
 /** An instruction with a lambda. False where the slice is over and it has to run again, from its beginning. */
 function stretch(m: Machine, fiber: Fiber, I: Instruction, L: Slots): boolean {
     const { run } = m;
-    const mark = run.left;
-    const bytes = run.bytes;
-    run.begin(CLOSURE_DEPTH);
+    const mark = run.begin("single", CLOSURE_DEPTH);
     let value: unknown;
     try {
         value = I.code(L);
     } catch (error) {
         if (error !== BAIL) throw error;
-        giveUp(m, fiber, mark, bytes, I.step);
+        giveUp(m, fiber, mark, I.step);
         return false;
     }
     run.end();
@@ -344,32 +344,25 @@ function stretch(m: Machine, fiber: Fiber, I: Instruction, L: Slots): boolean {
 }
 
 /** Puts back what an instruction did that needs more steps than the slice had, or fails where more cannot be had. */
-function giveUp(m: Machine, fiber: Fiber, mark: number, bytes: number, step: number): void {
+function giveUp(m: Machine, fiber: Fiber, mark: Mark, step: number): void {
     const { run } = m;
     if (run.cause === "depth") {
         run.end();
         throw new Fail("limit.depth", `Maximum call depth of ${CLOSURE_DEPTH} inside a lambda exceeded`, { whole: true });
     }
-    if (m.spent) {
+    if (m.spends(0)) {
         run.end();
         throw stepsSpent(m);
     }
-    run.heap.rollBack();
-    run.end();
-    run.left = mark + step;
-    run.bytes = bytes;
+    run.undo(mark);
+    run.left += step;
     if (run.left >= run.granted) fiber.need = 2 * Math.max(fiber.need, run.granted);
 }
 
 /** Puts back what a stretch did that now runs on frames instead. */
-function backToFrames(m: Machine, mark: number, bytes: number): void {
-    const { run } = m;
-    run.heap.rollBack();
-    run.end();
-    const wasted = mark - run.left;
-    run.left = mark;
-    run.bytes = bytes;
-    m.framesUntil = run.steps + wasted;
+function backToFrames(m: Machine, mark: Mark): void {
+    const wasted = m.run.undo(mark);
+    m.framesUntil = m.run.steps + wasted;
 }
 
 /** Passes of a `for` that reaches no effect are in the ledger up to so many. */
@@ -393,15 +386,13 @@ function wholeLoop(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Sl
     if (I.detail !== null && leavesEvents(m, frame, I.detail as NextDetail)) return false;
     const depth = m.depthLimit - fiber.base - fiber.frames.length;
     if (m.options.mode === "frames" || run.steps < m.framesUntil || depth < 0) return false;
-    const mark = run.left;
-    const { bytes } = run;
     const before = L.slice();
-    run.begin(depth < CLOSURE_DEPTH ? depth : CLOSURE_DEPTH);
+    const mark = run.begin("pure", depth < CLOSURE_DEPTH ? depth : CLOSURE_DEPTH);
     try {
         (I.code as Step)(L);
     } catch (error) {
         if (error !== BAIL && !(error instanceof RangeError)) throw error;
-        backToFrames(m, mark, bytes);
+        backToFrames(m, mark);
         for (let i = 1; i < before.length; i++) L[i] = before[i] as Value;
         return false;
     }
@@ -434,9 +425,7 @@ function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots
     const rest = n > 2 ? g.slice(3, n + 1) : null;
     const depth = m.depthLimit - fiber.base - fiber.frames.length - 1;
     if (run.left >= 0 && depth >= 0) {
-        const mark = run.left;
-        const { bytes } = run;
-        run.begin(depth < CLOSURE_DEPTH ? depth : CLOSURE_DEPTH);
+        const mark = run.begin("pure", depth < CLOSURE_DEPTH ? depth : CLOSURE_DEPTH);
         try {
             checkArguments(run, fn, g, I.site);
             L[I.slot] = checkResult(run, fn, closure.run(g), I.site);
@@ -445,7 +434,7 @@ function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots
             return true;
         } catch (error) {
             if (error !== BAIL && !(error instanceof RangeError)) throw error;
-            backToFrames(m, mark, bytes);
+            backToFrames(m, mark);
         }
     }
     const given: Value[] = n === 0 ? [] : n === 1 ? [a] : [a, b, ...((rest ?? []) as Value[])];
@@ -512,9 +501,7 @@ function push(
 function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots): "next" | "pushed" | "wait" | "slice" {
     const { run } = m;
     const d = I.detail as CallValueDetail;
-    const mark = run.left;
-    const { bytes } = run;
-    run.begin(CLOSURE_DEPTH);
+    const mark = run.begin("single", CLOSURE_DEPTH);
     try {
         const object = (I.code as Code)(L);
         const args = d.args.map((a) => a(L));
@@ -529,12 +516,12 @@ function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Sl
             return "next";
         }
         run.end();
-        if (run.left < 0 && m.spent) throw stepsSpent(m);
+        if (m.spends(0)) throw stepsSpent(m);
         callCapability(m, fiber, frame, found.target, found.method, dataOnly(args, I), pathOf(frame, d.path), d.path, I);
         return frame.native !== null ? "wait" : "pushed";
     } catch (error) {
         if (error !== BAIL) throw error;
-        giveUp(m, fiber, mark, bytes, I.step);
+        giveUp(m, fiber, mark, I.step);
         return "slice";
     }
 }
@@ -572,7 +559,7 @@ function callCapability(
     const refuse = (message: string): Fail => new Fail("value", message, { site: I.site });
     if (c.kind === "tool" || c.kind === "memory") {
         const form = compiled.importOf(c);
-        if (method === null || form === undefined) throw refuse(`${c.name} is a ${c.kind}: call one of its methods`);
+        if (method === null || form === undefined) throw refuse(`${c.name} is ${withArticle(c.kind)}: call one of its methods`);
         const entry = { file: c.file, number: 0, form, value: c };
         if (c.kind === "tool") askTool(m, fiber, frame, entry, method, args, path, I.site, c);
         else askMemory(m, fiber, frame, entry, method, args, path, I.site, c);
@@ -589,7 +576,9 @@ function callCapability(
         fn = method === null ? (agent?.main ?? undefined) : agent?.funcs.get(method);
     }
     if (fn === undefined)
-        throw refuse(method === null ? `${c.name} is a ${c.kind} and cannot be called` : `${c.name} has no function '${method}'`);
+        throw refuse(
+            method === null ? `${c.name} is ${withArticle(c.kind)} and cannot be called` : `${c.name} has no function '${method}'`,
+        );
     const wrong = wrongCount(fn, args.length);
     if (wrong !== null) throw refuse(wrong);
     const { params } = fn.form;

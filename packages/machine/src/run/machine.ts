@@ -171,7 +171,7 @@ export class Machine {
         const wanted = Math.max(usual, this.ready[0]?.need ?? 0);
         const left = this.stepLimit - this.run.steps;
         // Below zero where an instruction went beyond the budget: the next one finds it spent.
-        this.run.grant(Math.min(wanted, left, 2 ** 30, Math.max(0, until - this.run.steps)));
+        this.run.grant(Math.min(wanted, left, 2 ** 30, Math.max(0, until - this.run.steps)), usual);
     }
 
     /** Count of steps at which the last slice was over, whether or not an instruction stopped short of it or went a step beyond. */
@@ -179,9 +179,9 @@ export class Machine {
         return this.run.before + this.run.granted;
     }
 
-    /** True where no more steps may be granted. */
-    get spent(): boolean {
-        return this.run.before + this.run.granted >= this.stepLimit;
+    /** True where so many steps more are beyond the budget. */
+    spends(steps: number): boolean {
+        return this.run.steps + steps > this.stepLimit;
     }
 
     /** Gives the outcome of a pending effect; it counts at the next `advance`. False where nothing waits for it (any more). */
@@ -201,9 +201,9 @@ export class Machine {
         this.stop(new Fail("cancelled", reason === "" ? "the run was cancelled" : reason, { whole: true }));
     }
 
-    /** Ends the run because something that the host measures is used up. */
-    exceed(kind: FailureKind, message: string): void {
-        this.stop(new Fail(kind, message, { whole: true }));
+    /** Ends the run because something that the host measures is used up. `hint`: what the user may do about it. */
+    exceed(kind: FailureKind, message: string, hint?: string): void {
+        this.stop(new Fail(kind, message, { whole: true, ...(hint === undefined ? {} : { hint }) }));
     }
 
     private stop(fail: Fail): void {

@@ -5,7 +5,12 @@
  *
  * R1: `steps` is exact at every moment: what a given-up stretch counted is given back.
  * R2: inside a stretch of closures the end of the slice throws `BAIL`; between instructions nothing is thrown and the interpreter looks.
+ * R3: work that is no step uses up the slice alone: a slice that ends by work is the slice that was granted the steps it had taken so far, so
+ *     that no count and no event depends on it. A stretch that frames can take over is given up; a single instruction goes on to its end, up to
+ *     `MAX_WORK`, and the slice ends with it.
  */
+import { WORK } from "../builtin/builtin.ts";
+import type { Pattern } from "../builtin/pattern.ts";
 import { BAIL, type RunState } from "../compile/code.ts";
 import { Fail } from "../failure.ts";
 import { Labels } from "../value/label.ts";
@@ -17,6 +22,17 @@ const MAX_VALUE_BYTES = 128 * 1024 * 1024;
 
 /** Most that a run may put into requests and events from one outcome to the next. */
 const MAX_GIVEN = 1024 ** 3;
+
+/** Most work of one instruction: a few seconds. */
+export const MAX_WORK = 2 ** 28;
+
+/** Counts at the beginning of a stretch, to be put back where it is given up. */
+export interface Mark {
+    readonly steps: number;
+    readonly left: number;
+    readonly work: number;
+    readonly bytes: number;
+}
 
 export class Run implements RunState {
     readonly heap: Heap;
@@ -30,7 +46,13 @@ export class Run implements RunState {
     bytes = 0;
     given = 0;
     readonly maxBytes: number;
-    stretch = false;
+    /** Work left in the present slice. */
+    workLeft = 0;
+    readonly patterns = new Map<string, Pattern>();
+    /** `pure`: closures that frames can take over anywhere; `single`: one instruction, which goes on or begins again. */
+    stretch: "none" | "pure" | "single" = "none";
+    /** Work that was left when the stretch began. */
+    private workAtStart = 0;
     minter: ((c: Capability) => Capability) | null = null;
     /** `.only(…)` by whoever runs; set by the machine. */
     narrower: (c: Capability, layer: readonly Permit[]) => Capability = (c) => c;
@@ -38,10 +60,10 @@ export class Run implements RunState {
     isBase = true;
     acting = "user";
     /** Why the last stretch was given up. */
-    cause: "steps" | "depth" = "steps";
+    cause: "slice" | "depth" = "slice";
 
     constructor(owner: Owner, maxBytes: number) {
-        this.heap = new Heap(owner);
+        this.heap = new Heap(owner, (items) => this.work(WORK.items(items)));
         this.maxBytes = maxBytes;
     }
 
@@ -49,11 +71,12 @@ export class Run implements RunState {
         return this.before + this.granted - this.left;
     }
 
-    /** A new slice. */
-    grant(steps: number): void {
+    /** A new slice: so many steps and so much work. */
+    grant(steps: number, work = 0): void {
         this.before = this.steps;
         this.granted = steps;
         this.left = steps;
+        this.workLeft = Math.min(work, MAX_WORK);
     }
 
     /** Takes the count to be `steps`, with nothing left. */
@@ -68,20 +91,51 @@ export class Run implements RunState {
     }
 
     over(): void {
-        if (!this.stretch) return;
-        this.cause = "steps";
+        if (this.stretch !== "none") this.bail("slice");
+    }
+
+    work(units: number): void {
+        this.workLeft -= units;
+        if (this.workLeft < 0) this.tired();
+    }
+
+    /** Inside a stretch of one instruction all work is that of the instruction. */
+    fresh(): void {
+        if (this.stretch === "none") this.workAtStart = this.workLeft;
+    }
+
+    private tired(): void {
+        if (this.stretch === "pure") this.bail("slice");
+        if (this.stretch === "none") this.endSlice();
+        if (this.workAtStart - this.workLeft > MAX_WORK)
+            throw new Fail("limit.steps", `one instruction may look at about ${MAX_WORK * 4} items`, {
+                whole: true,
+                detail: { meter: "work", limit: MAX_WORK, used: this.workAtStart - this.workLeft },
+                hint: "do it for fewer items at a time",
+            });
+    }
+
+    /** The slice is as long as what was taken of it. */
+    private endSlice(): void {
+        if (this.left <= 0) return;
+        this.granted -= this.left;
+        this.left = 0;
+    }
+
+    private bail(cause: Run["cause"]): never {
+        this.cause = cause;
         throw BAIL;
     }
 
     deep(): never {
-        this.cause = "depth";
-        throw BAIL;
+        this.bail("depth");
     }
 
     charge(bytes: number): void {
         this.bytes += bytes;
         if (bytes > MAX_VALUE_BYTES) throw new Fail("limit.bytes", `one value may take ${MAX_VALUE_BYTES} bytes`, { whole: true });
         if (this.bytes > this.maxBytes) throw this.tooMuch();
+        this.work(bytes >>> 4);
     }
 
     /** Bytes handed to the host in requests and events. */
@@ -90,6 +144,7 @@ export class Run implements RunState {
         this.bytes += bytes;
         if (this.given > MAX_GIVEN) throw new Fail("limit.bytes", `a run may hand out ${MAX_GIVEN} bytes of data at once`, { whole: true });
         if (this.bytes > this.maxBytes) throw this.tooMuch();
+        this.work(Math.ceil(bytes / 16));
     }
 
     private tooMuch(): Fail {
@@ -107,15 +162,29 @@ export class Run implements RunState {
 
     // ---- stretches ----
 
-    begin(depth: number): void {
+    begin(kind: "pure" | "single", depth: number): Mark {
         this.heap.gen++;
         this.heap.undo = [];
         this.depth = depth;
-        this.stretch = true;
+        this.stretch = kind;
+        this.workAtStart = this.workLeft;
+        return { steps: this.steps, left: this.left, work: this.workLeft, bytes: this.bytes };
     }
 
     end(): void {
         this.heap.undo = null;
-        this.stretch = false;
+        this.stretch = "none";
+        if (this.workLeft < 0) this.endSlice();
+    }
+
+    /** Ends a stretch that was given up: everything is as it was when it began. Gives the steps and work that were in vain. */
+    undo(mark: Mark): number {
+        this.heap.rollBack();
+        const wasted = mark.left - this.left + (mark.work - this.workLeft);
+        this.left = mark.left;
+        this.workLeft = mark.work;
+        this.bytes = mark.bytes;
+        this.end();
+        return wasted;
     }
 }

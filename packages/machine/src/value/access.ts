@@ -6,7 +6,7 @@
  *
  * V3: what is read through a labelled reference has its label; an index lends its label to what it chose.
  */
-import type { Site } from "@remit/language";
+import { type Site, withArticle } from "@remit/language";
 import { Fail } from "../failure.ts";
 import { type Joins, join, aNameOf } from "./operators.ts";
 import { Capability, type Heap, Labelled, List, Obj, type Value } from "./value.ts";
@@ -76,7 +76,7 @@ export function writeMember(heap: Heap, object: Value, key: string, value: Value
     const target = object instanceof Labelled ? object.v : object;
     if (!(target instanceof Obj)) {
         if (target instanceof Capability)
-            throw new Fail("violation.capability", `${target.name} is a ${target.kind} and cannot be changed`, { site: at });
+            throw new Fail("violation.capability", `${target.name} is ${withArticle(target.kind)} and cannot be changed`, { site: at });
         throw new Fail("value", `property '${key}' of ${aNameOf(target)} cannot be assigned`, {
             site: at,
             labels: object instanceof Labelled ? object.l : 0,

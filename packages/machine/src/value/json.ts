@@ -4,7 +4,7 @@
  * V6: going out collects the labels of everything met; a capability, a cycle, a nesting beyond `MAX_DEPTH` or a size beyond `MAX_SIZE` is a
  *     failure, never text. (A value whose parts are shared can be exponentially larger as JSON than it is in memory.)
  */
-import type { Json } from "@remit/language";
+import { type Json, withArticle } from "@remit/language";
 import { Fail } from "../failure.ts";
 import type { Labels } from "./label.ts";
 import { Capability, type Heap, Labelled, List, type Obj, type Raw, type Value } from "./value.ts";
@@ -103,7 +103,7 @@ export function toJson(value: Value, labels: Labels): { json: Json; labels: numb
 }
 
 export function capabilityIsNotData(c: Capability): Fail {
-    return new Fail("violation.capability", `${c.name} is a ${c.kind}, which is never data`, {
+    return new Fail("violation.capability", `${c.name} is ${withArticle(c.kind)}, which is never data`, {
         hint: "call one of its methods and use the result",
     });
 }

@@ -7,7 +7,8 @@
  * V3: the result of an operator has the labels of its operands, and of whatever it read inside them, and no others.
  * O1: every failure names its operator and its place.
  */
-import type { Site } from "@remit/language";
+import { type Site, withArticle } from "@remit/language";
+import { WORK } from "../builtin/builtin.ts";
 import { Fail } from "../failure.ts";
 import type { Labels } from "./label.ts";
 import { Capability, Labelled, List, Obj, type Raw, type Value } from "./value.ts";
@@ -15,10 +16,16 @@ import { Capability, Labelled, List, Obj, type Raw, type Value } from "./value.t
 /** What operators need of a run. */
 export interface Joins {
     readonly labels: Labels;
+    /** Work that is no step (`Runtime.work`). */
+    work(units: number): void;
+    fresh(): void;
 }
 
 /** No string is longer, in UTF-16 units. */
 export const MAX_STRING = 64 * 1024 * 1024;
+
+/** Strings from this length on are compared where the work is counted. */
+export const LONG = 256;
 
 /** Deepest nesting that equality follows, as in `toJson`. */
 const MAX_EQUAL_DEPTH = 500;
@@ -49,7 +56,7 @@ export function nameOf(v: Raw): string {
 /** With its article, for messages: `none`, `a string`, `an object`. */
 export function aNameOf(v: Raw): string {
     const name = nameOf(v);
-    return v === null ? name : `${/^[aeiou]/.test(name) ? "an" : "a"} ${name}`;
+    return v === null ? name : withArticle(name);
 }
 
 /** `none`, `false`, `0`, `""` and `[]` are false; every object and every capability is true. */
@@ -164,7 +171,7 @@ export function not(value: Value): Value {
 
 function refuseCapability(v: Raw, at: Site | null): void {
     if (v instanceof Capability)
-        throw new Fail("violation.capability", `${v.name} is a ${v.kind}, which is never data`, {
+        throw new Fail("violation.capability", `${v.name} is ${withArticle(v.kind)}, which is never data`, {
             site: at,
             hint: "call one of its methods and use the result",
         });
@@ -182,15 +189,19 @@ export function equals(m: Joins, a: Value, b: Value, wanted: boolean, at: Site |
         b = b.v;
     }
     let same: boolean;
+    m.fresh();
     if (a === null || b === null || typeof a !== "object" || typeof b !== "object") {
-        refuseCapability(a, at);
-        refuseCapability(b, at);
-        same = a === b;
-        if (typeof a === "object" && a !== null) l = m.labels.union(l, deepLabels(m, a, at));
-        if (typeof b === "object" && b !== null) l = m.labels.union(l, deepLabels(m, b, at));
+        if (a !== null && b !== null) {
+            refuseCapability(a, at);
+            refuseCapability(b, at);
+        }
+        same = alike(m, a, b, at);
+        // Whether a capability is there is no comparison of capabilities: against none it is not looked at.
+        if (typeof a === "object" && a !== null && !(a instanceof Capability)) l = m.labels.union(l, deepLabels(m, a, at));
+        if (typeof b === "object" && b !== null && !(b instanceof Capability)) l = m.labels.union(l, deepLabels(m, b, at));
     } else {
         l = m.labels.union(l, m.labels.union(deepLabels(m, a, at), deepLabels(m, b, at)));
-        same = alike(a, b, 0, new Set(), at);
+        same = alike(m, a, b, at);
     }
     const r = same === wanted;
     return l === 0 ? r : new Labelled(r, l);
@@ -205,7 +216,9 @@ export function deepLabels(m: Joins, top: Raw, at: Site | null): number {
         refuseCapability(v, at);
         if (v === null || typeof v !== "object" || seen.has(v)) continue;
         seen.add(v);
-        for (const item of v instanceof List ? v.items : (v as Obj).slots) {
+        const items = v instanceof List ? v.items : (v as Obj).slots;
+        m.work(WORK.values(1) + items.length);
+        for (const item of items) {
             if (item instanceof Labelled) {
                 l = m.labels.union(l, item.l);
                 rest.push(item.v);
@@ -215,36 +228,49 @@ export function deepLabels(m: Joins, top: Raw, at: Site | null): number {
     return l;
 }
 
-/** `compared` holds pairs under comparison or found equal: a cycle is equal to one of the same form, and shared parts cost once. */
-function alike(x: Value, y: Value, depth: number, compared: Set<string>, at: Site | null, ids = new Map<Raw, number>()): boolean {
-    const a = rawOf(x);
-    const b = rawOf(y);
-    if (a === b) return true;
-    if (a === null || b === null || typeof a !== "object" || typeof b !== "object") return false;
-    if (depth > MAX_EQUAL_DEPTH)
-        throw new Fail("value", `values nested more than ${MAX_EQUAL_DEPTH} deep cannot be compared`, { site: at });
-    const pair = `${idIn(ids, a)}=${idIn(ids, b)}`;
-    if (compared.has(pair)) return true;
-    compared.add(pair);
-    if (a instanceof List) {
-        if (!(b instanceof List) || a.items.length !== b.items.length) return false;
-        for (let i = 0; i < a.items.length; i++)
-            if (!alike(a.items[i] as Value, b.items[i] as Value, depth + 1, compared, at, ids)) return false;
+/**
+ * Deep equality. Lists and objects under comparison or found equal are put together in classes: a cycle is equal to one of the same form, and
+ * everything is looked at once for each time two classes become one, so the work is in proportion to what is in memory.
+ */
+function alike(m: Joins, left: Value, right: Value, at: Site | null): boolean {
+    const classes = new Map<Raw, Raw>();
+    const classOf = (v: Raw): Raw => {
+        let top = v;
+        for (let up = classes.get(top); up !== undefined; up = classes.get(top)) top = up;
+        for (let from = v; from !== top; ) {
+            const up = classes.get(from) as Raw;
+            classes.set(from, top);
+            from = up;
+        }
+        return top;
+    };
+    const same = (x: Value, y: Value, depth: number): boolean => {
+        let a = rawOf(x);
+        let b = rawOf(y);
+        if (a === null || b === null || typeof a !== "object" || typeof b !== "object") {
+            if (typeof a === "string" && typeof b === "string" && a.length === b.length) m.work(WORK.chars(a.length));
+            return a === b;
+        }
+        if (depth > MAX_EQUAL_DEPTH)
+            throw new Fail("value", `values nested more than ${MAX_EQUAL_DEPTH} deep cannot be compared`, { site: at });
+        a = classOf(a);
+        b = classOf(b);
+        if (a === b) return true;
+        if (a instanceof List) {
+            if (!(b instanceof List) || a.items.length !== b.items.length) return false;
+            m.work(WORK.values(1) + a.items.length);
+            classes.set(a, b);
+            for (let i = 0; i < a.items.length; i++) if (!same(a.items[i] as Value, b.items[i] as Value, depth + 1)) return false;
+            return true;
+        }
+        if (!(a instanceof Obj) || !(b instanceof Obj) || a.slots.length !== b.slots.length) return false;
+        m.work(WORK.values(1 + a.slots.length));
+        classes.set(a, b);
+        for (const key of a.shape.keys) {
+            const other = b.get(key);
+            if (other === undefined || !same(a.get(key) as Value, other, depth + 1)) return false;
+        }
         return true;
-    }
-    if (!(a instanceof Obj) || !(b instanceof Obj) || a.slots.length !== b.slots.length) return false;
-    for (const key of a.shape.keys) {
-        const other = b.get(key);
-        if (other === undefined || !alike(a.get(key) as Value, other, depth + 1, compared, at, ids)) return false;
-    }
-    return true;
-}
-
-function idIn(ids: Map<Raw, number>, v: Raw): number {
-    let id = ids.get(v);
-    if (id === undefined) {
-        id = ids.size;
-        ids.set(v, id);
-    }
-    return id;
+    };
+    return same(left, right, 0);
 }

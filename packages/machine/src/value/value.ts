@@ -138,6 +138,8 @@ export interface Change {
 /** No list holds more items; see LANGUAGE 9 on what bounds a run. */
 export const MAX_ITEMS = 10_000_000;
 
+const nothing = (): void => undefined;
+
 /**
  * The write barrier's state. `gen` is raised at every save, at the start of every stretch of closures and at every change of fiber, so
  * that the first write to an older object after it passes `touch` once. An object's `gen` is `gen` once it may be overwritten freely and
@@ -152,8 +154,12 @@ export class Heap {
     undo: UndoEntry[] | null = null;
     readonly root = new Shape([], false);
 
-    constructor(owner: Owner = { parent: null }) {
+    /** Told of items that are copied before they are overwritten, which may throw: nothing has changed then. */
+    private readonly copying: (items: number) => void;
+
+    constructor(owner: Owner = { parent: null }, copying: (items: number) => void = nothing) {
         this.owner = owner;
+        this.copying = copying;
     }
 
     list(items: Value[]): List {
@@ -194,6 +200,7 @@ export class Heap {
     touch(o: List | Obj): void {
         this.permit(o);
         if (this.undo !== null) {
+            this.copying(o instanceof List ? o.items.length : o.slots.length);
             if (o instanceof List) this.undo.push({ list: o, gen: o.gen, length: o.items.length, items: o.items.slice() });
             else this.undo.push({ obj: o, gen: o.gen, shape: o.shape, keys: o.shape.keys.length, slots: o.slots.slice() });
         }

@@ -333,14 +333,6 @@ describe("failures", () => {
                 return callGlobal(rt, "json", "text", at);
             },
         ],
-        [
-            "unique of what is shared",
-            (rt: ReturnType<typeof runtime>) => {
-                let at: Value = "x";
-                for (let n = 0; n < 40; n++) at = list(rt, at, at);
-                return call(rt, list(rt, at), "unique");
-            },
-        ],
     ])("%s is charged before it grows", (_, run) => {
         const rt = runtime(10_000);
         expect(failure(() => run(rt))).toBe("limit.bytes: more than 10000 bytes");

@@ -20,6 +20,7 @@ import {
 export interface TestRuntime extends Runtime {
     charged: number;
     steps: number;
+    worked: number;
 }
 
 export function runtime(limit = Number.POSITIVE_INFINITY): TestRuntime {
@@ -28,8 +29,16 @@ export function runtime(limit = Number.POSITIVE_INFINITY): TestRuntime {
         labels: new Labels(),
         charged: 0,
         steps: 0,
+        worked: 0,
+        patterns: new Map(),
         step() {
             this.steps++;
+        },
+        work(units) {
+            this.worked += units;
+        },
+        fresh() {
+            // Nothing here limits what one built-in does.
         },
         charge(bytes) {
             this.charged += bytes;

@@ -105,6 +105,12 @@ describe("tampering", () => {
 
     test("an event that stands twice", () => expect(verify(whole.toSpliced(4, 0, whole[3] as SealedEvent))).toEqual(at(4, "moved")));
 
+    test.each(["site", "parent"])("a field %s that held null and is gone", (name) => {
+        const index = whole.findIndex((event) => event[name as "site" | "parent"] === null);
+        const { [name as "site"]: _, ...without } = whole[index] as SealedEvent;
+        expect(verify(whole.with(index, without as SealedEvent))).toEqual(at(index + 1, "changed"));
+    });
+
     test("any change of any byte of the stream form", () => {
         const text = [...toNdjson(whole)].join("");
         fc.assert(

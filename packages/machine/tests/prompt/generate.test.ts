@@ -1,4 +1,8 @@
-/** The coroutine of `generate`: every way through it, with answers scripted here. */
+/**
+ * The coroutine of `generate`: every way through it, with answers scripted here.
+ *
+ * Why it is long: the ways are one list, and each is a few lines over the same script of answers.
+ */
 import type { Contract, Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import type { GenerateOptions, ModelTurn } from "../../src/index.ts";
@@ -369,6 +373,22 @@ describe("tools", () => {
             if (effect.kind === "model") return turns.shift() as ReturnType<typeof ok>;
             return others[effect.suffix.split("/").slice(2).join("/")] ?? others[effect.kind] ?? ok("content", { origins: ["tool:Repo"] });
         };
+
+    test("a result too long for a conversation is shown cut, with a line that says so; the ledger has the whole", () => {
+        const long = "x".repeat(100_000);
+        const outcome = ok(long, { origins: ["tool:Repo"] });
+        const ran = drive(
+            setup({ tools, contract: OK }),
+            runtime(),
+            byKind([calls(read("1", "a")), says({ ok: true })], { tool: outcome }),
+        );
+        const shown = ran.turns[1]?.messages.find((message) => message.role === "tool")?.result;
+        expect(shown).toBe(`${"x".repeat(65_536)}\n[cut here: 65536 of 100000 characters are shown]`);
+        expect(data(ran, "tool.ended")).toMatchObject({
+            result: long,
+            shown: { limit: 65_536, original_size: 100_000, clipped_size: 65_536 },
+        });
+    });
 
     test("are described once, offered, called in parallel, and their results shown", () => {
         const ran = drive(setup({ tools, contract: OK }), runtime(), byKind([calls(read("1", "a"), read("2", "b")), says({ ok: true })]));

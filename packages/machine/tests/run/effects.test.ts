@@ -370,8 +370,10 @@ describe("budgets and the end", () => {
     test("time that the host measures", () => {
         const m = Machine.start(new Compiled(formOf(body("T.get(1)", IMPORTS))), OPTIONS);
         m.advance();
-        m.exceed("limit.time", "the run's time of 5 s is used up");
-        expect(m.advance().result).toMatchObject({ ok: false, failure: { kind: "limit.time" } });
+        m.exceed("limit.time", "the run's time of 5 s is used up", "allow more time");
+        const end = m.advance();
+        expect(end.result).toMatchObject({ ok: false, failure: { kind: "limit.time", hint: "allow more time" } });
+        expect(end.events[0]).toMatchObject({ kind: "failure", data: { kind: "limit.time", hint: "allow more time" } });
     });
 });
 

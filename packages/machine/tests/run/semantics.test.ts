@@ -67,6 +67,22 @@ cases("comparison and equality", [
     ["a = []  a.add(a)  b = []  b.add(b)  a == b", true],
 ]);
 
+cases(
+    "whether a capability is there",
+    [
+        ["tool = T  tool == none", false],
+        ["none != T", true],
+        ["absent = none  T == absent", false],
+        ["xs = [T]  xs[0] != none", true],
+        ["xs = [T, none, T]  xs.filter((x) => x != none).length", 2],
+        ["T == T", "violation.capability: T is a tool, which is never data"],
+        ['T == ""', "violation.capability: T is a tool, which is never data"],
+        ["[] != T", "violation.capability: T is a tool, which is never data"],
+        ["xs = [T]  xs == none", "violation.capability: T is a tool, which is never data"],
+    ],
+    'import tool T from "mcp://t"',
+);
+
 cases("logic", [
     ["1 and 2", true],
     ['0 or ""', false],

@@ -4,8 +4,9 @@
  * Boundary: only called where no JSON answer was found. All of the text must be accounted for: what would have to be dropped makes it no answer.
  *
  * B1: prose is a value only where the contract asks for nothing but a text.
- * B2: a number, a word of a choice or a yes is taken from a sentence only where a fixed mark (`answer:`, `severity is`) stands before it at the
- *     end of the reply.
+ * B2: a number, a word of a choice or a yes is taken from a sentence only where it ends the reply and a fixed mark (`answer:`, `severity is`)
+ *     begins the sentence.
+ * B3: an object is only read from a text that names its fields. A bare `no` is no `{spam: false}`: it may as well decline, or answer something else.
  */
 import type { Contract, Field, Shapes } from "@remit/language";
 import { lines, nearestWord, open } from "./fit.ts";
@@ -17,8 +18,17 @@ export interface BareAnswer {
     readonly how: string;
 }
 
-/** `undefined` where the text is no answer to the contract. `name` is the field it would go into, if any. */
-export function bareAnswer(text: string, contract: Contract, shapes: Shapes, name: string): BareAnswer | undefined {
+/** The answer to the contract of an object's only field, where the text ends by naming the field and its value: `Verdict: accept`. */
+export function namedAnswer(text: string, contract: Contract, shapes: Shapes, name: string): BareAnswer | undefined {
+    const at = open(contract, shapes);
+    if (at.type === "optional") return namedAnswer(text, at.of, shapes, name);
+    const members = at.type === "union" ? at.of.map((member) => open(member, shapes)) : [at];
+    const found = members.flatMap((member) => marked(text, member, nameMark(name)) ?? []);
+    return found.length === 1 ? found[0] : undefined;
+}
+
+/** `undefined` where the text is no answer to the contract. */
+export function bareAnswer(text: string, contract: Contract, shapes: Shapes): BareAnswer | undefined {
     const at = open(contract, shapes);
     switch (at.type) {
         case "string":
@@ -26,16 +36,15 @@ export function bareAnswer(text: string, contract: Contract, shapes: Shapes, nam
         case "number":
         case "boolean":
         case "literal":
-            return scalar(text, at, name);
+            return scalar(text, at);
         case "union":
             return union(
                 text,
                 at.of.map((member) => open(member, shapes)),
                 shapes,
-                name,
             );
         case "optional":
-            return /^(?:none|null|n\/a)\.?$/i.test(text) ? { value: null, how: "nothing" } : bareAnswer(text, at.of, shapes, name);
+            return /^(?:none|null|n\/a)\.?$/i.test(text) ? { value: null, how: "nothing" } : bareAnswer(text, at.of, shapes);
         case "list":
             return list(text, at.item ?? { type: "json" }, shapes);
         case "object":
@@ -59,25 +68,30 @@ function words(text: string): BareAnswer | undefined {
     return text.endsWith(":") ? undefined : { value: text, how: "plain text" };
 }
 
-function union(text: string, members: readonly Contract[], shapes: Shapes, name: string): BareAnswer | undefined {
-    const found = members.flatMap((member) => (member.type === "string" ? [] : (bareAnswer(text, member, shapes, name) ?? [])));
+function union(text: string, members: readonly Contract[], shapes: Shapes): BareAnswer | undefined {
+    const found = members.flatMap((member) => (member.type === "string" ? [] : (bareAnswer(text, member, shapes) ?? [])));
     if (found.length === 1) return found[0];
     return found.length === 0 && members.some((member) => member.type === "string") ? words(text) : undefined;
 }
 
-function scalar(text: string, at: Contract, name: string): BareAnswer | undefined {
+function scalar(text: string, at: Contract): BareAnswer | undefined {
     const whole = exact(text, at);
-    if (whole !== undefined) return { value: whole, how: "a bare value" };
-    const label = name.replace(/[_-]+/g, "[ _-]?").replace(/[^\w[\] ?_-]/g, "");
-    const mark = new RegExp(
-        `\\b(?:answer|result|label|category|classification|verdict|output${label === "" ? "" : `|${label}`})["'\`*_]{0,4}\\s{0,3}(?:is|:|=|->|→)\\s*(.{1,120})$`,
-        "i",
-    );
+    return whole !== undefined ? { value: whole, how: "a bare value" } : marked(text, at, ANSWER_MARK);
+}
+
+const ANSWER_MARK = "answer|result|label|category|classification|verdict|output";
+const nameMark = (name: string): string => name.replace(/[_-]+/g, "[ _-]?").replace(/[^\w[\] ?_-]/g, "");
+
+/** The value after a mark at the end of the reply (B2). */
+function marked(text: string, at: Contract, words: string): BareAnswer | undefined {
+    if (words === "" || !(at.type === "number" || at.type === "boolean" || at.type === "literal") || text.length > 20_000) return undefined;
+    const lead = "(?:^|[.!?;]\\s+)[-*•>#\\s]*[\"'`*_]{0,4}(?:(?:so|thus|therefore|hence|overall|my|the|final)[ ,]+){0,3}[\"'`*_]{0,4}";
+    const mark = new RegExp(`${lead}(?:${words})["'\`*_]{0,4}\\s{0,3}(?:is|:|=|->|→)\\s*(.{1,120})$`, "i");
     // Two marks that say different things are no answer.
-    const lines = text.length > 20_000 ? [] : text.split("\n").filter((line) => line.trim() !== "");
-    const marked = lines.map((line) => (line.length > 400 ? undefined : mark.exec(line.trim())?.[1]));
-    const value = marked.at(-1) === undefined ? undefined : exact(marked.at(-1) as string, at);
-    const others = marked.filter((found) => found !== undefined).map((found) => exact(found, at));
+    const lines = text.split("\n").filter((line) => line.trim() !== "");
+    const found = lines.map((line) => (line.length > 400 ? undefined : mark.exec(line.trim())?.[1]));
+    const value = found.at(-1) === undefined ? undefined : exact(found.at(-1) as string, at);
+    const others = found.filter((one) => one !== undefined).map((one) => exact(one, at));
     return value === undefined || others.some((other) => other !== value) ? undefined : { value, how: "the end of a sentence" };
 }
 
@@ -110,7 +124,8 @@ function list(text: string, item: Contract, shapes: Shapes): BareAnswer | undefi
         body.length >= 2 &&
         body.every((line) => line.length <= 120 && !/^[`~{[<]|[:{}[\]]$/.test(line) && !/^[-*•–+]\s|^\d{1,3}[.)]\s/.test(line))
     )
-        return kind === "object" ? undefined : { value: body.map(itemOf), how: "lines" };
+        // Lines of words without bullets may as well be talk.
+        return kind === "object" || kind === "string" || kind === "json" ? undefined : { value: body.map(itemOf), how: "lines" };
     // Commas part items only where an item cannot hold one.
     if (body.length === 1 && (body[0] as string).includes(",") && kind !== "string" && kind !== "json" && kind !== "object") {
         return { value: (body[0] as string).split(",").map((entry) => new Bare(entry.trim())), how: "values between commas" };
@@ -140,7 +155,8 @@ function fields(text: string, declared: readonly Field[], shapes: Shapes): BareA
         const field = found === null ? undefined : known.get(plainName(found[1] as string));
         if (field === undefined) {
             const bullet = /^\s*[-*•]\s+(.*)$/.exec(line)?.[1];
-            if (open_ !== null && bullet !== undefined) open_.push(unquoted(bullet.trim()));
+            const item = bullet === undefined ? undefined : unquoted(bullet.trim());
+            if (open_ !== null && item !== undefined) open_.push(item);
             else if (index > 0 || !line.trim().endsWith(":")) return undefined;
             continue;
         }
@@ -148,15 +164,19 @@ function fields(text: string, declared: readonly Field[], shapes: Shapes): BareA
         const value = (found?.[2] ?? "").trim();
         open_ = value === "" && open(field.contract, shapes).type === "list" ? [] : null;
         if (value === "" && open_ === null) return undefined;
+        const plain = open_ ?? unquoted(value);
+        if (plain === undefined) return undefined;
         made.keys.push(field.name);
-        made.values.push(open_ ?? unquoted(value));
+        made.values.push(plain);
     }
     return made.keys.length === 0 ? undefined : { value: made, how: "lines of names and values" };
 }
 
-function unquoted(text: string): Value {
-    const quoted = /^"((?:[^"\\]|\\.)*)"$|^'([^']*)'$/.exec(text);
-    if (quoted !== null) return quoted[1] ?? quoted[2] ?? "";
+/** `undefined` where something stands around the value that is not part of it: a comment, quotes that do not pair up. */
+function unquoted(text: string): Value | undefined {
+    const quoted = /^"((?:[^"\\]|\\.)*)",?$|^'([^']*)',?$/.exec(text);
+    if (quoted !== null) return quoted[1]?.includes("\\") === true ? undefined : (quoted[1] ?? quoted[2] ?? "");
+    if (/^["'“‘`]|,$|\s(?:#|\/\/|<!--)/.test(text)) return undefined;
     if (/^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text) && holds(text, Number(text))) return Number(text);
     if (text === "true" || text === "false") return text === "true";
     return text === "null" ? null : new Bare(text);
@@ -176,7 +196,10 @@ function tags(text: string, declared: readonly Field[]): Loose | undefined {
         made.values.push(new Bare(rest.slice(start + field.name.length + 2, end).trim()));
         rest = rest.slice(0, start) + rest.slice(end + field.name.length + 3);
     }
-    if (made.keys.length === 0 || made.values.some((value) => value instanceof Bare && (value.text === "" || value.text.includes("<"))))
+    if (
+        made.keys.length === 0 ||
+        made.values.some((value) => value instanceof Bare && (value.text === "" || /<|&#?\w{1,10};/.test(value.text)))
+    )
         return undefined;
     return /^\s*(?:<([\w-]{1,40})>\s*<\/\1>)?\s*$/.test(rest) ? made : undefined;
 }

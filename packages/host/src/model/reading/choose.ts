@@ -3,15 +3,21 @@
  *
  * Boundary: weighs pieces by the words and marks around them. Each piece is first tried against the contract on its own.
  *
- * The rules, in order: a piece marked as final beats one that is not; a draft, an example or a template counts least; a fence or an answer tag
- * counts more than prose; between equals that differ nobody chooses. See R6 and R7 in `../reading.ts`.
+ * The rule: what is called final or stands in an answer tag counts more than a fence, a fence more than prose, a draft or an example least. Of those
+ * that count most the last is the answer; what stood before it were drafts, and `repairs` names them. Nobody chooses (`ambiguous`) where
+ * - anything that differs comes after the answer, whatever it is called;
+ * - the words before the last say that it is something else ("usage:", "input:"), or make them equals ("alternatively", "for b.ts"), or two are called final and the later is no correction;
+ * - they stand in one block, or in prose without a word about which counts;
+ * - a list is asked for: its parts cannot be told from its drafts.
+ * Any attempt after the answer that does not fit is the result (R7).
  */
 import type { Contract, Json, Shapes } from "@remit/language";
 import type { ModelReply } from "@remit/machine";
 import type { Found, Piece } from "./find.ts";
 import { type Fitted, fit, open, soleField } from "./fit.ts";
 import { Loose, type Parsed, type Value } from "./lenient.ts";
-import { ALTERNATIVE, ANSWER, DATA_FENCES, DRAFT, FINAL, isPlaceholder, OR_ELSE, TAKEN_BACK, WRAPPERS } from "./words.ts";
+import { type Marks, marksOf } from "./marks.ts";
+import { DATA_FENCES, goesOn, isPlaceholder, LATER_ANSWER, LATER_FINAL, OR_ELSE, TAKEN_BACK, WRAPPERS } from "./words.ts";
 
 export type ReplyError = NonNullable<ModelReply["error"]>;
 
@@ -22,7 +28,8 @@ export type Verdict =
 export interface Attempt {
     readonly piece: Piece;
     readonly verdict: Verdict;
-    readonly weight: number;
+    readonly marks: Marks;
+    readonly strength: number;
     /** It is an attempt at this contract, and not some other JSON that happens to stand there. */
     readonly relevant: boolean;
 }
@@ -37,14 +44,13 @@ export type Decision =
     | { readonly value: Json; readonly repairs: readonly string[]; readonly from: string; readonly place: string };
 
 export function attemptsOf(found: Found, contract: Contract, shapes: Shapes, manner: Manner): Attempt[] {
-    let marks = 0;
+    let marks = marksOf("");
     return found.pieces.map((piece, index) => {
-        const verdicts = piece.readings.map((parsed) => judge(parsed, contract, shapes, manner));
-        const verdict = combine(verdicts);
+        const verdict = combine(piece.readings.map((parsed) => judge(parsed, contract, shapes, manner)));
         // What stands directly after another piece is introduced by the same words.
-        if (index === 0 || piece.before.trim() !== "") marks = marksBefore(piece.before.replace(/(?:```|~~~)[\w+-]*\s*$/, ""));
+        if (index === 0 || piece.before.trim() !== "") marks = marksOf(piece.before);
         const relevant = verdict.kind === "fits" || piece.readings.some((parsed) => concerns(parsed, contract, shapes));
-        return { piece, verdict, weight: marks + weigh(piece, verdict), relevant };
+        return { piece, verdict, marks, strength: strengthOf(piece, marks, verdict), relevant };
     });
 }
 
@@ -130,10 +136,12 @@ function concerns(parsed: Parsed, contract: Contract, shapes: Shapes): boolean {
     if (parsed.state === "broken") return true;
     if (schemaEcho(parsed.value) !== undefined) return true;
     const at = open(contract, shapes);
+    const sole = soleField(contract, shapes);
+    const listField = sole !== null && open(sole.contract, shapes).type === "list";
     let value: Value = parsed.value;
     for (let depth = 0; depth < 3; depth++) {
-        if (at.type === "list" || (soleField(contract, shapes) !== null && Array.isArray(value)))
-            return Array.isArray(value) || parsed.state === "cut";
+        if (at.type === "list" || (listField && Array.isArray(value))) return Array.isArray(value) || parsed.state === "cut";
+        if (Array.isArray(value) && at.type === "object") value = value[0] ?? null;
         if (!(value instanceof Loose) || at.type !== "object")
             return at.type !== "object" && value instanceof Loose && value.keys.some((key) => WRAPPERS.has(key));
         const names = new Set(value.keys.map((key) => key.toLowerCase()));
@@ -144,19 +152,19 @@ function concerns(parsed: Parsed, contract: Contract, shapes: Shapes): boolean {
     return false;
 }
 
-function marksBefore(before: string): number {
-    if (FINAL.test(before)) return 4;
-    if (DRAFT.test(before)) return -4;
-    return ANSWER.test(before) ? 1 : 0;
-}
+const THOUGHT = -1;
+const ASIDE = 0;
+const PROSE = 1;
+const BLOCK = 2;
+const FINAL = 3;
 
-function weigh(piece: Piece, verdict: Verdict): number {
-    let weight = 0;
-    if (piece.zone === "tag") weight += 5;
-    if (piece.zone === "fence") weight += DATA_FENCES.has(piece.fence) ? 1 : 0;
-    if (piece.zone === "think") weight -= 8;
-    if (verdict.kind === "fits" && template(verdict.value)) weight -= 5;
-    return weight;
+function strengthOf(piece: Piece, marks: Marks, verdict: Verdict): number {
+    if (piece.zone === "think") return THOUGHT;
+    if (verdict.kind === "fits" && template(verdict.value)) return ASIDE;
+    if (piece.zone === "tag") return FINAL;
+    if (marks.as === "aside") return ASIDE;
+    if (marks.as === "final") return FINAL;
+    return (piece.zone === "fence" && DATA_FENCES.has(piece.fence)) || marks.as === "answer" ? BLOCK : PROSE;
 }
 
 /** Nothing but placeholders where texts belong: the shape of an answer, not one. */
@@ -179,36 +187,64 @@ export function decide(attempts: readonly Attempt[], found: Found, contract: Con
     if (joined !== null) return joined;
     const relevant = attempts.filter((attempt) => attempt.relevant);
     if (relevant.length === 0) return null;
-    const fits = relevant.filter((attempt) => attempt.verdict.kind === "fits");
-    const top = Math.max(...relevant.map((attempt) => attempt.weight));
-    if (fits.length === 0) {
-        const last = relevant.findLast((attempt) => attempt.weight === top) as Attempt;
-        return { error: (last.verdict as Verdict & { kind: "fails" }).error };
-    }
-    const best = Math.max(...fits.map((attempt) => attempt.weight));
-    const winners = fits.filter((attempt) => attempt.weight === best);
-    const winner = winners[winners.length - 1] as Attempt;
-    const won = winner.verdict as Verdict & { kind: "fits" };
-    const at = relevant.indexOf(winner);
-    const failed = relevant.find(
-        (attempt, index) => attempt.verdict.kind === "fails" && (attempt.weight > best || (index > at && attempt.weight >= best - 1)),
-    );
+    const top = Math.max(...relevant.map((attempt) => attempt.strength));
+    const at = relevant.findLastIndex((attempt) => attempt.strength === top);
+    const winner = relevant[at] as Attempt;
+    const won = winner.verdict;
+    if (won.kind === "fails") return { error: won.error };
+    const later = relevant.slice(at + 1);
+    const failed = later.find((attempt) => attempt.verdict.kind === "fails");
     if (failed?.verdict.kind === "fails") return { error: failed.verdict.error };
     if (winner.piece.zone === "think" && (found.after.replace(/[`\s]+/g, "") !== "" || manner.finish === "length"))
         return { error: { kind: "empty", message: "the reply never ends its thinking" } };
     const wonText = canonical(won.value);
-    const other = fits.find(
-        (attempt) =>
-            (attempt.weight === best || ALTERNATIVE.test(attempt.piece.before)) &&
-            canonical((attempt.verdict as { value: Json }).value) !== wonText,
-    );
-    if (other !== undefined)
-        return { error: ambiguous("the reply holds different answers", (other.verdict as { value: Json }).value, won.value) };
+    const others = relevant.filter((attempt) => attempt.verdict.kind === "fits" && canonical(attempt.verdict.value) !== wonText);
+    const rival = others.find((other) => later.includes(other) || !supersedes(winner, other, contract, shapes));
+    if (rival?.verdict.kind === "fits") return { error: ambiguous("the reply holds different answers", rival.verdict.value, won.value) };
+    if (announcesAnother(winner, found))
+        return { error: { kind: "not_json", message: "the reply holds a draft, and after it an answer that cannot be read" } };
+    if (beginsAnother(found, manner))
+        return { error: { kind: "truncated", message: "the reply was cut off where it began another answer" } };
     if (OR_ELSE.test(found.after.slice(0, 40)) && winner.piece === found.pieces.at(-1))
         return { error: { kind: "ambiguous", message: "the reply names an alternative after its answer", rejected: won.value } };
     if (TAKEN_BACK.test(found.after.slice(0, 400)))
         return { error: { kind: "ambiguous", message: "the reply takes its answer back and gives no other", rejected: won.value } };
-    return { ...won, place: placeOf(winner.piece) };
+    const drafts = relevant.slice(0, at).flatMap(({ verdict }) => {
+        if (verdict.kind === "fails") return `passed over an earlier attempt that does not fit: ${verdict.error.message.slice(0, 120)}`;
+        return canonical(verdict.value) === wonText ? [] : `passed over an earlier draft: ${brief(verdict.value)}`;
+    });
+    return { ...won, repairs: [...won.repairs, ...new Set(drafts)], place: placeOf(winner.piece) };
+}
+
+/** Whether an answer makes an earlier one that differs a draft. */
+function supersedes(winner: Attempt, other: Attempt, contract: Contract, shapes: Shapes): boolean {
+    if (winner.marks.equal || (other.marks.equal && other.strength > ASIDE)) return winner.marks.correction;
+    if (winner.strength === FINAL && other.strength === FINAL) return winner.marks.correction;
+    if (winner.marks.as === "final" || other.strength <= ASIDE) return winner.strength > ASIDE;
+    // From here on nothing but its place says that the last counts.
+    if (open(soleField(contract, shapes)?.contract ?? contract, shapes).type === "list") return false;
+    if (winner.piece.zone !== "tag" && !goesOn(winner.marks.sentence)) return false;
+    if (alike(winner.marks.sentence, other.marks.sentence)) return false;
+    return winner.strength > other.strength || (winner.strength === BLOCK && winner.piece.block !== other.piece.block);
+}
+
+/** Two sentences that begin the same way introduce equals: `Severity of a.ts:` and `Severity of b.ts:`. */
+function alike(one: string, two: string): boolean {
+    const first = (text: string): string => /[\p{L}\p{N}]+/u.exec(text)?.[0]?.toLowerCase() ?? "";
+    return first(one) !== "" && first(one) === first(two);
+}
+
+/** After the answer something is called final that is no piece, or, after what is only a draft, anything that could be the answer stands. */
+function announcesAnother(winner: Attempt, found: Found): boolean {
+    const rest = found.text.slice(winner.piece.end, winner.piece.end + 4000);
+    return LATER_FINAL.test(rest) || (winner.strength === ASIDE && winner.marks.as === "aside" && LATER_ANSWER.test(rest));
+}
+
+/** A fence that was opened after the last piece and holds nothing yet. */
+function beginsAnother(found: Found, manner: Manner): boolean {
+    const last = found.fences.at(-1);
+    if (last === undefined || last.closed || last.start < (found.pieces.at(-1)?.end ?? 0)) return false;
+    return manner.finish === "length" || (last.lang !== "" && last.text.trim() === "");
 }
 
 function placeOf(piece: Piece): string {

@@ -7,7 +7,7 @@
  * P2: a piece that looked like JSON and broke is kept as broken, and nothing inside it is offered as an answer of its own.
  * P3: linear: every character is passed once, but for the first characters of brackets in prose.
  */
-import { Bare, Loose, type Parsed, readValue, type Value } from "./lenient.ts";
+import { Bare, Loose, MAX_NESTING, type Parsed, readValue, type Value } from "./lenient.ts";
 import { ANSWER_TAGS, THINK_TAGS } from "./words.ts";
 
 export interface Piece {
@@ -17,10 +17,20 @@ export interface Piece {
     readonly zone: "prose" | "fence" | "tag" | "think";
     /** Language of the fence, lower case. */
     readonly fence: string;
+    /** Index of the fence or tag it stands in, the same for all pieces in it; -1 in prose. */
+    readonly block: number;
     /** One reading, or two where quotes inside texts allow two. */
     readonly readings: readonly Parsed[];
     /** The text between the mark or piece before and this one, its last 200 characters. */
     readonly before: string;
+}
+
+export interface Fence {
+    readonly lang: string;
+    readonly text: string;
+    readonly closed: boolean;
+    /** Where its contents begin. */
+    readonly start: number;
 }
 
 export interface Found {
@@ -32,7 +42,9 @@ export interface Found {
     /** A think block began and never ended: everything after it is in zone `think`. */
     readonly openThought: boolean;
     /** The contents of fences, for answers that are not JSON. */
-    readonly fences: readonly { readonly lang: string; readonly text: string; readonly closed: boolean }[];
+    readonly fences: readonly Fence[];
+    /** The reply itself. */
+    readonly text: string;
     /** The text after the last piece. */
     readonly after: string;
     /** Brackets cost more effort than a reply is worth: what was found is not all there is. */
@@ -46,7 +58,7 @@ const EFFORT = 6;
 
 export function find(text: string): Found {
     const pieces: Piece[] = [];
-    const fences: { lang: string; text: string; closed: boolean }[] = [];
+    const fences: Fence[] = [];
     const missing = new Set<string>();
     let lower: string | null = null;
     let spoken = "";
@@ -56,6 +68,7 @@ export function find(text: string): Found {
     let open = false;
     let fence: { lang: string; start: number; run: string } | null = null;
     let tag = "";
+    let block = 0;
     let i = 0;
     let effort = text.length * EFFORT + 2000;
     const translations = { left: 3 };
@@ -113,6 +126,7 @@ export function find(text: string): Found {
             }
             if (found !== null && ANSWER_TAGS.has(name)) {
                 tag = found[1] === "/" ? "" : name;
+                block = i;
                 i += found[0].length;
                 mark = i;
                 continue;
@@ -121,7 +135,7 @@ export function find(text: string): Found {
             let end = i + 3;
             while (text[end] === ch) end++;
             if (fence !== null && ch === fence.run) {
-                fences.push({ lang: fence.lang, text: text.slice(fence.start, i), closed: true });
+                fences.push({ lang: fence.lang, text: text.slice(fence.start, i), closed: true, start: fence.start });
                 fence = null;
                 mark = end;
             } else if (fence === null) {
@@ -139,7 +153,9 @@ export function find(text: string): Found {
             const first = readings[0] as Parsed;
             const longest = Math.max(...readings.map((reading) => reading.end));
             effort -= longest - i;
-            const opaque = first.state !== "complete" && !first.evidence && !(first.state === "cut" && startsJson(text, i));
+            // Deeper than anything is read: it is broken, and what stands inside it is no answer of its own (P2).
+            const deep = first.state === "broken" && first.depth > MAX_NESTING;
+            const opaque = !deep && first.state !== "complete" && !first.evidence && !(first.state === "cut" && startsJson(text, i));
             const link = first.state === "complete" && text[first.end] === "(" && ch === "[";
             const words = ch === "[" && fence === null && first.state === "complete" && onlyBare(first.value);
             if (opaque || link || (words && !(i === ink.first && first.end === ink.last))) {
@@ -152,6 +168,7 @@ export function find(text: string): Found {
                 end: longest,
                 zone: open ? "think" : tag !== "" ? "tag" : fence !== null ? "fence" : "prose",
                 fence: fence?.lang ?? "",
+                block: fence?.start ?? (tag === "" ? -1 : block),
                 readings,
                 before: text.slice(Math.max(mark, i - 200), i),
             });
@@ -162,10 +179,12 @@ export function find(text: string): Found {
         }
         i++;
     }
-    if (fence !== null)
-        fences.push({ lang: (fence as { lang: string }).lang, text: text.slice((fence as { start: number }).start), closed: false });
+    if (fence !== null) {
+        const { lang, start } = fence as { lang: string; start: number };
+        fences.push({ lang, text: text.slice(start), closed: false, start });
+    }
     say(text.length);
-    return { pieces, spoken, thought, openThought: open, fences, after: text.slice(mark), gaveUp: effort <= 0 };
+    return { text, pieces, spoken, thought, openThought: open, fences, after: text.slice(mark), gaveUp: effort <= 0 };
 }
 
 /** Reads at `i`; a value whose quotes are all escaped (`{\"a\"…`) or written as `&quot;` is read as what it stands for. */

@@ -8,7 +8,7 @@
  */
 import type { Contract, Field, Json, Shapes } from "@remit/language";
 import { holds } from "./bareword.ts";
-import { Bare, Loose, readValue, type Value } from "./lenient.ts";
+import { Bare, Loose, readValue, same, type Value } from "./lenient.ts";
 import { verify } from "./verify.ts";
 import { ENVELOPE, ENVELOPE_HOLDS, WRAPPERS } from "./words.ts";
 
@@ -51,7 +51,9 @@ export function fit(value: Value, contract: Contract, x: Context): Fitted {
 
 function tryFit(value: Value, contract: Contract, x: Context, repairs: readonly string[], from: string): Fitted {
     const made = new Set(repairs);
-    const mended = mend(value, contract, { ...x, repairs: made });
+    const unclear: string[] = [];
+    const mended = mend(value, contract, { ...x, repairs: made, unclear });
+    if (unclear[0] !== undefined) return { ok: false, message: unclear[0], rejected: mended };
     const checked = verify(mended, contract, x.shapes, x.strict);
     return checked.ok
         ? { ok: true, value: checked.value, repairs: [...made], from }
@@ -126,6 +128,8 @@ function textual(text: string): Value | undefined {
 
 interface Mending extends Context {
     readonly repairs: Set<string>;
+    /** What makes the value one that must not be used. */
+    readonly unclear: string[];
 }
 
 const NOTHING = /^(?:none|null|nil|undefined)$/i;
@@ -273,6 +277,12 @@ function mendObject(given: Value, fields: readonly Field[], x: Mending): Json {
     value.keys.forEach((key, at) => {
         const field = used.get(key);
         const member = (value as Loose).values[at] as Value;
+        const twin =
+            field === undefined && !x.strict
+                ? fields.find((one) => used.get(one.name) === one && plainName(one.name) === plainName(key))
+                : undefined;
+        if (twin !== undefined && !same(member, (value as Loose).get(twin.name) ?? null))
+            x.unclear.push(`'${twin.name}' is given twice: also as '${key.slice(0, 40)}', with another value`);
         if (field === undefined) set(out, key, plain(member, x));
         else if (field.optional === true && nothing(member) && !takesNothing(field.contract, x.shapes))
             x.repairs.add(`'${field.name}': null read as absent`);

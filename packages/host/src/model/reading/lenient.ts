@@ -390,20 +390,22 @@ export function blank(c: Cursor): boolean {
         else if (code === 10 || code === 0x2028 || code === 0x2029) {
             line = true;
             c.i++;
-        } else if (code === 47 && s[c.i + 1] === "/") {
-            c.repairs.add("comments left out");
+        } else if (code === 35 || (code === 47 && s[c.i + 1] === "/")) {
             const end = s.indexOf("\n", c.i);
-            c.i = end < 0 ? s.length : end;
+            comment(c, end < 0 ? s.length : end, end < 0 ? s.length : end);
         } else if (code === 47 && s[c.i + 1] === "*") {
-            c.repairs.add("comments left out");
             const end = s.indexOf("*/", c.i + 2);
-            c.i = end < 0 ? s.length : end + 2;
-        } else if (code === 35) {
-            c.repairs.add("comments left out");
-            const end = s.indexOf("\n", c.i);
-            c.i = end < 0 ? s.length : end;
+            comment(c, end < 0 ? s.length : end, end < 0 ? s.length : end + 2);
         } else return line;
     }
+}
+
+/** A comment is left out; one that names an alternative is no comment. */
+function comment(c: Cursor, end: number, next: number): void {
+    if (/^[/#*\s]*(?:or|alternatively|maybe|perhaps)\b/i.test(c.s.slice(c.i, Math.min(end, c.i + 40))))
+        c.problems.push({ kind: "unclear", message: "a comment names an alternative" });
+    c.repairs.add("comments left out");
+    c.i = next;
 }
 
 export function stop(c: Cursor, why: string): undefined {

@@ -4,20 +4,52 @@
  * Boundary: tables and the functions that look something up in them. They weigh candidates that are there anyway; no value is ever made from them.
  */
 
-/** Before a candidate: it is the answer that counts, or it is not. The stronger one wins where both occur. */
+/** A sentence before a candidate that says no more than that here is the answer. */
+const PLAIN_LEAD =
+    /^\W*(?:(?:so|thus|therefore|hence|here(?:['’]s| is)|this is|the|my|as|is|json|valid|requested|correct|complete|full|better|filled in)\b[\s,]*){0,6}(?:answer|result|output|response|json)?(?: is)?\W*$/i;
+/** A sentence that says the writer goes on working at the same answer. */
+const REWORK =
+    /\b(?:again|once more|check(?:ing|ed)?|recheck\w*|recount\w*|reconsider\w*|rethink\w*|redo\w*|revisit\w*|double[- ]check\w*|hmm|wait)\b/i;
+
+/** Whether the words before a later candidate leave open that it is anything else than the next try at the same answer. */
+export function goesOn(sentence: string): boolean {
+    return PLAIN_LEAD.test(sentence) || (REWORK.test(sentence) && !sentence.trimEnd().endsWith(":"));
+}
+
+/** Before a candidate: it is the answer that counts. */
 export const FINAL =
     /\b(?:final(?:ly)?|corrected|correction|revised|revision|updated|improved|fixed|on reflection|actually|instead|rewritten|definitive)\b/i;
+/** Of these the ones that say that what stood before no longer counts. */
+export const CORRECTION =
+    /\b(?:corrected|correction|revised|revision|updated|improved|fixed|on reflection|actually|rewritten|on second thought|scratch that|let me (?:correct|fix|redo)|i (?:miscounted|misread))\b/i;
 export const ANSWER = /\b(?:answer|result|output|response|json)\b\W*$/i;
+/** It is not the answer that counts. */
 export const DRAFT =
-    /\b(?:draft|first (?:attempt|try|pass|version|thought|guess|idea)|initial(?:ly)?|attempt (?:1|one)|rough|tentative|sketch|e\.g\.|for example|for instance|an? example|example|format|schema|template|sample|wrong|incorrect|bad|not like|rather than|previous(?:ly)?|before)\b/i;
+    /\b(?:drafts?|first (?:attempt|try|pass|version|thought|guess|idea)|initial(?:ly)?|attempt (?:1|one)|rough|tentative|sketch|wrong|incorrect|bad|not like|rather than|instead of|previous(?:ly)?|before|earlier|old|original(?:ly)?)\b/i;
+/** It only shows what an answer looks like. */
+export const EXAMPLE =
+    /\be\.g\.|\b(?:for instance|examples?|format|schema|template|sample|placeholders?|hypothetical(?:ly)?|illustrat\w+)\b/i;
+/** Words that make any of this doubtful. */
+export const DOUBT =
+    /\b(?:not|never|would|could|might|may|if|unless|unlike|suppose|imagine|comparison|compared?|contrast|versus|vs|opposite|someone|others?)\b|n['’]t\b/i;
 /** The candidate stands beside another as an equal: nobody can say which is meant. */
 export const ALTERNATIVE =
     /\b(?:alternatively|or else|another (?:option|possibility|answer|version)|option (?:\d|[a-c]|two|three)|either way)\b|^\s*or\b/i;
+/** The sentence before it says that it is one of several, or the next of them. */
+export const ONE_OF_SEVERAL =
+    /^[^\p{L}\p{N}]*(?:and|also|additionally|plus|next|then|second(?:ly)?|third(?:ly)?|for|in|regarding)\b|\b(?:second|another|other|next)\b|\b(?:option|case|scenario|item|record|entry|part|file|question|person|candidate|variant|version|build|document|row|line)\s+(?:#?\d+|[a-z]\b|one|two|three)/iu;
+/** A heading, a number, a bullet or a line in bold: what follows is one of several, where it is not called final. */
+export const LISTED = /^\s*(?:#{1,6}\s|\d{1,3}[.)](?:\s|$)|[-*•]\s|\*\*[^*]+\*\*:?$)/;
 /** Directly after a candidate: another one is as good. */
 export const OR_ELSE = /^[\s/,;.()#-]*(?:or|alternatively)\b/i;
+/** After a candidate: something else is called final. */
+export const LATER_FINAL =
+    /\b(?:final(?: answer)?|corrected|correction|revised|updated|fixed)\b[^.\n]{0,60}[:=]\s*(?:[>*~`"'«“\s\d|-]{0,12}(?:json)?\s*)[{[(<«“]/i;
+/** After what is only a draft: anything that could be the answer. */
+export const LATER_ANSWER = /[{[｛［]|\b(?:final(?:ly)?|answer|result|corrected|revised)\b/i;
 /** After the last candidate: the answer is taken back. */
 export const TAKEN_BACK =
-    /(?:^|[.!?\n]\s*)(?:wait\b|no, wait|actually,|correction:|scratch that|on second thought|hmm,? (?:no|that)|that is wrong|that's wrong)/i;
+    /(?:^|[.!?\n]\s*)(?:wait\b|no, wait|actually,|correction:|scratch that|on second thought|hmm,? (?:no|that)|that is wrong|that's wrong|(?:the above|that|this|it) (?:is|was|were) (?:only |just |merely |not )?(?:wrong|incorrect|a mistake|an? (?:example|draft|placeholder|sample|template)|(?:the|my) (?:final )?answer\b(?= yet|, )))/i;
 
 /** Tags around what the model only thought, and around what it means as the answer. */
 export const THINK_TAGS: ReadonlySet<string> = new Set([

@@ -82,7 +82,8 @@ export function closed(p: State, open: number, close: number): number {
     const opened = `The bracket \`${SYMBOLS[close - 1]}\` was opened on line ${lineOf(p, range.start)}.`;
     const other = close === T.RBrace && p.errorAt !== p.pos ? culprit(p, open) : undefined;
     const hint = other === undefined ? opened : `${opened} ${other}`;
-    expected(p, `\`${SYMBOLS[close]}\``, hint, insertion(`Insert \`${SYMBOLS[close]}\``, at, SYMBOLS[close] as string, false));
+    const fix = insertion(`Insert \`${SYMBOLS[close]}\``, at, SYMBOLS[close] as string, false);
+    expected(p, `\`${SYMBOLS[close]}\``, hint, fix, close === T.RBrace);
     return at;
 }
 

@@ -82,7 +82,9 @@ function parsePrimary(p: State): ContractNode {
         default:
             break;
     }
-    if (isWord(p.k)) return { kind: "c.name", range, name: takeName(p) };
+    // A word with a colon on the next line is the next field.
+    if (isWord(p.k) && !(onNewLine(p) && peek(p, 1) === T.Colon && (p.mode & FIELDS) !== 0))
+        return { kind: "c.name", range, name: takeName(p) };
     const hint = "A contract is `string`, `number`, `boolean`, `json`, `none`, `list[…]`, `{ … }`, a literal or the name of a shape.";
     expected(p, "a contract", hint);
     return nothing(p);
@@ -156,7 +158,10 @@ function missingSeparator(p: State, bare: boolean): void {
     const at = prevEnd(p);
     const range = { start: at, end: at };
     if (bare && isWord(p.k)) oldSpelling(p, "Fields on one line are separated by commas.", range, "Insert a comma", [{ range, text: "," }]);
-    else expected(p, "a comma or a new line between fields", undefined, isWord(p.k) ? insertion("Insert a comma", at, ",") : undefined);
+    else {
+        const hint = p.k === T.Lt || p.k === T.LBracket ? "A list is written `list[string]`." : undefined;
+        expected(p, "a comma or a new line between fields", hint, isWord(p.k) ? insertion("Insert a comma", at, ",") : undefined);
+    }
 }
 
 function skipField(p: State, before: number): void {
@@ -178,7 +183,7 @@ function parseField(p: State): { node: ContractField; bare: boolean } | undefine
         name = { range: quoted.range, text: quoted.value };
     } else if (isWord(p.k)) name = takeName(p);
     else {
-        expected(p, "the name of a field");
+        expected(p, "the name of a field", undefined, undefined, true);
         return undefined;
     }
     const optional = p.k === T.Question && !onNewLine(p);

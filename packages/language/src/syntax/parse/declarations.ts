@@ -3,6 +3,7 @@
  *
  * D1: configuration and `use` of an agent stand before its first function.
  */
+import { FOREIGN_STARTS } from "../foreign.ts";
 import { IMPORT_KINDS, SYMBOLS, T } from "../tokens.ts";
 import type { Agent, ContractNode, Expr, Func, Import, ImportKind, Item, Name, Param, RemitUse, ShapeDecl, StringLit } from "../tree.ts";
 import { atFlow, parseAgentBraces, parseClauses, parseFlow, parseRemit, parseRemitUse } from "./authority.ts";
@@ -11,7 +12,9 @@ import { parseContract, startsContract } from "./contracts.ts";
 import { parseDefault, parseString } from "./expressions.ts";
 import {
     advance,
+    beginStatement,
     bind,
+    endStatement,
     enter,
     expected,
     expectName,
@@ -47,9 +50,10 @@ export function parseItems(p: State): Item[] {
 
 function parseItem(p: State): Item | undefined {
     p.height = 0;
+    p.statement = start(p);
     const word = p.k === T.Main ? peek(p, 1) : p.k;
     if (word === T.Agent) return parseAgent(p);
-    if (word === T.Func) return parseFunc(p);
+    if (word === T.Func || foreignFunc(p)) return parseFunc(p);
     switch (p.k) {
         case T.Import:
             return parseImport(p);
@@ -81,6 +85,8 @@ function parseItem(p: State): Item | undefined {
                 p,
                 "`import`, `shape`, `agent`, `func` or `main`",
                 "Statements stand inside functions: `main agent { main func() { … } }`.",
+                undefined,
+                true,
             );
             return undefined;
     }
@@ -128,7 +134,7 @@ function parseImport(p: State): Import | undefined {
     else {
         expected(p, "where it is, as a string");
         uri = { kind: "string", range: here(p), value: "", style: "double" };
-        skipLine(p, false);
+        if (!onNewLine(p)) skipLine(p, false);
     }
     const what = (known ? kind : "tool") as ImportKind;
     if (what === "agent" && /^[a-z][a-z0-9+.-]+:/i.test(uri.value) && !/^file:/i.test(uri.value)) {
@@ -190,19 +196,20 @@ function parseAgent(p: State): Agent | undefined {
         name = { range: { start: word.end, end: word.end }, text: "" };
     }
     const open = p.pos;
-    if (p.k !== T.LBrace) {
+    const bodied = p.k === T.LBrace;
+    if (!bodied) {
         expected(p, "`{` and the body of the agent");
-        return { kind: "agent", range: { start: from, end: prevEnd(p) }, main, name, config: [], funcs: [] };
+        if (!startsMember(p)) return { kind: "agent", range: { start: from, end: prevEnd(p) }, main, name, config: [], funcs: [] };
     }
     enter(p);
-    advance(p);
+    if (bodied) advance(p);
     const config: Agent["config"][number][] = [];
     const funcs: Func[] = [];
     let remit: RemitUse | undefined;
     while (p.k !== T.RBrace && p.k !== T.EOF) {
         const before = p.pos;
         const kind = p.k === T.Main ? peek(p, 1) : p.k;
-        if (kind === T.Func) funcs.push(parseFunc(p));
+        if (kind === T.Func || foreignFunc(p)) funcs.push(parseFunc(p));
         else if (p.k === T.Remit) {
             if (remit !== undefined)
                 report(p, "SYNTAX", "An agent has one remit.", tokenRange(p, p.pos), "Put all clauses into one `remit { … }`.");
@@ -210,7 +217,10 @@ function parseAgent(p: State): Agent | undefined {
             remit ??= read;
         } else if (!p.tokens.balanced && startsItem(p) && onNewLine(p)) break;
         else {
+            const { errors } = p;
+            const outer = beginStatement(p);
             const line = parseAgentLine(p);
+            endStatement(p, outer, p.errors > errors);
             if (line !== undefined) {
                 if (funcs.length > 0) {
                     const message = "Configuration and `use` stand before the first function of an agent.";
@@ -222,9 +232,16 @@ function parseAgent(p: State): Agent | undefined {
         if (p.pos === before) skipLine(p, true);
         else if (p.errorAt === p.pos && !onNewLine(p) && p.k !== T.RBrace) skipLine(p, false);
     }
-    const to = closed(p, open, T.RBrace);
+    // The closing brace of an agent whose opening one is missing may be there.
+    const to = bodied || p.k === T.RBrace ? closed(p, open, T.RBrace) : prevEnd(p);
     leave(p);
     return { kind: "agent", range: { start: from, end: to }, main, name, config, funcs, ...(remit === undefined ? {} : { remit }) };
+}
+
+/** What stands inside an agent: the brace before it is missing. */
+function startsMember(p: State): boolean {
+    const word = p.k === T.Main ? peek(p, 1) : p.k;
+    return word === T.Func || word === T.Use || word === T.Model || word === T.Role || word === T.Description;
 }
 
 function parseAgentLine(p: State): Agent["config"][number] | undefined {
@@ -241,15 +258,26 @@ function parseAgentLine(p: State): Agent["config"][number] | undefined {
         default:
             break;
     }
-    expected(p, "`model`, `role`, `description`, `use`, `context max` or `func`", "Other statements stand inside a function of the agent.");
+    const lines = "`model`, `role`, `description`, `use`, `context max` or `func`";
+    expected(p, lines, "Other statements stand inside a function of the agent.", undefined, true);
     return undefined;
 }
 
 // ---- func --------------------------------------------------------------------------------------------------------
 
+/** `function f(`, `def f(`: says what to write; the function is read all the same. */
+function foreignFunc(p: State): boolean {
+    if (p.k !== T.Word || !isWord(peek(p, 1)) || peek(p, 2) !== T.LParen || FOREIGN_STARTS.get(tokenText(p)) !== "function") return false;
+    const range = tokenRange(p, p.pos);
+    const fixes = [{ title: "Write `func`", safe: true, edits: [{ range, text: "func" }] }];
+    report(p, "SYNTAX", "A function begins with `func`.", range, "Write `func`.", fixes);
+    return true;
+}
+
 function parseFunc(p: State): Func {
     const from = start(p);
     p.func = p.pos;
+    const outer = beginStatement(p);
     const main = take(p, T.Main);
     advance(p);
     let name: Name | undefined;
@@ -276,14 +304,25 @@ function parseFunc(p: State): Func {
     let result: ContractNode | undefined;
     if (take(p, T.Arrow)) result = parseContract(p);
     const body = parseBlock(p, "`{` and the body of the function");
+    endStatement(p, outer, false);
     p.bound = bound;
     return { kind: "func", range: { start: from, end: body.range.end }, main, name, params, result, body };
 }
 
+const TYPES: ReadonlySet<string> = new Set(["string", "number", "boolean", "json", "list"]);
+
 function parseParam(p: State): Param | undefined {
     if (!isWord(p.k)) {
-        expected(p, "the name of a parameter");
+        expected(p, "the name of a parameter", undefined, undefined, true);
         return undefined;
+    }
+    if (isWord(peek(p, 1)) && TYPES.has(tokenText(p))) {
+        // `string a`
+        const range = { start: start(p), end: p.ends[p.pos + 1] as number };
+        const text = `${tokenText(p, p.pos + 1)}: ${tokenText(p)}`;
+        const fixes = [{ title: `Write \`${text}\``, safe: true, edits: [{ range, text }] }];
+        report(p, "SYNTAX", "The name of a parameter stands before its contract.", range, `Write \`${text}\`.`, fixes);
+        advance(p);
     }
     bind(p, p.k);
     const name = takeName(p);

@@ -65,17 +65,34 @@ const FOREIGN: Readonly<Record<number, string>> = {
     [T.FatArrow]: "A lambda stands in parentheses here: `(x => x.name)`.",
     [T.Assign]: "An assignment is a statement; compare with `==`.",
     [T.Question]: "A choice is written `if a { b } else { c }`.",
+    [T.Dot]: "A number begins with a digit: `0.5`.",
     [T.Bar]: "Write `or`.",
+    [T.Spread]: "Only a list or an object takes `...`.",
 };
+
+/** `x *= 2`, `x++`: the operator is read, and this stands where its right side should. */
+function twoSigns(p: State): string | undefined {
+    const before = p.kinds[p.pos - 1] ?? 0;
+    if (p.pos === 0 || prevEnd(p) !== start(p) || (INFIX[before] as number) === 0 || before >= T.Word) return undefined;
+    const sign = SYMBOLS[before] as string;
+    if (p.k === T.Assign) return `Write \`x = x ${sign} y\`; only \`+=\` and \`-=\` join with it.`;
+    if (before === T.Plus && p.k === T.Plus) return "Write `x += 1`.";
+    return undefined;
+}
 
 export function parseExpr(p: State): Expr {
     if (p.k >= T.Word) {
-        if (p.kinds[p.pos + 1] === T.FatArrow) return parseLambda(p);
+        if (isLambdaArrow(p.kinds[p.pos + 1])) return parseLambda(p);
     } else if (p.k === T.LParen) {
         const close = p.tokens.match[p.pos] as number;
-        if (close > 0 && p.kinds[close + 1] === T.FatArrow) return parseLambda(p);
+        if (close > 0 && isLambdaArrow(p.kinds[close + 1])) return parseLambda(p);
     }
     return parseBinary(p, 1);
+}
+
+/** `->` is a mistake that the lambda reports. */
+function isLambdaArrow(kind: number | undefined): boolean {
+    return kind === T.FatArrow || kind === T.Arrow;
 }
 
 function parseBinary(p: State, least: number): Expr {
@@ -120,6 +137,10 @@ export function parsePostfix(p: State): Expr {
             const grows = chainMayGrow(p, p.height);
             const height = p.height;
             advance(p);
+            if (node.kind === "number" && onNewLine(p)) {
+                expected(p, "digits after the point", "Leave the point out, or write `1.0`.");
+                continue;
+            }
             if (p.k === T.Number && node.kind !== "missing") {
                 expected(p, "a property name after the dot", "An element of a list is read with an index: `[0]`.");
                 advance(p);
@@ -284,7 +305,15 @@ function parsePrimary(p: State): Expr {
         case T.LParen:
             return parseParen(p);
         default:
-            expected(p, "an expression", Object.hasOwn(FOREIGN, k) ? FOREIGN[k] : undefined);
+            expected(p, "an expression", twoSigns(p) ?? (Object.hasOwn(FOREIGN, k) ? FOREIGN[k] : undefined), undefined, k !== T.RBrace);
+            if (k === T.Dot && p.kinds[p.pos + 1] === T.Number && p.ends[p.pos] === p.starts[p.pos + 1]) {
+                advance(p);
+                return parseNumber(p);
+            }
+            if (twoSigns(p) !== undefined) {
+                advance(p);
+                return k === T.Plus ? missing(p) : parseUnary(p);
+            }
             if (k === T.Bang) {
                 advance(p);
                 return parseUnary(p);
@@ -315,7 +344,12 @@ export function parseNumber(p: State): NumberLit {
     if (p.k === T.Quantity) {
         value = Number.parseFloat(text);
         const unit = text.replace(/^[0-9.]+/, "");
-        const hint = unit === "k" ? "The unit `k` belongs to budgets; write the number out." : "Units belong to budgets and time limits.";
+        const hint =
+            unit === "k"
+                ? "The unit `k` belongs to budgets; write the number out."
+                : /^(?:e\d|x|b|o|_)/i.test(unit)
+                  ? "Write the number out in decimal digits."
+                  : "Units belong to budgets and time limits.";
         report(p, "INVALID_NUMBER", `Invalid number literal '${text}'.`, range, hint);
     } else value = Number(text);
     advance(p);
@@ -402,7 +436,7 @@ export function parseKey(p: State): { key: Name; quoted: boolean } | undefined {
     } else if (p.k >= T.Word) key = takeName(p);
     else {
         const hint = p.k === T.Number || p.k === T.Quantity || p.k === T.Block ? "A key is a name or a string in quotes." : undefined;
-        expected(p, "a key", hint);
+        expected(p, "a key", hint, undefined, true);
         return undefined;
     }
     if (p.k === T.Colon) {
@@ -455,6 +489,11 @@ function parseLambda(p: State): Lambda | Expr {
     } else {
         bind(p, p.k);
         params.push(takeName(p));
+    }
+    if (p.k === T.Arrow) {
+        const range = tokenRange(p, p.pos);
+        const fixes = [{ title: "Write `=>`", safe: true, edits: [{ range, text: "=>" }] }];
+        report(p, "SYNTAX", "The arrow of a lambda is `=>`.", range, "Write `(x) => x.name`.", fixes);
     }
     advance(p);
     const body = parseExpr(p);

@@ -180,11 +180,22 @@ export function parseParallel(p: State): Expr {
     const from = start(p);
     if (!enter(p)) return missing(p);
     advance(p);
-    if (!take(p, T.For)) expected(p, "`for` after `parallel`");
+    if (!take(p, T.For)) {
+        expected(p, "`for` after `parallel`", "Write `parallel for item in items max 10 { … }`.");
+        if (peek(p, 1) !== T.In) return skipIteration(p, from);
+    }
     const node = parseIteration(p);
     leave(p);
     const expr: ParallelFor = { kind: "parallel", range: { start: from, end: node.body.range.end }, ...node };
     return expr;
+}
+
+/** On to the block on this line, which is read for the errors in it. */
+function skipIteration(p: State, from: number): Expr {
+    while (p.k !== T.LBrace && p.k !== T.RBrace && p.k !== T.EOF && !onNewLine(p)) advance(p);
+    if (p.k === T.LBrace) parseBlock(p, "`{`");
+    leave(p);
+    return { ...missing(p), range: { start: from, end: from } };
 }
 
 export interface Iteration {
@@ -199,7 +210,8 @@ export function parseIteration(p: State): Iteration {
     const itemKind = p.k;
     const item = expectName(p, "the name of the item");
     if (!take(p, T.In)) {
-        expected(p, `\`in\` and the list after \`${item.text || "the item"}\``);
+        const name = item.text || "item";
+        expected(p, `\`in\` and the list after \`${name}\``, `Write \`for ${name} in items max 10 { … }\`.`);
         // Another word in its place.
         if (isWord(p.k) && p.k !== T.Max && isWord(peek(p, 1)) && peek(p, 1) !== T.Max && !lineBreakBefore(p, 1)) advance(p);
     }

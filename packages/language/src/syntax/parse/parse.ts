@@ -21,7 +21,9 @@ export function parse(src: Source): File {
     const p = newState(src, tokens);
     const items = parseItems(p);
     const all = merged(src, diagnostics, p.diagnostics);
-    return { source: src, items, comments, diagnostics: all };
+    const lexical = diagnostics.flatMap(({ severity, range }) => (severity === "error" ? [range] : []));
+    const damaged = lexical.length === 0 ? p.damaged : [...p.damaged, ...lexical];
+    return { source: src, items, comments, diagnostics: all, ...(damaged.length === 0 ? {} : { damaged }) };
 }
 
 function merged(src: Source, lexical: readonly Diagnostic[], syntactic: readonly Diagnostic[]): readonly Diagnostic[] {

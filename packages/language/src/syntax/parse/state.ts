@@ -45,6 +45,10 @@ export interface State {
     errors: number;
     /** Token of the last error. */
     errorAt: number;
+    /** Where the statement, line of an agent or declaration begins that is being read. */
+    statement: number;
+    /** For each error: from the beginning of its statement to its own end. */
+    readonly damaged: { readonly start: number; end: number }[];
     /** Reading has been given up: say nothing more. */
     quiet: boolean;
     /** Bit per word (from `BOUND_FIRST`) that is a variable in scope. */
@@ -55,6 +59,8 @@ export interface State {
     func: number;
     /** Names that the function has given to something, up to the token `until`; made when first asked for. */
     given: { readonly func: number; until: number; readonly names: Set<string> } | null;
+    /** Words of other languages that were met: whether the file uses them as such (`foreign.ts`). */
+    readonly foreign: Map<string, boolean>;
 }
 
 export function newState(src: Source, tokens: Tokens): State {
@@ -74,8 +80,11 @@ export function newState(src: Source, tokens: Tokens): State {
         tooDeep: false,
         errors: 0,
         errorAt: -1,
+        statement: 0,
+        damaged: [],
         quiet: false,
         bound: 0,
+        foreign: new Map(),
         declared: -1,
         func: 0,
         given: null,
@@ -175,6 +184,7 @@ export function report(p: State, code: SyntaxCodeName, message: string, range: R
     if (severity === "error") {
         if (p.errorAt === p.pos && code === "SYNTAX") return;
         p.errorAt = p.pos;
+        p.damaged.push({ start: Math.min(p.statement, range.start), end: range.end });
     }
     if (p.quiet) return;
     if (severity === "error") {
@@ -207,10 +217,31 @@ function cut(text: string): string {
     return text.length > 40 ? `${text.slice(0, 40)}…` : text;
 }
 
-/** `what` was expected at the present token. */
-export function expected(p: State, what: string, hint?: string, fixes?: readonly Fix[]): void {
-    const range = p.k === T.EOF ? here(p) : tokenRange(p, p.pos);
+/**
+ * `what` was expected at the present token. Where that begins a line, the place is the end of the line before it, which lacks
+ * something; `begins`: unless what is expected would begin here, so that the token itself is wrong.
+ */
+export function expected(p: State, what: string, hint?: string, fixes?: readonly Fix[], begins = false): void {
+    const range = p.k === T.EOF || (onNewLine(p) && !begins) ? here(p) : tokenRange(p, p.pos);
     report(p, "SYNTAX", `Expected ${what}, found ${describe(p)}.`, range, hint, fixes);
+}
+
+/** What is reported from here on belongs to a statement, or a line of an agent, that begins at the present token. Gives the one around. */
+export function beginStatement(p: State): number {
+    const outer = p.statement;
+    p.statement = start(p);
+    return outer;
+}
+
+/** `whole`: nothing inside it was a statement of its own, so that an error anywhere in it casts doubt on all of it. */
+export function endStatement(p: State, outer: number, whole: boolean): void {
+    if (whole)
+        for (let i = p.damaged.length - 1; i >= 0; i--) {
+            const one = p.damaged[i] as State["damaged"][number];
+            if (one.start < p.statement) break;
+            if (one.start === p.statement) one.end = Math.max(one.end, prevEnd(p));
+        }
+    p.statement = outer;
 }
 
 export function insertion(title: string, at: number, text: string, safe = true): readonly Fix[] {

@@ -9,11 +9,14 @@ import type { Assign, Block, Config, NumberLit, Stmt } from "../tree.ts";
 import { delegateFollows, parseDelegate, parseSpend, spendFollows } from "./authority.ts";
 import { closed, skipLine } from "./brackets.ts";
 import { parseExpr, parsePostfix } from "./expressions.ts";
+import { foreignStart, parseForeign } from "./foreign.ts";
 import { oldLimit, parseBranches, parseCount, parseIteration, parseLimit, parseTryParts, tryFollows } from "./forms.ts";
 import {
     advance,
+    beginStatement,
     bind,
     end,
+    endStatement,
     enter,
     expected,
     here,
@@ -86,10 +89,25 @@ function startsDeclaration(p: State): boolean {
 
 /** Undefined for a construct that was reported and skipped. */
 export function parseStatement(p: State): Stmt | undefined {
+    const { errors } = p;
+    const outer = beginStatement(p);
+    const statement = readStatement(p);
+    endStatement(p, outer, p.errors > errors && statement !== undefined && !BLOCKS.has(statement.kind));
+    return statement;
+}
+
+/** Statements with statements inside. */
+const BLOCKS: ReadonlySet<Stmt["kind"]> = new Set<Stmt["kind"]>(["if", "for", "loop", "repeat", "try"]);
+
+function readStatement(p: State): Stmt | undefined {
     const from = start(p);
     switch (p.k) {
         case T.Word:
+        case T.Func: {
+            const foreign = foreignStart(p);
+            if (foreign !== undefined) return parseForeign(p, foreign);
             break;
+        }
         case T.Use:
             return parseUse(p);
         case T.Return:
@@ -167,6 +185,8 @@ export function parseStatement(p: State): Stmt | undefined {
                 p,
                 "a statement",
                 p.k === T.Comma ? "Statements need no separator." : "The line before may lack a value, or this one a name.",
+                undefined,
+                true,
             );
             skipLine(p, true);
             p.height = 1;
@@ -180,7 +200,10 @@ export function parseStatement(p: State): Stmt | undefined {
     if (op === undefined) return { kind: "expr", range: target.range, value: target };
     const height = p.height;
     advance(p);
-    const value = p.k === T.RBrace ? nothingAfter(p, `a value after \`${op}\``) : parseExpr(p);
+    const next = peek(p, 1);
+    // A name with its own assignment on the next line is the next statement.
+    const nothing = p.k === T.RBrace || (onNewLine(p) && (next === T.Assign || next === T.PlusAssign || next === T.MinusAssign));
+    const value = nothing ? nothingAfter(p, `a value after \`${op}\``) : parseExpr(p);
     if (target.kind === "ident") bind(p, word);
     p.height = (height > p.height ? height : p.height) + 1;
     const node: Assign = { kind: "assign", range: { start: from, end: value.range.end }, target, op, value };
@@ -248,8 +271,10 @@ export function parseConfig(p: State): Config {
     const from = start(p);
     const key = p.k === T.Model ? "model" : p.k === T.Role ? "role" : "description";
     advance(p);
-    if (p.k < T.Number || (p.k >= T.Comma && p.k < T.Word && p.k !== T.Minus) || p.k === T.RBrace || p.k === T.RParen) {
-        const hint = `\`${key}\` at the start of a statement sets the ${key}. A variable of that name can only be read: \`x = ${key}\`.`;
+    const declared = p.k === T.Main && peek(p, 1) === T.Func;
+    if (declared || p.k < T.Number || (p.k >= T.Comma && p.k < T.Word && p.k !== T.Minus) || p.k === T.RBrace || p.k === T.RParen) {
+        const named = `\`${key}\` at the start of a statement sets the ${key}. A variable of that name can only be read: \`x = ${key}\`.`;
+        const hint = p.k === T.Assign || p.k === T.Dot ? named : key === "model" ? "Write `model NAME`." : `Write \`${key} "…"\`.`;
         expected(p, `a value after \`${key}\``, hint);
         const value = missing(p);
         return { kind: "config", range: { start: from, end: prevEnd(p) }, key, value };

@@ -124,7 +124,19 @@ export function parseBudget(p: State): Budget {
         text += " tokens";
         advance(p);
     }
-    if (p.k === T.Keep && keepFollows(p) && unbound(p, "a qualifier")) {
+    if (
+        p.k === T.Keep &&
+        !onNewLine(p) &&
+        !keepFollows(p) &&
+        !goesOn(p) &&
+        isWord(peek(p, 1)) &&
+        !lineBreakBefore(p, 1) &&
+        !isBound(p, T.Keep)
+    ) {
+        advance(p);
+        expected(p, "`start` or `end` after `keep`", "`keep end` leaves the end of what is too long: `max 4k keep end`.");
+        if (p.k !== T.As && p.k !== T.Priority) advance(p);
+    } else if (p.k === T.Keep && keepFollows(p) && unbound(p, "a qualifier")) {
         keep = peek(p, 1) === T.End ? "end" : "start";
         text += ` keep ${keep}`;
         jump(p, p.pos + 2);
@@ -157,6 +169,12 @@ function parseAs(p: State): Label | undefined {
 function parseLabel(p: State): Label | undefined {
     let label: Label;
     const first = p.pos;
+    // On the next line only where it has that line for itself: else the line is a statement, and the label is missing.
+    const next = peek(p, 1);
+    if (onNewLine(p) && next !== T.EOF && next !== T.RBrace && !lineBreakBefore(p, 1)) {
+        expected(p, "a label after `as`", 'A label is one name, or text in quotes: `as "build log"`.');
+        return undefined;
+    }
     if (p.k === T.String) {
         const literal = parseString(p);
         label = { range: literal.range, text: literal.value, quoted: true };
@@ -227,7 +245,7 @@ function skipCandidate(p: State, before: number): void {
 
 function parseCandidate(p: State): Candidate | undefined {
     if (!isWord(p.k)) {
-        expected(p, "the name of a candidate", "Write `name: expression` or `name: empty`.");
+        expected(p, "the name of a candidate", "Write `name: expression` or `name: empty`.", undefined, true);
         return undefined;
     }
     const name = takeName(p);
@@ -253,10 +271,11 @@ function parseCandidate(p: State): Candidate | undefined {
     return { range: { start: name.range.start, end: prevEnd(p) }, name, value, max, selected };
 }
 
-/** The present token is `context`; the word `max` follows. */
+/** The present token is `context`. */
 export function parseContextBudget(p: State): ContextBudget {
     const from = start(p);
-    jump(p, p.pos + 2);
+    advance(p);
+    if (!take(p, T.Max)) expected(p, "`max` after `context`", "Write `context max 20k tokens`.");
     const max = parseBudget(p);
     p.height = 1;
     return { kind: "context", range: { start: from, end: max.range.end }, max };
@@ -264,7 +283,10 @@ export function parseContextBudget(p: State): ContextBudget {
 
 /** Whether the present word `context` begins `context max …`. A plain number with both words bound is AgentScript's three statements. */
 export function contextFollows(p: State): boolean {
-    if (peek(p, 1) !== T.Max || lineBreakBefore(p, 1) || lineBreakBefore(p, 2)) return false;
+    const next = peek(p, 1);
+    if (lineBreakBefore(p, 1)) return false;
+    if (next !== T.Max) return (next === T.Quantity || next === T.Number) && !isBound(p, T.Context);
     const amount = peek(p, 2);
-    return amount === T.Quantity || (amount === T.Number && !isBound(p, T.Context));
+    if (lineBreakBefore(p, 2)) return !isBound(p, T.Context);
+    return amount === T.Quantity || ((amount === T.Number || amount === T.RBrace) && !isBound(p, T.Context));
 }

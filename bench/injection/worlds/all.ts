@@ -1,0 +1,15 @@
+/** The four worlds, as a list of what can be run without knowing their states. */
+import type { World } from "../kit.ts";
+import { banking } from "./banking/world.ts";
+import { chat } from "./chat/world.ts";
+import { travel } from "./travel/world.ts";
+import { workspace } from "./workspace/world.ts";
+
+/** A world whose state is its own business: states go only from `state` to `tools` and to the checks of the same world. */
+export type AnyWorld = World<unknown>;
+
+function hide<S>(world: World<S>): AnyWorld {
+    return world as unknown as AnyWorld;
+}
+
+export const WORLDS: readonly AnyWorld[] = [hide(banking), hide(chat), hide(travel), hide(workspace)];

@@ -1,0 +1,71 @@
+/** The command as a person runs it, in a folder of its own: nothing of the machine's configuration, ledger or cache is seen or changed. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const BIN = fileURLToPath(new URL("../bin/remit.mjs", import.meta.url));
+
+export interface Ran {
+    readonly code: number | null;
+    readonly out: string;
+    readonly err: string;
+}
+
+export interface Room {
+    readonly folder: string;
+    readonly env: NodeJS.ProcessEnv;
+    write(path: string, text: string): void;
+    remit(...args: string[]): Ran;
+    /** With more of an environment, in a folder below, or with something on standard input. */
+    remitWith(how: { env?: Record<string, string>; cwd?: string; input?: string }, ...args: string[]): Ran;
+    /** On a terminal of `script` (util-linux); both streams come back as one, as the terminal got them. */
+    onTerminal(
+        how: { env?: Record<string, string>; columns?: number; input?: string },
+        ...args: string[]
+    ): { code: number | null; seen: string };
+    clear(): void;
+}
+
+export function room(): Room {
+    const folder = mkdtempSync(join(tmpdir(), "remit-cli-"));
+    const own: NodeJS.ProcessEnv = {
+        XDG_STATE_HOME: folder,
+        XDG_CACHE_HOME: folder,
+        XDG_CONFIG_HOME: join(folder, ".config"),
+        NO_COLOR: "1",
+    };
+    const env: NodeJS.ProcessEnv = { ...process.env, ...own };
+    for (const name of Object.keys(env)) if (/^(REMIT_|OPENAI_|ANTHROPIC_|GOOGLE_|OLLAMA_)/.test(name)) delete env[name];
+    const remitWith: Room["remitWith"] = (how, ...args) => {
+        const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], {
+            cwd: join(folder, how.cwd ?? ""),
+            env: { ...env, ...how.env },
+            encoding: "utf8",
+            input: how.input ?? "",
+        });
+        return { code: status, out: stdout, err: stderr };
+    };
+    return {
+        folder,
+        env,
+        write(path, text) {
+            mkdirSync(dirname(join(folder, path)), { recursive: true });
+            writeFileSync(join(folder, path), text);
+        },
+        remit: (...args) => remitWith({}, ...args),
+        remitWith,
+        onTerminal(how, ...args) {
+            const line = [process.execPath, BIN, ...args].map((one) => `'${one.replaceAll("'", "'\\''")}'`).join(" ");
+            const { status, stdout } = spawnSync("script", ["-qec", `stty cols ${how.columns ?? 100}; ${line}`, "/dev/null"], {
+                cwd: folder,
+                env: { ...env, TERM: "xterm", ...how.env },
+                encoding: "utf8",
+                input: how.input ?? "",
+            });
+            return { code: status, seen: stdout };
+        },
+        clear: () => rmSync(folder, { recursive: true, force: true }),
+    };
+}

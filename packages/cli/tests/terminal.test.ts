@@ -1,0 +1,64 @@
+/** The first minutes at a terminal: help, a new project, progress that leaves nothing behind. */
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { wrapped } from "../src/io.ts";
+import { type Room, room } from "./remit.ts";
+
+let at: Room;
+beforeEach(() => {
+    at = room();
+});
+afterEach(() => at.clear());
+
+test("what init makes checks, is formatted and runs", () => {
+    expect(at.remit("init", "hello").code).toBe(0);
+    expect(at.remitWith({ cwd: "hello" }, "fmt", "--check", "main.remit")).toEqual({ code: 0, out: "", err: "" });
+    expect(at.remitWith({ cwd: "hello" }, "check", "main.remit").err).toBe("no errors\n");
+    at.write("hello/replies.json", JSON.stringify([{ order_number: "A-1042" }, { order_number: "B-2077" }, { order_number: "C-1" }]));
+    const { code, out } = at.remitWith(
+        { cwd: "hello" },
+        "run",
+        "main.remit",
+        "--input",
+        "@input.json",
+        "--model",
+        "scripted:replies.json",
+        "--concurrency",
+        "1",
+    );
+    expect(code).toBe(0);
+    expect(JSON.parse(out).map((one: { order: string | null }) => one.order)).toEqual(["A-1042", "B-2077", null]);
+    expect(at.remit("init", "hello")).toMatchObject({ code: 2, err: expect.stringContaining("hello is not empty") });
+});
+
+test("help says every command in a line, and each command gives an example", () => {
+    const { out } = at.remit("--help");
+    const commands = [...out.matchAll(/^ {2}([a-z]+)(?: [[<].*?)? {2,}\S/gm)]
+        .map((found) => found[1] as string)
+        .filter((one) => one !== "help");
+    expect(commands).toEqual("run resume replay check fmt parse compile explain runs trace diff cost init models tools trust".split(" "));
+    expect(out).toContain("Begin with: remit init hello");
+    for (const command of ["run", "trace", "trust"]) expect(at.remit(command, "--help").out).toMatch(/\nExamples:\n {2}remit /);
+});
+
+test("the progress line fits a narrow terminal and is taken back", () => {
+    at.write(
+        "a.remit",
+        "main agent A {\n    main func() {\n        x = 0\n        repeat * 400000 {\n            x = x + 1\n        }\n        x\n    }\n}\n",
+    );
+    const { code, seen } = at.onTerminal({ columns: 40 }, "run", "a.remit");
+    expect(code).toBe(0);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the terminal's own are looked for
+    const drawn = [...seen.matchAll(/\u001b\[\?7l(.*?)\u001b\[\?7h/g)].map((found) => (found[1] as string).replace(/\u001b\[\d+m/g, ""));
+    for (const line of drawn) expect(line.length).toBeLessThan(40);
+    expect(seen.lastIndexOf("\u001b[2K")).toBeGreaterThanOrEqual(seen.lastIndexOf("\u001b[?7h"));
+});
+
+test.each<Record<string, string>>([{ TERM: "dumb" }, { NO_COLOR: "1" }])("no colours with %j", (env) => {
+    at.write("a.remit", "main agent A {\n    main func() {\n        1\n    }\n}\n");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the terminal's own are looked for
+    expect(at.onTerminal({ env: { NO_COLOR: "", ...env } }, "check", "a.remit").seen).not.toMatch(/\u001b\[\d*m/);
+});
+
+test("sentences are broken between words", () => {
+    expect(wrapped("one two three-and-more four", 8)).toBe("one two\nthree-and-more\nfour");
+});

@@ -1,0 +1,129 @@
+/** What is asked wrongly is refused before anything begins: no run, no model, no ledger. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Room, room } from "./remit.ts";
+
+let at: Room;
+beforeAll(() => {
+    at = room();
+    at.write(
+        "a.remit",
+        `import llm M from "mock:"
+main agent A {
+    model M
+    role "r"
+    description "d"
+    func other() {
+        1
+    }
+    main func() {
+        x = "1"
+        use one of {
+            short: x max 10
+            long: x
+        } as evidence
+        generate({ input: "Answer." }) -> { ok: boolean }
+    }
+}
+`,
+    );
+});
+afterAll(() => at.clear());
+
+test.each([
+    [["--model", "x"], "error: --model: 'x' is not the URI of a model"],
+    [["--model", "bogus://y"], "error: --model: no provider is called 'bogus'"],
+    [["--model", "scripted:nowhere.json"], "error: --model: there is no file nowhere.json"],
+    [["--concurrency", "0"], "error: --concurrency takes a number above 0"],
+    [["--concurrency", "-1"], "error: --concurrency takes a whole number such as 500 or 20k, not '-1'"],
+    [["--variant", "evidence=short"], "error: there is no use one of at evidence\n  it has a.remit#A.main[evidence]"],
+    [["--variant", "a.remit#A.main[evidence]=middle"], "has no candidate 'middle'\n  it has short, long"],
+    [["--agent", "B"], "error: there is no agent 'B' in a.remit\n  it declares A"],
+    [["--agent", "A", "--function", "nothing"], "error: agent A has no function 'nothing'\n  it declares other, main"],
+] as const)("remit run %j", (options, message) => {
+    const { code, out, err } = at.remit("run", "a.remit", ...options);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain(message);
+    expect(err).not.toContain("run ");
+    expect(at.remit("runs").err).toContain("No runs yet");
+});
+
+test("a file that is not there is an error, not a kind of failure", () => {
+    for (const command of ["run", "check", "compile"])
+        expect(at.remit(command, "nowhere.remit")).toEqual({ code: 1, out: "", err: "error: there is no file nowhere.remit\n" });
+});
+
+test("a run that is over is not resumed, which is said once", () => {
+    at.write("one.remit", "main agent {\n    main func() {\n        1\n    }\n}\n");
+    expect(at.remit("run", "one.remit", "--ledger", "own.db").code).toBe(0);
+    const { code, err } = at.remit("resume", "last", "--ledger", "own.db");
+    expect({ code, err }).toEqual({
+        code: 2,
+        err: expect.stringMatching(/^error: run \S+ is over\n {2}remit trace shows it, remit replay repeats it\n$/),
+    });
+});
+
+test("what the environment names is refused as the environment's", () => {
+    const { code, err } = at.remitWith({ env: { REMIT_MODEL: "x" } }, "run", "a.remit");
+    expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining("error: REMIT_MODEL: 'x' is not the URI of a model") });
+});
+
+test("a candidate that is there is chosen", () => {
+    const { code, err } = at.remit("run", "a.remit", "--trace", "--variant", "a.remit#A.main[evidence]=short");
+    expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining("one of: short") });
+});
+
+describe("who answered", () => {
+    const program = (model: string): string =>
+        `import llm M from "${model}"\nmain agent A {\n    model M\n    role "r"\n    description "d"\n    main func() {\n        generate({ input: "Say it." })\n    }\n}\n`;
+    test("is said where a model answered, in the singular where it is one effect", () => {
+        at.write("answers.remit", program("mock:"));
+        const { err } = at.remit("run", "answers.remit");
+        expect(err).toContain("Answered by the mock model");
+        expect(err).toMatch(/· 1 effect( ·|$)/m);
+    });
+    test("is not said where none did", () => {
+        at.write("silent.remit", program("https://127.0.0.1:1/v1#m"));
+        const { code, err } = at.remitWith(
+            { env: { AGENTSCRIPT_LLM_TIMEOUT_MS: "200" } },
+            "run",
+            "silent.remit",
+            "--model",
+            "scripted:empty.json",
+        );
+        expect(code).toBe(2);
+        expect(err).not.toContain("Answered by");
+        at.write("empty.json", "[]");
+        const none = at.remit("run", "silent.remit", "--model", "scripted:empty.json");
+        expect(none.code).toBe(1);
+        expect(none.err).not.toContain("Answered by");
+    });
+});
+
+describe("trust", () => {
+    const config = JSON.stringify({ mcpServers: { search: { command: "search-server" } } });
+    test("is not given where nobody can be asked, but with --yes", () => {
+        at.write("p/remit.json", config);
+        const refused = at.remit("trust", "p");
+        expect(refused.code).toBe(2);
+        expect(refused.err).toContain("remit trust --yes");
+        expect(existsSync(join(at.folder, ".config", "remit", "trust.json"))).toBe(false);
+        const given = at.remit("trust", "p", "--yes");
+        expect(given).toMatchObject({ code: 0, out: expect.stringContaining("trusted as it is now") });
+        expect(at.remit("trust", "p", "--show").out).toContain("  trusted\n");
+    });
+});
+
+test("remit tools FILE looks from the program's root, as running does", () => {
+    at.write("q/remit.json", JSON.stringify({ allow: { local: ["tools/sum.ts"] } }));
+    at.write("q/tools/sum.ts", "/** @readOnly */\nexport function add(a: number, b: number): number {\n    return a + b;\n}\n");
+    at.write(
+        "q/programs/a.remit",
+        'import tool Sum from "../tools/sum.ts"\nmain agent A {\n    main func() {\n        Sum.add(1, 2)\n    }\n}\n',
+    );
+    expect(at.remit("run", "q/programs/a.remit", "--trust", "--quiet")).toEqual({ code: 0, out: "3\n", err: "" });
+    const { code, out } = at.remit("tools", "q/programs/a.remit", "--trust");
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining("reachable") });
+    expect(out).toContain("add");
+});

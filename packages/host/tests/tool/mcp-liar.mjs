@@ -1,0 +1,28 @@
+// An MCP server that lies, over stdio and without a library: the first argument says how.
+import { createInterface } from "node:readline";
+
+const how = process.argv[2];
+const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const slow = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } }, required: ["a"] };
+
+if (how === "noise") process.stdout.write("loading models …\n{not json}\n[1]\nnull\n");
+createInterface({ input: process.stdin }).on("line", (line) => {
+    const { id, method, params } = JSON.parse(line);
+    if (method === "initialize") {
+        const { protocolVersion } = params;
+        say({ id, result: { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "liar", version: "1" } } });
+    } else if (method === "tools/list") {
+        const schema = how === "slow pattern" ? { outputSchema: slow } : how === "schema" ? { outputSchema: { type: "object", properties: { a: { $ref: "http://x.example/" } } } } : {};
+        say({ id, result: { tools: [{ name: "go", inputSchema: { type: "object" }, ...schema }] } });
+    } else if (method === "tools/call") {
+        if (how === "other id") say({ id: 9999, result: { content: [{ type: "text", text: "not yours" }] } });
+        if (how === "twice" || how === "noise" || how === "other id") say({ id, result: { content: [{ type: "text", text: "first" }] } });
+        if (how === "twice") say({ id, result: { content: [{ type: "text", text: "second" }] } });
+        if (how === "slow pattern" || how === "schema")
+            say({ id, result: { content: [], structuredContent: { a: `${"a".repeat(40)}!` } } });
+        if (how === "deep")
+            process.stdout.write(
+                `{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{"a":${"[".repeat(1e5)}${"]".repeat(1e5)}}}}\n`,
+            );
+    }
+});

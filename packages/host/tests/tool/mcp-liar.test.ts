@@ -1,0 +1,105 @@
+/** `mcp:` against servers that lie: what they say is data, and nothing that they say holds a run up. */
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import type { Json } from "@remit/language";
+import { describe, expect, test } from "vitest";
+import { call, failure, type Work, work } from "./setup.ts";
+
+const LIAR = join(import.meta.dirname, "mcp-liar.mjs");
+const SERVER = "mcp://liar";
+
+function lying(here: Work, how: string) {
+    return here.tools(here.config({ mcpServers: { liar: { command: "node", args: [LIAR, how], timeoutMs: 20_000 } } }));
+}
+
+describe("a server over stdio", () => {
+    test.each(["noise", "twice", "other id"])("%s: the answer to the question is the answer", async (how) => {
+        await using here = work();
+        expect((await call(lying(here, how), SERVER, "go", {})).text).toBe("first");
+    });
+    test.each(["slow pattern", "schema"])("%s: its schema of results is not run against what it gives", async (how) => {
+        await using here = work();
+        // A pattern that takes time exponential in the text would stop everything, time limits too.
+        expect((await call(lying(here, how), SERVER, "go", {})).structured).toEqual({ a: `${"a".repeat(40)}!` });
+    });
+    test("a result nested deeper than the stack is said to be", async () => {
+        await using here = work();
+        expect((await failure(lying(here, "deep"), SERVER, "go", {})).message).toMatch(/failed: .* nested too deep$/);
+    });
+});
+
+/** A server over HTTP that answers the hello and leaves the rest to `then`. */
+async function overHttp(then: (message: { id: number; method: string }, ...about: Parameters<RequestListener>) => void) {
+    const server = createServer(async (request, response) => {
+        const text = await textOf(request);
+        if (text === "") return void response.writeHead(405).end();
+        const message = JSON.parse(text) as { id: number; method: string; params: { protocolVersion: string } };
+        const say = (result: Json): void => {
+            response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id: message.id, result }));
+        };
+        if (message.id === undefined) response.writeHead(202).end();
+        else if (message.method === "server/discover") response.writeHead(404).end();
+        else if (message.method === "initialize")
+            say({
+                protocolVersion: message.params.protocolVersion,
+                capabilities: { tools: {} },
+                serverInfo: { name: "liar", version: "1" },
+            });
+        else if (message.method === "tools/list") say({ tools: [{ name: "go", inputSchema: { type: "object" } }] });
+        else then(message, request, response);
+    });
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    return {
+        url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+        [Symbol.asyncDispose]: async () => {
+            server.closeAllConnections();
+            await new Promise((done) => server.close(done));
+        },
+    };
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+    let text = "";
+    for await (const chunk of request) text += String(chunk);
+    return text;
+}
+
+describe("a server over HTTP", () => {
+    const at = (here: Work, url: string) =>
+        here.tools(
+            here.config({ mcpServers: { liar: { url, headers: { "X-Api-Key": "k-1234567890" }, protocol: "legacy", timeoutMs: 20_000 } } }),
+        );
+
+    test("a redirect within the origin is followed, one elsewhere is not: the headers stay where they were meant for", async () => {
+        await using here = work();
+        const seen: (string | string[] | undefined)[] = [];
+        await using other = await overHttp((_message, request, response) => {
+            seen.push(request.headers["x-api-key"]);
+            response.writeHead(500).end();
+        });
+        await using near = await overHttp((message, request, response) => {
+            if (request.url === "/") return void response.writeHead(307, { location: "/next" }).end();
+            const result = { content: [{ type: "text", text: String(request.headers["x-api-key"]) }] };
+            response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id: message.id, result }));
+        });
+        await using far = await overHttp((_message, _request, response) => void response.writeHead(307, { location: other.url }).end());
+        expect((await call(at(here, near.url), SERVER, "go", {})).text).toBe("k-1234567890");
+        const refused = await failure(at(here, far.url), SERVER, "go", {});
+        expect(refused.kind).toBe("denied");
+        expect(refused.message).toContain("redirected to another origin");
+        expect(seen).toEqual([]);
+    });
+    test("a body without an end is not collected for ever", async () => {
+        await using here = work();
+        await using endless = await overHttp((_message, _request, response) => {
+            response.writeHead(200, { "content-type": "application/json" });
+            const more = (): void => {
+                while (!response.destroyed && response.write("x".repeat(1 << 20)));
+                if (!response.destroyed) response.once("drain", more);
+            };
+            more();
+        });
+        expect((await failure(at(here, endless.url), SERVER, "go", {})).message).toContain("larger than");
+    });
+});

@@ -1,0 +1,106 @@
+/**
+ * Statements of other languages: each is one report that says what to write, and is skipped or read as what it means.
+ *
+ * F1: a word is foreign only where every occurrence in the file begins such a statement; a program that uses it as a name keeps it.
+ */
+import { FOREIGN_ADVICE, FOREIGN_STARTS, type ForeignStart } from "../foreign.ts";
+import { T } from "../tokens.ts";
+import type { Stmt } from "../tree.ts";
+import { skipLine } from "./brackets.ts";
+import { parseExpr } from "./expressions.ts";
+import { parseBranches } from "./forms.ts";
+import { advance, isBound, isWord, jump, report, type State, tokenRange, tokenText } from "./state.ts";
+import { parseBlock, parseStatement } from "./statements.ts";
+
+/** The statement that begins here in another language, if the present word begins one. */
+export function foreignStart(p: State): ForeignStart | undefined {
+    const word = tokenText(p);
+    const what = FOREIGN_STARTS.get(word);
+    if (what === undefined || !begins(p, p.pos, what) || isBound(p, p.k)) return undefined;
+    let foreign = p.foreign.get(word);
+    if (foreign === undefined) {
+        foreign = true;
+        for (let i = 0; i < p.tokens.count && foreign; i++)
+            if (p.kinds[i] === p.k && tokenText(p, i) === word && !begins(p, i, what) && p.k === T.Word) foreign = false;
+        p.foreign.set(word, foreign);
+    }
+    return foreign ? what : undefined;
+}
+
+/** Whether what stands after the word goes on as such a statement, and could not be the next statement after a bare name. */
+function begins(p: State, at: number, what: ForeignStart): boolean {
+    const next = p.kinds[at + 1] ?? T.EOF;
+    const after = p.kinds[at + 2] ?? T.EOF;
+    if (at + 1 >= p.tokens.count || p.tokens.newline[at + 1] === 1) return false;
+    switch (what) {
+        case "name":
+            return isWord(next) && after === T.Assign;
+        case "function":
+            return isWord(next) && after === T.LParen;
+        case "failure":
+            return next >= T.Number && next !== T.Dot && next !== T.Assign && !(next >= T.RBrace && next < T.Word);
+        default:
+            return (isWord(next) && next !== T.And && next !== T.Or) || (next === T.LParen && braceAfter(p, at + 1));
+    }
+}
+
+function braceAfter(p: State, open: number): boolean {
+    const close = p.tokens.match[open] as number;
+    return close > 0 && p.kinds[close + 1] === T.LBrace;
+}
+
+/** The present token is the word that `foreignStart` found. */
+export function parseForeign(p: State, what: ForeignStart): Stmt | undefined {
+    const { message, hint } = FOREIGN_ADVICE[what];
+    const range = tokenRange(p, p.pos);
+    const write = what === "branch" ? "else if" : what === "failure" ? "raise" : undefined;
+    const fixes =
+        what === "name"
+            ? [
+                  {
+                      title: "Leave the word out",
+                      safe: true,
+                      edits: [{ range: { start: range.start, end: p.starts[p.pos + 1] as number }, text: "" }],
+                  },
+              ]
+            : write === undefined
+              ? undefined
+              : [{ title: `Write \`${write}\``, safe: true, edits: [{ range, text: write }] }];
+    report(p, "SYNTAX", message, range, hint, fixes);
+    switch (what) {
+        case "name":
+            advance(p);
+            return parseStatement(p);
+        case "branch":
+            parseBranches(p);
+            return undefined;
+        case "loop":
+            advance(p);
+            skipHead(p);
+            if (p.k === T.LBrace) parseBlock(p, "`{`");
+            return undefined;
+        case "failure":
+            advance(p);
+            parseExpr(p);
+            return undefined;
+        default:
+            advance(p);
+            skipHead(p);
+            if (p.k === T.LBrace) {
+                const partner = p.tokens.match[p.pos] as number;
+                if (partner > p.pos) jump(p, partner + 1);
+                else skipLine(p, true);
+            }
+            return undefined;
+    }
+}
+
+/** On to the brace that opens the body on this line, or to the next line. */
+function skipHead(p: State): void {
+    while (p.k !== T.EOF && p.k !== T.LBrace && p.k !== T.RBrace && p.tokens.newline[p.pos] !== 1) {
+        const partner = p.tokens.match[p.pos] as number;
+        if (partner > p.pos) jump(p, partner + 1);
+        else advance(p);
+    }
+    p.height = 1;
+}

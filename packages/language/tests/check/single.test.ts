@@ -1,0 +1,155 @@
+/** One mistake, one error: at the place of the mistake, with words that say what to do. */
+import { expect, test } from "vitest";
+import { CODES, position } from "../../src/index.ts";
+import { run } from "./cases.ts";
+
+/** Before the body, which begins on line 10. */
+const HEAD = `import llm M from "mock:"
+import tool Repo from "file://workspace"
+import memory Notes from "file://notes.jsonl"
+import file Doc from "./doc.md"
+main agent A {
+    model M
+    role "r"
+    description "d"
+    main func(input, xs) {
+`;
+const TAIL = "\n    }\n    func id(x) { x }\n}\n";
+const ASK = '\ngenerate({ input: "x" })';
+
+/** Body; line of the body (0: the first) and column; code; a part of the message or of the advice. */
+type Row = readonly [body: string, line: number, column: number, code: string, advice: string];
+
+const BODIES: readonly Row[] = [
+    [`use one of {\n a: input\n b: empty\n}${ASK}`, 3, 2, "SYNTAX", "Write `} as evidence` after the candidates."],
+    [`use one of {\n a: input\n} as e${ASK}`, 0, 1, "INVALID_USE_ONE_OF", "needs at least two candidates"],
+    [`use one of {\n a: input,\n b: empty\n} as e${ASK}`, 1, 10, "SYNTAX", "Candidates are separated by line breaks"],
+    [`use one of { a: input b: empty } as e${ASK}`, 0, 23, "SYNTAX", "Expected a new line between candidates"],
+    [`use one of {\n a\n b: empty\n} as e${ASK}`, 1, 3, "SYNTAX", "Write `name: expression` or `name: empty`."],
+    [`use one of {\n a: input\n a: empty\n} as e${ASK}`, 2, 2, "DUPLICATE_USE_ONE_OF_CANDIDATE", "two candidates are called 'a'"],
+    ['generate("x")', 0, 10, "SYNTAX", 'Write `generate({ input: "…" })`.'],
+    ["generate(input)", 0, 10, "SYNTAX", 'Write `generate({ input: "…" })`.'],
+    ["generate()", 0, 10, "SYNTAX", 'Write `generate({ input: "…" })`.'],
+    ['generate { input: "x" }', 0, 10, "SYNTAX", 'Write `generate({ input: "…" })`.'],
+    ['generate(input: "x")', 0, 10, "SYNTAX", 'Write `generate({ input: "…" })`.'],
+    ["generate({})", 0, 1, "INVALID_GENERATE_INPUT", 'write generate({ input: "…" })'],
+    ['generate({ input: "x" }\nid(1)', 0, 24, "SYNTAX", "The bracket `(` was opened on line 10."],
+    ['generate({ input: "x" )', 0, 23, "SYNTAX", "Expected `,` or `}`"],
+    ['generate({ input: "x" attempts: 2 })', 0, 23, "SYNTAX", "Insert a comma"],
+    ['generate({ input: "x", tempreature: 1 })', 0, 24, "UNKNOWN_GENERATE_OPTION", "did you mean 'temperature'?"],
+    ['x = generate({ input: "x" }) -> {\n a:\n b: number\n}\nx', 1, 4, "SYNTAX", "A contract is `string`"],
+    ['x = generate({ input: "x" }) -> {\n a: int\n}\nx', 1, 5, "UNKNOWN_CONTRACT_TYPE", "did you mean 'number'?"],
+    ['x = generate({ input: "x" }) -> {\n a: list<string>\n}\nx', 1, 9, "SYNTAX", "A list is written `list[string]`."],
+    [`use input as system${ASK}`, 0, 14, "RESERVED_CONTEXT_LABEL", "choose another label"],
+    [`use input as a max 2k${ASK}`, 0, 16, "SYNTAX", "The order is: expression, `max`, `keep`, `priority`, `as`."],
+    [`use input max${ASK}`, 0, 14, "SYNTAX", "A budget is a number"],
+    [`use input as${ASK}`, 0, 13, "SYNTAX", "A label is one name, or text in quotes"],
+    [`use input max 2K${ASK}`, 0, 15, "INVALID_BUDGET_UNIT", "write 2k"],
+    [`use input max 2k keep middle as a${ASK}`, 0, 23, "SYNTAX", "Expected `start` or `end` after `keep`"],
+    [`use id(input)${ASK}`, 0, 5, "INVALID_USE_CALL", "assign the result to a name first"],
+    [`use Repo${ASK}`, 0, 5, "INVALID_USE_RESOURCE", "use data that was got from it"],
+    ["context 3k", 0, 9, "SYNTAX", "Write `context max 20k tokens`."],
+    ['x = "abc\nid(x)', 0, 5, "UNTERMINATED_STRING", 'Close it with `"`.'],
+    ["x = `a{input}`\nid(x)", 0, 5, "UNEXPECTED_CHARACTER", "join values with `+`"],
+    ["# comment\nid(1)", 0, 1, "UNEXPECTED_CHARACTER", "Write `//` instead of `#`."],
+    ["id(@)", 0, 4, "UNEXPECTED_CHARACTER", "means nothing here"],
+    ["id(input && xs)", 0, 10, "UNEXPECTED_CHARACTER", "Write `and`."],
+    ["id(input || xs)", 0, 10, "UNEXPECTED_CHARACTER", "Write `or`."],
+    ["id(input === 1)", 0, 10, "UNEXPECTED_CHARACTER", "Write `==`."],
+    ["id(!input)", 0, 4, "SYNTAX", "Write `not` for a negation."],
+    ["x = 1\nx++", 1, 3, "SYNTAX", "Write `x += 1`."],
+    ["x = 1\nx *= 2", 1, 4, "SYNTAX", "only `+=` and `-=` join with it"],
+    ["x = y = 1\nid(x)", 0, 7, "SYNTAX", "Expected a statement"],
+    ["x =\ny = 1\nid(y)", 0, 4, "SYNTAX", "Expected a value after `=`"],
+    ["x = 1 +\n", 0, 8, "SYNTAX", "Expected an expression"],
+    ["x = input.\n", 0, 11, "SYNTAX", "Expected a property name after the dot"],
+    ["x = xs.0\nid(x)", 0, 8, "SYNTAX", "read with an index"],
+    ["x = [1, 2\nid(x)", 0, 10, "SYNTAX", "Expected `,` or `]`"],
+    ["x = { a 1 }\nid(x)", 0, 9, "SYNTAX", "Expected `:` after the key `a`"],
+    ["x = 1.\nid(x)", 0, 7, "SYNTAX", "Leave the point out"],
+    ["x = .5\nid(x)", 0, 5, "SYNTAX", "A number begins with a digit: `0.5`."],
+    ["x = 1e5\nid(x)", 0, 5, "INVALID_NUMBER", "Write the number out in decimal digits."],
+    ["x = input ? 1 : 2\nid(x)", 0, 11, "SYNTAX", "A choice is written `if a { b } else { c }`."],
+    ["x = [1].map((a) -> a)\nid(x)", 0, 17, "SYNTAX", "Write `(x) => x.name`."],
+    ["let x = 1\nid(x)", 0, 1, "SYNTAX", "Leave the word out"],
+    ["while input { id(1) }", 0, 1, "SYNTAX", "Write `loop until done max 10 { … }`"],
+    ["if input { id(1) } elseif xs { id(2) }", 0, 20, "SYNTAX", "Write `else if x { … }`."],
+    ["func f(x) { x }\nid(1)", 0, 1, "SYNTAX", "Move it out of this function"],
+    ["throw input", 0, 1, "SYNTAX", "Write `raise`."],
+    ["id(null)", 0, 4, "UNKNOWN_IDENTIFIER", "write none"],
+    ["x = await id(1)\nid(x)", 0, 5, "UNKNOWN_IDENTIFIER", "a call waits for its result"],
+    ["if input { return }\nid(1)", 0, 19, "SYNTAX", "Write `return none` to return nothing."],
+    ["for x in xs { id(x) }", 0, 13, "SYNTAX", "Every `for` names its limit"],
+    ["for x in xs max input { id(x) }", 0, 17, "SYNTAX", "names its limit as a number"],
+    ["for x of xs max 3 { id(x) }", 0, 7, "SYNTAX", "Write `for x in items max 10 { … }`."],
+    ["repeat 3 { id(1) }", 0, 8, "SYNTAX", "Write `repeat * 3 { … }`."],
+    ["repeat * 2k { id(1) }", 0, 10, "INVALID_NUMBER", "Write `repeat * 3 { … }`."],
+    ["r = parallel xs max 3 { 1 }\nid(r)", 0, 14, "SYNTAX", "Write `parallel for item in items max 10 { … }`."],
+    ["parallel for x in xs max 3 { y = x }", 0, 30, "INVALID_PARALLEL_FOR_BODY", "write y in a line of its own after it"],
+    ["try { id(1) }\nid(2)", 0, 14, "SYNTAX", "Write `try { … } catch failure { … }`."],
+    ["id(1))", 0, 6, "SYNTAX", "Leave it out, or open the bracket before it."],
+    ['role = "x"\nid(1)', 0, 6, "SYNTAX", "A variable of that name can only be read"],
+    [`model N${ASK}`, 0, 7, "UNKNOWN_MODEL", "add import llm N from"],
+    ["idd(input)", 0, 1, "UNKNOWN_FUNCTION", "did you mean 'id'?"],
+    ["id(nope)", 0, 4, "UNKNOWN_IDENTIFIER", "assign it first"],
+    ["id(1, 2)", 0, 1, "INVALID_ARGUMENT_COUNT", "takes 1 argument, not 2"],
+    ["Repo = 1", 0, 1, "IMMUTABLE_ASSIGNMENT", "choose another name"],
+    ['Repo.raed({ path: "x" })', 0, 6, "UNKNOWN_METHOD", "did you mean 'read'?"],
+    ["break", 0, 1, "BREAK_OUTSIDE_LOOP", "stands outside a loop"],
+];
+
+/** Whole files; here the line counts from 1. */
+const FILES: readonly Row[] = [
+    ['import tool R from\nimport tool S from "file://x"\nmain func() { S.read({ path: "x" }) }', 1, 19, "SYNTAX", "as a string"],
+    ['import tol R from "file://x"\nmain func() { 1 }', 1, 8, "SYNTAX", "One of `tool`"],
+    ["main agent A\n main func() { 1 }\n}", 1, 13, "SYNTAX", "Expected `{` and the body of the agent"],
+    ["main agent A {\n main func() { 1 }\n", 2, 19, "SYNTAX", "The bracket `{` was opened on line 1."],
+    ["agent { main func() { 1 } }", 1, 7, "SYNTAX", "Only a `main agent` may have no name."],
+    ["main agent A { main func { 1 } }", 1, 26, "SYNTAX", "`func f() { … }`"],
+    ["main agent A { main func() { 1 } def f() { 1 } }", 1, 34, "SYNTAX", "Write `func`."],
+    ['main agent A { main func() { 1 } role "x" }', 1, 34, "SYNTAX", "Move this line up."],
+    ["main agent A {\n role\n main func() { 1 } }", 2, 6, "SYNTAX", 'Write `role "…"`.'],
+    ["main agent A { main func(string a) { a } }", 1, 26, "SYNTAX", "Write `a: string`."],
+    ["x = 1\nmain agent A { main func() { 1 } }", 1, 1, "SYNTAX", "Statements stand inside functions"],
+];
+
+function errors(text: string, firstLine: number): (readonly [number, number, string, string])[] {
+    const program = run(text);
+    return program.diagnostics
+        .filter((one) => one.severity === "error")
+        .map((one) => {
+            const file = program.files.get(one.file);
+            const { line, column } = position((file as NonNullable<typeof file>).source, one.range.start);
+            const advice = [one.message, one.hint ?? CODES[one.code].hint ?? "", ...(one.fixes ?? []).map((fix) => fix.title)].join(" | ");
+            return [line - firstLine, column, one.code, advice] as const;
+        });
+}
+
+/** The advice is compared as a part. */
+function compare(found: ReturnType<typeof errors>, [, line, column, code, advice]: Row): void {
+    expect(found.map(([, , , text]) => [text.includes(advice) ? advice : text])).toEqual([[advice]]);
+    expect(found.map(([a, b, c]) => [a, b, c])).toEqual([[line, column, code]]);
+}
+
+test.each(BODIES)("%s", (...row) => {
+    compare(errors(HEAD + row[0] + TAIL, 10), row);
+});
+
+test.each(FILES)("%s", (...row) => {
+    compare(errors(row[0], 0), row);
+});
+
+test("what is right around a mistake is still looked at", () => {
+    const found = errors(
+        `${HEAD}use one of {\n a: input\n b: empty\n}\nid(nope)\nif input {\n generate("x")\n gone(1)\n}\nfor x xs max 3 {\n id(lost)\n}${TAIL}`,
+        10,
+    );
+    expect(found.map(([line, , code]) => [line, code])).toEqual([
+        [3, "SYNTAX"],
+        [4, "UNKNOWN_IDENTIFIER"],
+        [6, "SYNTAX"],
+        [7, "UNKNOWN_FUNCTION"],
+        [9, "SYNTAX"],
+        [10, "UNKNOWN_IDENTIFIER"],
+    ]);
+});

@@ -1,0 +1,44 @@
+/**
+ * The places of a program where a run may choose among candidates (`use one of`), by the names they are chosen by.
+ *
+ * Boundary: forms only.
+ */
+import type { Json, Program } from "@remit/language";
+import { shownName } from "./program.ts";
+
+/** `FILE#AGENT.FUNC[LABEL]`; the second place of that label in a function ends with `#2`. */
+export function variantSite(file: string, agent: string | null, func: string | null, label: string, nth: number): string {
+    const place = [agent === null ? null : shownName(agent), func].filter((part) => part !== null).join(".");
+    return `${file}#${place}[${label}${nth === 1 ? "" : `#${nth}`}]`;
+}
+
+/** Every such place and its candidates. */
+export function variantSites(program: Program): ReadonlyMap<string, readonly string[]> {
+    const sites = new Map<string, readonly string[]>();
+    for (const { file, agents, funcs } of program.files) {
+        const look = (agent: string | null, func: string | null, body: unknown): void => {
+            const seen = new Map<string, number>();
+            for (const { label, candidates } of usesIn(body as Json)) {
+                const nth = (seen.get(label) ?? 0) + 1;
+                seen.set(label, nth);
+                sites.set(variantSite(file, agent, func, label, nth), candidates);
+            }
+        };
+        for (const func of funcs) look(null, shownName(func.name), func.body);
+        for (const agent of agents) {
+            look(agent.name, null, agent.config);
+            for (const func of agent.funcs) look(agent.name, shownName(func.name), func.body);
+        }
+    }
+    return sites;
+}
+
+function* usesIn(json: Json): Generator<{ label: string; candidates: string[] }> {
+    if (json === null || typeof json !== "object") return;
+    if (!Array.isArray(json) && json.kind === "use.one") {
+        const { label, candidates } = json as unknown as { label: string; candidates: { name: string }[] };
+        yield { label, candidates: candidates.map(({ name }) => name) };
+        return;
+    }
+    for (const inner of Object.values(json)) yield* usesIn(inner);
+}
