@@ -87,7 +87,10 @@ const budget: fc.Arbitrary<BudgetForm> = fc
 // ---- authority -------------------------------------------------------------------------------------------------------
 
 const word = fc.constantFrom("read", "write", "send", "for", "to", "_x1");
-const patterns = fc.array(text, { minLength: 1, maxLength: 2 });
+const patterns = fc.array(
+    text.filter((one) => one !== ""),
+    { minLength: 1, maxLength: 2 },
+);
 const bound: fc.Arbitrary<BoundForm> = fc.tuple(fc.option(word, { nil: undefined }), patterns).map(([arg, of]) => ({
     ...(arg === undefined ? {} : { arg }),
     patterns: of,

@@ -19,7 +19,18 @@ function lowerFiles(files: readonly File[]): Program {
         entry: names.at(-1) as string,
         files: new Map(files.map((file) => [file.source.file, file])),
         order: names,
-        links: new Map(),
+        links: new Map(
+            files.map((file) => [
+                file.source.file,
+                new Map(
+                    file.items.flatMap((item) =>
+                        item.kind === "import" && item.what === "agent"
+                            ? [[item.name.text, item.uri.value.replace("./", "")] as const]
+                            : [],
+                    ),
+                ),
+            ]),
+        ),
     });
 }
 
