@@ -463,8 +463,7 @@ function callsAgent(
         method: fn.form.main === true ? null : fn.form.name,
         direct: c === null,
     };
-    const data = args.filter((arg) => !(rawOf(arg) instanceof Capability));
-    return gate(m, fiber, frame, use, data, pathOf(frame, path), I.site) !== null;
+    return gate(m, fiber, frame, use, args, pathOf(frame, path), I.site) !== null;
 }
 
 /** `deputy`: who a function that came as a value runs as. */

@@ -89,7 +89,8 @@ export function gate(
 ): Within | null {
     const alias = target.method === null ? null : aliasOf(target.uri, target.method, args);
     const method = alias?.method ?? target.method;
-    const given = valuesGiven(alias?.args ?? args, m.run.labels);
+    // Arguments of an agent stay in the run: no clause is about them, and they may hold capabilities.
+    const given = target.c.kind === "agent" ? valuesGiven([], m.run.labels) : valuesGiven(alias?.args ?? args, m.run.labels);
     const decision = decideFor(m, fiber, frame.principal, { ...target, method }, given, "program");
     if (decision.kind === "may") return decision.within;
     const shown = shownArgs(m, args);
