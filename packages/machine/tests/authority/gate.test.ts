@@ -27,11 +27,14 @@ function formOf(text: string, files: { [file: string]: string } = {}): Program {
 
 const said = (value: Json, origins: string[] = ["tool:Repo"]): Outcome => ({ ok: true, value, origins });
 
+type Asked = Omit<How, "answer"> & {
+    readonly yes?: string;
+    readonly files?: { [file: string]: string };
+    readonly answer?: (e: Effect) => Outcome | undefined;
+};
+
 /** Every tool answers with its method; questions are answered by `yes`. */
-function run(
-    text: string,
-    more: { yes?: string; files?: { [file: string]: string }; answer?: (e: Effect) => Outcome | undefined } & How = {},
-): Ran {
+function run(text: string, more: Asked = {}): Ran {
     return runAll(formOf(text, more.files), {
         ...more,
         answer: (e) => {
