@@ -33,9 +33,22 @@ type Asked = Omit<How, "answer"> & {
     readonly answer?: (e: Effect) => Outcome | undefined;
 };
 
-/** Every tool answers with its method; questions are answered by `yes`. */
+/** Every tool answers with its method; questions are answered by `yes`. However the run is saved, loaded or compiled, it is the same run. */
 function run(text: string, more: Asked = {}): Ran {
-    return runAll(formOf(text, more.files), {
+    const form = formOf(text, more.files);
+    const ran = once(form, more);
+    for (const how of [
+        { saving: true },
+        { saving: 3 },
+        { options: { ...more.options, mode: "frames" } },
+        { options: { ...more.options, slice: 3 } },
+    ] as const)
+        expect(once(form, { ...more, ...how })).toEqual(ran);
+    return ran;
+}
+
+function once(form: Program, more: Asked): Ran {
+    return runAll(form, {
         ...more,
         answer: (e) => {
             const own = more.answer?.(e);
