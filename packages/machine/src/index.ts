@@ -14,6 +14,8 @@ export * from "./ledger/ndjson.ts";
 export { Compiled, compileProgram, shownName } from "./compile/program.ts";
 export { variantSites } from "./compile/variants.ts";
 export { type Advance, Machine, type Result } from "./run/machine.ts";
+export type { Account, AuthorityView, FrameView, GrantView, Inspection, Looked, Place, ScopeView, ThreadView } from "./run/inspect.ts";
+export { MAX_PAGE, type RightView, type ValueType, type ValueView } from "./run/look.ts";
 export type { FileContent, Limits, StartOptions } from "./run/options.ts";
 export * from "./ledger/cost.ts";
 export * from "./ledger/diff.ts";

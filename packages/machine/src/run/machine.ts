@@ -12,6 +12,7 @@ import type { Compiled } from "../compile/program.ts";
 import type { Effect, FailureKind, Outcome } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import type { EventKind, MachineEvent } from "../ledger/events.ts";
+import { DerivedLabels } from "../value/derive.ts";
 import { fromJson, toJson } from "../value/json.ts";
 import type { Value } from "../value/value.ts";
 import { Authority } from "../authority/authority.ts";
@@ -21,11 +22,12 @@ import { runFiber, unwind } from "./execute.ts";
 import { Fiber, type Pending } from "./fiber.ts";
 import { DEFAULTS, type StartOptions } from "./options.ts";
 import { applyOutcome } from "./perform.ts";
-import { type Inspection, inspect } from "./inspect.ts";
+import { type AuthorityView, authorityAt, type Inspection, inspect, look, type Looked, type Place } from "./inspect.ts";
 import { load } from "./load.ts";
 import { Run } from "./run.ts";
 import { Saved, save } from "./save.ts";
 import { minted, narrowed, Standing } from "./standing.ts";
+import { Tracer } from "./tracer.ts";
 
 /** How a run ended. `origins` are those of the value. */
 export type Result =
@@ -70,6 +72,8 @@ export class Machine {
     readonly principal: string;
     readonly authority: Authority;
     readonly standing = new Standing();
+    /** Set where the run keeps derivations. */
+    readonly tracer: Tracer | null;
 
     /** Use `Machine.start` or `load`. */
     constructor(compiled: Compiled, options: StartOptions) {
@@ -77,7 +81,9 @@ export class Machine {
         this.options = options;
         this.root = new Fiber(0, null, 0, 0);
         this.fibers.set(0, this.root);
-        this.run = new Run(this.root, options.limits?.bytes ?? Number.POSITIVE_INFINITY);
+        const derived = options.derive === true ? new DerivedLabels() : null;
+        this.tracer = derived === null ? null : new Tracer(derived);
+        this.run = new Run(this.root, options.limits?.bytes ?? Number.POSITIVE_INFINITY, ...(derived === null ? [] : [derived]));
         this.budgets = new Budgets(options.limits ?? {});
         this.stepLimit = options.limits?.steps ?? DEFAULTS.steps;
         this.depthLimit = options.limits?.depth ?? DEFAULTS.depth;
@@ -89,6 +95,11 @@ export class Machine {
         );
         this.run.acting = this.principal;
         this.run.narrower = (c, layer) => narrowed(this, this.current, this.run.acting, c, layer);
+    }
+
+    /** Nothing runs as closures. */
+    get inFrames(): boolean {
+        return this.options.mode === "frames" || this.tracer !== null;
     }
 
     /** The fiber that runs. */
@@ -127,6 +138,29 @@ export class Machine {
     /** What runs where, in the words of the Debug Adapter Protocol. */
     inspect(): Inspection {
         return inspect(this);
+    }
+
+    /** A value of a frame with `count` of its parts from part `from` on; null where there is none. */
+    look(place: Place, from = 0, count = 0): Looked | null {
+        return look(this, place, from, count);
+    }
+
+    /** What whoever runs at a frame of a thread (0: the innermost) may do there; null where there is no such frame. */
+    authorityAt(thread: number, frame: number): AuthorityView | null {
+        return authorityAt(this, thread, frame);
+    }
+
+    /**
+     * One statement of one fiber, for debuggers: the shortest advance that gets anywhere, however long a single instruction takes, but never
+     * beyond `until` steps. The same run, in smaller pieces.
+     */
+    step(until = Number.POSITIVE_INFINITY): Advance {
+        const { run } = this;
+        const to = Math.min(run.steps + 1, until);
+        run.overdraft = Math.max(0, Math.min(until, this.stepLimit) - to);
+        const advance = this.advance(to);
+        run.overdraft = 0;
+        return advance;
     }
 
     /** Runs until every fiber waits or ends, or the slice is over. `until`: no slice goes beyond this count of steps. */
@@ -277,6 +311,7 @@ export class Machine {
         let json: Json = null;
         let origins: readonly string[] = [];
         if (!(end instanceof Fail)) {
+            this.tracer?.result(end);
             try {
                 const out = toJson(end, run.labels);
                 json = out.json;

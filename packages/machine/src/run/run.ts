@@ -36,7 +36,7 @@ export interface Mark {
 
 export class Run implements RunState {
     readonly heap: Heap;
-    readonly labels = new Labels();
+    readonly labels: Labels;
     imports: Value[] = [];
     left = 0;
     depth = 0;
@@ -46,6 +46,8 @@ export class Run implements RunState {
     bytes = 0;
     given = 0;
     readonly maxBytes: number;
+    /** Steps beyond the slice that one instruction may take to come to its end. */
+    overdraft = 0;
     /** Work left in the present slice. */
     workLeft = 0;
     readonly patterns = new Map<string, Pattern>();
@@ -62,7 +64,8 @@ export class Run implements RunState {
     /** Why the last stretch was given up. */
     cause: "slice" | "depth" = "slice";
 
-    constructor(owner: Owner, maxBytes: number) {
+    constructor(owner: Owner, maxBytes: number, labels: Labels = new Labels()) {
+        this.labels = labels;
         this.heap = new Heap(owner, (items) => this.work(WORK.items(items)));
         this.maxBytes = maxBytes;
     }
@@ -91,6 +94,7 @@ export class Run implements RunState {
     }
 
     over(): void {
+        if (this.stretch === "single" && this.left + this.overdraft >= 0) return;
         if (this.stretch !== "none") this.bail("slice");
     }
 

@@ -12,7 +12,8 @@ const MAX_DEPTH = 100;
 /** Bytes, as in `toJson`. */
 const MAX_SHOWN = 16 * 1024 * 1024;
 
-export function show(value: Value, labels: Labels): { json: Json; labels: number; size: number } {
+/** `most`: bytes of what is shown. */
+export function show(value: Value, labels: Labels, most = MAX_SHOWN): { json: Json; labels: number; size: number } {
     let met = 0;
     let size = 0;
     const open = new Set<List | Obj>();
@@ -23,7 +24,7 @@ export function show(value: Value, labels: Labels): { json: Json; labels: number
             v = v.v;
         }
         size += typeof v === "string" ? 8 + 2 * v.length : v !== null && typeof v === "object" ? 200 : 8;
-        if (size > MAX_SHOWN) return "[Large]";
+        if (size > most) return "[Large]";
         if (typeof v === "number" && !Number.isFinite(v)) return String(v);
         if (v === null || typeof v !== "object") return v;
         if (v instanceof Capability) return { $capability: { kind: v.kind, name: v.name } };
@@ -35,13 +36,13 @@ export function show(value: Value, labels: Labels): { json: Json; labels: number
             out = [];
             for (const item of v.items) {
                 out.push(walk(item, depth + 1));
-                if (size > MAX_SHOWN) break;
+                if (size > most) break;
             }
         } else {
             const made: { [key: string]: Json } = Object.create(null);
             for (const [slot, key] of v.shape.keys.entries()) {
                 made[key] = walk(v.slots[slot] as Value, depth + 1);
-                if (size > MAX_SHOWN) break;
+                if (size > most) break;
             }
             out = made;
         }

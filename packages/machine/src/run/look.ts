@@ -1,0 +1,182 @@
+/**
+ * Looking into values for a debugger: one line each, their parts on demand, a page at a time.
+ *
+ * Boundary: reading only; nothing here changes a value, counts a step or writes an event.
+ *
+ * K1: whatever the size and shape of a value, one look costs at most what its caps allow: `MAX_TEXT` units of text, `MAX_PAGE` parts,
+ *     `MAX_WALK` parts walked for the origins inside.
+ * K2: the origins of a part are those that reading it gives: its own and those of everything it was reached through (V3).
+ */
+import { Capability, type CapabilityKind, Labelled, List, type Value } from "../value/value.ts";
+import type { Labels } from "../value/label.ts";
+
+export const MAX_TEXT = 200;
+export const MAX_PAGE = 1000;
+export const MAX_WALK = 2000;
+/** Longest text of a string that is looked at by itself. */
+export const MAX_WHOLE = 65_536;
+
+export type ValueType = "none" | "boolean" | "number" | "string" | "list" | "object" | "capability";
+
+/** What a capability was given with. `methods` null: all of them. `live` false: the block or call it was given for has ended. */
+export interface RightView {
+    readonly holder: string;
+    readonly from: string;
+    readonly layers: number;
+    readonly methods: readonly string[] | null;
+    readonly live: boolean;
+}
+
+export interface ValueView {
+    readonly name: string;
+    readonly type: ValueType;
+    /** One line, cut at `MAX_TEXT`. */
+    readonly text: string;
+    /** Items of a list, keys of an object, UTF-16 units of a string; 0 for others. */
+    readonly size: number;
+    /** Of the value as it is read here. */
+    readonly origins: readonly string[];
+    /** Further origins of parts inside it, as far as `MAX_WALK` parts go. */
+    readonly inside: readonly string[];
+    /** For a capability. */
+    readonly kind?: CapabilityKind;
+    /** For a capability that somebody was given; absent where the run's own principal holds it. */
+    readonly right?: RightView;
+}
+
+/** What looking needs of a run. */
+export interface Looker {
+    readonly labels: Labels;
+    readonly alive: ReadonlySet<number>;
+}
+
+/** `inherited`: the label of what the value was reached through. */
+export function viewOf(at: Looker, name: string, value: Value, inherited = 0): ValueView {
+    const { labels } = at;
+    const { raw, label } = opened(at, value, inherited);
+    const text = preview(raw, MAX_TEXT);
+    const size = typeof raw === "string" ? raw.length : raw instanceof List ? raw.items.length : isObject(raw) ? raw.shape.keys.length : 0;
+    const origins = labels.origins(label);
+    const inside = labels.origins(within(labels, raw)).filter((origin) => !origins.includes(origin));
+    const base = { name, type: typeOf(raw), text, size, origins, inside };
+    if (!(raw instanceof Capability)) return base;
+    const { right } = raw;
+    if (right === null) return { ...base, kind: raw.kind };
+    let methods: readonly string[] | null = null;
+    for (const layer of right.layers) {
+        const named = layer.filter((permit) => permit.gate !== "never");
+        if (named.some((permit) => permit.method === null)) continue;
+        const these = new Set(named.map((permit) => permit.method as string));
+        methods = methods === null ? [...these].sort() : methods.filter((one) => these.has(one));
+    }
+    const live = right.alive.every((token) => at.alive.has(token));
+    return { ...base, kind: raw.kind, right: { holder: right.holder, from: right.from, layers: right.layers.length, methods, live } };
+}
+
+/** The part of a value at a key or index; undefined where there is none. `label`: what reading it joins. */
+export function partOf(
+    at: Looker,
+    value: Value,
+    key: string | number,
+    inherited: number,
+): { readonly value: Value; readonly label: number } | undefined {
+    const { raw, label } = opened(at, value, inherited);
+    if (raw instanceof List) {
+        const index = typeof key === "number" ? key : /^\d{1,9}$/.test(key) ? Number(key) : -1;
+        const item = raw.items[index];
+        return item === undefined ? undefined : { value: item, label };
+    }
+    if (!isObject(raw)) return undefined;
+    const own = raw.get(String(key));
+    return own === undefined ? undefined : { value: own, label };
+}
+
+/** Parts of a list or object in order, `from` (0-based) on, at most `count`. */
+export function partsOf(at: Looker, value: Value, inherited: number, from: number, count: number): ValueView[] {
+    const { raw, label } = opened(at, value, inherited);
+    const start = Math.max(0, Math.floor(from) || 0);
+    const end = start + Math.min(MAX_PAGE, Math.max(0, Math.floor(count) || 0));
+    if (raw instanceof List) return raw.items.slice(start, end).map((item, i) => viewOf(at, `[${start + i}]`, item, label));
+    if (!isObject(raw)) return [];
+    return raw.shape.keys.slice(start, end).map((key, i) => viewOf(at, key, raw.slots[start + i] as Value, label));
+}
+
+/** The whole of a string, up to `MAX_WHOLE`; the one line of anything else. */
+export function wholeOf(at: Looker, value: Value): string {
+    const { raw } = opened(at, value, 0);
+    return typeof raw === "string" ? quoted(raw, MAX_WHOLE) : preview(raw, MAX_WHOLE);
+}
+
+function opened(at: Looker, value: Value, inherited: number): { raw: Exclude<Value, Labelled>; label: number } {
+    if (!(value instanceof Labelled)) return { raw: value, label: inherited };
+    return { raw: value.v, label: at.labels.union(inherited, value.l) };
+}
+
+function isObject(raw: Exclude<Value, Labelled>): raw is Exclude<Value, Labelled | null | boolean | number | string | List | Capability> {
+    return raw !== null && typeof raw === "object" && !(raw instanceof List) && !(raw instanceof Capability);
+}
+
+function typeOf(raw: Exclude<Value, Labelled>): ValueType {
+    if (raw === null) return "none";
+    if (raw instanceof Capability) return "capability";
+    if (raw instanceof List) return "list";
+    return typeof raw as "boolean" | "number" | "string" | "object";
+}
+
+/** The union of the labels inside a value. */
+function within(labels: Labels, value: Value): number {
+    if (value === null || typeof value !== "object") return 0;
+    let met = 0;
+    let walked = 0;
+    const seen = new Set<object>();
+    const rest: Value[] = [value];
+    for (let v = rest.pop(); v !== undefined && walked < MAX_WALK; v = rest.pop()) {
+        walked++;
+        let raw = v;
+        if (raw instanceof Labelled) {
+            met = labels.union(met, raw.l);
+            raw = raw.v;
+        }
+        if (raw === null || typeof raw !== "object" || raw instanceof Capability || raw instanceof Labelled || seen.has(raw)) continue;
+        seen.add(raw);
+        const parts = raw instanceof List ? raw.items : raw.slots;
+        for (let i = Math.min(parts.length, MAX_WALK - walked) - 1; i >= 0; i--) rest.push(parts[i] as Value);
+    }
+    return met;
+}
+
+function quoted(text: string, room: number): string {
+    const cut = text.length > room ? text.slice(0, room) : text;
+    return `${JSON.stringify(cut)}${cut.length < text.length ? "…" : ""}`;
+}
+
+/** JSON's look, one line, within so much room. */
+function preview(value: Value, room: number): string {
+    let out = "";
+    const put = (text: string): boolean => {
+        out += text;
+        return out.length < room;
+    };
+    const walk = (given: Value, depth: number): boolean => {
+        const v = given instanceof Labelled ? given.v : given;
+        if (v === null) return put("none");
+        if (typeof v === "string") return put(quoted(v, Math.max(8, room - out.length)));
+        if (typeof v === "number" || typeof v === "boolean") return put(Object.is(v, -0) ? "-0" : String(v));
+        if (v instanceof Capability) return put(`<${v.kind} ${v.agent === null ? "" : `${v.agent}.`}${v.name}>`);
+        const list = v instanceof List;
+        const size = list ? v.items.length : v.slots.length;
+        if (size === 0) return put(list ? "[]" : "{}");
+        if (depth > 4) return put(list ? "[…]" : "{…}");
+        if (!put(list ? "[" : "{ ")) return false;
+        for (let i = 0; i < size; i++) {
+            if (i > 0 && !put(", ")) return false;
+            if (!list) {
+                const key = v.shape.keys[i] as string;
+                if (!put(`${/^[A-Za-z_]\w{0,40}$/.test(key) ? key : quoted(key, 40)}: `)) return false;
+            }
+            if (!walk((list ? v.items : v.slots)[i] as Value, depth + 1)) return false;
+        }
+        return put(list ? "]" : " }");
+    };
+    return walk(value, 0) || out.length <= room ? out : `${out.slice(0, room)}…`;
+}
