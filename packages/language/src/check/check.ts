@@ -8,6 +8,7 @@
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { LoadedProgram } from "../load/program.ts";
 import type { Func, File as TreeFile } from "../syntax/tree.ts";
+import { checkAuthority } from "./authority.ts";
 import { checkAgentUse, checkBudget, checkConfig, type Report } from "./context.ts";
 import { checkReach, settleEffects } from "./effects.ts";
 import { checkEntry, checkStart } from "./entry.ts";
@@ -87,6 +88,7 @@ export function check(program: LoadedProgram): CheckedProgram {
     settleEffects(checking, funcs);
     checkReach(checking, funcs);
     checkInstructions(funcs);
+    checkAuthority(checking, funcs);
     for (const func of funcs) settlePending(checking, func);
     for (const file of order) {
         for (const agent of file.agents) checkAgentUses(agent);

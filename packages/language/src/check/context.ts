@@ -228,8 +228,8 @@ function resource(w: Walk, range: Range, type: Type, named: boolean): void {
 
 function reportCall(report: Report, found: Expr): void {
     const what =
-        found.kind === "generate"
-            ? "generate"
+        found.kind === "generate" || found.kind === "endorse"
+            ? found.kind
             : found.kind === "parallel"
               ? "parallel for"
               : found.kind === "call"
@@ -245,8 +245,10 @@ function callIn(e: Expr): Expr | null {
         case "generate":
         case "parallel":
         case "lambda":
+        case "endorse":
             return e;
         case "member":
+        case "narrow":
             return callIn(e.object);
         case "index":
             return callIn(e.object) ?? callIn(e.index);

@@ -1,15 +1,16 @@
 /**
  * Expressions: the names in them, what kind of value they give, what that value shares, and where its data comes from.
  *
- * Boundary: one expression at a time. Calls are in `calls.ts`, `generate` in `generate.ts`, blocks in `statements.ts`.
+ * Boundary: one expression at a time; all kinds that are no call, in one file because they share the walk's state. Calls are in `calls.ts`, `generate` in `generate.ts`, blocks in `statements.ts`.
  *
  * X1: after `expr`, `share`, `params` and `data` of the walk speak of the expression walked.
  */
-import type { Binary, Expr, Ident, IfExpr, Index, ListLit, Member, ObjectLit, TryExpr } from "../syntax/tree.ts";
+import type { Binary, Endorse, Expr, Ident, IfExpr, Index, ListLit, Member, Narrow, ObjectLit, TryExpr } from "../syntax/tree.ts";
 import { isModule } from "../load/schemes.ts";
 import { FOREIGN_NAMES } from "../syntax/foreign.ts";
 import type { Range } from "../text/source.ts";
 import { BUILTINS_ON, METHODS } from "./builtins.ts";
+import { checkNarrowed } from "./remits.ts";
 import { call } from "./calls.ts";
 import { generate } from "./generate.ts";
 import { strayLambda } from "./methods.ts";
@@ -85,10 +86,33 @@ export function expr(w: Walk, e: Expr): Type {
             return tryExpr(w, e);
         case "lambda":
             return strayLambda(w, e);
+        case "narrow":
+            return narrow(w, e);
+        case "endorse":
+            return endorse(w, e);
         case "missing":
             w.isFresh(0);
             return ANY;
     }
+}
+
+/** A narrower handle is a handle of the same kind. */
+function narrow(w: Walk, e: Narrow): Type {
+    const type = inner(w, e.object);
+    if (!CAPABILITIES.has(type.kind) && type.kind !== "any") {
+        w.suspect("UNKNOWN_METHOD", e.range, `${describe(type)} has no methods to choose from`, type.soft, {
+            hint: "`.only(…)` narrows a tool, a memory or an agent",
+        });
+        return ANY;
+    }
+    if (type.cap !== null && type.kind !== "any") for (const { method, bounds } of e.methods) checkNarrowed(w, type.cap, method, bounds);
+    return type;
+}
+
+function endorse(w: Walk, e: Endorse): Type {
+    inner(w, e.because);
+    if (w.lambda > 0) w.report("LAMBDA_EFFECT", e.range, "a lambda cannot endorse anything");
+    return inner(w, e.value);
 }
 
 /** What stands inside another expression. Every way down passes here, by `scoped`, or counts for itself. */

@@ -110,6 +110,9 @@ function alwaysLeaves(s: import("../syntax/tree.ts").Stmt): boolean {
             return s.otherwise !== undefined && [...s.branches.map((one) => one.body), s.otherwise].every(endLeaves);
         case "try":
             return endLeaves(s.body) && endLeaves(s.handler);
+        case "delegate":
+        case "spend":
+            return endLeaves(s.body);
         default:
             return false;
     }

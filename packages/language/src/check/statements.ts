@@ -106,6 +106,10 @@ export function statements(w: Walk, all: readonly Stmt[]): Type {
                 scoped(w, s.body);
                 scoped(w, s.handler, s.name);
                 continue;
+            case "delegate":
+            case "spend":
+                scoped(w, s.body);
+                continue;
             case "raise":
                 expr(w, s.value);
                 left = true;

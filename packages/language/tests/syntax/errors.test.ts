@@ -105,11 +105,11 @@ const BODIES: readonly (readonly [string, readonly string[]])[] = [
     ['delegate Repo.write in "src" to Fixer onward { a }\n b', []],
     ["delegate Repo.write Fixer { a }\n b = ]", ['SYNTAX "Fixer"', 'SYNTAX "]"']],
     ["delegate Repo. to Fixer { a }\n b = ]", ['SYNTAX "Fixer"', 'SYNTAX "]"']],
-    ["delegate all to Fixer\n b = ]", ['SYNTAX "b"', 'SYNTAX "]"']],
+    ["delegate all to Fixer\n b = ]", ['SYNTAX after "Fixer"', 'SYNTAX "]"']],
     ["spend 10k tokens, 2 apples { a }\n b = ]", ['INVALID_NUMBER "2 apples"', 'SYNTAX "]"']],
     ["spend 10k { a }\n b = ]", ['SYNTAX "{"', 'SYNTAX "]"']],
     ["spend 1.5 tokens { a }", ['INVALID_NUMBER "1.5 tokens"']],
-    ["x = endorse y as trusted\n z = ]", ['SYNTAX "z"', 'SYNTAX "]"']],
+    ["x = endorse y as trusted\n z = ]", ['SYNTAX after "trusted"', 'SYNTAX "]"']],
     ['x = endorse y because "z"\n z = ]', ['SYNTAX "because"', 'SYNTAX "]"']],
     ["x = Repo.only(read in, write)\n z = ]", ['SYNTAX ","', 'SYNTAX "]"']],
     ["define f = func (x) { x } y", ['UNSUPPORTED "define f"']],
@@ -148,7 +148,7 @@ const FILES: readonly (readonly [string, readonly string[]])[] = [
     ['agent A { remit { may Repo.read in "src/**"\n spend 200k tokens } func f() { ] } }', ['SYNTAX "]"']],
     [
         'import tool A from "x" {\n send: ask\n arg: \n arg to: trusted\n find: }\nfunc f() { ] }',
-        ['SYNTAX "arg"', 'SYNTAX "}"', 'SYNTAX "]"'],
+        ['SYNTAX after "arg:"', 'SYNTAX "}"', 'SYNTAX "]"'],
     ],
     [
         'import tool A from "x" { arg to: , reads: , audience: 5, arg 1: from(x), trusted }',
@@ -157,12 +157,12 @@ const FILES: readonly (readonly [string, readonly string[]])[] = [
     ['import tool A from "x" { (a, b: c), send: ask {x, y} may, [1, 2] }', ['SYNTAX "("', 'SYNTAX "{"', 'SYNTAX "["']],
     [
         "remit R {\n Repo.read\n may\n ask Mail.send 5 b c\n never X\n}\nfunc f() { ] }",
-        ['SYNTAX "Repo"', 'SYNTAX "ask"', 'SYNTAX "5"', 'SYNTAX "]"'],
+        ['SYNTAX after "{"', 'SYNTAX after "may"', 'SYNTAX "5"', 'SYNTAX "]"'],
     ],
     ["remit R { flow, may Repo.read, 5, Mail, ask X, spend a, 5, never Y, may Z }", ['SYNTAX "flow"', 'SYNTAX "5"', 'SYNTAX "a"']],
     ["remit R { may Repo.read, ask Mail.send, spend 10k tokens, 2 usd, never Bank, flow strict, may endorse }", []],
     ["remit { may Repo.read }\nfunc f() { ] }", ['SYNTAX "{"', 'SYNTAX "]"']],
-    ["remit R\nfunc f() { ] }", ['SYNTAX "func"', 'SYNTAX "]"']],
+    ["remit R\nfunc f() { ] }", ['SYNTAX after "R"', 'SYNTAX "]"']],
     ['import agent A from "./a.remit" { may Repo }\nfunc f() { ] }', ['SYNTAX "may"', 'SYNTAX "]"']],
     ["agent A { remit R remit { may X } func f() { ] } }", ['SYNTAX "remit"', 'SYNTAX "]"']],
     // braces that do not add up

@@ -1,0 +1,377 @@
+/**
+ * What a program says about authority, before it runs: grants that are used, uses that nothing gives, delegations that do something.
+ *
+ * Boundary: what the text tells for certain. What is decided at a call is the machine's; both take a thing for the same by what it is and
+ * where it leads.
+ *
+ * Z1: REMIT_DENIED, DELEGATE_DENIED and ENDORSE_DENIED are told only of places that would be refused whenever they are reached.
+ */
+import { isEndorse } from "../form/lower-authority.ts";
+import type { Block, Delegate, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
+import type { Report } from "./context.ts";
+import { checkFlows } from "./flows.ts";
+import { type AgentScope, type Binding, type Checking, diagnostic, type FileScope, type FuncInfo } from "./model.ts";
+import { shown, suggestion } from "./names.ts";
+import { checkAmounts, checkDeclarations, checkRef, fileReporter, GRANTABLE, known } from "./remits.ts";
+import { type Use, type Uses, usesOf, within } from "./uses.ts";
+
+/** One remit that binds an agent, and the file whose names it uses. */
+interface Applied {
+    readonly body: RemitBody;
+    readonly file: FileScope;
+}
+
+export function checkAuthority(checking: Checking, funcs: readonly FuncInfo[]): void {
+    const said = checking.order.some(
+        (file) =>
+            file.tree.items.some(
+                (item) =>
+                    item.kind === "remit" || item.kind === "flow" || (item.kind === "import" && (item.clauses ?? item.remit) !== undefined),
+            ) || file.agents.some((agent) => agent.node.remit !== undefined),
+    );
+    const uses = new Map<FuncInfo, Uses>();
+    if (!said && !checking.order.some((file) => /\b(?:delegate|spend)\b/.test(file.tree.source.text))) return;
+    for (const func of funcs) uses.set(func, usesOf(func));
+    const a: Whole = { checking, uses, remits: new Map(), delegated: [], passed: new Set() };
+    for (const file of checking.order) checkDeclarations(a, file);
+    for (const [func, found] of uses) {
+        const report = reporter(func);
+        for (const spend of found.spends) checkAmounts(report, spend.amounts);
+        for (const delegate of found.delegates) checkDelegateNames(a, func, delegate);
+        if (said) checkFlows(func, report, (binding) => trusts(checking, binding));
+    }
+    collect(a);
+    for (const [func, found] of uses) for (const delegate of found.delegates) checkDelegate(a, func, found, delegate);
+    for (const file of checking.order) for (const agent of file.agents) checkAgentRemit(a, agent);
+    for (const file of checking.order) checkNamed(a, file);
+}
+
+interface Whole {
+    readonly checking: Checking;
+    readonly uses: ReadonlyMap<FuncInfo, Uses>;
+    /** Remits that bind an agent; absent for one that runs as `user`. */
+    readonly remits: Map<AgentScope, Applied[]>;
+    readonly delegated: { readonly to: AgentScope; readonly all: boolean; readonly keys: ReadonlySet<string> }[];
+    /** Keys of what is passed to some agent. */
+    readonly passed: Set<string>;
+}
+
+function reporter(func: FuncInfo): Report {
+    return (code, range, message, extra) => {
+        func.diagnostics.push(diagnostic(func.file, code, range, message, extra));
+    };
+}
+
+/** What a thing is and where it leads. */
+function keyOf(binding: Binding, file: FileScope): string {
+    if (binding.kind === "agent" && binding.agent !== null) return `agent:${binding.agent.file.name}#${binding.agent.name}`;
+    const uri = binding.import?.uri.value ?? binding.name;
+    if (!/^\.{1,2}\//.test(uri)) return `${binding.kind}:${uri}`;
+    const out: string[] = [];
+    for (const part of [...file.name.split("/").slice(0, -1), ...uri.split("/")]) {
+        if (part === "" || part === ".") continue;
+        if (part === ".." && out.length > 0 && out[out.length - 1] !== "..") out.pop();
+        else out.push(part);
+    }
+    return `${binding.kind}:./${out.join("/")}`;
+}
+
+function trusts(checking: Checking, binding: Binding): boolean {
+    // An origin is a name: every import of that name has to say so.
+    const all = checking.order
+        .flatMap((file) => [...file.names.values()])
+        .filter((one) => one.kind === binding.kind && one.name === binding.name);
+    // What was in a model's prompt counts as what it is, and cannot be told here.
+    return binding.kind === "llm" && all.some(isTrusted) ? true : all.length > 0 && all.every(isTrusted);
+}
+
+function isTrusted(binding: Binding): boolean {
+    return binding.import?.clauses?.some((clause) => clause.kind === "clause.trusted") === true;
+}
+
+// ---- agents ----------------------------------------------------------------------------------------------------------
+
+function resolve(file: FileScope, use: RemitUse | undefined, names: FileScope): Applied | null {
+    if (use === undefined) return null;
+    if (use.kind === "remit.body") return { body: use, file: names };
+    for (const item of file.tree.items) if (item.kind === "remit" && item.name.text === use.name.text) return { body: item.body, file };
+    // A name that means nothing gives nothing, and has been reported.
+    return { body: { kind: "remit.body", range: use.range, clauses: [] }, file };
+}
+
+function collect(a: Whole): void {
+    const add = (agent: AgentScope, one: Applied | null): void => {
+        if (one !== null) a.remits.set(agent, [...(a.remits.get(agent) ?? []), one]);
+    };
+    for (const file of a.checking.order) {
+        for (const agent of file.agents) add(agent, resolve(file, agent.node.remit, file));
+        for (const binding of file.names.values())
+            if (binding.kind === "agent" && binding.import?.remit !== undefined && binding.agent !== null)
+                add(binding.agent, resolve(file, binding.import.remit, binding.agent.file));
+    }
+    for (const [func, found] of a.uses) {
+        for (const use of found.uses) if (use.toAgent !== undefined) a.passed.add(keyOf(use.binding, func.file));
+        for (const node of found.delegates) {
+            const to = func.file.names.get(node.to.text)?.agent;
+            if (to == null) continue;
+            const keys = node.refs.flatMap((ref) => {
+                const binding = func.file.names.get(ref.name.text);
+                return binding === undefined ? [] : [keyOf(binding, func.file)];
+            });
+            a.delegated.push({ to, all: node.all, keys: new Set(keys) });
+        }
+    }
+}
+
+/** The functions that run as an agent: its own, and plain ones that they call. */
+function reached(a: Whole, agent: AgentScope): FuncInfo[] {
+    const found = new Set<FuncInfo>();
+    const queue = [...agent.funcs.values()].flatMap((one) => (one.func === null ? [] : [one.func]));
+    for (let func = queue.pop(); func !== undefined; func = queue.pop()) {
+        if (found.has(func)) continue;
+        found.add(func);
+        for (const { callee } of a.uses.get(func)?.calls ?? []) if (callee.agent === null || callee.agent === agent) queue.push(callee);
+    }
+    return [...found];
+}
+
+type Answer = "may" | "perhaps" | "no" | "never";
+
+/** What a remit says of a use, as far as the text tells. */
+function answer(remit: Applied, agent: AgentScope, key: string, method: string | null): Answer {
+    let best: Answer = "no";
+    for (const node of agent.node.config)
+        if (node.kind === "config" && node.key === "model" && node.value.kind === "ident") {
+            const model = agent.file.names.get(node.value.name);
+            if (model !== undefined && keyOf(model, agent.file) === key) best = "may";
+        }
+    for (const clause of remit.body.clauses) {
+        if (clause.kind !== "remit.grant") continue;
+        const { grant } = clause;
+        if (grant.all) {
+            if (grant.gate === "never") return "never";
+            best = "may";
+            continue;
+        }
+        for (const ref of grant.refs) {
+            const binding = remit.file.names.get(ref.name.text);
+            if (isEndorse(ref) || binding === undefined || keyOf(binding, remit.file) !== key) continue;
+            const covers = ref.method === undefined || ref.method.text === method;
+            if (grant.gate === "never") {
+                if (covers && ref.bounds.length === 0) return "never";
+            } else if (covers) best = ref.bounds.length === 0 ? "may" : best === "may" ? best : "perhaps";
+            else if (method === null || /^https?:/i.test(binding.import?.uri.value ?? "")) best = best === "may" ? best : "perhaps";
+        }
+    }
+    return best;
+}
+
+/** The strictest of all remits of an agent. */
+function answers(a: Whole, agent: AgentScope, key: string, method: string | null): Answer {
+    const all = (a.remits.get(agent) ?? []).map((remit) => answer(remit, agent, key, method));
+    return all.includes("never") ? "never" : all.includes("no") ? "no" : all.includes("perhaps") ? "perhaps" : "may";
+}
+
+function givenElsewhere(a: Whole, agent: AgentScope, key: string): boolean {
+    return a.passed.has(key) || a.delegated.some((one) => one.to === agent && (one.all || one.keys.has(key)));
+}
+
+function nameOf(use: Use): string {
+    return use.method === null ? use.binding.name : `${use.binding.name}.${use.method}`;
+}
+
+function checkAgentRemit(a: Whole, agent: AgentScope): void {
+    const remits = a.remits.get(agent);
+    if (remits === undefined || remits.some((remit) => remit.file.broken) || agent.file.broken) return;
+    const funcs = reached(a, agent);
+    const name = shown(agent.name);
+    const unsaid = remits.some((remit) => remit.body.clauses.length === 0 && remit.body.range.start === remit.body.range.end);
+    for (const func of funcs) {
+        const found = a.uses.get(func) as Uses;
+        const report = reporter(func);
+        for (const use of found.uses) {
+            if (use.how !== "call" || !GRANTABLE.has(use.binding.kind)) continue;
+            if (use.binding.agent === agent) continue;
+            const key = keyOf(use.binding, func.file);
+            const said = answers(a, agent, key, methodAsked(use));
+            if (said === "never")
+                report("REMIT_DENIED", use.range, `the remit of ${name} says never to ${nameOf(use)}`, {
+                    hint: "take the call or the `never` out",
+                });
+            else if (said === "no" && !unsaid && !givenElsewhere(a, agent, key))
+                report("REMIT_DENIED", use.range, `nothing gives ${nameOf(use)} to ${name}`);
+        }
+        if (!remits.every((remit) => mayEndorse(remit.body)))
+            for (const node of found.endorses)
+                report("ENDORSE_DENIED", { start: node.range.start, end: node.range.start + 7 }, `${name} has no right to endorse`, {
+                    hint: "write `may endorse` in its remit, or let the caller endorse the value",
+                });
+    }
+}
+
+/** The main func of an agent has no name of its own. */
+function methodAsked(use: Use): string | null {
+    return use.binding.kind === "agent" && use.method === null ? (use.binding.agent?.main?.name ?? null) : use.method;
+}
+
+function mayEndorse(body: RemitBody): boolean {
+    return body.clauses.some((clause) => clause.kind === "remit.grant" && clause.grant.gate === "may" && clause.grant.refs.some(isEndorse));
+}
+
+// ---- grants that are not used ----------------------------------------------------------------------------------------
+
+/** Grants of the remits that a file declares, by name or in an agent. */
+function checkNamed(a: Whole, file: FileScope): void {
+    if (file.broken) return;
+    const report = fileReporter(file);
+    for (const agent of file.agents) if (agent.node.remit?.kind === "remit.body") checkGrants(a, report, file, agent.node.remit, [agent]);
+    for (const item of file.tree.items) {
+        if (item.kind !== "remit") continue;
+        const holders = file.agents.filter(
+            (agent) => agent.node.remit?.kind === "remit.use" && agent.node.remit.name.text === item.name.text,
+        );
+        const imported = [...file.names.values()].flatMap((one) =>
+            one.import?.remit?.kind === "remit.use" && one.import.remit.name.text === item.name.text ? [one.agent] : [],
+        );
+        if (holders.length === 0 && imported.length === 0)
+            report("REMIT_UNUSED", item.name.range, `no agent has the remit '${item.name.text}'`, {
+                hint: "leave it out, or write its name in an agent",
+            });
+        else if (imported.length === 0) checkGrants(a, report, file, item.body, holders);
+    }
+}
+
+function checkGrants(a: Whole, report: Report, file: FileScope, body: RemitBody, holders: readonly AgentScope[]): void {
+    const funcs = new Set(holders.flatMap((agent) => reached(a, agent)));
+    const all = [...funcs].map((func) => ({ func, found: a.uses.get(func) as Uses }));
+    const uses = all.flatMap(({ func, found }) => found.uses.map((use) => ({ use, key: keyOf(use.binding, func.file) })));
+    const onward = all.flatMap(({ func, found }) =>
+        found.delegates.flatMap((node) =>
+            node.all
+                ? ["*"]
+                : node.refs.flatMap((ref) =>
+                      func.file.names.has(ref.name.text) ? [keyOf(func.file.names.get(ref.name.text) as Binding, func.file)] : [],
+                  ),
+        ),
+    );
+    for (const clause of body.clauses) {
+        if (clause.kind !== "remit.grant" || clause.grant.gate === "never") continue;
+        for (const ref of clause.grant.refs) {
+            if (isEndorse(ref)) {
+                if (!all.some(({ found }) => found.endorses.length > 0)) report("REMIT_UNUSED", ref.range, "nothing is endorsed");
+                continue;
+            }
+            const binding = file.names.get(ref.name.text);
+            if (binding === undefined || !GRANTABLE.has(binding.kind)) continue;
+            const key = keyOf(binding, file);
+            if (onward.includes("*") || onward.includes(key)) continue;
+            const mine = uses.filter((one) => one.key === key).map((one) => one.use);
+            const web = /^https?:/i.test(binding.import?.uri.value ?? "");
+            const same = (use: Use): boolean =>
+                use.method === null ||
+                ref.method === undefined ||
+                (web ? use.method.toLowerCase() === ref.method.text.toLowerCase() : use.method === ref.method.text);
+            const holds = (use: Use): boolean =>
+                use.binding.kind === "agent" && use.how === "call"
+                    ? methodAsked(use) === ref.method?.text || ref.method === undefined
+                    : same(use);
+            if (!mine.some(holds)) {
+                const what = ref.method === undefined ? ref.name.text : `${ref.name.text}.${ref.method.text}`;
+                report(
+                    "REMIT_UNUSED",
+                    ref.range,
+                    `${holders.map((one) => shown(one.name)).join(", ")} never ${holders.length > 1 ? "use" : "uses"} ${what}`,
+                );
+            } else if (clause.grant.gate === "may" && ref.method === undefined) tooWide(report, ref, binding, mine);
+        }
+    }
+}
+
+function tooWide(report: Report, ref: Ref, binding: Binding, uses: readonly Use[]): void {
+    if (binding.kind !== "tool" && binding.kind !== "memory") return;
+    if (uses.some((use) => use.method === null)) return;
+    const web = /^https?:/i.test(binding.import?.uri.value ?? "");
+    const used = [...new Set(uses.map((use) => (web ? (use.method as string).toLowerCase() : (use.method as string))))].sort();
+    const methods = known(binding);
+    if (methods?.every((one) => used.includes(one)) === true) return;
+    // A server has its generic `call` besides: whoever uses it may use anything.
+    if (used.includes("call") && methods === null) return;
+    const narrow = used.map((method) => `${ref.name.text}.${method}`).join(", ");
+    report("REMIT_TOO_WIDE", ref.range, `only ${narrow} ${used.length > 1 ? "are" : "is"} used`, {
+        hint: `write ${narrow}`,
+        ...(ref.bounds.length > 0
+            ? {}
+            : { fixes: [{ title: `write ${narrow}`, edits: [{ range: ref.range, text: narrow }], safe: false }] }),
+    });
+}
+
+// ---- delegation ------------------------------------------------------------------------------------------------------
+
+function checkDelegateNames(a: Whole, func: FuncInfo, node: Delegate): void {
+    const report = reporter(func);
+    for (const ref of node.refs) checkRef(a, report, func.file, ref);
+    const { text, range } = node.to;
+    if (text === "") return;
+    const found = func.file.names.get(text);
+    if (found === undefined || found.kind !== "agent") {
+        if (found === undefined && func.file.broken) return;
+        const agents = [...func.file.names.values()].filter((one) => one.kind === "agent").map((one) => one.name);
+        report(
+            "REMIT_REFERENCE",
+            range,
+            found === undefined ? `there is no agent '${text}' here` : `'${text}' is a ${found.kind}, and only an agent is delegated to`,
+            suggestion(a.checking, text, range, agents),
+        );
+        return;
+    }
+    found.used = true;
+}
+
+function checkDelegate(a: Whole, func: FuncInfo, found: Uses, node: Delegate): void {
+    const to = func.file.names.get(node.to.text);
+    if (to?.kind !== "agent" || to.agent === null) return;
+    const report = reporter(func);
+    const head = { start: node.range.start, end: node.range.start + 8 };
+    const giver = func.agent;
+    if (giver !== null && a.remits.has(giver) && !giver.file.broken)
+        for (const ref of node.refs) {
+            const binding = func.file.names.get(ref.name.text);
+            if (binding === undefined || !GRANTABLE.has(binding.kind)) continue;
+            const key = keyOf(binding, func.file);
+            if (binding.agent === giver) continue;
+            const said = answers(a, giver, key, ref.method?.text ?? null);
+            if (said === "never" || (said === "no" && !givenElsewhere(a, giver, key)))
+                report(
+                    "DELEGATE_DENIED",
+                    ref.range,
+                    `${shown(giver.name)} does not have ${ref.name.text}${ref.method === undefined ? "" : `.${ref.method.text}`} itself`,
+                );
+        }
+    if (!a.remits.has(to.agent)) {
+        if (!to.agent.file.broken && !func.file.broken)
+            report("DELEGATE_TO_USER", node.to.range, `${node.to.text} has no remit, and may do what its file imports anyhow`, {
+                hint: "leave the block out, or give the agent a remit",
+            });
+        return;
+    }
+    if (!callsIn(a, func, found, node.body, to.agent)) report("DELEGATE_UNUSED", head, `${node.to.text} is not called in this block`);
+}
+
+/** Whether a block, or a function it calls, names the agent. */
+function callsIn(a: Whole, func: FuncInfo, found: Uses, block: Block, agent: AgentScope): boolean {
+    const names = (use: Use): boolean => use.binding.agent === agent || (use.binding.kind === "agent" && use.binding.agent === null);
+    if (found.uses.some((use) => within(use.range, block) && (names(use) || use.binding.kind === "agent"))) return true;
+    const seen = new Set<FuncInfo>([func]);
+    const queue = found.calls.filter((one) => within(one.range, block)).map((one) => one.callee);
+    for (let callee = queue.pop(); callee !== undefined; callee = queue.pop()) {
+        // A function called from here may get the agent as a value.
+        if (seen.has(callee)) continue;
+        seen.add(callee);
+        if (callee.agent === agent || callee.passed.some((one) => one?.kind === "agent")) return true;
+        const inside = a.uses.get(callee);
+        if (inside?.uses.some((use) => use.binding.kind === "agent") === true) return true;
+        queue.push(...(inside?.calls ?? []).map((one) => one.callee));
+    }
+    // One that is held in a variable.
+    return func.locals.some((local) => local.type.cap?.kind === "agent");
+}

@@ -1,0 +1,211 @@
+/**
+ * Remits, clauses and amounts as they are declared: names and methods that are there, bounds that something can match, amounts that
+ * leave something to spend.
+ *
+ * Boundary: one declaration at a time; whether it is used is in `authority.ts`.
+ */
+import { nearest } from "../diagnostics/nearest.ts";
+import { isEndorse } from "../form/lower-authority.ts";
+import type { Amount, Bound, Import, ImportClause, Name, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
+import type { Range } from "../text/source.ts";
+import type { Report } from "./context.ts";
+import { type Binding, type Checking, diagnostic, type FileScope, type Walk } from "./model.ts";
+import { shown, suggestion } from "./names.ts";
+import { checkBound } from "./bounds.ts";
+import { methodsOf, schemeOf } from "./tools.ts";
+
+/** What the checks of declarations need of the program. */
+interface Whole {
+    readonly checking: Checking;
+}
+
+/** What a remit or a delegation can name. */
+export const GRANTABLE: ReadonlySet<string> = new Set(["tool", "llm", "agent", "memory", "skill"]);
+const GATES: readonly string[] = ["may", "ask", "never"];
+const VERBS: readonly string[] = ["get", "head", "options", "post", "put", "patch", "delete"];
+const MEMORY: readonly string[] = ["add", "query"];
+
+export function fileReporter(file: FileScope): Report {
+    return (code, range, message, extra) => {
+        file.diagnostics.push(diagnostic(file, code, range, message, extra));
+    };
+}
+
+// ---- declarations ----------------------------------------------------------------------------------------------------
+
+export function checkDeclarations(a: Whole, file: FileScope): void {
+    const report = fileReporter(file);
+    const names = new Map<string, Range>();
+    let flow = false;
+    for (const item of file.tree.items) {
+        if (item.kind === "flow") {
+            if (flow) report("REMIT_UNUSED", item.range, "`flow strict` is said already", { hint: "leave one out" });
+            flow = true;
+        } else if (item.kind === "remit") {
+            const { text, range } = item.name;
+            const other = names.get(text);
+            if (other !== undefined && text !== "")
+                report("REMIT_REFERENCE", range, `two remits are called '${text}'`, {
+                    related: [{ message: "the other one", file: file.name, range: other }],
+                });
+            else names.set(text, range);
+            checkRemit(a, report, file, item.body);
+        } else if (item.kind === "import") {
+            checkClauses(a, report, item, file);
+            if (item.remit?.kind === "remit.body") {
+                const declares = file.names.get(item.name.text)?.agent?.file;
+                if (declares !== undefined) checkRemit(a, report, declares, item.remit);
+            } else if (item.remit !== undefined) checkRemitName(a, report, file, item.remit);
+        }
+    }
+    for (const agent of file.agents) {
+        const { remit } = agent.node;
+        if (remit === undefined) continue;
+        if (remit.kind === "remit.body") checkRemit(a, report, file, remit);
+        else checkRemitName(a, report, file, remit);
+    }
+}
+
+function remitsNamed(file: FileScope): string[] {
+    return file.tree.items.flatMap((item) => (item.kind === "remit" ? [item.name.text] : []));
+}
+
+function checkRemitName(a: Whole, report: Report, file: FileScope, use: RemitUse): void {
+    if (use.kind !== "remit.use" || use.name.text === "" || file.broken) return;
+    const { text, range } = use.name;
+    const names = remitsNamed(file);
+    if (!names.includes(text))
+        report("REMIT_REFERENCE", range, `there is no remit '${text}' in this file`, suggestion(a.checking, text, range, names));
+}
+
+function checkRemit(a: Whole, report: Report, file: FileScope, body: RemitBody): void {
+    const amounts: Amount[] = [];
+    let flow = false;
+    for (const clause of body.clauses) {
+        if (clause.kind === "remit.spend") amounts.push(...clause.amounts);
+        else if (clause.kind === "remit.flow") {
+            if (flow) report("REMIT_UNUSED", clause.range, "`flow strict` is said already", { hint: "leave one out" });
+            flow = true;
+        } else
+            for (const ref of clause.grant.refs) {
+                if (!isEndorse(ref)) checkRef(a, report, file, ref);
+                else if (clause.grant.gate !== "may")
+                    report("REMIT_REFERENCE", ref.range, `there is no '${clause.grant.gate} endorse'`, {
+                        hint: "write `may endorse`, or nothing: without it an agent endorses nothing",
+                    });
+            }
+    }
+    checkAmounts(report, amounts);
+}
+
+export function checkAmounts(report: Report, amounts: readonly Amount[]): void {
+    const seen = new Set<string>();
+    for (const { meter, amount, range, text } of amounts) {
+        if (amount === 0) report("SPEND_NOTHING", range, `'${text}' lets nothing be spent`);
+        else if (seen.has(meter))
+            report("SPEND_NOTHING", range, `${meter} ${meter === "time" || meter === "usd" ? "is" : "are"} given twice`);
+        seen.add(meter);
+    }
+}
+
+export function checkRef(a: Whole, report: Report, file: FileScope, ref: Ref): void {
+    const { text, range } = ref.name;
+    if (text === "") return;
+    const found = file.names.get(text);
+    if (found === undefined || !GRANTABLE.has(found.kind)) {
+        if (found === undefined && file.broken) return;
+        const names = [...file.names.values()].filter((one) => GRANTABLE.has(one.kind)).map((one) => one.name);
+        report(
+            "REMIT_REFERENCE",
+            range,
+            found === undefined ? `there is no '${text}' in ${file.name}` : `'${text}' is a ${found.kind}, which is not granted`,
+            suggestion(a.checking, text, range, names),
+        );
+        return;
+    }
+    found.used = true;
+    if (ref.method !== undefined) checkMethod(a, report, found, ref.method.text, ref.method.range);
+    for (const bound of ref.bounds) checkBound(report, found, bound);
+}
+
+/** `.only(read, write in "src/**")` on something known. */
+export function checkNarrowed(w: Walk, binding: Binding, method: Name, bounds: readonly Bound[]): void {
+    const report: Report = (code, range, message, extra) => w.report(code, range, message, extra);
+    checkMethod(w, report, binding, method.text, method.range);
+    for (const bound of bounds) checkBound(report, binding, bound);
+}
+
+/** Methods that a thing has; null where that is not known here. */
+export function known(binding: Binding): readonly string[] | null {
+    switch (binding.kind) {
+        case "tool":
+            return binding.import === null ? null : methodsOf(binding.import);
+        case "memory":
+            return MEMORY;
+        case "agent":
+            return binding.agent === null ? null : [...binding.agent.funcs.keys()];
+        case "llm":
+        case "file":
+            return [];
+        default:
+            return null;
+    }
+}
+
+function checkMethod(a: Whole, report: Report, binding: Binding, method: string, range: Range): void {
+    if (method === "") return;
+    const web = binding.kind === "tool" && /^https?$/.test(schemeOf(binding.import?.uri.value ?? ""));
+    const lower = method.toLowerCase();
+    // Any verb can be sent: only what looks like one of the usual ones is a mistake for certain.
+    const methods = web ? (VERBS.includes(lower) || nearest(lower, VERBS) === null ? null : VERBS) : known(binding);
+    if (methods === null || methods.includes(method)) return;
+    const what = `the ${binding.kind} '${binding.name}' has no ${binding.kind === "agent" ? "func" : "method"} '${method}'`;
+    const extra = suggestion(a.checking, method, range, methods);
+    report(
+        "REMIT_UNKNOWN_METHOD",
+        range,
+        what,
+        extra ?? { hint: methods.length === 0 ? "leave the method out" : `it has ${methods.map(shown).join(", ")}` },
+    );
+}
+
+// ---- clauses at imports ----------------------------------------------------------------------------------------------
+
+/** Clauses that each kind of import takes. */
+const CLAUSES: Readonly<Record<string, readonly ImportClause["kind"][]>> = {
+    tool: ["clause.gate", "clause.arg", "clause.trusted", "clause.readers"],
+    memory: ["clause.gate", "clause.arg", "clause.trusted", "clause.readers"],
+    llm: ["clause.trusted", "clause.readers"],
+    file: ["clause.trusted", "clause.readers"],
+};
+
+function checkClauses(a: Whole, report: Report, node: Import, file: FileScope): void {
+    const binding = file.names.get(node.name.text);
+    for (const clause of node.clauses ?? []) {
+        const takes =
+            CLAUSES[node.what]?.includes(clause.kind) === true &&
+            !(node.what === "file" && clause.kind === "clause.readers" && clause.which === "audience");
+        if (!takes) {
+            report(
+                "REMIT_REFERENCE",
+                clause.range,
+                `the import of ${node.what === "llm" ? "an llm" : `a ${node.what}`} has no such clause`,
+            );
+            continue;
+        }
+        if (clause.kind === "clause.trusted") continue;
+        if (clause.kind === "clause.gate" && !GATES.includes(clause.gate.text))
+            report(
+                "REMIT_REFERENCE",
+                clause.gate.range,
+                `'${clause.gate.text}' is no gate`,
+                suggestion(a.checking, clause.gate.text, clause.gate.range, GATES) ?? { hint: "a gate is may, ask or never" },
+            );
+        if (clause.kind === "clause.readers" && clause.which === "audience" && clause.readers.kind === "readers.result")
+            report("REMIT_REFERENCE", clause.readers.range, "who reads what is sent is known before there is a result", {
+                hint: "name people, or an argument: `audience: arg to`",
+            });
+        if (clause.method !== undefined && binding?.import === node)
+            checkMethod(a, report, binding, clause.method.text, clause.method.range);
+    }
+}

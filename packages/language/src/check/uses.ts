@@ -1,0 +1,156 @@
+/**
+ * What a function uses of tools, models, memories and agents, and where: read from its tree alone.
+ *
+ * Boundary: names of the file, as the text says them; what travels in values is told as a mention of the name it came from.
+ *
+ * U1: a name that the function gives to a value of its own anywhere is never taken for the file's: rules that must be certain err on the
+ *     side of silence.
+ */
+import type { Block, Call, Delegate, Endorse, Expr, Node, Spend, Stmt } from "../syntax/tree.ts";
+import type { Range } from "../text/source.ts";
+import type { Binding, FuncInfo } from "./model.ts";
+
+export interface Use {
+    readonly binding: Binding;
+    /** Null: all of them, or none in particular. */
+    readonly method: string | null;
+    /** `call`: certainly used when the place is reached. `offer`: to a model. `mention`: taken as a value, or passed. */
+    readonly how: "call" | "offer" | "mention";
+    readonly range: Range;
+    /** A mention that is a direct argument of a call of an agent: a grant. */
+    readonly toAgent?: Binding;
+}
+
+export interface Uses {
+    readonly uses: readonly Use[];
+    /** Calls of plain functions, and of functions of the same agent. */
+    readonly calls: readonly { readonly callee: FuncInfo; readonly range: Range }[];
+    readonly delegates: readonly Delegate[];
+    readonly spends: readonly Spend[];
+    readonly endorses: readonly Endorse[];
+}
+
+/** Any node below a node, itself included; parents first. */
+export function eachNode(node: unknown, visit: (node: Node & { readonly kind: string }) => void): void {
+    if (node === null || typeof node !== "object") return;
+    if (Array.isArray(node)) {
+        for (const one of node) eachNode(one, visit);
+        return;
+    }
+    const of = node as { readonly kind?: unknown; readonly range?: unknown };
+    if (typeof of.kind === "string" && of.range !== undefined) visit(node as Node & { kind: string });
+    for (const [key, value] of Object.entries(node)) if (key !== "range" && typeof value === "object") eachNode(value, visit);
+}
+
+/** Names that the function gives to values, with how often. */
+export function ownNames(func: FuncInfo): Map<string, number> {
+    const names = new Map<string, number>();
+    const add = (name: string): void => {
+        names.set(name, (names.get(name) ?? 0) + 1);
+    };
+    for (const param of func.node.params) add(param.name.text);
+    eachNode(func.node.body, (node) => {
+        const of = node as unknown as Expr | Stmt;
+        if (of.kind === "assign" && of.target.kind === "ident") add(of.target.name);
+        else if (of.kind === "for" || of.kind === "parallel") add(of.item.text);
+        else if ((of.kind === "try" || of.kind === "try.expr") && of.name !== undefined) add(of.name.text);
+        else if (of.kind === "lambda") for (const param of of.params) add(param.text);
+    });
+    return names;
+}
+
+export function usesOf(func: FuncInfo): Uses {
+    const own = ownNames(func);
+    const lookup = (e: Expr): Binding | undefined =>
+        e.kind !== "ident" || own.has(e.name) ? undefined : (func.agent?.funcs.get(e.name) ?? func.file.names.get(e.name));
+    const uses: Use[] = [];
+    const calls: Uses["calls"][number][] = [];
+    const delegates: Delegate[] = [];
+    const spends: Spend[] = [];
+    const endorses: Endorse[] = [];
+    /** Identifiers that were told with the construct around them. */
+    const told = new Set<Expr>();
+    const call = (e: Call): void => {
+        const { callee } = e;
+        const object = callee.kind === "member" ? callee.object : callee;
+        const found = lookup(object);
+        if (found === undefined) return;
+        told.add(object);
+        if (found.func !== null) {
+            if (callee === object) calls.push({ callee: found.func, range: e.range });
+            return;
+        }
+        const method = callee.kind === "member" ? callee.name.text : null;
+        uses.push({ binding: found, method, how: "call", range: callee.range });
+        if (found.kind !== "agent") return;
+        for (const { value } of e.args) {
+            const root = value.kind === "narrow" ? value.object : value;
+            const passed = lookup(root);
+            if (passed === undefined || passed.func !== null) continue;
+            told.add(root);
+            if (value.kind === "narrow")
+                for (const { method: one } of value.methods)
+                    uses.push({ binding: passed, method: one.text, how: "mention", range: value.range, toAgent: found });
+            else uses.push({ binding: passed, method: null, how: "mention", range: value.range, toAgent: found });
+        }
+    };
+    eachNode(func.node.body, (node) => {
+        const of = node as unknown as Expr | Stmt;
+        switch (of.kind) {
+            case "call":
+                call(of);
+                return;
+            case "delegate":
+                delegates.push(of);
+                return;
+            case "spend":
+                spends.push(of);
+                return;
+            case "endorse":
+                endorses.push(of);
+                return;
+            case "config":
+                if (of.key === "model") told.add(of.value);
+                return;
+            case "narrow": {
+                const found = lookup(of.object);
+                if (found === undefined || told.has(of.object)) return;
+                told.add(of.object);
+                for (const { method } of of.methods) uses.push({ binding: found, method: method.text, how: "mention", range: of.range });
+                return;
+            }
+            case "generate": {
+                const tools = of.options.find((option) => option.key.text === "tools")?.value;
+                const model = of.options.find((option) => option.key.text === "model")?.value;
+                if (model !== undefined) told.add(model);
+                if (tools?.kind !== "list") return;
+                for (const item of tools.items) {
+                    const object = item.kind === "member" ? item.object : item.kind === "spread" ? item.value : item;
+                    const found = lookup(object);
+                    if (found === undefined) continue;
+                    told.add(object);
+                    uses.push({ binding: found, method: item.kind === "member" ? item.name.text : null, how: "offer", range: item.range });
+                }
+                return;
+            }
+            case "ident": {
+                const found = told.has(of) ? undefined : lookup(of);
+                if (found !== undefined && found.func === null)
+                    uses.push({ binding: found, method: null, how: "mention", range: of.range });
+                return;
+            }
+            default:
+                return;
+        }
+    });
+    for (const site of func.generates) {
+        const value = site.node.options.find((option) => option.key.text === "model")?.value ?? site.config.model?.value;
+        const found = value === undefined ? undefined : lookup(value);
+        if (found?.kind === "llm") uses.push({ binding: found, method: null, how: "call", range: site.node.range });
+    }
+    return { uses, calls, delegates, spends, endorses };
+}
+
+export function within(inner: Range, outer: Block): boolean {
+    return inner.start >= outer.range.start && inner.end <= outer.range.end;
+}
