@@ -146,6 +146,13 @@ export function build(finish: (code: number) => void): Command {
         "--json",
         "as JSON",
     );
+    ledger(
+        add(
+            "why <run> [where]",
+            "Where a value came from: the chain of places back to where its data entered",
+            () => import("./commands/why.ts"),
+        ),
+    ).option("--json", "as JSON");
     ledger(add("cost [runs...]", "Tokens and money of runs, by model and place", () => import("./commands/cost.ts"))).option(
         "--json",
         "as JSON",
@@ -187,6 +194,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     runs: ["remit runs --limit 5", "remit runs --waiting"],
     trace: ["remit trace last", "remit trace last --follow", "remit trace last --otel http://localhost:4318", "remit trace verify"],
     diff: ["remit diff mwqe last"],
+    why: ["remit why last", "remit why last /diff", "remit why last main/Mail.send#0/to"],
     cost: ["remit cost last"],
     init: ["remit init hello"],
     models: ["remit models"],
@@ -200,7 +208,7 @@ const NOTES: Readonly<Record<string, string>> = {
 mock: (zero values), scripted:FILE, recorded:FILE.`,
 };
 const RUN_NOTE = "RUN is a run's id, the beginning of one, or `last`.";
-const OF_RUNS: ReadonlySet<string> = new Set(["resume", "replay", "explain", "trace", "diff", "cost"]);
+const OF_RUNS: ReadonlySet<string> = new Set(["why", "resume", "replay", "explain", "trace", "diff", "cost"]);
 
 function examples(name: string): string {
     const shown = EXAMPLES[name] ?? [];

@@ -1,3 +1,16 @@
+export { type Breakpoint, readBreakpoint, sameFile, shownBreakpoint } from "./debug/breakpoint.ts";
+export {
+    DebugSession,
+    debugRun,
+    type Movement,
+    moved,
+    movedUnless,
+    type Standing,
+    type Stop,
+    type StopReason,
+    type Target,
+} from "./debug/session.ts";
+export type { Moment, TimelineOptions } from "./debug/timeline.ts";
 export { LEDGER_ERRORS, LedgerError, type LedgerErrorCode } from "./ledger/error.ts";
 export { type ExportOptions, exportRun } from "./ledger/export.ts";
 export { type FollowOptions, follow } from "./ledger/follow.ts";
@@ -19,6 +32,7 @@ export type { RunHandle, RunResult } from "./run/handle.ts";
 export { type Host, hostOf, type Later, type Performer, type Performers, type PerformIO } from "./run/host.ts";
 export type { Entry, KeptOptions } from "./run/options.ts";
 export type { Divergence, Replayed } from "./run/replay.ts";
+export { type Why, whyOf } from "./run/why.ts";
 export type { Mode, Unperformed } from "./run/rehearse.ts";
 export type { AskUnknown, UnknownAnswer } from "./run/resume.ts";
 export type { Handlers, HostOptions, RunOptions } from "./run/setup.ts";

@@ -2,6 +2,8 @@ export * from "./effect.ts";
 export * from "./failure.ts";
 export * from "./ledger/events.ts";
 export * from "./value/label.ts";
+export { DerivedLabels, type Step as DerivedStep } from "./value/derive.ts";
+export { Tracer } from "./run/tracer.ts";
 export * from "./value/value.ts";
 export * from "./value/json.ts";
 export * from "./builtin/table.ts";

@@ -7,6 +7,9 @@
  */
 import type { Json, Program } from "@remit/language";
 import { GENESIS, type MachineEvent, type Outcome, type SealedEvent, type Usage } from "@remit/machine";
+import { randomBytes } from "node:crypto";
+import { memoryAskRows } from "./asks-rows.ts";
+import { asksOver } from "./asks.ts";
 import { LedgerError } from "./error.ts";
 import { salts, seal } from "./seal.ts";
 import {
@@ -48,6 +51,19 @@ interface Kept {
 export function memoryStore(): LedgerStore {
     const runs = new Map<string, Kept>();
     const salt = salts();
+    // Nobody else sees what is in memory: a key of its own does.
+    let key: Buffer | null = null;
+    const askKey = (): Buffer => {
+        key ??= randomBytes(32);
+        return key;
+    };
+    const asks = asksOver(
+        memoryAskRows((run, pending) => {
+            const kept = runs.get(run);
+            return kept !== undefined && kept.status !== "done" && kept.status !== "failed" && kept.pending.has(pending);
+        }),
+        askKey,
+    );
 
     function find(id: string): Kept {
         const kept =
@@ -223,6 +239,7 @@ export function memoryStore(): LedgerStore {
                 anchor: undefined,
             });
         },
+        asks,
         close: () => runs.clear(),
     };
 }

@@ -14,6 +14,8 @@ import { resolve } from "node:path";
 import { canonicalJson, type Json, type Program } from "@remit/language";
 import { GENESIS, type Outcome, type SealedEvent, type Usage } from "@remit/machine";
 import { type Anchor, readAnchors, writeAnchor } from "./anchor.ts";
+import { sqliteAskRows } from "./asks-rows.ts";
+import { asksOver } from "./asks.ts";
 import { type Blobs, pack, sha256, unpack } from "./blob.ts";
 import { type SqliteOptions, connect } from "./connect.ts";
 import { LedgerError, guarded, ledgerError } from "./error.ts";
@@ -367,6 +369,10 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
                     anchor: readAnchors(anchors, anchorKey()).get(row.id),
                 });
             }),
+        asks: asksOver(
+            sqliteAskRows(db, transaction, (work) => guarded(path, work)),
+            anchorKey,
+        ),
         close: () => {
             if (db.isOpen) guarded(path, () => db.close());
         },

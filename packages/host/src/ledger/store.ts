@@ -8,6 +8,7 @@
  * T3: a run's events are numbered from 1 without gaps, its outcomes too.
  */
 import type { Json, Program } from "@remit/language";
+import type { Asks } from "./asks.ts";
 import type { Failure, MachineEvent, Outcome, SealedEvent, Usage } from "@remit/machine";
 
 /**
@@ -137,6 +138,8 @@ export interface LedgerStore {
     program(hash: string): Program;
     state(id: string): SavedState | null;
     verify(id: string): Verification;
+    /** Questions that wait, or waited, for a person. */
+    readonly asks: Asks;
     close(): void;
 }
 

@@ -112,7 +112,7 @@ export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunI
 }
 
 /** Where the host ended the run because its time was up; null where the program's own end was that failure. */
-function strikeOf(events: Iterable<LedgerEvent>): { readonly until: number | null } | null {
+export function strikeOf(events: Iterable<LedgerEvent>): { readonly until: number | null } | null {
     for (const { kind, data } of events) {
         if (kind !== "budget" || data === null || typeof data !== "object" || Array.isArray(data)) continue;
         if (data.host === true && data.limit === "limit.time") return { until: typeof data.until === "number" ? data.until : null };

@@ -48,6 +48,7 @@ export function startEntry(m: Machine): void {
             ? undefined
             : compiled.functions.find((f) => f.file === entry.file && f.agent === (entry.agent ?? null) && f.form.name === entry.func);
     for (const i of compiled.fileImports) {
+        m.tracer?.at(compiled.site(i.file, i.form.at), "main", `file ${i.form.uri}`);
         const place = `${i.file}/${i.form.name}`;
         const content = options.imports !== undefined && Object.hasOwn(options.imports, place) ? options.imports[place] : undefined;
         const raw = content === undefined ? null : fromJson(content.json, run.heap);
@@ -206,6 +207,7 @@ export function answerEntry(m: Machine, outcome: Outcome): void {
 function begin(m: Machine, entry: Entry): void {
     const { run } = m;
     const { fn } = entry;
+    m.tracer?.at(fn.site(fn.form.at), fn.name, "input");
     const l = run.labels.of(entry.origins);
     const values = entry.args.map((json): Value => {
         const raw = fromJson(json ?? null, run.heap);

@@ -160,6 +160,7 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
     let { code } = frame.form;
     for (;;) {
         const I = code[frame.pc] as Instruction;
+        if (m.tracer !== null) m.tracer.step(frame, I.site);
         run.left -= I.step;
         if (run.left < 0) {
             run.left += I.step;
@@ -295,7 +296,7 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
                 }
                 const caller = fiber.top;
                 const call = caller.form.code[caller.pc] as Instruction;
-                caller.locals[call.slot] = value;
+                caller.locals[call.slot] = m.tracer === null ? value : m.tracer.mark(value, call.site, caller.path);
                 caller.pc++;
                 if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
                 break;
@@ -385,7 +386,7 @@ function wholeLoop(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Sl
     const { run } = m;
     if (I.detail !== null && leavesEvents(m, frame, I.detail as NextDetail)) return false;
     const depth = m.depthLimit - fiber.base - fiber.frames.length;
-    if (m.options.mode === "frames" || run.steps < m.framesUntil || depth < 0) return false;
+    if (m.inFrames || run.steps < m.framesUntil || depth < 0) return false;
     const before = L.slice();
     const mark = run.begin("pure", depth < CLOSURE_DEPTH ? depth : CLOSURE_DEPTH);
     try {
@@ -407,7 +408,7 @@ function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots
     const { run } = m;
     const d = I.detail as CallDetail;
     const { fn, args } = d;
-    if (fn.effectful || d.agent !== null || m.options.mode === "frames" || run.steps < m.framesUntil) {
+    if (fn.effectful || d.agent !== null || m.inFrames || run.steps < m.framesUntil) {
         const given: Value[] = [];
         for (let i = 0; i < args.length; i++) given.push((args[i] as Code)(L));
         countCall(m);

@@ -40,6 +40,11 @@ export function beginGenerate(m: Machine, fiber: Fiber, frame: Frame, d: Generat
 /** An outcome of one of the effects; the coroutine goes on when all of the step are there. */
 export function generateOutcome(m: Machine, fiber: Fiber, native: GenerateWait, pending: Pending, outcome: Outcome): void {
     native.outcomes[pending.slot] = outcome;
+    if (m.tracer !== null && outcome.ok && pending.effect.kind === "tool" && (pending.effect.request as { op?: string }).op === "call") {
+        const r = pending.effect.request as { tool: string; method: string };
+        m.tracer.at(pending.effect.site, pending.effect.path, `tool ${r.tool}.${r.method}`);
+        m.tracer.sawLabel(native.path, m.run.labels.of([...outcome.origins, `tool:${r.tool}`]));
+    }
     if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
     const outcomes = native.outcomes.filter((o): o is Outcome => o !== null);
     if (outcomes.length < native.waiting.length) return;
@@ -67,6 +72,10 @@ function take(
     if ("effects" in step) {
         native.waiting = step.effects.map((e) => at(e.suffix));
         native.outcomes = step.effects.map(() => null);
+        if (m.tracer !== null)
+            for (const e of step.effects)
+                if (e.kind === "tool")
+                    m.tracer.uses.set(at(e.suffix), [{ pointer: "/0", label: m.tracer.said(native.path, site, model, e.labels) }]);
         step.effects.forEach((e, slot) => {
             raise(m, fiber, e.kind, at(e.suffix), site, e.request, e.labels, `model:${model}`, slot, e.deadline);
         });
@@ -74,7 +83,7 @@ function take(
     }
     if ("failure" in step) throw failFrom(m, step.failure, site, step.origins);
     const value = fromJson(step.value, m.run.heap);
-    const l = m.run.labels.of(step.origins);
+    const l = m.tracer === null ? m.run.labels.of(step.origins) : m.tracer.said(native.path, site, model, step.origins);
     return l === 0 ? value : new Labelled(value, l);
 }
 
@@ -104,6 +113,8 @@ function setUp(m: Machine, fiber: Fiber, frame: Frame, d: GenerateDetail, path: 
             site: use.site,
         });
     }
+    const instruction = d.input(L);
+    m.tracer?.saw(path, [...items.map((item) => item.value), instruction, context.role(L), context.description(L)]);
     const { attempts, strict, debug, stream, ...more } = d.options;
     return {
         label: d.label,
@@ -111,7 +122,7 @@ function setUp(m: Machine, fiber: Fiber, frame: Frame, d: GenerateDetail, path: 
         model: { name: model.name, uri: model.uri },
         identity: { role: context.role(L), description: context.description(L) },
         items,
-        instruction: d.input(L),
+        instruction,
         options: { attempts: attempts ?? 1, strict: strict ?? false, debug: debug ?? false, stream: stream ?? false, ...more },
         ...(d.contract === null ? {} : { contract: d.contract }),
         shapes: d.shapes,

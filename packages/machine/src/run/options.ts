@@ -46,6 +46,8 @@ export interface StartOptions {
     readonly variants?: { readonly [site: string]: string };
     /** On whose authority the program runs. Default `user`. */
     readonly principal?: string;
+    /** Keep how every value came about (`Machine.tracer`): the same run, slower, and never saved. */
+    readonly derive?: boolean;
     /** What the project adds to what the program says about authority. */
     readonly policy?: Policy;
     /** Missing fields of the input are asked for. */

@@ -12,8 +12,8 @@ import type { Effect, EffectKind, Failure, MemoryRequest, Outcome, ToolRequest }
 import { Fail } from "../failure.ts";
 import { located } from "../value/access.ts";
 import { fromJson, labelParts, toJson } from "../value/json.ts";
-import { join } from "../value/operators.ts";
-import type { Capability, Value } from "../value/value.ts";
+import { join, rawOf } from "../value/operators.ts";
+import { type Capability, Labelled, List, type Value } from "../value/value.ts";
 import { answerEntry } from "./entry.ts";
 import type { Fiber, Frame, Pending } from "./fiber.ts";
 import { answered, gate, readersOfResult, type Within } from "./gate.ts";
@@ -79,6 +79,7 @@ export function askTool(
     const within = gated(m, fiber, frame, tool, method, args ?? [], path, site, c);
     if (within === null) return;
     const out = argsToJson(m, args ?? [], site);
+    m.tracer?.use(path, args ?? []);
     const given: { args?: Json[] } = args === null ? {} : { args: out.json };
     const request: ToolRequest = {
         op: "call",
@@ -118,6 +119,7 @@ export function askMemory(
     if (args.length !== 1) throw new Fail("value", `${form.name}.${method} expects 1 argument, got ${args.length}`, { site });
     if (gated(m, fiber, frame, memory, method, args, path, site, c) === null) return;
     const out = argsToJson(m, args, site);
+    m.tracer?.use(path, args);
     const arg = out.json[0] as Json;
     if (arg === null || typeof arg !== "object" || Array.isArray(arg))
         throw new Fail("value", `${form.name}.${method} expects an object`, { site });
@@ -190,12 +192,55 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
         }
         ended(m, fiber.top, effect, outcome);
         if (!outcome.ok) throw failFrom(m, outcome.failure, effect.site, [pending.origin]);
+        m.tracer?.at(effect.site, effect.path, whatOf(effect));
         const value = labelParts(fromJson(outcome.value, m.run.heap), outcome.parts ?? {}, m.run.heap, m.run.labels);
-        m.deliver(fiber, join(m.run, value, m.run.labels.of(outcome.origins)));
+        m.deliver(fiber, remembered(m, effect, outcome.value, join(m.run, value, m.run.labels.of(outcome.origins))));
     } catch (error) {
         if (!(error instanceof Fail)) throw error;
         m.deliverFail(fiber, error);
     }
+}
+
+/** What an effect brings, for people: `tool Repo.read`. */
+function whatOf(effect: Effect): string {
+    const r = effect.request as { tool?: string; method?: string; memory?: string };
+    if (effect.kind === "tool") return `tool ${r.tool}${r.method === undefined ? "" : `.${r.method}`}`;
+    return r.memory === undefined ? effect.kind : `memory ${r.memory}`;
+}
+
+/** For derivations: what a run stored itself comes back with the steps that it was stored with. */
+function remembered(m: Machine, effect: Effect, outcome: Json, value: Value): Value {
+    const { tracer } = m;
+    if (tracer === null || (effect.kind !== "remember" && effect.kind !== "recall")) return value;
+    const { uri } = effect.request as unknown as MemoryRequest;
+    if (effect.kind === "remember") {
+        tracer.stored(
+            uri,
+            outcome,
+            tracer.labels.derive(
+                (tracer.uses.get(effect.path) ?? []).map((p) => p.label),
+                effect.site,
+                effect.path,
+                "value",
+            ),
+        );
+        return value;
+    }
+    const list = rawOf(value);
+    if (!(list instanceof List) || !Array.isArray(outcome)) return value;
+    list.items = list.items.map((item, i) => {
+        const record = outcome[i];
+        const id =
+            record !== null && typeof record === "object" && !Array.isArray(record) && record !== undefined ? (record.id ?? null) : null;
+        const l = tracer.record(uri, id);
+        if (l === 0) return item;
+        // Its origins stay those that the outcome has: only how it came about is known better.
+        const own = item instanceof Labelled ? m.run.labels.origins(item.l) : [];
+        const origins = [...new Set([...(value instanceof Labelled ? m.run.labels.origins(value.l) : []), ...own])].sort();
+        const made = tracer.labels.derive([l], effect.site, effect.path, whatOf(effect), origins);
+        return made === 0 ? item : new Labelled(rawOf(item), made);
+    });
+    return value;
 }
 
 /** A failure that came from outside, in the program's terms. */

@@ -1,0 +1,34 @@
+/** `remit why`: from a value back to where its data entered. */
+import { openLedger, whyOf } from "@remit/host";
+import type { Json, Site } from "@remit/language";
+import { EXIT, paint, plain, print, printJson } from "../io.ts";
+
+export default async function why(args: string[], options: Record<string, unknown>): Promise<number> {
+    const ledger = await openLedger(options["ledger"] as string | undefined);
+    try {
+        const run = ledger.run(args[0] as string);
+        const found = whyOf(ledger.store, run.id, args[1] ?? "");
+        if (options["json"]) {
+            printJson(found as unknown as Json, true);
+            return EXIT.ok;
+        }
+        const colour = paint(process.stdout);
+        const place = `${found.use}${found.pointer}`;
+        if (found.chain.length === 0) {
+            print(`${plain(place)}: from the program's own text`);
+            return EXIT.ok;
+        }
+        print(`${plain(place)} carries ${found.origins.map((origin) => colour("cyan", plain(origin))).join(", ")}`);
+        const rows = found.chain.map((step) => [step.what === "value" ? "" : plain(step.what), at(step.site), plain(step.path)]);
+        const widths = [0, 1].map((i) => Math.max(...rows.map((row) => (row[i] as string).length)));
+        for (const [what, site, path] of rows as [string, string, string][])
+            print(`  ${what.padEnd(widths[0] as number)}  ${site.padEnd(widths[1] as number)}  ${colour("dim", path)}`.trimEnd());
+        return EXIT.ok;
+    } finally {
+        ledger.close();
+    }
+}
+
+function at(site: Site | null): string {
+    return site === null ? "" : plain(`${site.file}:${site.line}:${site.column}`);
+}

@@ -1,0 +1,99 @@
+/**
+ * The rows of questions: in a ledger's file, or in memory.
+ *
+ * Boundary: one table of its own in the ledger's file, made when the first question is kept; the rules are in `asks.ts`.
+ */
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { AskRow, AskRows } from "./asks.ts";
+
+const TABLE = `CREATE TABLE IF NOT EXISTS asks (
+    id TEXT PRIMARY KEY, run TEXT NOT NULL, path TEXT NOT NULL, pending TEXT NOT NULL, request TEXT NOT NULL, bound TEXT NOT NULL,
+    schema TEXT NOT NULL, owner TEXT NOT NULL, asked INTEGER NOT NULL, expires INTEGER NOT NULL, mac TEXT NOT NULL,
+    state TEXT NOT NULL, decision TEXT, decider TEXT, decided INTEGER, seal TEXT
+) STRICT;
+CREATE INDEX IF NOT EXISTS asks_run ON asks (run, path);`;
+
+/** `transaction`: one write transaction of the ledger, its errors told in the ledger's words; `read`: the same for reading. */
+export function sqliteAskRows(
+    db: DatabaseSync,
+    transaction: <T>(work: () => T) => T,
+    read: <T>(work: () => T) => T,
+): AskRows {
+    const cache = new Map<string, StatementSync>();
+    const query = (sql: string): StatementSync => {
+        let made = cache.get(sql);
+        if (made === undefined) {
+            made = db.prepare(sql);
+            cache.set(sql, made);
+        }
+        return made;
+    };
+    let known = false;
+    const there = (): boolean => {
+        known ||= db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'asks'").get() !== undefined;
+        return known;
+    };
+    const rows = (sql: string, ...values: string[]): AskRow[] => (there() ? (query(sql).all(...values) as unknown as AskRow[]) : []);
+    return {
+        atomically: (work) => (db.isTransaction ? work() : there() ? transaction(work) : transaction(() => (db.exec(TABLE), work()))),
+        insert: (r) => {
+            query("INSERT INTO asks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
+                r.id,
+                r.run,
+                r.path,
+                r.pending,
+                r.request,
+                r.bound,
+                r.schema,
+                r.owner,
+                r.asked,
+                r.expires,
+                r.mac,
+                r.state,
+                r.decision,
+                r.decider,
+                r.decided,
+                r.seal,
+            );
+        },
+        byId: (id) => rows("SELECT * FROM asks WHERE id >= ? AND id < ? LIMIT 2", id, `${id}\uffff`),
+        all: (run) =>
+            read(() =>
+                run === undefined
+                    ? rows("SELECT * FROM asks ORDER BY asked, rowid")
+                    : rows("SELECT * FROM asks WHERE run = ? ORDER BY asked, rowid", run),
+            ),
+        ofPath: (run, path) => rows("SELECT * FROM asks WHERE run = ? AND path = ? ORDER BY asked DESC, rowid DESC", run, path),
+        update: (r, from) =>
+            query("UPDATE asks SET state = ?, decision = ?, decider = ?, decided = ?, seal = ? WHERE id = ? AND state = ?").run(
+                r.state,
+                r.decision,
+                r.decider,
+                r.decided,
+                r.seal,
+                r.id,
+                from,
+            ).changes === 1,
+        waits: (run, pending) =>
+            query(
+                "SELECT 1 FROM runs JOIN pending ON pending.run = runs.key WHERE runs.id = ? AND pending.path = ? AND runs.status NOT IN ('done', 'failed')",
+            ).get(run, pending) !== undefined,
+    };
+}
+
+export function memoryAskRows(waits: (run: string, pending: string) => boolean): AskRows {
+    let kept: AskRow[] = [];
+    return {
+        atomically: (work) => work(),
+        insert: (row) => void kept.push(row),
+        byId: (id) => kept.filter((r) => r.id.startsWith(id)).slice(0, 2),
+        all: (run) => kept.filter((r) => run === undefined || r.run === run),
+        ofPath: (run, path) => kept.filter((r) => r.run === run && r.path === path).reverse(),
+        update: (row, from) => {
+            const was = kept.find((r) => r.id === row.id && r.state === from);
+            kept = kept.map((r) => (r === was ? row : r));
+            return was !== undefined;
+        },
+        waits,
+    };
+}

@@ -1,0 +1,306 @@
+/**
+ * Questions that wait for a person: one record each, answered once, from whichever process.
+ *
+ * Boundary: rules and seals; rows are kept by `asks-rows.ts`. Who asks, and what an answer does, is `run/approving.ts`.
+ *
+ * K1: a record is bound to run, path, principal, capability, arguments and the tool's schema (`bound`), and sealed under the user's own key with
+ *     its owner and its end: whoever can write the file, but not read the key, can neither make, change nor answer one.
+ * K2: a record is answered at most once and its answer used at most once; of two who answer at the same time one is told that it was late.
+ * K3: only its owner answers a question, only until it expires, and only while its run waits for it. Nobody in time: no.
+ * K4: an attempt that is refused changes nothing.
+ */
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import type { Json } from "@remit/language";
+import { canonicalJson } from "@remit/language";
+import type { AskRequest } from "@remit/machine";
+import { sha256 } from "./blob.ts";
+
+/** `expired` and `lost` are told, not kept: its end has passed; its run ended or waits for it no more. */
+export type AskState = "open" | "answered" | "used" | "withdrawn" | "expired" | "lost";
+
+export interface Ask {
+    readonly id: string;
+    readonly run: string;
+    /** Of the question's effect. */
+    readonly path: string;
+    readonly request: AskRequest;
+    readonly state: AskState;
+    /** Who may answer. */
+    readonly owner: string;
+    /** ISO 8601 UTC. */
+    readonly asked: string;
+    readonly expires: string;
+    readonly decision?: string;
+    readonly by?: string;
+    readonly decided?: string;
+    /** Somebody changed the record without the key: it counts for nothing. */
+    readonly tampered?: true;
+}
+
+export interface NewAsk {
+    readonly run: string;
+    readonly path: string;
+    /** The effect that is pending while the question is open: the question's own, or the call that asks again. */
+    readonly pending: string;
+    readonly request: AskRequest;
+    readonly bound: string;
+    /** SHA-256 of what the tool says of the method; empty where there is none. */
+    readonly schema: string;
+    readonly owner: string;
+    /** Milliseconds since 1970. */
+    readonly expires: number;
+}
+
+/** What an earlier answer allows: its call, or the session. */
+export interface Approval {
+    readonly path: string;
+    readonly detail: Json;
+    readonly decision: string;
+    readonly schema: string;
+}
+
+export type Taken =
+    | { readonly kind: "none" }
+    | { readonly kind: "open"; readonly ask: Ask }
+    | { readonly kind: "decided"; readonly decision: string; readonly late: boolean };
+
+export interface Asks {
+    /** Keeps a question; an open one of the same path is withdrawn. */
+    put(ask: NewAsk): Ask;
+    /** Oldest first. */
+    list(run?: string): Ask[];
+    /** By id, an unambiguous beginning of one, or path. Throws `AskError` `unknown`. */
+    find(run: string, id: string): Ask;
+    /** Throws `AskError`; then nothing was changed. */
+    decide(id: string, decision: string, by: string): Ask;
+    /** The answer to the question of this path that is bound like this; given once. */
+    take(run: string, path: string, bound: string): Taken;
+    /** Answers that were used and allowed something. */
+    approvals(run: string): Approval[];
+}
+
+/** Why an answer is not taken, and what to do. */
+export const ASK_ERRORS = {
+    unknown: "remit asks lists the open questions.",
+    answered: "A question is answered once; remit asks --all shows how.",
+    withdrawn: "The program asked anew: remit asks lists what is open.",
+    expired: "It counts as a no; remit resume goes on with the run.",
+    owner: "The person on whose behalf the run was started answers.",
+    tampered: "The record was changed by somebody without the key, so it counts for nothing; remit resume asks again.",
+    lost: "The run has ended, or goes on without this answer.",
+    option: "Answer once, session, deny, deny session or abort.",
+} as const;
+export type AskErrorCode = keyof typeof ASK_ERRORS;
+
+export class AskError extends Error {
+    override readonly name = "AskError";
+    readonly code: AskErrorCode;
+    readonly hint: string;
+    constructor(code: AskErrorCode, message: string) {
+        super(message);
+        this.code = code;
+        this.hint = ASK_ERRORS[code];
+    }
+}
+
+export interface AskRow {
+    readonly id: string;
+    readonly run: string;
+    readonly path: string;
+    readonly pending: string;
+    readonly request: string;
+    readonly bound: string;
+    readonly schema: string;
+    readonly owner: string;
+    readonly asked: number;
+    readonly expires: number;
+    readonly mac: string;
+    readonly state: "open" | "answered" | "used" | "withdrawn";
+    readonly decision: string | null;
+    readonly decider: string | null;
+    readonly decided: number | null;
+    readonly seal: string | null;
+}
+
+/** Where rows are kept. */
+export interface AskRows {
+    /** All or nothing, and nobody else in between. */
+    atomically<T>(work: () => T): T;
+    insert(row: AskRow): void;
+    /** By beginning of an id, at most two. */
+    byId(id: string): AskRow[];
+    /** Of one run, or of all, oldest first. */
+    all(run?: string): AskRow[];
+    /** Newest first. */
+    ofPath(run: string, path: string): AskRow[];
+    /** The row as it is now, where it was in state `from`. True where it was. */
+    update(row: AskRow, from: AskRow["state"]): boolean;
+    /** The run has not ended and waits for this effect. */
+    waits(run: string, pending: string): boolean;
+}
+
+/** What a yes is bound to. `schema` is empty where no tool is called. */
+export function boundOf(run: string, path: string, request: AskRequest, schema: string): string {
+    const about = detailOf(request);
+    return sha256(
+        canonicalJson([
+            "remit-ask/1",
+            run,
+            path,
+            about.principal ?? null,
+            about.capability ?? null,
+            about.uri ?? null,
+            about.args ?? null,
+            request.detail,
+            schema,
+        ]),
+    );
+}
+
+export function detailOf(request: AskRequest): { readonly [key: string]: Json } {
+    const { detail } = request;
+    return detail !== null && typeof detail === "object" && !Array.isArray(detail) ? detail : {};
+}
+
+export function asksOver(rows: AskRows, key: () => Buffer, now: () => number = Date.now): Asks {
+    const sealed = (kind: string, parts: readonly (string | number | null)[]): string =>
+        createHmac("sha256", key())
+            .update(JSON.stringify([`remit-${kind}/1`, ...parts]))
+            .digest("hex");
+    const macOf = (r: AskRow): string =>
+        sealed("ask", [r.id, r.run, r.path, r.pending, sha256(r.request), r.bound, r.schema, r.owner, r.asked, r.expires]);
+    const sealOf = (r: AskRow): string => sealed("answer", [r.id, r.mac, r.decision, r.decider, r.decided]);
+    const sound = (r: AskRow): boolean =>
+        same(r.mac, macOf(r)) && (r.decision === null ? r.state === "open" || r.state === "withdrawn" : same(r.seal ?? "", sealOf(r)));
+    const expired = (r: AskRow): boolean => r.state === "open" && r.expires <= now();
+
+    function shown(r: AskRow): Ask {
+        const over = r.state === "open" || r.state === "answered" ? !rows.waits(r.run, r.pending) : false;
+        return {
+            id: r.id,
+            run: r.run,
+            path: r.path,
+            request: requestOf(r),
+            state: over ? "lost" : expired(r) ? "expired" : r.state,
+            owner: r.owner,
+            asked: new Date(r.asked).toISOString(),
+            expires: new Date(r.expires).toISOString(),
+            ...(r.decision === null ? {} : { decision: r.decision }),
+            ...(r.decider === null ? {} : { by: r.decider }),
+            ...(r.decided === null ? {} : { decided: new Date(r.decided).toISOString() }),
+            ...(sound(r) ? {} : { tampered: true as const }),
+        };
+    }
+    function answered(r: AskRow, state: "answered" | "used", decision: string, by: string): AskRow {
+        const made: AskRow = { ...r, state, decision, decider: by, decided: now() };
+        return { ...made, seal: sealOf(made) };
+    }
+    function one(found: readonly AskRow[], id: string): AskRow {
+        const [row] = found;
+        if (id === "" || row === undefined) throw new AskError("unknown", `there is no question ${id}`);
+        if (found.length > 1 && !found.some((r) => r.id === id)) throw new AskError("unknown", `more than one question begins with ${id}`);
+        return found.find((r) => r.id === id) ?? row;
+    }
+
+    return {
+        put: (ask) => {
+            const made: AskRow = {
+                id: randomBytes(5).toString("hex"),
+                run: ask.run,
+                path: ask.path,
+                pending: ask.pending,
+                request: JSON.stringify(ask.request),
+                bound: ask.bound,
+                schema: ask.schema,
+                owner: ask.owner,
+                asked: now(),
+                expires: Math.trunc(ask.expires),
+                mac: "",
+                state: "open",
+                decision: null,
+                decider: null,
+                decided: null,
+                seal: null,
+            };
+            const row = { ...made, mac: macOf(made) };
+            rows.atomically(() => {
+                for (const old of rows.ofPath(ask.run, ask.path)) {
+                    // What is not sound stays as it is, for whoever looks into it.
+                    if (!sound(old)) continue;
+                    if (old.state === "open" || old.state === "answered") rows.update({ ...old, state: "withdrawn" }, old.state);
+                }
+                rows.insert(row);
+            });
+            return shown(row);
+        },
+        list: (run) => rows.all(run).map(shown),
+        find: (run, id) => {
+            const all = rows.all(run);
+            const named = all.filter((r) => r.path === id);
+            const open = named.filter((r) => r.state === "open");
+            return shown(
+                one(
+                    named.length > 0 ? (open.length > 0 ? open : named.slice(-1)) : all.filter((r) => id !== "" && r.id.startsWith(id)),
+                    id,
+                ),
+            );
+        },
+        decide: (id, decision, by) =>
+            rows.atomically(() => {
+                const row = one(rows.byId(id), id);
+                if (!sound(row)) throw new AskError("tampered", `the question ${row.id} was changed since it was asked`);
+                if (row.owner !== by) throw new AskError("owner", `the question ${row.id} is for ${row.owner}, not for ${by}`);
+                if (row.state === "withdrawn") throw new AskError("withdrawn", `the question ${row.id} was withdrawn`);
+                if (row.state !== "open") throw new AskError("answered", `the question ${row.id} was answered already: ${row.decision}`);
+                if (!rows.waits(row.run, row.pending)) throw new AskError("lost", `nothing waits for the question ${row.id} any more`);
+                if (expired(row)) throw new AskError("expired", `the question ${row.id} could be answered until ${iso(row.expires)}`);
+                if (!requestOf(row).options.includes(decision))
+                    throw new AskError("option", `'${decision}' is no answer to the question ${row.id}`);
+                const next = answered(row, "answered", decision, by);
+                if (!rows.update(next, "open")) throw new AskError("answered", `the question ${row.id} was answered already`);
+                return shown(next);
+            }),
+        take: (run, path, bound) =>
+            rows.atomically((): Taken => {
+                const row = rows.ofPath(run, path).find((r) => r.state === "open" || r.state === "answered");
+                if (row === undefined || !sound(row) || row.bound !== bound) return { kind: "none" };
+                if (row.state === "answered") {
+                    if (!rows.update({ ...row, state: "used" }, "answered")) return { kind: "none" };
+                    return { kind: "decided", decision: row.decision as string, late: false };
+                }
+                if (!expired(row)) return { kind: "open", ask: shown(row) };
+                if (!rows.update(answered(row, "used", "deny", "expiry"), "open")) return { kind: "none" };
+                return { kind: "decided", decision: "deny", late: true };
+            }),
+        approvals: (run) =>
+            rows
+                .all(run)
+                .filter((r) => r.state === "used" && (r.decision === "once" || r.decision === "session") && sound(r))
+                .map((r) => ({
+                    path: r.path,
+                    detail: requestOf(r).detail,
+                    decision: r.decision as string,
+                    schema: r.schema,
+                })),
+    };
+}
+
+function iso(time: number): string {
+    return new Date(time).toISOString();
+}
+
+function requestOf(r: AskRow): AskRequest {
+    try {
+        const read = JSON.parse(r.request) as Partial<AskRequest>;
+        if (typeof read.question === "string" && Array.isArray(read.options) && read.detail !== undefined) return read as AskRequest;
+    } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+    }
+    // Only somebody else's writing looks like this; its seal does not hold either.
+    return { question: "(this record cannot be read)", detail: null, options: [] };
+}
+
+function same(a: string, b: string): boolean {
+    const [x, y] = [Buffer.from(a), Buffer.from(b)];
+    return x.length === y.length && timingSafeEqual(x, y);
+}

@@ -1,0 +1,134 @@
+/**
+ * Watching a run for derivations: which step each value came from, and what stood in the arguments of every effect.
+ *
+ * Boundary: reads and labels; nothing that the run can see changes. Used in a run that is done again from its ledger.
+ */
+import type { Json, Site } from "@remit/language";
+import type { DerivedLabels, Step } from "../value/derive.ts";
+import { Labelled, List, Obj, type Value } from "../value/value.ts";
+import type { Frame } from "./fiber.ts";
+
+/** Labelled parts of a value, by JSON Pointer, containers before what they hold. */
+export type Parts = readonly { readonly pointer: string; readonly label: number }[];
+
+/** Parts that one value may be told apart into. */
+const MAX_PARTS = 10_000;
+
+export class Tracer {
+    readonly labels: DerivedLabels;
+    /** What each effect was asked with, and what the run gave, under `value`. */
+    readonly uses = new Map<string, Parts>();
+    /** What a `generate` saw, by its path. */
+    private readonly prompts = new Map<string, number[]>();
+    /** What was stored, by memory and id. */
+    private readonly records = new Map<string, number>();
+
+    constructor(labels: DerivedLabels) {
+        this.labels = labels;
+    }
+
+    private last: { readonly frame: Frame; readonly before: readonly Value[]; readonly site: Site | null } | null = null;
+
+    /** Before an instruction: what the one before it put into slots came about there. */
+    step(frame: Frame, site: Site | null): void {
+        this.settle();
+        this.last = { frame, before: [...(frame.locals as unknown as Value[])], site };
+        this.at(site, frame.path);
+    }
+
+    private settle(): void {
+        const { last } = this;
+        if (last === null) return;
+        const { locals, path } = last.frame;
+        for (let i = 1; i < locals.length; i++) {
+            const value = locals[i] as Value;
+            if (value !== last.before[i]) locals[i] = this.mark(value, last.site, path);
+        }
+        this.last = null;
+    }
+
+    at(site: Site | null, path: string, what = "value"): void {
+        this.labels.now = { site, path, what };
+    }
+
+    /** A value that a statement made or passed on. */
+    mark(value: Value, site: Site | null, path: string): Value {
+        if (!(value instanceof Labelled)) return value;
+        const l = this.labels.derive([value.l], site, path, "value");
+        return l === value.l ? value : new Labelled(value.v, l);
+    }
+
+    use(path: string, values: readonly Value[]): void {
+        this.uses.set(
+            path,
+            values.flatMap((value, i) => partsOf(value, `/${i}`)),
+        );
+    }
+
+    result(value: Value): void {
+        this.uses.set("value", partsOf(value, ""));
+    }
+
+    saw(path: string, values: readonly Value[]): void {
+        const known = this.prompts.get(path) ?? [];
+        known.push(...values.flatMap((value) => partsOf(value, "").map((part) => part.label)));
+        this.prompts.set(path, known);
+    }
+
+    sawLabel(path: string, label: number): void {
+        this.prompts.set(path, [...(this.prompts.get(path) ?? []), label]);
+    }
+
+    /** The label of what a model said: made from everything that it saw. */
+    said(path: string, site: Site | null, model: string, origins: readonly string[]): number {
+        return this.labels.derive(this.prompts.get(path) ?? [], site, path, `model ${model}`, origins);
+    }
+
+    stored(memory: string, outcome: Json, args: number): void {
+        if (outcome !== null && typeof outcome === "object" && !Array.isArray(outcome) && typeof outcome.id === "string")
+            this.records.set(`${memory} ${outcome.id}`, args);
+    }
+
+    /** The label of a record that this run stored itself; 0 where it did not. */
+    record(memory: string, id: Json): number {
+        return typeof id === "string" ? (this.records.get(`${memory} ${id}`) ?? 0) : 0;
+    }
+
+    /** How the part at a pointer came about: its own label, those around it and those inside it. Null where there is no such use. */
+    why(use: string, pointer: string): Step[] | null {
+        const parts = this.uses.get(use);
+        if (parts === undefined) return null;
+        const labels = parts
+            .filter(
+                (p) =>
+                    p.pointer === pointer || pointer.startsWith(`${p.pointer}/`) || p.pointer.startsWith(`${pointer}/`) || p.pointer === "",
+            )
+            .map((p) => p.label);
+        const { site, path } = this.labels.now;
+        const whole = labels.length === 1 ? (labels[0] as number) : this.labels.derive(labels, site, path, "value");
+        return this.labels.chain(whole);
+    }
+}
+
+export function partsOf(value: Value, pointer: string): { pointer: string; label: number }[] {
+    const out: { pointer: string; label: number }[] = [];
+    const open = new Set<object>();
+    const walk = (given: Value, at: string): void => {
+        if (out.length >= MAX_PARTS) return;
+        let v = given;
+        if (v instanceof Labelled) {
+            out.push({ pointer: at, label: v.l });
+            v = v.v;
+        }
+        if (v === null || typeof v !== "object" || open.has(v)) return;
+        open.add(v);
+        if (v instanceof List) v.items.forEach((item, i) => walk(item, `${at}/${i}`));
+        else if (v instanceof Obj)
+            v.shape.keys.forEach((key, slot) => {
+                walk((v as Obj).slots[slot] as Value, `${at}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
+            });
+        open.delete(v);
+    };
+    walk(value, pointer);
+    return out;
+}
