@@ -1,3 +1,5 @@
+export { type AuthorityRow, authorityOf } from "./authority/rows.ts";
+export { showAuthority } from "./authority/show.ts";
 export { assignable, disjoint } from "./contract/assignable.ts";
 export {
     type Checked,

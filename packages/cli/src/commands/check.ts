@@ -1,10 +1,10 @@
-/** `remit check`: every error of all files in one pass. */
+/** `remit check`: every error of all files in one pass; with `--authority`, who may do what. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { checkFile } from "@remit/host";
-import { applyFixes, type Diagnostic, type Fix, type Source, source } from "@remit/language";
+import { checkFile, load } from "@remit/host";
+import { type AuthorityRow, applyFixes, authorityOf, type Diagnostic, type Fix, type Source, showAuthority, source } from "@remit/language";
 import { showDiagnostics } from "../diagnostics.ts";
 import { eachFile } from "../files.ts";
-import { counted, EXIT, paint, printJson, say } from "../io.ts";
+import { EXIT, paint, plain, print, printJson, say } from "../io.ts";
 
 export default async function check(args: string[], options: Record<string, unknown>): Promise<number> {
     const found = new Map<string, Diagnostic>();
@@ -33,6 +33,18 @@ export default async function check(args: string[], options: Record<string, unkn
     const all = [...found.values()];
     const errors = all.filter((one) => one.severity === "error").length;
     const warnings = all.filter((one) => one.severity === "warning").length;
+    if (options["authority"] && errors === 0 && !unread) {
+        const tables: AuthorityRow[][] = [];
+        for (const file of args) tables.push(authorityOf((await load(file, { cache: false })).form));
+        if (options["json"]) printJson(tables.flat() as never);
+        else
+            tables.forEach((rows, i) => {
+                if (args.length > 1) print(`${i > 0 ? "\n" : ""}${plain(args[i] as string)}`);
+                print(plain(showAuthority(rows)));
+            });
+        if (!options["json"]) showDiagnostics(all, sources, { notes: true });
+        return EXIT.ok;
+    }
     if (options["json"]) {
         printJson(all as never);
         return errors > 0 || unread ? EXIT.failed : EXIT.ok;

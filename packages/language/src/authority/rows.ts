@@ -1,0 +1,326 @@
+/**
+ * Who may do what in a program, read from its form: the table behind `remit check --authority`.
+ *
+ * Boundary: pure, no run. What a call decides besides (who chose it, what a tool says of itself, where values came from) is the machine's;
+ * the table is what the program's own text gives.
+ *
+ * T1: of the rows for one principal and one thing that fit a call, the strictest gate counts; where none fits, the call is refused.
+ * T2: a thing is known by what it is and where it leads, as in the machine: two imports of one thing are one thing.
+ * T3: an agent that several remits bind has what all of them give: their rows are crossed, and gates and bounds add up.
+ */
+import type {
+    AgentForm,
+    At,
+    BoundForm,
+    ClauseForm,
+    FuncForm,
+    Gate,
+    ImportForm,
+    Program,
+    RefForm,
+    RemitForm,
+    SpendForm,
+} from "../form/form.ts";
+import type { Site } from "../text/source.ts";
+import { grantsIn, idOf } from "./grants.ts";
+
+export interface AuthorityRow {
+    /** `user`, or the name of an agent that has a remit. */
+    readonly principal: string;
+    /** Where the agent is declared; null for `user`. */
+    readonly agent: { readonly file: string; readonly name: string } | null;
+    /** The file whose names and clauses these are. */
+    readonly file: string;
+    /** `endorse`: the right to call values trusted. `nothing`: a remit that gives nothing. */
+    readonly what: "tool" | "llm" | "memory" | "agent" | "skill" | "endorse" | "nothing";
+    readonly name: string;
+    /** Relative places are taken from the program's root; `FILE#NAME` for an agent of the program. */
+    readonly uri: string;
+    /** `*`: every method. */
+    readonly method: string;
+    readonly gate: Gate;
+    /** All of them must hold. */
+    readonly bounds: readonly BoundForm[];
+    /** What gives it. `clause`: what an import says tightens it. */
+    readonly by: "user" | "remit" | "delegate" | "argument" | "model line" | "clause";
+    /** For a delegation or an argument: who gives. */
+    readonly from?: string;
+    readonly onward?: true;
+    /** Clauses of the import about arguments, readers and trust that apply to the method. */
+    readonly flow: readonly ClauseForm[];
+    /** What the principal may spend; null for no limit of its own. */
+    readonly spend: SpendForm | null;
+    /** Control flow carries labels in what it does. */
+    readonly strict?: true;
+    /** An external agent without a sandbox. */
+    readonly unconfined?: true;
+    /** Where it is said; null where the form holds no places. */
+    readonly site: Site | null;
+}
+
+/** What a name of a file stands for. */
+export interface Thing {
+    readonly what: "tool" | "llm" | "memory" | "agent" | "skill";
+    readonly name: string;
+    readonly key: string;
+    readonly import: ImportForm | null;
+    readonly at: At | undefined;
+}
+
+/** One line that gives something: null for every method. */
+export interface Line {
+    readonly thing: Thing;
+    /** Index of the file in which `thing` is a name. */
+    readonly file: number;
+    readonly method: string | null;
+    readonly gate: Gate;
+    readonly bounds: readonly BoundForm[];
+    readonly by: AuthorityRow["by"];
+    readonly from?: string;
+    readonly onward?: true;
+    readonly site: Site | null;
+}
+
+export interface Holder {
+    readonly name: string;
+    readonly agent: AuthorityRow["agent"];
+    readonly lines: readonly Line[];
+    readonly spend: SpendForm | null;
+    readonly endorse: Site | true | null;
+    readonly strict: boolean;
+    readonly site: Site | null;
+}
+
+/** What each principal of a program may do. `user` first, then agents as their files and declarations are. */
+export function authorityOf(program: Program): AuthorityRow[] {
+    const tables = new Tables(program);
+    const holders = [tables.user(), ...tables.agents()];
+    const given = grantsIn(tables, holders);
+    return holders.flatMap((holder) => rowsOf(tables, { ...holder, lines: [...holder.lines, ...(given.get(idOf(holder)) ?? [])] }));
+}
+
+const RANK = { may: 0, ask: 1, never: 2 } as const;
+
+export function stricter(a: Gate, b: Gate): Gate {
+    return RANK[a] >= RANK[b] ? a : b;
+}
+
+/** What both lines give, as one; null where they speak of different things. */
+export function crossed(a: Line, b: Line): Line | null {
+    if (a.thing.key !== b.thing.key || (a.method !== null && b.method !== null && a.method !== b.method)) return null;
+    return { ...a, method: a.method ?? b.method, gate: stricter(a.gate, b.gate), bounds: [...a.bounds, ...b.bounds] };
+}
+
+/** Names, remits and principals of a program. */
+export class Tables {
+    readonly program: Program;
+    private readonly names: Map<string, Thing>[];
+
+    constructor(program: Program) {
+        this.program = program;
+        this.names = program.files.map((_, index) => this.namesOf(index));
+    }
+
+    thing(file: number, name: string): Thing | undefined {
+        return this.names[file]?.get(name);
+    }
+
+    things(file: number): Thing[] {
+        return [...(this.names[file]?.values() ?? [])];
+    }
+
+    site(file: number, at: At | undefined): Site | null {
+        const name = this.program.files[file]?.file;
+        return at === undefined || name === undefined ? null : { file: name, line: at[0], column: at[1] };
+    }
+
+    private namesOf(index: number): Map<string, Thing> {
+        const names = new Map<string, Thing>();
+        const file = this.program.files[index];
+        for (const one of file?.imports ?? []) {
+            if (one.what === "file") continue;
+            const owner = one.from === undefined ? undefined : this.program.files[one.from]?.file;
+            const key =
+                one.what === "agent" && owner !== undefined
+                    ? `agent:${owner}#${one.name}`
+                    : `${one.what}:${rooted(file?.file ?? "", one.uri)}`;
+            names.set(one.name, { what: one.what, name: one.name, key, import: one, at: one.at });
+        }
+        for (const agent of file?.agents ?? [])
+            names.set(agent.name, {
+                what: "agent",
+                name: agent.name,
+                key: `agent:${file?.file}#${agent.name}`,
+                import: null,
+                at: agent.at,
+            });
+        return names;
+    }
+
+    user(): Holder {
+        const lines = this.program.files.flatMap((_, file) =>
+            this.things(file).map(
+                (thing): Line => ({ thing, file, method: null, gate: "may", bounds: [], by: "user", site: this.site(file, thing.at) }),
+            ),
+        );
+        return { name: "user", agent: null, lines, spend: null, endorse: true, strict: false, site: null };
+    }
+
+    /** Agents that a remit binds: their own, or that of an import. */
+    agents(): Holder[] {
+        return this.program.files.flatMap((file, index) => file.agents.flatMap((agent) => this.holder(index, agent) ?? []));
+    }
+
+    /** The remits that bind an agent, each with the file whose names it uses. */
+    remits(index: number, agent: AgentForm): { readonly remit: RemitForm; readonly file: number }[] {
+        const found: { remit: RemitForm; file: number }[] = [];
+        const add = (use: RemitForm, declared: number, names: number): void => {
+            if (use.use === undefined) found.push({ remit: use, file: names });
+            else {
+                const named = this.program.files[declared]?.remits?.find((one) => one.name === use.use);
+                // A name that means nothing gives nothing.
+                found.push({ remit: named ?? { grants: [], ...(use.at === undefined ? {} : { at: use.at }) }, file: declared });
+            }
+        };
+        if (agent.remit !== undefined) add(agent.remit, index, index);
+        this.program.files.forEach((other, at) => {
+            for (const one of other.imports)
+                if (one.what === "agent" && one.from === index && one.name === agent.name && one.remit !== undefined)
+                    add(one.remit, at, index);
+        });
+        return found;
+    }
+
+    private holder(index: number, agent: AgentForm): Holder | null {
+        const remits = this.remits(index, agent);
+        const first = remits[0];
+        if (first === undefined) return null;
+        const all = remits.map(({ remit, file }) => this.lines(file, index, agent, remit));
+        // A `never` of any of them stands alone; what permits has to be in all.
+        const nevers = all.flat().filter((line) => line.gate === "never");
+        let permits = (all[0] ?? []).filter((line) => line.gate !== "never");
+        for (const more of all.slice(1))
+            permits = permits.flatMap((line) => more.flatMap((other) => (other.gate === "never" ? [] : (crossed(line, other) ?? []))));
+        let spend: SpendForm | null = null;
+        for (const { remit } of remits) if (remit.spend !== undefined) spend = spend === null ? remit.spend : least(spend, remit.spend);
+        const file = this.program.files[index]?.file ?? "";
+        return {
+            name: agent.name,
+            agent: { file, name: agent.name },
+            lines: [...permits, ...nevers],
+            spend,
+            endorse: remits.every(({ remit }) => remit.endorse === true) ? (this.site(first.file, first.remit.at) ?? true) : null,
+            strict: remits.some(({ remit }) => remit.flow === "strict") || this.program.files[index]?.flow === "strict",
+            site: this.site(first.file, first.remit.at ?? agent.at),
+        };
+    }
+
+    private lines(file: number, home: number, agent: AgentForm, remit: RemitForm): Line[] {
+        const lines: Line[] = remit.grants.flatMap((grant) =>
+            grant.all === true
+                ? this.things(file).map(
+                      (thing): Line => ({
+                          thing,
+                          file,
+                          method: null,
+                          gate: grant.gate,
+                          bounds: [],
+                          by: "remit",
+                          site: this.site(file, grant.at),
+                      }),
+                  )
+                : grant.refs.flatMap((ref) => this.line(file, ref, grant.gate, "remit", this.site(file, ref.at ?? grant.at)) ?? []),
+        );
+        for (const line of agent.config) {
+            if (line.kind !== "config" || line.key !== "model" || line.value.kind !== "name") continue;
+            const thing = this.thing(home, line.value.name);
+            if (thing !== undefined)
+                lines.push({ thing, file: home, method: null, gate: "may", bounds: [], by: "model line", site: this.site(home, line.at) });
+        }
+        return lines;
+    }
+
+    line(file: number, ref: RefForm, gate: Gate, by: AuthorityRow["by"], site: Site | null): Line | null {
+        const thing = this.thing(file, ref.name);
+        return thing === undefined ? null : { thing, file, method: methodOf(thing, ref.method), gate, bounds: ref.in ?? [], by, site };
+    }
+
+    /** Every function, with whom it runs as: null for plain ones, which run as their caller. */
+    funcs(): { readonly file: number; readonly agent: AgentForm | null; readonly func: FuncForm }[] {
+        return this.program.files.flatMap((form, file) => [
+            ...form.funcs.map((func) => ({ file, agent: null, func })),
+            ...form.agents.flatMap((agent) => agent.funcs.map((func) => ({ file, agent, func }))),
+        ]);
+    }
+}
+
+/** Verbs of http are the same in either case. */
+export function methodOf(thing: Thing, method: string | undefined): string | null {
+    if (method === undefined) return null;
+    return thing.what === "tool" && /^https?:/i.test(thing.import?.uri ?? "") ? method.toLowerCase() : method;
+}
+
+function rooted(file: string, uri: string): string {
+    if (!/^\.{1,2}\//.test(uri)) return uri;
+    const out: string[] = [];
+    for (const part of [...file.split("/").slice(0, -1), ...uri.split("/")]) {
+        if (part === "" || part === ".") continue;
+        if (part === ".." && out.length > 0 && out[out.length - 1] !== "..") out.pop();
+        else out.push(part);
+    }
+    return `./${out.join("/")}`;
+}
+
+function least(a: SpendForm, b: SpendForm): SpendForm {
+    const out: { -readonly [K in keyof SpendForm]: SpendForm[K] } = { ...a };
+    for (const key of Object.keys(b) as (keyof SpendForm)[]) out[key] = Math.min(b[key] as number, out[key] ?? (b[key] as number));
+    return out;
+}
+
+function rowsOf(tables: Tables, holder: Holder): AuthorityRow[] {
+    const who = {
+        principal: holder.name === "__main_agent" ? "main" : holder.name,
+        agent: holder.agent,
+        spend: holder.spend,
+        ...(holder.strict ? { strict: true as const } : {}),
+    };
+    const rows: AuthorityRow[] = [];
+    for (const line of holder.lines) {
+        const clauses = line.thing.import?.clauses ?? [];
+        const flowOf = (method: string | null): ClauseForm[] =>
+            clauses.filter(
+                (clause) =>
+                    clause.kind !== "gate" &&
+                    (clause.kind === "trusted" ||
+                        clause.method === undefined ||
+                        method === null ||
+                        methodOf(line.thing, clause.method) === method),
+            );
+        const base = {
+            ...who,
+            file: tables.program.files[line.file]?.file ?? "",
+            what: line.thing.what,
+            name: line.thing.name,
+            uri: line.thing.key.slice(line.thing.what.length + 1),
+            bounds: line.bounds,
+            ...(line.from === undefined ? {} : { from: line.from }),
+            ...(line.onward === undefined ? {} : { onward: line.onward }),
+            ...(line.thing.import?.unconfined === true ? { unconfined: true as const } : {}),
+        };
+        rows.push({ ...base, method: line.method ?? "*", gate: line.gate, by: line.by, flow: flowOf(line.method), site: line.site });
+        if (line.gate === "never") continue;
+        for (const clause of clauses) {
+            if (clause.kind !== "gate") continue;
+            const method = methodOf(line.thing, clause.method) as string;
+            if (line.method !== null && line.method !== method) continue;
+            const gate = stricter(line.gate, clause.gate);
+            if (gate === line.gate && line.method === method) continue;
+            rows.push({ ...base, method, gate, by: "clause", flow: flowOf(method), site: tables.site(line.file, clause.at) });
+        }
+    }
+    const alone = { ...who, file: holder.agent?.file ?? "", uri: "", method: "*", bounds: [], flow: [], site: holder.site };
+    if (holder.endorse !== null)
+        rows.push({ ...alone, what: "endorse", name: "endorse", gate: "may", by: holder.agent === null ? "user" : "remit" });
+    if (rows.length === 0) rows.push({ ...alone, what: "nothing", name: "", gate: "never", by: "remit" });
+    return rows;
+}
