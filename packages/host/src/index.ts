@@ -14,6 +14,7 @@ export type { Moment, TimelineOptions } from "./debug/timeline.ts";
 export { LEDGER_ERRORS, LedgerError, type LedgerErrorCode } from "./ledger/error.ts";
 export { type ExportOptions, exportRun } from "./ledger/export.ts";
 export { type FollowOptions, follow } from "./ledger/follow.ts";
+export { type Ask, ASK_ERRORS, AskError, type AskErrorCode, type Asks, type AskState } from "./ledger/asks.ts";
 export { memoryStore } from "./ledger/memory.ts";
 export { openStore, openStore as openSqlite } from "./ledger/open.ts";
 export {
@@ -35,7 +36,8 @@ export type { Divergence, Replayed } from "./run/replay.ts";
 export { type Why, whyOf } from "./run/why.ts";
 export type { Mode, Unperformed } from "./run/rehearse.ts";
 export type { AskUnknown, UnknownAnswer } from "./run/resume.ts";
-export type { Handlers, HostOptions, RunOptions } from "./run/setup.ts";
+export { thisUser } from "./run/world.ts";
+export type { AskOptions, Handlers, HostOptions, RunOptions } from "./run/setup.ts";
 export { LoadError } from "./load/error.ts";
 export { hashOf, type Loaded, loadProgram, type LoadSource } from "./load/load.ts";
 export { findRoot, type ProgramTree, programTree } from "./load/tree.ts";

@@ -192,7 +192,8 @@ export class Timeline {
         while (this.state === "slice" && (this.machine.usage.steps < to.steps || to.ended)) {
             const { steps } = this.machine.usage;
             this.compute([], (until) => this.machine.advance(Math.min(until, to.ended ? Number.POSITIVE_INFINITY : to.steps)));
-            if (!to.ended && this.state === "slice" && this.machine.usage.steps === steps && this.machine.reach >= to.steps) throw this.lost(to);
+            if (!to.ended && this.state === "slice" && this.machine.usage.steps === steps && this.machine.reach >= to.steps)
+                throw this.lost(to);
         }
         if (to.ended && this.state === "waiting") this.answer([]);
         if (compareMoments(this.moment, to) !== 0) throw this.lost(to);

@@ -1,0 +1,138 @@
+/** Runs to debug: what was recorded of programs that end, fail, wait and are killed. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Json } from "@remit/language";
+import { memoryStore } from "../../src/ledger/memory.ts";
+import { openSqlite } from "../../src/ledger/sqlite.ts";
+import type { LedgerStore } from "../../src/ledger/store.ts";
+import { type LoadOptions, load } from "../../src/run/program.ts";
+
+const KILLED = fileURLToPath(new URL("./killed.ts", import.meta.url));
+
+export const BRANCHES = `import tool Work from "host:work"
+func twice(n: number) {
+    m = n + n
+    m
+}
+func checked(n: number) {
+    if n == 3 { return Work.fail(n) }
+    Work.step(n)
+}
+main func(input: { items: list[number] }) {
+    seen = []
+    total = 0
+    for n in input.items max 10 {
+        total += twice(n)
+        seen = [...seen, { n: n, twice: twice(n) }]
+    }
+    sorted = seen.sort_by((s) => 0 - s.n).map((s) => s.twice)
+    parts = parallel for n in input.items max 10 {
+        a = 0
+        try { a = checked(n) } catch e { a = e.message.length }
+        b = twice(a)
+        b
+    }
+    shown = { total: total, parts: parts, sorted: sorted }
+    shown
+}
+`;
+
+export const FAILS = `import tool Work from "host:work"
+func last(n: number) {
+    x = Work.step(n)
+    y = { a: [x, n], b: "text" }
+    y.a[7]
+}
+main func(input: { n: number }) {
+    before = 1
+    last(input.n)
+}
+`;
+
+export const ASKS = `import tool Mail from "host:mail" { send: ask }
+agent Sender {
+    remit { may Mail.send  never Mail.purge }
+    func go(to) {
+        text = "to " + to
+        Mail.send(to, text)
+    }
+}
+main agent Main {
+    main func(input: { to: string }) {
+        first = Mail.read()
+        done = none
+        delegate Mail.read to Sender {
+            done = Sender.go(input.to)
+        }
+        [first, done]
+    }
+}
+`;
+
+export const REFUSED = `import tool Mail from "host:mail"
+agent Sender {
+    remit { may Mail.send in to: "*@a.com" }
+    func go(to) {
+        text = "hello"
+        Mail.send({ to: to, text: text })
+    }
+}
+main agent Main {
+    main func(input: { to: string }) {
+        found = none
+        try { Sender.go(input.to) } catch e { found = e.kind }
+        found
+    }
+}
+`;
+
+const WORK = {
+    step: (n: number) => n + 1,
+    fail: (n: number) => {
+        throw new Error(`no ${n}`);
+    },
+};
+export const TOOLS = { Work: WORK, Mail: { read: () => "a letter", send: () => "sent", purge: () => "gone" } };
+
+export interface Recorded {
+    readonly store: LedgerStore;
+    readonly id: string;
+}
+
+/** Runs a program to where it gets by itself. */
+export async function recorded(
+    source: string,
+    input: Json,
+    options: Omit<LoadOptions, "ledger"> = {},
+    store: LedgerStore = memoryStore(),
+): Promise<Recorded> {
+    const program = await load({ source, file: "main.remit" }, { tools: TOOLS, ledger: store, cache: false, ...options });
+    const handle = program.run(input);
+    await handle.result;
+    return { store, id: handle.id };
+}
+
+/** A run whose process was killed while a tool worked. */
+export function killed(): Recorded & { close(): void } {
+    const folder = mkdtempSync(join(tmpdir(), "remit-debug-"));
+    const child = spawnSync(process.execPath, [KILLED, folder], { env: { ...process.env, NODE_OPTIONS: "" }, encoding: "utf8" });
+    if (child.signal !== "SIGKILL") throw new Error(`not killed: ${child.stderr}`);
+    const store = openSqlite(join(folder, "ledger.db"), { config: join(folder, "config") });
+    const [run] = store.runs();
+    return {
+        store,
+        id: run?.id ?? "",
+        close: () => {
+            store.close();
+            rmSync(folder, { recursive: true, force: true });
+        },
+    };
+}
+
+/** Everything that a store holds of a run. */
+export function contents(store: LedgerStore, id: string): string {
+    return JSON.stringify([store.run(id), [...store.events(id)], [...store.outcomes(id)], store.pending(id), store.state(id)]);
+}
