@@ -4,7 +4,7 @@ import { checkFile, load } from "@remit/host";
 import { type AuthorityRow, applyFixes, authorityOf, type Diagnostic, type Fix, type Source, showAuthority, source } from "@remit/language";
 import { showDiagnostics } from "../diagnostics.ts";
 import { eachFile } from "../files.ts";
-import { EXIT, paint, plain, print, printJson, say } from "../io.ts";
+import { counted, EXIT, paint, plain, print, printJson, say } from "../io.ts";
 
 export default async function check(args: string[], options: Record<string, unknown>): Promise<number> {
     const found = new Map<string, Diagnostic>();
