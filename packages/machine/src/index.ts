@@ -18,6 +18,8 @@ export { variantSites } from "./compile/variants.ts";
 export { type Advance, Machine, type Result } from "./run/machine.ts";
 export type { Account, AuthorityView, FrameView, GrantView, Inspection, Looked, Place, ScopeView, ThreadView } from "./run/inspect.ts";
 export { MAX_PAGE, type RightView, type ValueType, type ValueView } from "./run/look.ts";
+export type { Policy } from "./authority/authority.ts";
+export { matches, placeOf as urlPlaceOf } from "./authority/match.ts";
 export type { FileContent, Limits, StartOptions } from "./run/options.ts";
 export * from "./ledger/cost.ts";
 export * from "./ledger/diff.ts";
@@ -25,3 +27,16 @@ export * from "./ledger/explain.ts";
 export * from "./ledger/journal.ts";
 export * from "./ledger/otel.ts";
 export { type Paint, type TraceOptions, traceText } from "./ledger/trace.ts";
+export {
+    type Evidence,
+    type Finding as AuditFinding,
+    fingerprint,
+    merged,
+    type Resolver,
+    resolved,
+    SEVERITIES,
+    type Severity,
+    severityRank,
+} from "./audit/finding.ts";
+export * from "./audit/invariant.ts";
+export * from "./audit/rules.ts";

@@ -130,8 +130,10 @@ function detail(
     return {
         principal,
         capability: target.method === null ? target.name : `${target.name}.${target.method}`,
+        kind: target.c.kind,
         tool: target.name,
         uri: target.uri,
+        file: m.compiled.fileName(target.c.file),
         method: target.method,
         args: [...args],
         origins: originsByName(m, args, given),
@@ -146,7 +148,7 @@ function detail(
 }
 
 /** Origins of each argument, by its name where the call has one object, else by place. */
-function originsByName(m: Machine, args: readonly Json[], given: Given): Json {
+export function originsByName(m: Machine, args: readonly Json[], given: Given): Json {
     const [first] = args;
     const named = args.length === 1 && first !== null && typeof first === "object" && !Array.isArray(first);
     const names = named ? Object.keys(first as object) : args.map((_, i) => String(i + 1));
@@ -318,8 +320,8 @@ export function gatekeeper(m: Machine, fiber: Fiber, frame: Frame, label: string
     const look = (offer: Offer, args: Json, origins: readonly string[]) => {
         const named =
             /^mcp:/i.test(offer.uri) && offer.method === "call" && args !== null && typeof args === "object" && !Array.isArray(args);
-        const method = named && typeof args.name === "string" ? args.name : offer.method;
-        const inner = named && args.arguments !== undefined ? args.arguments : args;
+        const method = named && typeof args.tool === "string" ? args.tool : offer.method;
+        const inner = named && typeof args.tool === "string" ? (args.args ?? {}) : args;
         const given = jsonGiven([inner], m.run.labels.of(origins));
         const to = target(offer, method);
         return { to, given, decision: decideFor(m, fiber, frame.principal, to, given, "model", offer.readOnly) };

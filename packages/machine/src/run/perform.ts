@@ -16,9 +16,11 @@ import { join, rawOf } from "../value/operators.ts";
 import { type Capability, Labelled, List, type Value } from "../value/value.ts";
 import { answerEntry } from "./entry.ts";
 import type { Fiber, Frame, Pending } from "./fiber.ts";
-import { answered, gate, readersOfResult, type Within } from "./gate.ts";
+import { valuesGiven } from "../authority/given.ts";
+import { answered, gate, originsByName, readersOfResult, type Within } from "./gate.ts";
 import { generateOutcome } from "./generate.ts";
 import type { Machine } from "./machine.ts";
+import { accountAt, overdrawn, timeUp } from "./spending.ts";
 
 /** Hands out an effect, or throws the failure of the budget that stands against it. */
 export function raise(
@@ -33,14 +35,12 @@ export function raise(
     slot = 0,
     deadline?: number,
 ): void {
-    const against = m.budgets.reserve(kind, path);
-    if (against !== null) {
-        m.emit("budget", path, null, site, [], { meter: against.meter, limit: against.limit, used: against.used, spender: path });
-        against.fail.site = site;
-        throw against.fail;
-    }
+    const frame = fiber.frames[fiber.frames.length - 1];
+    const account = frame === undefined ? 0 : accountAt(frame);
+    const held = m.accounts.reserve(kind, request, account, m.spender(path));
+    if (!Array.isArray(held)) throw overdrawn(m, held, path, site);
     const effect: Effect = { path, kind, principal: m.run.acting, site, request, labels, ...(deadline === undefined ? {} : { deadline }) };
-    m.ask({ effect, fiber, slot, origin });
+    m.ask({ effect, fiber, slot, origin, account, held });
 }
 
 function argsToJson(m: Machine, args: readonly Value[], site: Site | null): { json: Json[]; labels: readonly string[] } {
@@ -76,10 +76,10 @@ export function askTool(
     c: Capability | null = null,
 ): void {
     const { form } = tool;
+    m.tracer?.use(path, args ?? []);
     const within = gated(m, fiber, frame, tool, method, args ?? [], path, site, c);
     if (within === null) return;
     const out = argsToJson(m, args ?? [], site);
-    m.tracer?.use(path, args ?? []);
     const given: { args?: Json[] } = args === null ? {} : { args: out.json };
     const request: ToolRequest = {
         op: "call",
@@ -98,6 +98,8 @@ export function askTool(
         scheme: schemeOf(form.uri),
         uri: form.uri,
         ...(args === null ? {} : { args: out.json }),
+        // Which argument carries what: said only where any does.
+        ...(args === null || out.labels.length === 0 ? {} : { origins: originsByName(m, out.json, valuesGiven(args, m.run.labels)) }),
     } as Json);
     frame.native = { kind: "effect", path };
 }
@@ -162,21 +164,17 @@ function withReaders(m: Machine, effect: Effect, outcome: Outcome): Outcome {
 /** Applies one outcome: the fiber that waited for it goes on, or fails. */
 export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void {
     const { fiber, effect } = pending;
+    if (pending.timer !== undefined) {
+        timeUp(m, pending);
+        return;
+    }
     m.enter(fiber);
-    if (fiber.frames.length > 0) m.actAs(fiber, fiber.top.principal);
+    if (fiber.frames.length > 0) m.stand(fiber, fiber.top);
     const outcome = withReaders(m, effect, told);
-    const over = m.budgets.settle(outcome.usage, effect.path);
+    const turned = outcome.ok && effect.kind === "model" && (effect.request as { op?: Json } | null)?.op === "turn";
+    const over = m.accounts.settle(outcome.usage, pending.account, pending.held, m.spender(effect.path), turned);
     try {
-        if (over !== null) {
-            m.emit("budget", effect.path, null, effect.site, [], {
-                meter: over.meter,
-                limit: over.limit,
-                used: over.used,
-                spender: effect.path,
-            });
-            over.fail.site = effect.site;
-            throw over.fail;
-        }
+        if (over !== null) throw overdrawn(m, over, effect.path, effect.site);
         if (effect.kind === "input" && m.entry !== null && fiber.frames.length === 0) {
             answerEntry(m, outcome);
             return;

@@ -1,0 +1,232 @@
+/**
+ * Deterministic auditors: rules over the events of a run and what its program gives. No model is needed and none can take a finding away.
+ *
+ * Boundary: pure; events and a program form in, findings out.
+ *
+ * Rules: `taint-to-target` (what an untrusted source said chooses where a call goes), `boundary-breach` (somebody tried what it may not),
+ * `flow-refused`, `flow-approved` (a person let a forbidden flow through), `endorsed`, `broad-grant`, `unused-grant`, `invariant`.
+ */
+import type { GrantForm, Json, Program, RemitForm, Site } from "@remit/language";
+import type { LedgerEvent } from "../ledger/events.ts";
+import type { Evidence, Finding, Severity } from "./finding.ts";
+import { breaks, type Call, type Invariant } from "./invariant.ts";
+
+export interface RuleRow {
+    readonly id: string;
+    readonly severity: Severity;
+    readonly summary: string;
+}
+
+export const RULES: readonly RuleRow[] = [
+    { id: "taint-to-target", severity: "medium", summary: "What an untrusted source said chooses where a call goes." },
+    { id: "boundary-breach", severity: "high", summary: "Somebody used, or tried to use, what it may not." },
+    { id: "flow-refused", severity: "high", summary: "A value was stopped on its way to where a clause does not let it go." },
+    { id: "flow-approved", severity: "low", summary: "A person let a value through that a clause forbids." },
+    { id: "endorsed", severity: "note", summary: "A value was called trusted, or its readers were widened." },
+    { id: "broad-grant", severity: "low", summary: "A remit gives every method, and only some were used." },
+    { id: "unused-grant", severity: "note", summary: "A remit gives what was not used in this run." },
+    { id: "invariant", severity: "high", summary: "A declared invariant does not hold." },
+];
+
+export interface AuditOptions {
+    readonly invariants?: readonly Invariant[];
+    /** Origins that count as trusted besides `user` and what was endorsed. */
+    readonly trusted?: readonly string[];
+}
+
+/** Arguments that say where a call goes, by their usual names. */
+const TARGETS: ReadonlySet<string> = new Set(
+    "to cc bcc recipient recipients email address url uri href path file account iban payee beneficiary channel user username phone host command".split(
+        " ",
+    ),
+);
+
+/** Methods that only read: nothing goes anywhere by them but the address itself. */
+const READS = /^(?:read|list|get|find|search|query|fetch|run|head|options|describe)/i;
+
+type Data = { readonly [key: string]: Json };
+
+export function auditEvents(events: Iterable<LedgerEvent>, program: Program, options: AuditOptions = {}): Finding[] {
+    const found: Finding[] = [];
+    const used = new Map<string, Set<string>>();
+    const flows = new Map<string, LedgerEvent>();
+    const trusted = new Set([...(options.trusted ?? []), ...trustedOrigins(program)]);
+    const untrusted = (origins: readonly string[]): string[] =>
+        origins.filter((o) => o !== "user" && !o.startsWith("endorsed:") && !o.startsWith("only:") && !trusted.has(o));
+    const add = (rule: string, event: LedgerEvent, message: string, more: Partial<Finding> = {}): void => {
+        const row = RULES.find((r) => r.id === rule) as RuleRow;
+        found.push({
+            rule,
+            severity: row.severity,
+            message,
+            site: event.site,
+            path: event.path,
+            principal: shownPrincipal(event.principal),
+            evidence: [evidenceOf(event)],
+            confidence: 1,
+            by: "remit",
+            ...more,
+        });
+    };
+    for (const event of events) {
+        const data = (event.data ?? {}) as Data;
+        const principal = shownPrincipal(event.principal);
+        switch (event.kind) {
+            case "tool.started":
+            case "memory.started": {
+                const name = String(data["tool"] ?? data["memory"] ?? "");
+                const method =
+                    typeof data["method"] === "string" ? data["method"] : typeof data["operation"] === "string" ? data["operation"] : null;
+                const args = Array.isArray(data["args"]) ? data["args"] : data["args"] === undefined ? [] : [data["args"]];
+                const call: Call = { principal, tool: name, uri: String(data["uri"] ?? ""), method, args };
+                const key = `${event.principal} ${name}`;
+                used.set(key, (used.get(key) ?? new Set()).add(method ?? ""));
+                for (const rule of options.invariants ?? [])
+                    if (breaks(call, rule))
+                        add("invariant", event, `${rule.text}: ${principal} called ${name}${method === null ? "" : `.${method}`}`);
+                const origins = untrusted(event.labels);
+                const target = targetOf(args);
+                if (event.kind === "tool.started" && origins.length > 0 && target !== null && method !== null && !READS.test(method)) {
+                    const certain = tainted(data, target, untrusted);
+                    if (certain !== null)
+                        add("taint-to-target", event, `${name}.${method} goes where ${certain.join(", ")} says (argument ${target})`, {
+                            detail: { argument: target, origins: certain },
+                        });
+                }
+                break;
+            }
+            case "policy.denied": {
+                const what = String(data["capability"] ?? data["why"] ?? "something");
+                if (data["why"] === "flow") {
+                    const flow = (data["flow"] ?? {}) as Data;
+                    add("flow-refused", event, `${what}: argument ${String(flow["arg"])} carries ${list(flow["origins"])}`, {
+                        detail: flow,
+                    });
+                } else add("boundary-breach", event, `${principal} tried ${what}, which it may not (${String(data["why"])})`);
+                break;
+            }
+            case "ask.requested": {
+                const detail = ((data["detail"] ?? {}) as Data)["flow"];
+                if (detail !== undefined) flows.set(event.path, event);
+                break;
+            }
+            case "ask.decided": {
+                const asked = flows.get(event.path);
+                if (asked === undefined || (data["decision"] !== "once" && data["decision"] !== "session")) break;
+                const detail = ((asked.data as Data)["detail"] ?? {}) as Data;
+                const flow = (detail["flow"] ?? {}) as Data;
+                add(
+                    "flow-approved",
+                    event,
+                    `${String(detail["capability"])}: argument ${String(flow["arg"])} carries ${list(flow["origins"])}, and somebody said yes`,
+                    {
+                        evidence: [evidenceOf(asked), evidenceOf(event)],
+                        principal: shownPrincipal(asked.principal),
+                    },
+                );
+                break;
+            }
+            case "policy.endorsed":
+                add("endorsed", event, `${principal} endorsed what carries ${list(data["before"])}, because: ${String(data["because"])}`);
+                break;
+            default:
+                break;
+        }
+    }
+    found.push(...grants(program, used));
+    return found;
+}
+
+/** Grants of remits against what was used. */
+function grants(program: Program, used: ReadonlyMap<string, ReadonlySet<string>>): Finding[] {
+    const found: Finding[] = [];
+    for (const file of program.files)
+        for (const agent of file.agents) {
+            const remit = remitOf(agent.remit, file.remits ?? []);
+            if (remit === null) continue;
+            const id = `agent:${file.file}#${agent.name}`;
+            for (const grant of remit.grants.filter((g) => g.gate !== "never" && g.all !== true))
+                for (const ref of grant.refs) {
+                    const methods = used.get(`${id} ${ref.name}`) ?? new Set<string>();
+                    const site = siteOf(file.file, ref.at ?? grant.at);
+                    if (site === null) continue;
+                    const what = `${ref.name}${ref.method === undefined ? "" : `.${ref.method}`}`;
+                    const base = {
+                        site,
+                        path: null,
+                        principal: agent.name,
+                        evidence: [{ kind: "site", site }] as Evidence[],
+                        confidence: 1,
+                        by: "remit",
+                    };
+                    const isTool = file.imports.some((i) => i.name === ref.name && (i.what === "tool" || i.what === "memory"));
+                    if (!isTool) continue;
+                    if (ref.method === undefined ? methods.size === 0 : !methods.has(ref.method))
+                        found.push({
+                            ...base,
+                            rule: "unused-grant",
+                            severity: "note",
+                            message: `${agent.name} has ${what} and did not use it`,
+                        });
+                    else if (ref.method === undefined)
+                        found.push({
+                            ...base,
+                            rule: "broad-grant",
+                            severity: "low",
+                            message: `${agent.name} has all of ${what} and used ${[...methods].sort().join(", ")}`,
+                        });
+                }
+        }
+    return found;
+}
+
+function remitOf(use: RemitForm | undefined, named: readonly RemitForm[]): { readonly grants: readonly GrantForm[] } | null {
+    if (use === undefined) return null;
+    return use.use === undefined ? use : (named.find((r) => r.name === use.use) ?? null);
+}
+
+/** Origins of imports that are marked trusted wherever they are imported. */
+function trustedOrigins(program: Program): string[] {
+    const yes = new Set<string>();
+    const no = new Set<string>();
+    for (const file of program.files)
+        for (const i of file.imports) {
+            const prefix = i.what === "llm" ? "model" : i.what;
+            const marked = i.clauses?.some((c) => c.kind === "trusted") === true;
+            (marked ? yes : no).add(`${prefix}:${i.what === "file" ? i.uri.replace(/^\.\//, "") : i.name}`);
+        }
+    return [...yes].filter((origin) => !no.has(origin));
+}
+
+/** The argument that says where a call goes. */
+function targetOf(args: readonly Json[]): string | null {
+    const [first] = args;
+    if (first === null || first === undefined || typeof first !== "object" || Array.isArray(first)) return null;
+    return Object.keys(first).find((key) => TARGETS.has(key.toLowerCase())) ?? null;
+}
+
+/** Untrusted origins of that argument by name, where the event has them; null where it is not tainted for certain. */
+function tainted(data: Data, target: string, untrusted: (origins: readonly string[]) => string[]): string[] | null {
+    const byName = data["origins"];
+    if (byName === null || byName === undefined || typeof byName !== "object" || Array.isArray(byName)) return null;
+    const own = Object.hasOwn(byName, target) ? byName[target] : undefined;
+    if (!Array.isArray(own)) return null;
+    const bad = untrusted(own.filter((o): o is string => typeof o === "string"));
+    return bad.length === 0 ? null : bad;
+}
+
+function shownPrincipal(id: string): string {
+    return id.startsWith("agent:") ? id.slice(id.lastIndexOf("#") + 1) : id;
+}
+
+function evidenceOf(event: LedgerEvent): Evidence {
+    return { kind: "event", run: event.run, seq: event.seq, hash: event.hash };
+}
+
+function siteOf(file: string, at: readonly [number, number, number, number] | undefined): Site | null {
+    return at === undefined ? null : { file, line: at[0], column: at[1], endLine: at[2], endColumn: at[3] };
+}
+
+function list(value: Json | undefined): string {
+    return Array.isArray(value) ? value.map(String).join(", ") : "what it may not";
+}
