@@ -14,11 +14,7 @@ const TABLE = `CREATE TABLE IF NOT EXISTS asks (
 CREATE INDEX IF NOT EXISTS asks_run ON asks (run, path);`;
 
 /** `transaction`: one write transaction of the ledger, its errors told in the ledger's words; `read`: the same for reading. */
-export function sqliteAskRows(
-    db: DatabaseSync,
-    transaction: <T>(work: () => T) => T,
-    read: <T>(work: () => T) => T,
-): AskRows {
+export function sqliteAskRows(db: DatabaseSync, transaction: <T>(work: () => T) => T, read: <T>(work: () => T) => T): AskRows {
     const cache = new Map<string, StatementSync>();
     const query = (sql: string): StatementSync => {
         let made = cache.get(sql);

@@ -38,10 +38,13 @@ export function childOf(
         tell(began, { request: scrub(effect.request) });
         let outcome: Outcome;
         try {
-            const answer = await host.perform(effect, io);
+            const answer = await host.perform(effect, { ...io, parent: parent.path });
             outcome =
                 "later" in answer
-                    ? { ok: false, failure: { kind: "denied", message: "nobody was there to answer", site: effect.site } }
+                    ? {
+                          ok: false,
+                          failure: { kind: "denied", message: "nobody was there to answer", site: effect.site, detail: { later: true } },
+                      }
                     : (scrub(answer as unknown as Json) as unknown as Outcome);
         } catch (error) {
             outcome = { ok: false, failure: failureOf(error, "tool") };

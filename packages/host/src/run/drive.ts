@@ -176,8 +176,11 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
     function taken(): Answered[] {
         const out: Answered[] = [];
         for (const { path, outcome, effect } of perform.take()) {
-            if (outcome === null) later.set(path, effect);
-            else out.push({ path, outcome });
+            if (outcome === null) {
+                later.set(path, effect);
+                // It was not performed: whoever resumes the run begins it.
+                if (!isPersonal(effect)) commit({ fresh: [{ effect, begun: false }] });
+            } else out.push({ path, outcome });
         }
         return out;
     }

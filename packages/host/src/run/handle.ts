@@ -152,5 +152,7 @@ function resultOf<T>(store: LedgerStore, id: string, end: DriveEnd): RunResult<T
 /** How a person answers, in the words of the command line. */
 export function waitingHint(run: string, waiting: readonly Effect[]): string {
     const path = waiting[0]?.path ?? "PATH";
+    if (waiting.some((effect) => effect.kind === "ask"))
+        return `remit asks ${run} shows the question, remit answer ${run} ASK once (session, deny, abort) answers it, remit resume ${run} goes on`;
     return `remit resume ${run} --answer '${path}=…' (done:JSON where it happened, again where it did not, give-up to let the program fail)`;
 }

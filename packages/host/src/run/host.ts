@@ -14,6 +14,8 @@ export interface PerformIO {
     emit(part: Json): void;
     /** A request that arose while this effect runs; decided by the machine. */
     child(effect: Effect): Promise<Outcome>;
+    /** For a request that arose while another effect runs: the path of that one. */
+    readonly parent?: string;
 }
 
 /** Nobody can answer now, somebody may later: the run goes on as far as it can without this effect, then stops as waiting. */

@@ -83,6 +83,7 @@ export function startOptions(run: string, program: Program, hash: string, kept: 
         slice,
         ...(kept.concurrency === undefined ? {} : { concurrency: kept.concurrency }),
         ...(kept.variants === undefined ? {} : { variants: kept.variants }),
+        ...(kept.policy === undefined ? {} : { policy: kept.policy }),
         ...(kept.interactive === undefined ? {} : { interactive: kept.interactive }),
     };
 }

@@ -6,6 +6,7 @@
 import { join } from "node:path";
 import type { Program } from "@remit/language";
 import type { LedgerEvent, SealedPart } from "@remit/machine";
+import type { Ask } from "../ledger/asks.ts";
 import { exportRun } from "../ledger/export.ts";
 import { type FollowOptions, follow } from "../ledger/follow.ts";
 import { openStore } from "../ledger/open.ts";
@@ -18,12 +19,14 @@ import { type Replayed, replayRun } from "./replay.ts";
 import { continueRun } from "./resume.ts";
 import type { HostOptions, RunOptions } from "./setup.ts";
 import { settingOf } from "./setting.ts";
-import { withPeople, worldOf } from "./world.ts";
+import { askingOf, thisUser, withPeople, worldOf } from "./world.ts";
 
 export interface ResumeRunOptions extends Omit<HostOptions, "ledger" | "model" | "workspace" | "mode">, Pick<RunOptions, "signal" | "on"> {
     /** In place of what the run was started with. */
     readonly model?: string;
     readonly workspace?: string;
+    /** Questions that nobody answers now wait, whatever was said when the run began. */
+    readonly park?: boolean;
 }
 
 export interface Ledger {
@@ -44,6 +47,13 @@ export interface Ledger {
      * nobody knows gives a handle whose result is `waiting`.
      */
     resume<T>(id: string, options?: ResumeRunOptions): Promise<RunHandle<T>>;
+    /** Questions of a run, or of all, oldest first. */
+    asks(run?: string): Ask[];
+    /**
+     * Answers a question by its id, a beginning of it, or its path; `resume` goes on with the run. `by`: who answers, default the user of this
+     * process. Throws `AskError`; then nothing was changed.
+     */
+    answer(run: string, ask: string, decision: string, by?: string): Ask;
     /** Performs no effect. */
     replay(id: string): Replayed;
     close(): void;
@@ -65,6 +75,8 @@ export async function openLedger(
         export: (id, without = []) => exportRun(store, id, { without }),
         program: (id) => store.program(store.run(id).program),
         replay: (id) => replayRun(store, id, (info) => machineOf(info, store.program(info.program), null)),
+        asks: (id) => store.asks.list(id === undefined ? undefined : store.run(id).id),
+        answer: (id, ask, decision, by = thisUser()) => store.asks.decide(store.asks.find(store.run(id).id, ask).id, decision, by),
         resume: (id, how = {}) => resumeRun(store, id, how),
         close: () => store.close(),
     };
@@ -87,7 +99,8 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
             ...(model === undefined ? {} : { model }),
         },
     );
-    const host = withPeople(world, on);
+    const asking = askingOf(info.id, store, { ...kept.asks, ...(options.park === undefined ? {} : { park: options.park }) });
+    const host = withPeople(world, on, asking, true);
     const over = (): void => {
         // The run is over: what a tool says about being closed is nobody's business any more.
         host.close?.().catch(() => undefined);

@@ -5,8 +5,9 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Json } from "@remit/language";
-import type { FileContent, Limits } from "@remit/machine";
+import type { FileContent, Limits, Policy } from "@remit/machine";
 import type { Mode } from "./rehearse.ts";
+import type { AskOptions } from "./setup.ts";
 
 /** The program's entry by name; absent parts are the program's own. */
 export interface Entry {
@@ -33,6 +34,10 @@ export interface KeptOptions {
     readonly concurrency?: number;
     /** Missing fields of the input are asked for. */
     readonly interactive?: boolean;
+    /** What becomes of questions; `owner` is whoever began the run. */
+    readonly asks?: AskOptions;
+    /** What the project adds to what the program says about authority. */
+    readonly policy?: Policy;
     /** Contents of file imports as they were when the run began, by `FILE INDEX/NAME`. */
     readonly imports: { readonly [place: string]: FileContent };
 }

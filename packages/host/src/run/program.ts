@@ -20,7 +20,7 @@ import type { HostOptions, RunOptions } from "./setup.ts";
 import { type Setting, limitsOf, settingOf } from "./setting.ts";
 import type { Unperformed } from "./rehearse.ts";
 import { sharedHost } from "./shared.ts";
-import { withPeople, worldOf } from "./world.ts";
+import { askingOf, thisUser, withPeople, worldOf } from "./world.ts";
 
 export interface LoadOptions extends HostOptions, RunOptions {
     /** Folder of the program's tree. Default: found upward from the file. */
@@ -97,6 +97,7 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
             ...(of.variants === undefined ? {} : { variants: of.variants }),
             ...(of.concurrency === undefined ? {} : { concurrency: of.concurrency }),
             ...(of.interactive === undefined ? {} : { interactive: of.interactive }),
+            asks: { ...of.asks, owner: of.asks?.owner ?? thisUser() },
         };
         const id = newRunId();
         const machine = startMachine(compiled, startOptions(id, loaded.program, loaded.hash, kept, SLICE));
@@ -113,7 +114,7 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
         return execute<O>(machine, {
             store: own,
             writer,
-            host: withPeople(world, on),
+            host: withPeople(world, on, askingOf(id, own, kept.asks)),
             scrub: world.scrub,
             hold: world.hold,
             over: release,

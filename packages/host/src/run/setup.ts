@@ -5,6 +5,7 @@
  */
 import type { Json } from "@remit/language";
 import type { AskRequest, Effect, InputRequest, LedgerEvent, Limits } from "@remit/machine";
+import type { Ask } from "../ledger/asks.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import type { HostTool } from "../tool/functions.ts";
 import type { Performers } from "./host.ts";
@@ -14,10 +15,13 @@ import type { AskUnknown } from "./resume.ts";
 
 /** What tells a person, and hears from one. Each may answer null: nobody can answer now, the run may stop as waiting. */
 export interface Handlers {
-    /** A question of the program or of its policy: one of `options`. Without a handler the answer is no. */
+    /**
+     * A question about a call: one of `options`. Without a handler the answer is no, or later (`asks.park`). `ask` is its record, which another
+     * process may answer too; then the signal is aborted.
+     */
     readonly ask?: (
         request: AskRequest,
-        about: { readonly effect: Effect; readonly signal: AbortSignal },
+        about: { readonly effect: Effect; readonly ask: Ask; readonly signal: AbortSignal },
     ) => Promise<string | null> | string | null;
     /** A missing field of the input, or `input.NAME`. */
     readonly input?: (
@@ -43,6 +47,18 @@ export interface RunOptions {
     readonly concurrency?: number;
     /** Missing fields of the input are asked for. */
     readonly interactive?: boolean;
+    /** What becomes of questions about calls. */
+    readonly asks?: AskOptions;
+}
+
+/** Kept with the run. */
+export interface AskOptions {
+    /** A question that nobody answers now waits in the ledger; the run ends as `waiting` and can be resumed. Otherwise it is a no. */
+    readonly park?: boolean;
+    /** How long a question can be answered, milliseconds. Default: 24 hours; after that it is a no. */
+    readonly expires?: number;
+    /** Who answers. Default: the user of this process, `os:UID`. */
+    readonly owner?: string;
 }
 
 export interface HostOptions {

@@ -5,8 +5,10 @@
  *
  * X3: whatever comes from outside passes the scrubber, which knows every secret of the environment and every one that was read since.
  */
+import { userInfo } from "node:os";
 import type { Json, Program } from "@remit/language";
 import type { Effect } from "@remit/machine";
+import type { LedgerStore } from "../ledger/store.ts";
 import type { Answering, Models } from "../model/models.ts";
 import type { Memories } from "../memory/memory.ts";
 import { createScrubber } from "../secret/scrub.ts";
@@ -14,10 +16,11 @@ import { environmentSecrets } from "../secret/names.ts";
 import type { Tools } from "../tool/tools.ts";
 import { basics } from "./basics.ts";
 import { type Host, type Performers, hostOf } from "./host.ts";
+import { type Asking, approving, type Named } from "./approving.ts";
 import { people } from "./people.ts";
 import { type Unperformed, rehearsal } from "./rehearse.ts";
 import type { Setting } from "./setting.ts";
-import type { Handlers, HostOptions } from "./setup.ts";
+import type { AskOptions, Handlers, HostOptions } from "./setup.ts";
 
 /** What several runs of one program share. */
 export interface World {
@@ -32,6 +35,8 @@ export interface World {
     answering(): readonly Answering[];
     /** Calls that a dry run answered without performing them. */
     unperformed(): readonly Unperformed[];
+    /** What a tool says of a method now; null where it is not there, cannot be reached, or is not to be reached. */
+    describe(about: Named, signal: AbortSignal): Promise<Json>;
 }
 
 /** `root`: absolute folder of the program's tree, empty where there is none. */
@@ -97,16 +102,53 @@ export function worldOf(
         hold: scrubber.hold,
         answering: () => answering(),
         unperformed: () => rehearsed?.unperformed() ?? [],
+        describe: async ({ tool, uri, file, method }, signal) => {
+            if (mode !== undefined || options.performers?.tool !== undefined) return null;
+            const made = await tools.get();
+            const { ToolFail } = await import("../tool/tool.ts");
+            try {
+                const { methods } = await made.describe({ name: tool, uri, file }, signal);
+                return (methods.find((one) => one.name === method) as Json | undefined) ?? null;
+            } catch (error) {
+                if (error instanceof ToolFail) return null;
+                throw error;
+            }
+        },
     };
 }
 
-/** The host of one run: the shared world, and the people this run may ask. */
-export function withPeople(world: World, on: Handlers): Host {
-    const asked = hostOf({ ...people(on), ...world.own });
+/** The host of one run: the shared world, and the people this run may ask. `resumed`: what was allowed before is taken up. */
+export function withPeople(world: World, on: Handlers, asking: Omit<Asking, "describe" | "scrub">, resumed = false): Host {
+    const approvals = approving(on, { ...asking, scrub: world.scrub, describe: world.describe });
+    if (resumed) approvals.restore();
+    const asked = hostOf({ ...people(on), ask: approvals.ask, ...world.own });
+    const perform: Host["perform"] = (effect, io) => world.host.perform(effect, io);
     return {
         ...world.host,
-        perform: (effect: Effect, io) => (effect.kind === "ask" || effect.kind === "input" ? asked : world.host).perform(effect, io),
+        perform: (effect: Effect, io) => {
+            if (effect.kind === "tool") return approvals.call(effect, io, perform);
+            return (effect.kind === "ask" || effect.kind === "input" ? asked : world.host).perform(effect, io);
+        },
     };
+}
+
+/** Longest time a question can be answered where nothing is said, milliseconds. */
+const EXPIRES_MS = 24 * 3_600_000;
+
+export function askingOf(run: string, store: LedgerStore, kept: AskOptions | undefined): Omit<Asking, "describe" | "scrub"> {
+    return {
+        run,
+        asks: store.asks,
+        owner: kept?.owner ?? thisUser(),
+        expires: kept?.expires ?? EXPIRES_MS,
+        park: kept?.park ?? false,
+        shared: store.durable,
+    };
+}
+
+/** The user of this process, as the operating system knows them. */
+export function thisUser(): string {
+    return `os:${process.getuid?.() ?? userInfo().username}`;
 }
 
 interface Lazy<T> {

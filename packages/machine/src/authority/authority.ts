@@ -17,7 +17,7 @@ export interface Policy {
     /** Clauses by URI of the import, or by its name in the program. */
     readonly clauses?: { readonly [place: string]: readonly ClauseForm[] };
     /** Remits that bind agents besides their own, by name. */
-    readonly remits?: { readonly [agent: string]: RemitForm };
+    readonly remits?: { readonly [agent: string]: RemitForm | readonly RemitForm[] };
     /** Control flow carries labels everywhere. */
     readonly strict?: boolean;
 }
@@ -78,7 +78,8 @@ export class Authority {
                     remits.push(compileRemit(program, i.remit.use === undefined ? file : index, agent.name, i.remit));
         });
         if (policy.remits !== undefined && Object.hasOwn(policy.remits, agent.name))
-            remits.push(compileRemit(program, file, agent.name, policy.remits[agent.name] as RemitForm));
+            for (const added of [policy.remits[agent.name] as RemitForm | readonly RemitForm[]].flat())
+                remits.push({ ...compileRemit(program, file, agent.name, added), project: true });
         return remits;
     }
 

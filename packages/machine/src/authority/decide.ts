@@ -124,7 +124,8 @@ export function decide(use: Use, on: Standing): Decision {
 
 function ownVerdict(remits: readonly Remit[], use: Use, method: string | null, hits: Permit[]): Verdict | null {
     if (remits.length === 0) return null;
-    let verdict: Verdict | null = "may";
+    // A project's remit alone leaves open what depends on who chose the call: it gives nothing (A2).
+    let verdict: Verdict | null = remits.every((remit) => remit.project === true) ? "open" : "may";
     for (const remit of remits) {
         const found = rowVerdict([...(remit.rows.get(use.key) ?? []), ...remit.all], use, method, hits);
         if (found === "never") return "never";

@@ -71,7 +71,7 @@ function placeOf(name: string): number | null {
     return /^[1-9][0-9]*$/.test(name) ? Number(name) - 1 : null;
 }
 
-/** `server.call({name, arguments})` of an MCP tool, as the method and arguments that it is (A4). */
+/** `server.call({tool, args})` of an MCP tool, as the method and arguments that it is (A4). */
 export function aliasOf(
     uri: string,
     method: string,
@@ -80,8 +80,8 @@ export function aliasOf(
     if (method !== "call" || !/^mcp:/i.test(uri)) return null;
     const object = args.length === 1 ? rawOf(args[0] as Value) : null;
     if (!(object instanceof Obj)) return null;
-    const name = object.get("name");
-    const inner = object.get("arguments");
+    const name = object.get("tool");
+    const inner = object.get("args");
     const text = name === undefined ? null : rawOf(name);
     if (typeof text !== "string") return null;
     const outer = args[0] instanceof Labelled ? args[0].l : 0;

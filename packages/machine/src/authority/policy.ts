@@ -62,6 +62,8 @@ export interface Remit {
     readonly endorse: boolean;
     readonly strict: boolean;
     readonly site: Site | null;
+    /** The project's own: it takes away, and its `may` gives nothing that the program does not give. */
+    readonly project?: true;
 }
 
 const NOTHING: Remit = { rows: new Map(), all: [], spend: null, endorse: false, strict: false, site: null };
@@ -184,6 +186,8 @@ export function clausesOf(program: Compiled, entry: ImportEntry, added: readonly
         const site = program.site(entry.file, clause.at);
         switch (clause.kind) {
             case "gate": {
+                // A gate of the project only closes (A2): its `may` would spare a model's call the question.
+                if (!mine && clause.gate === "may") return;
                 const method = methodName(entry.form.uri, clause.method);
                 const known = gates.get(method);
                 if (known === undefined || rank(clause.gate) > rank(known.gate)) gates.set(method, { gate: clause.gate, site });

@@ -22,6 +22,7 @@ import { Frame } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
 import { DEFAULTS } from "./options.ts";
 import { failFrom, raise } from "./perform.ts";
+import { openAccount, spendOf } from "./spending.ts";
 
 interface Question {
     readonly name: string;
@@ -77,6 +78,7 @@ export function startEntry(m: Machine): void {
         },
         concurrency: m.concurrency,
         principal: m.principal,
+        ...(options.policy === undefined ? {} : { policy: options.policy as unknown as Json }),
     });
     if (fn === undefined) {
         m.finish(
@@ -229,6 +231,13 @@ function begin(m: Machine, entry: Entry): void {
     if (fn.agent !== null) for (const use of agentUses(m.compiled, fn.file, fn.agent)) useEvent(m, null, path, use);
     const agent = fn.agent === null ? undefined : m.compiled.agent(fn.file, fn.agent);
     const principal = agent === undefined ? m.principal : m.authority.principalOf(agent);
-    m.root.frames.push(new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, path, null, null, principal));
+    const spend = agent === undefined || principal === m.principal ? null : spendOf(m, principal);
+    const site = fn.site(fn.form.at);
+    m.run.acting = principal;
+    const account = spend === null ? 0 : openAccount(m, m.root, 0, spend, path, m.authority.nameOf(principal), null, site);
+    m.run.acting = m.principal;
+    m.root.frames.push(
+        new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, path, null, null, principal, 0, account, account !== 0),
+    );
     m.ready.push(m.root);
 }

@@ -147,7 +147,7 @@ describe("what a remit gives", () => {
     });
 
     test("a second import of the same thing is no way around, nor is the generic call of a server", () => {
-        const twice = `import tool Mail2 from "mcp://mail"\n${program("remit { may all  never Mail.send }", 'func go() { Mail2.send({}) }\nfunc sly() { Mail.call({ name: "send", arguments: {} }) }', `[${trying("Fixer.go()")}, ${trying("Fixer.sly()")}]`)}`;
+        const twice = `import tool Mail2 from "mcp://mail"\n${program("remit { may all  never Mail.send }", 'func go() { Mail2.send({}) }\nfunc sly() { Mail.call({ tool: "send", args: {} }) }', `[${trying("Fixer.go()")}, ${trying("Fixer.sly()")}]`)}`;
         const ran = run(twice);
         expect(outcome(ran)).toEqual(["violation.remit", "violation.remit"]);
         expect(calls(ran)).toEqual([]);
@@ -299,7 +299,7 @@ describe("clauses at an import", () => {
         ['Send.go({ to: "x", body: Page.find({}).to })', { did: "Send.go" }],
         ['Send.go({ to: ["a", Page.find({}).to].join(",") })', "violation.flow"],
         ["Send.go({ ...Page.find({}) })", "violation.flow"],
-        ['Send.call({ name: "go", arguments: { to: Page.find({}).to } })', "violation.flow"],
+        ['Send.call({ tool: "go", args: { to: Page.find({}).to } })', "violation.flow"],
         ['Send.go({ to: endorse Page.find({}).to as trusted because "seen" })', { did: "Send.go" }],
         ["Send.go(Page.find({}).to, 1)", "violation.flow"],
     ])("arg to: trusted · %s: %j", (expr, expected) => {
