@@ -14,7 +14,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rm
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { checkFile, load, loadConfig } from "@remit/host";
-import { applyFixes, type Contract, type Json, parse, type Program, source, zeroValue } from "@remit/language";
+import { applyFixes, type Contract, format, type Json, parse, type Program, source, zeroValue } from "@remit/language";
 import { EVENT_KINDS, FAILURE_KINDS } from "@remit/machine";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -80,7 +80,7 @@ function folder(): string {
 
 test("every fence says what it holds", () => {
     const known: Readonly<Record<string, RegExp>> = {
-        remit: /^(fragment( [A-Z_]+)?|old)?$/,
+        remit: /^(fragment( [A-Z_]+)?|old|checked)?$/,
         ts: /^$/,
         json: /^(remit\.json)?$/,
         sh: /^$/,
@@ -98,6 +98,14 @@ describe("programs", () => {
         expect(found.filter((one) => !one.startsWith("note"))).toEqual([]);
         expect(result.failure).toBeUndefined();
         expect(result.ok).toBe(true);
+    });
+
+    test.each(named(of("remit").filter((one) => one.mode === "checked")))("%s is right", async (_, sample) => {
+        const at = join(folder(), "main.remit");
+        writeFileSync(at, sample.text);
+        const { diagnostics } = await checkFile(at);
+        expect(diagnostics.filter((one) => one.severity !== "note").map((one) => `${one.code} ${one.message}`)).toEqual([]);
+        expect(format(parse(source(sample.text, "main.remit")))).toBe(sample.text);
     });
 
     test.each(named(of("remit").filter((one) => one.mode === "fragment")))("%s is part of a function", (_, sample) => {
