@@ -3,13 +3,14 @@
  *
  * L1: `data` follows AgentScript's trace where that has the field.
  */
-import type { BudgetForm, Json, Site } from "@remit/language";
+import type { BudgetForm, Json, Site, SpendForm } from "@remit/language";
 import type { Instruction, NextDetail, UseSpec } from "../compile/instructions.ts";
 import { agentUses } from "../compile/context.ts";
 import { type AgentEntry, type Fn, shownName } from "../compile/program.ts";
 import { Fail } from "../failure.ts";
 import { List, type Value } from "../value/value.ts";
 import { rawOf } from "../value/operators.ts";
+import type { Used } from "./accounts.ts";
 import { pathOf } from "./execute.ts";
 import type { Fiber, Frame } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
@@ -29,10 +30,21 @@ export function agentStarted(
     for (const use of agentUses(m.compiled, fn.file, agent.name)) useEvent(m, path, path, use);
 }
 
-export function agentEnded(m: Machine, fiber: Fiber, frame: Frame, end: Value | Fail): void {
+/** `spent`: what its own account may and did use. */
+export function agentEnded(
+    m: Machine,
+    fiber: Fiber,
+    frame: Frame,
+    end: Value | Fail,
+    spent: { readonly limits: SpendForm; readonly used: Readonly<Used> } | null,
+): void {
     const agent = frame.agent as AgentEntry;
     const caller = fiber.frames[fiber.frames.indexOf(frame) - 1];
-    const base = { agent: shownName(agent.name), function: frame.fn.name };
+    const base = {
+        agent: shownName(agent.name),
+        function: frame.fn.name,
+        ...(spent === null ? {} : { spent: { limits: { ...spent.limits }, used: { ...spent.used } } }),
+    };
     const parent = caller?.parent ?? null;
     const site = caller?.form.code[caller.pc]?.site ?? null;
     if (end instanceof Fail) {

@@ -47,7 +47,8 @@ import { beginParallel, iterationEnded } from "./parallel.ts";
 import { gate } from "./gate.ts";
 import { askMemory, askTool } from "./perform.ts";
 import { show } from "./show.ts";
-import { delegated, granted, lifted, regionsAt } from "./standing.ts";
+import { accountAt, closeAccount, closeRegion, leaveCall, leaveRegions, openAccount, overdrawn, spendOf, withdrawAll } from "./spending.ts";
+import { delegated, granted, lifted } from "./standing.ts";
 
 /** Nested calls that one stretch of closures may hold: far below what any JavaScript stack takes. */
 const CLOSURE_DEPTH = 150;
@@ -94,11 +95,13 @@ export function unwind(m: Machine, fiber: Fiber, fail: Fail): boolean {
         m.finish(fail);
         return false;
     }
+    withdrawAll(m, fiber);
     while (frames.length > 0) {
         const frame = fiber.top;
         if (fail.site === null) fail.site = siteOfTop(fiber);
         frame.native = null;
         frame.approved = null;
+        m.stand(fiber, frame);
         const handler = frame.form.handlers.find((h) => h.from <= frame.pc && frame.pc < h.to && catches(m, frame, h, fail));
         leaveRegions(m, frame, handler?.at ?? -1);
         if (handler !== undefined) {
@@ -107,13 +110,9 @@ export function unwind(m: Machine, fiber: Fiber, fail: Fail): boolean {
             if (frames.length - 1 < fiber.low) fiber.low = frames.length - 1;
             return true;
         }
-        if (frame.agent !== null) {
-            lifted(m, frame.token, frame.path, frame.parent, null);
-            agentEnded(m, fiber, frame, fail);
-        }
+        leaveCall(m, fiber, frame, fail, null);
         if (m.result !== null) return false;
         frames.pop();
-        if (frames.length > 0) m.actAs(fiber, fiber.top.principal);
     }
     if (fiber.parent === null) m.finish(fail);
     else iterationEnded(m, fiber, fail);
@@ -124,22 +123,7 @@ export function unwind(m: Machine, fiber: Fiber, fail: Fail): boolean {
 function catches(m: Machine, frame: Frame, handler: Handler, fail: Fail): boolean {
     if (fail.class === "violation" && frame.principal !== m.principal) return false;
     if (fail.region === null) return true;
-    return !regionsAt(frame, frame.pc).some((r) => frame.locals[r.slot] === fail.region && r.from <= handler.at && handler.at < r.to);
-}
-
-/** Closes the regions of a frame that instruction `to` is not in; all of them where that is below zero. */
-function leaveRegions(m: Machine, frame: Frame, to: number): void {
-    for (const region of regionsAt(frame, frame.pc)) {
-        if (to >= region.from && to < region.to) continue;
-        closeRegion(m, frame, region.slot, region.kind);
-    }
-}
-
-function closeRegion(m: Machine, frame: Frame, slot: number, kind: "delegate" | "spend"): void {
-    const token = frame.locals[slot];
-    if (typeof token !== "number") return;
-    if (kind === "delegate") lifted(m, token, frame.path, frame.parent, frame.form.code[frame.pc]?.site ?? null);
-    frame.locals[slot] = null;
+    return !m.accounts.within(accountAt(frame, handler.at), fail.region);
 }
 
 function siteOfTop(fiber: Fiber): Fail["site"] {
@@ -155,7 +139,7 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
     const { run } = m;
     if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
     let frame = fiber.top;
-    m.actAs(fiber, frame.principal);
+    m.stand(fiber, frame);
     let { locals: L } = frame;
     let { code } = frame.form;
     for (;;) {
@@ -164,7 +148,7 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
         run.left -= I.step;
         if (run.left < 0) {
             run.left += I.step;
-            if (m.spends(I.step)) throw stepsSpent(m);
+            if (m.spends(I.step)) throw stepsSpent(m, I.step);
             return "slice";
         }
         switch (I.op) {
@@ -235,7 +219,9 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
                 const d = I.detail as DelegateDetail | SpendDetail;
                 const path = pathOf(frame, d.path);
                 if (d.kind === "delegate") L[I.slot] = delegated(m, fiber, frame, d, path, I.site);
+                else L[I.slot] = openAccount(m, fiber, accountAt(frame), d.spend, path, "the region", frame.parent, I.site);
                 frame.pc++;
+                m.stand(fiber, frame);
                 continue;
             }
             case OP.CLOSE: {
@@ -281,10 +267,12 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
             }
             case OP.RETURN: {
                 const value = checkResult(run, frame.fn, (I.code as Code)(L), I.site);
+                if (m.accounts.open.size > 0 && m.spends(0)) throw stepsSpent(m);
                 if (frame.form.regions.length > 0) leaveRegions(m, frame, -1);
                 if (frame.agent !== null) {
+                    const spent = frame.opened ? closeAccount(m, frame.account) : null;
                     lifted(m, frame.token, frame.path, frame.parent, I.site);
-                    agentEnded(m, fiber, frame, value);
+                    agentEnded(m, fiber, frame, value, spent);
                 }
                 if (m.result !== null) return "wait";
                 fiber.frames.pop();
@@ -305,19 +293,23 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
                 throw new Error(`unknown instruction ${I.op}`);
         }
         frame = fiber.top;
-        m.actAs(fiber, frame.principal);
+        m.stand(fiber, frame);
         L = frame.locals;
         code = frame.form.code;
     }
 }
 
 /** The budget of steps is used up: exactly, since what would go beyond it does not count. */
-function stepsSpent(m: Machine): Fail {
+function stepsSpent(m: Machine, wanted = 0): Fail {
     const limit = m.stepLimit;
+    const fiber = m.current;
+    const path = fiber === null || fiber.frames.length === 0 ? m.entryPath : fiber.top.path;
+    const over = m.accounts.stepsSpent(wanted, m.spender(path));
+    if (over !== null) return overdrawn(m, over, path, fiber === null ? null : siteOfTop(fiber));
     m.run.settle(limit);
     return new Fail("limit.steps", `the run's budget of ${limit} steps is used up`, {
         whole: true,
-        detail: { meter: "steps", limit, used: limit },
+        detail: { meter: "steps", limit, used: limit, spender: `${m.spender(path).name} at ${path}` },
     });
 }
 
@@ -494,7 +486,11 @@ function push(
     }
     if (agent !== null) agentStarted(m, caller, fn, agent, args, path, I.site);
     const parent = agent === null ? caller.parent : path;
-    fiber.frames.push(new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, path, parent, agent, principal, token));
+    const around = accountAt(caller);
+    const spend = agent === null || m.authority.plain ? null : spendOf(m, principal);
+    const own = spend === null ? 0 : openAccount(m, fiber, around, spend, path, m.authority.nameOf(principal), caller.parent, I.site);
+    const body = form.bodies[0] as Frame["form"];
+    fiber.frames.push(new Frame(fn, 0, body, locals, path, parent, agent, principal, token, own === 0 ? around : own, own !== 0));
 }
 
 /** A call through a value: a capability, an own key that holds one, or a method of data. */

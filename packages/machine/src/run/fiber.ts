@@ -30,6 +30,10 @@ export class Frame {
     readonly principal: string;
     /** Token of what was given with this call, 0 for nothing. */
     readonly token: number;
+    /** Account that pays outside regions of this frame. */
+    readonly account: number;
+    /** Whether that was opened for this call. */
+    readonly opened: boolean;
     native: Native | null = null;
     /** The use at the present instruction that somebody said yes to, as canonical JSON. */
     approved: string | null = null;
@@ -44,6 +48,8 @@ export class Frame {
         agent: AgentEntry | null,
         principal: string,
         token = 0,
+        account = 0,
+        opened = false,
     ) {
         this.fn = fn;
         this.body = body;
@@ -55,6 +61,8 @@ export class Frame {
         this.agent = agent;
         this.principal = principal;
         this.token = token;
+        this.account = account;
+        this.opened = opened;
     }
 }
 
@@ -132,4 +140,9 @@ export interface Pending {
     readonly slot: number;
     /** Origin of a failure's text: `tool:Search`. */
     readonly origin: string;
+    /** Account that pays for it, and what is reserved there and in those around it, innermost first. */
+    readonly account: number;
+    readonly held: readonly number[];
+    /** Account whose time this is. */
+    readonly timer?: number;
 }

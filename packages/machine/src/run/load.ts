@@ -148,7 +148,8 @@ class Reader {
         for (const p of this.asked.values()) {
             const fiber = m.fibers.get(p.fiber);
             if (fiber === undefined) throw refuse(`effect ${p.effect.path} belongs to no fiber`);
-            m.waiting.set(p.effect.path, { effect: p.effect, fiber, slot: p.slot, origin: p.origin });
+            const { effect, slot, origin, account, held, timer } = p;
+            m.waiting.set(effect.path, { effect, fiber, slot, origin, account, held, ...(timer === undefined ? {} : { timer }) });
         }
         m.inbox = last.inbox.map((i) => ({ ...i }));
         m.ready = last.ready.map((id) => {
@@ -163,11 +164,13 @@ class Reader {
             for (const i of last.entry.absent) args[i] = undefined;
             m.entry = { fn, args, questions: [...last.entry.questions], origins: [...last.entry.origins] };
         }
-        const { bytes, given, ...used } = last.budgets;
-        Object.assign(m.budgets.used, used);
+        const { bytes, given, reserved, ...used } = last.budgets;
+        Object.assign(m.accounts.root.used, used);
+        m.accounts.root.reserved = reserved;
         run.bytes = bytes;
         run.given = given;
         run.before = last.steps;
+        m.accounts.restore(last.accounts);
         m.standing.restore(last.standing);
         m.nextFiber = last.nextFiber;
         m.framesUntil = last.framesUntil;
@@ -198,7 +201,7 @@ class Reader {
         for (const cell of doc.locals) locals.push(this.value(cell));
         const agent = doc.agent === null ? null : m.compiled.agent(doc.agent[0], doc.agent[1]);
         if (agent === undefined) throw refuse("a frame names an unknown agent");
-        const frame = new Frame(fn, doc.body, form, locals, doc.path, doc.parent, agent, doc.principal, doc.token);
+        const frame = new Frame(fn, doc.body, form, locals, doc.path, doc.parent, agent, doc.principal, doc.token, doc.account, doc.opened);
         frame.pc = doc.pc;
         frame.approved = doc.approved;
         frame.native = doc.native === null ? null : this.native(doc.native);
@@ -237,5 +240,7 @@ function failOf(doc: FailDoc): Fail {
         site: doc.site,
         labels: doc.labels,
         whole: doc.whole,
+        ...(doc.region === undefined ? {} : { region: doc.region }),
+        ...(doc.by === undefined ? {} : { by: doc.by }),
     });
 }

@@ -16,16 +16,17 @@ import { DerivedLabels } from "../value/derive.ts";
 import { fromJson, toJson } from "../value/json.ts";
 import type { Value } from "../value/value.ts";
 import { Authority } from "../authority/authority.ts";
-import { Budgets } from "./budgets.ts";
+import { Accounts, type Spender } from "./accounts.ts";
 import { type Entry, startEntry } from "./entry.ts";
 import { runFiber, unwind } from "./execute.ts";
-import { Fiber, type Pending } from "./fiber.ts";
+import { Fiber, type Frame, type Pending } from "./fiber.ts";
 import { DEFAULTS, type StartOptions } from "./options.ts";
 import { applyOutcome } from "./perform.ts";
 import { type AuthorityView, authorityAt, type Inspection, inspect, look, type Looked, type Place } from "./inspect.ts";
 import { load } from "./load.ts";
 import { Run } from "./run.ts";
 import { Saved, save } from "./save.ts";
+import { accountAt, overdrawn } from "./spending.ts";
 import { minted, narrowed, Standing } from "./standing.ts";
 import { Tracer } from "./tracer.ts";
 
@@ -50,7 +51,7 @@ export class Machine {
     readonly options: StartOptions;
     readonly run: Run;
     readonly root: Fiber;
-    readonly budgets: Budgets;
+    readonly accounts: Accounts;
     readonly fibers = new Map<number, Fiber>();
     readonly waiting = new Map<string, Pending>();
     ready: Fiber[] = [];
@@ -84,7 +85,8 @@ export class Machine {
         const derived = options.derive === true ? new DerivedLabels() : null;
         this.tracer = derived === null ? null : new Tracer(derived);
         this.run = new Run(this.root, options.limits?.bytes ?? Number.POSITIVE_INFINITY, ...(derived === null ? [] : [derived]));
-        this.budgets = new Budgets(options.limits ?? {});
+        this.accounts = new Accounts(this.run, options.limits ?? {});
+        this.run.bytesSpent = () => this.bytesSpent();
         this.stepLimit = options.limits?.steps ?? DEFAULTS.steps;
         this.depthLimit = options.limits?.depth ?? DEFAULTS.depth;
         this.concurrency = Math.max(1, options.concurrency ?? DEFAULTS.concurrency);
@@ -113,6 +115,24 @@ export class Machine {
         run.acting = principal;
         run.isBase = principal === this.principal;
         run.minter = run.isBase ? null : (c) => minted(this, this.current as Fiber, principal, c);
+    }
+
+    /** From here on a frame runs: as its principal, on the account that pays where it stands. */
+    stand(fiber: Fiber, frame: Frame): void {
+        this.actAs(fiber, frame.principal);
+        if (this.accounts.open.size > 0) this.accounts.enter(accountAt(frame));
+    }
+
+    /** Who wants something at `path` now. */
+    spender(path: string): Spender {
+        return { name: this.authority.nameOf(this.run.acting), path };
+    }
+
+    private bytesSpent(): Fail | null {
+        const { current } = this;
+        const frame = current?.frames[current.frames.length - 1];
+        const over = this.accounts.bytesSpent(this.spender(frame?.path ?? this.entryPath));
+        return over === null ? null : overdrawn(this, over, over.spenderPath, frame?.form.code[frame.pc]?.site ?? null);
     }
 
     /** A machine at the beginning of a run. Nothing happens before `advance`. */
@@ -215,7 +235,7 @@ export class Machine {
 
     /** True where so many steps more are beyond the budget. */
     spends(steps: number): boolean {
-        return this.run.steps + steps > this.stepLimit;
+        return this.run.steps + steps > this.stepLimit || this.accounts.spends(steps);
     }
 
     /** Gives the outcome of a pending effect; it counts at the next `advance`. False where nothing waits for it (any more). */
@@ -249,7 +269,7 @@ export class Machine {
     }
 
     get usage(): { steps: number; tokens: number; usd: number; calls: number; turns: number; bytes: number } {
-        const { tokens, usd, calls, turns } = this.budgets.used;
+        const { tokens, usd, calls, turns } = this.accounts.root.used;
         return { steps: this.run.steps, tokens, usd, calls, turns, bytes: this.run.bytes };
     }
 
@@ -274,7 +294,8 @@ export class Machine {
             this.run.give(bytes);
         } catch (error) {
             if (!(error instanceof Fail)) throw error;
-            this.finish(error);
+            // Beyond that of a part of the run: the next that it makes fails there.
+            if (error.region === null) this.finish(error);
         }
     }
 

@@ -15,6 +15,7 @@ import { pathOf } from "./execute.ts";
 import { Fiber, Frame, type ParallelWait } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
 import { show } from "./show.ts";
+import { accountAt } from "./spending.ts";
 
 /** False where there was nothing to do and the fiber goes on at once. */
 export function beginParallel(m: Machine, fiber: Fiber, frame: Frame, d: ParallelDetail, I: Instruction): boolean {
@@ -53,6 +54,7 @@ function startedData(m: Machine, d: ParallelDetail, native: ParallelWait): { [ke
 
 /** Starts iterations up to the limit. */
 function fill(m: Machine, fiber: Fiber, frame: Frame, native: ParallelWait, d: ParallelDetail): void {
+    const account = accountAt(frame);
     while (native.running < m.concurrency && native.next < native.items.items.length) {
         const index = native.next++;
         native.running++;
@@ -61,7 +63,7 @@ function fill(m: Machine, fiber: Fiber, frame: Frame, native: ParallelWait, d: P
         locals[d.slot] = join(m.run, native.items.items[index] as Value, native.label);
         const path = `${native.prefix}/parallel[${index}]`;
         const form = frame.fn.frames.bodies[d.body] as Frame["form"];
-        child.frames.push(new Frame(frame.fn, d.body, form, locals, path, path, null, frame.principal));
+        child.frames.push(new Frame(frame.fn, d.body, form, locals, path, path, null, frame.principal, 0, account));
         m.fibers.set(child.id, child);
         m.run.left--;
         m.ready.push(child);
@@ -76,6 +78,7 @@ export function iterationEnded(m: Machine, child: Fiber, end: Value | Fail): voi
     const I = frame.form.code[frame.pc] as Instruction;
     const d = I.detail as ParallelDetail;
     m.fibers.delete(child.id);
+    m.stand(fiber, frame);
     if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
     native.running--;
     if (end instanceof Fail) native.failures.push({ index: child.index, fail: end });
@@ -102,14 +105,32 @@ export function iterationEnded(m: Machine, child: Fiber, end: Value | Fail): voi
     let labels = 0;
     for (const f of failures) labels = m.run.labels.union(labels, f.fail.labels);
     const violation = failures.find((f) => f.fail.class === "violation")?.fail;
+    const limit = outermost(m, frame, failures);
     m.deliverFail(
         fiber,
-        new Fail((violation ?? first).kind, `parallel for failed: ${failures.map((f) => `[${f.index}] ${f.fail.message}`).join("; ")}`, {
-            site: I.site,
-            labels,
-            detail: failures.map((f) => ({ index: f.index, kind: f.fail.kind, message: f.fail.message })),
-        }),
+        new Fail(
+            (limit ?? violation ?? first).kind,
+            `parallel for failed: ${failures.map((f) => `[${f.index}] ${f.fail.message}`).join("; ")}`,
+            {
+                site: I.site,
+                labels,
+                // A limit of what stands around them all bounds the loop too, so that nothing inside can catch it.
+                ...(limit?.region == null ? {} : { region: limit.region }),
+                detail: limit?.detail ?? failures.map((f) => ({ index: f.index, kind: f.fail.kind, message: f.fail.message })),
+            },
+        ),
     );
+}
+
+/** Of the failures by which an account around the loop is used up, that of the outermost. */
+function outermost(m: Machine, frame: Frame, failures: ParallelWait["failures"]): Fail | null {
+    const here = accountAt(frame);
+    let found: Fail | null = null;
+    for (const { fail } of failures) {
+        if (fail.region === null || !m.accounts.within(here, fail.region)) continue;
+        if (found === null || m.accounts.within(found.region as number, fail.region)) found = fail;
+    }
+    return found;
 }
 
 /** Results by index. */

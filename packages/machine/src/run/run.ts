@@ -45,7 +45,10 @@ export class Run implements RunState {
     before = 0;
     bytes = 0;
     given = 0;
-    readonly maxBytes: number;
+    maxBytes: number;
+    /** Steps of the slice that the running account does not have; how many beyond the slice it has. */
+    private held = 0;
+    private beyond = Number.POSITIVE_INFINITY;
     /** Steps beyond the slice that one instruction may take to come to its end. */
     overdraft = 0;
     /** Work left in the present slice. */
@@ -79,6 +82,7 @@ export class Run implements RunState {
         this.before = this.steps;
         this.granted = steps;
         this.left = steps;
+        this.held = 0;
         this.workLeft = Math.min(work, MAX_WORK);
     }
 
@@ -87,6 +91,17 @@ export class Run implements RunState {
         this.before = steps;
         this.granted = 0;
         this.left = 0;
+        this.held = 0;
+    }
+
+    /** Lets the slice go no further than so many steps, for as long as the present account pays. */
+    clip(room: number): void {
+        this.left += this.held;
+        this.granted += this.held;
+        this.held = Math.max(0, this.left - room);
+        this.left -= this.held;
+        this.granted -= this.held;
+        this.beyond = room - this.left;
     }
 
     step(): void {
@@ -94,7 +109,7 @@ export class Run implements RunState {
     }
 
     over(): void {
-        if (this.stretch === "single" && this.left + this.overdraft >= 0) return;
+        if (this.stretch === "single" && this.left + Math.min(this.overdraft, this.beyond) >= 0) return;
         if (this.stretch !== "none") this.bail("slice");
     }
 
@@ -121,6 +136,7 @@ export class Run implements RunState {
 
     /** The slice is as long as what was taken of it. */
     private endSlice(): void {
+        this.held = 0;
         if (this.left <= 0) return;
         this.granted -= this.left;
         this.left = 0;
@@ -151,7 +167,12 @@ export class Run implements RunState {
         this.work(Math.ceil(bytes / 16));
     }
 
+    /** The failure of the account that holds no more bytes; null where it is the run. Set by the machine. */
+    bytesSpent: () => Fail | null = () => null;
+
     private tooMuch(): Fail {
+        const fail = this.bytesSpent();
+        if (fail !== null) return fail;
         return new Fail("limit.bytes", `the run may make ${this.maxBytes} bytes of data`, { whole: true });
     }
 
@@ -159,9 +180,9 @@ export class Run implements RunState {
         return this.narrower(c, layer);
     }
 
-    /** LANGUAGE 7: a violation is caught only by the author's own code, never by whoever committed it under a remit. */
+    /** LANGUAGE 7: a violation is caught only by the author's own code, a limit only outside its region, which closures are always inside. */
     catches(fail: Fail): boolean {
-        return fail.class !== "violation" || this.isBase;
+        return fail.region === null && (fail.class !== "violation" || this.isBase);
     }
 
     // ---- stretches ----

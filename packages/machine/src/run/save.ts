@@ -13,6 +13,7 @@ import type { Right } from "../authority/decide.ts";
 import type { Fail } from "../failure.ts";
 import { Capability, Labelled, List, type Obj, type Owner, type Value } from "../value/value.ts";
 import { Fiber, type Frame, type Native } from "./fiber.ts";
+import type { AccountDoc } from "./accounts.ts";
 import type { Machine } from "./machine.ts";
 import type { StandingDoc } from "./standing.ts";
 
@@ -61,6 +62,9 @@ export interface FailDoc {
     readonly site: Site | null;
     readonly labels: number;
     readonly whole: boolean;
+    /** Account whose limit it is. */
+    readonly region?: number;
+    readonly by?: string;
 }
 
 export type NativeDoc =
@@ -95,6 +99,9 @@ export interface FrameDoc {
     readonly agent: readonly [number, string] | null;
     readonly principal: string;
     readonly token: number;
+    /** Account that pays, and whether it was opened for this call. */
+    readonly account: number;
+    readonly opened: boolean;
     readonly approved: string | null;
     readonly site: Site | null;
     readonly native: NativeDoc | null;
@@ -117,6 +124,10 @@ export interface PendingDoc {
     readonly fiber: number;
     readonly slot: number;
     readonly origin: string;
+    readonly account: number;
+    readonly held: readonly number[];
+    /** Account whose time this is. */
+    readonly timer?: number;
 }
 
 export interface EntryDoc {
@@ -160,7 +171,10 @@ export interface Continuation {
         readonly turns: number;
         readonly bytes: number;
         readonly given: number;
+        /** Tokens reserved in the whole. */
+        readonly reserved: number;
     };
+    readonly accounts: readonly AccountDoc[];
     readonly standing: StandingDoc;
     readonly steps: number;
     readonly nextFiber: number;
@@ -227,10 +241,12 @@ class Writer {
         const asked: PendingDoc[] = [];
         for (const [path, p] of m.waiting)
             if (image || !saved.pending.has(path)) {
-                asked.push({ effect: p.effect, fiber: p.fiber.id, slot: p.slot, origin: p.origin });
+                const { effect, slot, origin, account, held, timer } = p;
+                asked.push({ effect, fiber: p.fiber.id, slot, origin, account, held, ...(timer === undefined ? {} : { timer }) });
                 this.size += 100 + weight(p.effect.request);
             }
-        const { tokens, usd, calls, turns } = m.budgets.used;
+        const { used, reserved } = m.accounts.root;
+        const { tokens, usd, calls, turns } = used;
         return {
             ...CONTINUATION,
             program: m.options.programHash,
@@ -247,7 +263,8 @@ class Writer {
             inbox: m.inbox,
             ready: m.ready.map((f) => f.id),
             entry: this.entry(),
-            budgets: { tokens, usd, calls, turns, bytes: run.bytes, given: run.given },
+            budgets: { tokens, usd, calls, turns, bytes: run.bytes, given: run.given, reserved },
+            accounts: m.accounts.docs(),
             steps: run.steps,
             standing: m.standing.doc(),
             nextFiber: m.nextFiber,
@@ -357,6 +374,8 @@ class Writer {
             agent: frame.agent === null ? null : [frame.agent.file, frame.agent.name],
             principal: frame.principal,
             token: frame.token,
+            account: frame.account,
+            opened: frame.opened,
             approved: frame.approved,
             site: frame.form.code[frame.pc]?.site ?? null,
             native: frame.native === null ? null : this.native(frame.native),
@@ -392,6 +411,8 @@ function failDoc(fail: Fail): FailDoc {
         site: fail.site,
         labels: fail.labels,
         whole: fail.whole,
+        ...(fail.region === null ? {} : { region: fail.region }),
+        ...(fail.by === null ? {} : { by: fail.by }),
     };
 }
 

@@ -6,6 +6,7 @@
  */
 import type { Right } from "../authority/decide.ts";
 import type { Permit } from "../authority/policy.ts";
+import type { AccountDoc } from "../run/accounts.ts";
 import type { Delegation, StandingDoc } from "../run/standing.ts";
 import {
     type Cell,
@@ -118,6 +119,8 @@ const FRAME = record<FrameDoc>(
         agent: orNull(tuple(count, text)),
         principal: text,
         token: says(count, "of what was given with this call, 0 for nothing"),
+        account: says(count, "that pays, 0 for the run's own"),
+        opened: says(flag, "whether that was opened for this call"),
         approved: says(orNull(text), "the use at this instruction that somebody said yes to"),
         site: orNull(ref("Site")),
         native: orNull(ref("Native")),
@@ -191,6 +194,25 @@ const STANDING = record<StandingDoc>(
     {},
 );
 
+const ACCOUNT = record<AccountDoc>(
+    {
+        token: count,
+        parent: says(count, "0 for the run's own"),
+        path: text,
+        name: text,
+        within: orNull(text),
+        fiber: count,
+        limits: record<AccountDoc["limits"]>(
+            {},
+            { tokens: number, usd: number, time: number, steps: number, calls: number, turns: number, bytes: number },
+        ),
+        used: record<AccountDoc["used"]>({ tokens: number, usd: number, calls: number, turns: number, steps: number, bytes: number }, {}),
+        reserved: number,
+        began: says(orNull(number), "milliseconds of the run at which its time began to run"),
+    },
+    {},
+);
+
 /** What images and deltas have in common. */
 type Common = Omit<Continuation, "form" | "labels" | "gone" | "answered" | "imports">;
 type ImageDoc = Common & Pick<Continuation, "form" | "labels" | "gone" | "answered"> & { readonly imports: readonly Cell[] };
@@ -209,9 +231,10 @@ const COMMON = {
     ready: list(count),
     entry: orNull(ref("Entry")),
     budgets: record<Continuation["budgets"]>(
-        { tokens: number, usd: number, calls: number, turns: number, bytes: number, given: number },
+        { tokens: number, usd: number, calls: number, turns: number, bytes: number, given: number, reserved: number },
         {},
     ),
+    accounts: says(list(ref("Account")), "of calls and regions that are open, parents before children"),
     standing: ref("Standing"),
     steps: count,
     nextFiber: count,
@@ -248,13 +271,24 @@ export function continuationJsonSchema(): Schema {
         Native: NATIVE,
         Fail: record<FailDoc>(
             { kind: ref("FailureKind"), message: text, site: orNull(ref("Site")), labels: count, whole: flag },
-            { detail: json, hint: text },
+            { detail: json, hint: text, region: count, by: text },
         ),
-        Pending: record<PendingDoc>({ effect: ref("Effect"), fiber: count, slot: count, origin: text }, {}),
+        Pending: record<PendingDoc>(
+            {
+                effect: ref("Effect"),
+                fiber: count,
+                slot: count,
+                origin: text,
+                account: says(count, "that pays"),
+                held: says(list(number), "tokens reserved in that account and those around it, innermost first"),
+            },
+            { timer: says(count, "account whose time this is") },
+        ),
         Entry: ENTRY,
         Right: RIGHT,
         Permit: PERMIT,
         Standing: STANDING,
+        Account: ACCOUNT,
         ...EFFECT_DEFS,
     });
 }

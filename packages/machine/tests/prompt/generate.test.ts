@@ -463,7 +463,7 @@ describe("tools", () => {
         expect(ran.turns[0]?.tools?.map((offer) => offer.name)).toEqual(["Repo_a_b", "Repo_a_b_2"]);
     });
 
-    test("what is not marked as reading is asked for, with the whole call and its origins", () => {
+    test("what the gate asks about is asked before the call, other calls of the turn are not held up by it", () => {
         const ran = drive(setup({ tools }), runtime(), byKind([calls(write("1"), read("2", "b")), text("done")], { ask: ok("once") }));
         expect(ran.effects.map((effect) => `${effect.kind} ${effect.suffix}`).slice(2, 5)).toEqual([
             "ask attempt[0]/turn[0]/call[0]/ask",
@@ -472,16 +472,8 @@ describe("tools", () => {
         ]);
         expect(ran.effects[2]?.request).toEqual({
             question: "May Claude call Repo.write?",
-            detail: {
-                tool: "Repo",
-                method: "write",
-                uri: "file://workspace",
-                args: { path: "a" },
-                chosen_by: "model:Claude",
-                generate: "Main.main[0]",
-                origins: ["model:Claude", "tool:Repo"],
-            },
-            options: ["once", "deny"],
+            detail: { args: { path: "a" } },
+            options: ["once", "session", "deny", "deny session", "abort"],
         });
         expect(data(ran, "ask.decided")).toEqual({ decision: "once", ok: true, result: "once" });
         expect(ran.value).toBe("done");

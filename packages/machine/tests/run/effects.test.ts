@@ -340,7 +340,7 @@ describe("budgets and the end", () => {
         const ran = runText(body("repeat * 5 { T.get(1) }", IMPORTS), { options: { limits: { calls: 3 } } });
         expect(ran.result).toMatchObject({
             ok: false,
-            failure: { kind: "limit.calls", detail: { meter: "calls", limit: 3, spender: "main/repeat[3]/T.get#0" } },
+            failure: { kind: "limit.calls", detail: { meter: "calls", limit: 3, spender: "user at main/repeat[3]/T.get#0" } },
         });
         expect(ran.effects.length).toBe(3);
         expect(ran.events.some((e) => e.kind === "budget")).toBe(true);

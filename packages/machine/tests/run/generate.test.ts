@@ -176,7 +176,7 @@ describe("attempts, budgets, saving", () => {
         expect(ran.effects).toHaveLength(2);
         expect(ran.result).toMatchObject({
             ok: false,
-            failure: { kind: "limit.tokens", detail: { spender: "main/generate#2/attempt[0]" } },
+            failure: { kind: "limit.tokens", detail: { spender: "user at main/generate#2/attempt[0]" } },
         });
     });
 

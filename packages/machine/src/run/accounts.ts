@@ -1,0 +1,351 @@
+/**
+ * Accounts: what a run, a call of an agent with `spend` in its remit, and a `spend` region may use, and what they used.
+ *
+ * Boundary: counting. When accounts open and close, and what follows when one is used up, is `spending.ts`.
+ *
+ * B1: an effect has to fit every account around it: calls and turns count when it is asked for, tokens are reserved then and settled with what
+ *     its outcome says. It is refused where nothing is left, what others reserved included.
+ * B2: a failure names the meter, the limit, what was used, and who wanted more at which path.
+ * B3: a child never has more than its parent has left when it opens, and whatever it uses its parent uses too, at once: fibers side by side
+ *     draw from one pool.
+ * B4: steps of an account are exact, however the run is cut into slices: they are those between entering and leaving it, on all its fibers, and
+ *     no slice goes beyond what the accounts of the running fiber have left.
+ * B5: of several accounts that are used up it is the innermost that is named: what stands around it may still end in good order.
+ * B6: what was reserved for a turn that is withdrawn stays reserved, since nobody will say what it used.
+ */
+import type { Json, SpendForm } from "@remit/language";
+import type { EffectKind, ModelTurn, Usage } from "../effect.ts";
+import { Fail } from "../failure.ts";
+import type { Limits } from "./options.ts";
+import type { Run } from "./run.ts";
+
+/** Meters, in the order in which they are looked at. */
+const METERS = [
+    { meter: "tokens", kind: "limit.tokens", unit: "tokens" },
+    { meter: "usd", kind: "limit.cost", unit: "US dollars" },
+    { meter: "calls", kind: "limit.calls", unit: "calls" },
+    { meter: "turns", kind: "limit.turns", unit: "model turns" },
+    { meter: "steps", kind: "limit.steps", unit: "steps" },
+    { meter: "bytes", kind: "limit.bytes", unit: "bytes" },
+    { meter: "time", kind: "limit.time", unit: "ms" },
+] as const;
+
+export const METER_NAMES = METERS.map((row) => row.meter);
+
+export type Meter = (typeof METERS)[number]["meter"];
+type Counted = Exclude<Meter, "time">;
+
+/** What a run or a part of it used. Tokens: in, cached ones included, and out. */
+export type Used = { -readonly [M in Counted]: number };
+
+export interface AccountDoc {
+    readonly token: number;
+    /** 0: the run's own. */
+    readonly parent: number;
+    /** Of the call or the region. */
+    readonly path: string;
+    /** Whose it is, as shown. */
+    readonly name: string;
+    /** The agent call or iteration that its events belong to. */
+    readonly within: string | null;
+    /** The fiber in which it opened. */
+    readonly fiber: number;
+    readonly limits: SpendForm;
+    readonly used: Readonly<Used>;
+    readonly reserved: number;
+    /** Milliseconds of the run at which its time began to run, null where that was not yet said. */
+    readonly began: number | null;
+}
+
+export interface Account extends Omit<AccountDoc, "parent" | "used" | "reserved" | "began"> {
+    readonly parent: Account | null;
+    readonly used: Used;
+    reserved: number;
+    began: number | null;
+}
+
+/** Who wants to use something: name and path. */
+export interface Spender {
+    readonly name: string;
+    readonly path: string;
+}
+
+export interface Exceeded {
+    readonly meter: Meter;
+    readonly limit: number;
+    readonly used: number;
+    readonly spender: string;
+    readonly spenderPath: string;
+    /** Path of the account, `run` for the whole. */
+    readonly account: string;
+    readonly fail: Fail;
+}
+
+/** Tokens reserved for a reply where the program does not bound it. */
+const USUAL_REPLY = 1024;
+/** Tokens reserved for a file in a prompt. */
+const USUAL_FILE = 1024;
+
+const nothing = (): Used => ({ tokens: 0, usd: 0, calls: 0, turns: 0, steps: 0, bytes: 0 });
+
+export class Accounts {
+    readonly root: Account;
+    /** All but the root, by token, parents before children. */
+    readonly open = new Map<number, Account>();
+    private current: Account;
+    private readonly run: Run;
+    private readonly maxBytes: number;
+    /** Where the present stay in `current` began, and the steps it had left then. */
+    private steps = 0;
+    private bytes = 0;
+    private room = Number.POSITIVE_INFINITY;
+
+    constructor(run: Run, limits: Limits) {
+        this.run = run;
+        this.maxBytes = run.maxBytes;
+        const { tokens, usd, calls, turns, time } = limits;
+        const own: { -readonly [K in keyof SpendForm]: number } = {};
+        for (const [meter, limit] of Object.entries({ tokens, usd, calls, turns, time }))
+            if (limit !== undefined) own[meter as keyof SpendForm] = limit;
+        this.root = {
+            token: 0,
+            parent: null,
+            path: "run",
+            name: "the run",
+            within: null,
+            fiber: 0,
+            limits: own,
+            used: nothing(),
+            reserved: 0,
+            began: null,
+        };
+        this.current = this.root;
+    }
+
+    /** An account, the root for 0 and for one that is closed. */
+    at(token: number): Account {
+        return (token === 0 ? undefined : this.open.get(token)) ?? this.root;
+    }
+
+    /** Whether account `token` is `around` or stands inside it. */
+    within(token: number, around: number): boolean {
+        for (let a: Account | null = this.at(token); a !== null; a = a.parent) if (a.token === around) return true;
+        return false;
+    }
+
+    /** From here on `token` pays. */
+    enter(token: number): void {
+        if (this.open.size === 0) return;
+        this.sync();
+        this.stay(this.at(token));
+    }
+
+    private stay(account: Account): void {
+        this.current = account;
+        let room = Number.POSITIVE_INFINITY;
+        let { maxBytes } = this;
+        for (let a = account; a.parent !== null; a = a.parent) {
+            if (a.limits.steps !== undefined) room = Math.min(room, a.limits.steps - a.used.steps);
+            if (a.limits.bytes !== undefined) maxBytes = Math.min(maxBytes, this.run.bytes + a.limits.bytes - a.used.bytes);
+        }
+        this.room = room;
+        this.run.maxBytes = maxBytes;
+        this.run.clip(room);
+    }
+
+    /** Books what was used since the present account was entered. */
+    sync(): void {
+        const steps = this.run.steps - this.steps;
+        const bytes = this.run.bytes - this.bytes;
+        this.steps = this.run.steps;
+        this.bytes = this.run.bytes;
+        for (let a = this.current; a.parent !== null; a = a.parent) {
+            a.used.steps += steps;
+            a.used.bytes += bytes;
+        }
+        this.room -= steps;
+    }
+
+    /** True where so many steps more are beyond what the present accounts have. */
+    spends(steps: number): boolean {
+        return this.open.size > 0 && this.room - (this.run.steps - this.steps) < steps;
+    }
+
+    /** Opens a child of `parent`. `stepsLeft`: of the whole run. */
+    opens(doc: Omit<AccountDoc, "used" | "reserved" | "began">, stepsLeft: number): Account {
+        if (this.open.size === 0) {
+            this.steps = this.run.steps;
+            this.bytes = this.run.bytes;
+        } else this.sync();
+        const parent = this.at(doc.parent);
+        const limits: { -readonly [K in keyof SpendForm]: number } = { ...doc.limits };
+        for (const { meter } of METERS) {
+            const own = limits[meter];
+            if (own === undefined || meter === "time") continue;
+            let least = meter === "steps" ? Math.min(own, stepsLeft) : own;
+            for (let a: Account | null = parent; a !== null; a = a.parent) least = Math.min(least, remaining(a, meter));
+            limits[meter] = Math.max(0, least);
+        }
+        const made: Account = { ...doc, parent, limits, used: nothing(), reserved: 0, began: null };
+        this.open.set(made.token, made);
+        return made;
+    }
+
+    /** Closes an account and gives what it used; those inside it are closed before. */
+    close(token: number): Account | null {
+        const account = this.open.get(token);
+        if (account === undefined) return null;
+        this.sync();
+        const inside = this.within(this.current.token, token);
+        this.open.delete(token);
+        if (inside) this.stay(account.parent as Account);
+        return account;
+    }
+
+    // ---- effects ----
+
+    /**
+     * Counts an effect about to be asked for. Gives what is reserved in each account from the innermost outwards, or what stands against it.
+     */
+    reserve(kind: EffectKind, request: Json, token: number, spender: Spender): Exceeded | number[] {
+        const turn = kind === "model" && (request as { op?: Json } | null)?.op === "turn";
+        const calls = kind !== "input" && kind !== "ask" && kind !== "sleep";
+        const held: number[] = [];
+        for (let a: Account | null = this.at(token); a !== null; a = a.parent)
+            for (const { meter } of METERS) {
+                if (meter === "time" || meter === "steps" || meter === "bytes") continue;
+                if ((meter === "calls" ? calls : turn) && remaining(a, meter) <= 0) return this.exceeded(a, meter, spender);
+            }
+        const wanted = turn ? estimate(request as unknown as ModelTurn) : 0;
+        for (let a: Account | null = this.at(token); a !== null; a = a.parent) {
+            const amount = a.limits.tokens === undefined ? 0 : Math.min(wanted, remaining(a, "tokens"));
+            a.reserved += amount;
+            if (calls) a.used.calls++;
+            if (turn) a.used.turns++;
+            held.push(amount);
+        }
+        return held;
+    }
+
+    /** Counts what an outcome says was used; gives the account that is overdrawn by it. `turned`: it is that of a model turn which succeeded. */
+    settle(usage: Usage | undefined, token: number, held: readonly number[], spender: Spender, turned: boolean): Exceeded | null {
+        const input = Math.max(amount(usage?.input), amount(usage?.cached));
+        const tokens = input + amount(usage?.output);
+        const usd = amount(usage?.usd);
+        let over: Exceeded | null = null;
+        let bound = false;
+        let i = 0;
+        for (let a: Account | null = this.at(token); a !== null; a = a.parent) {
+            a.reserved -= held[i++] ?? 0;
+            a.used.tokens += tokens;
+            a.used.usd += usd;
+            bound ||= a.limits.turns !== undefined || a.limits.time !== undefined;
+        }
+        for (let a: Account | null = this.at(token); a !== null && over === null; a = a.parent) {
+            if (a.limits.tokens !== undefined && a.used.tokens > a.limits.tokens) over = this.exceeded(a, "tokens", spender);
+            else if (a.limits.usd !== undefined && a.used.usd > a.limits.usd) over = this.exceeded(a, "usd", spender);
+            else if (turned && !bound && a.limits.tokens !== undefined && usage?.input === undefined && usage?.output === undefined)
+                over = this.unmeasured(a, "tokens", spender);
+            else if (turned && !bound && a.limits.usd !== undefined && usage?.usd === undefined) over = this.unmeasured(a, "usd", spender);
+        }
+        return over;
+    }
+
+    // ---- failures ----
+
+    exceeded(a: Account, meter: Meter, who: Spender): Exceeded {
+        const limit = a.limits[meter] as number;
+        const used = meter === "time" ? limit : meter === "steps" ? Math.min(limit, a.used.steps) : a.used[meter];
+        const { unit } = METERS.find((row) => row.meter === meter) as (typeof METERS)[number];
+        const more = meter === "tokens" && a.reserved > 0 ? ` and ${a.reserved} reserved` : "";
+        return this.failing(a, meter, who, limit, used, `${a.name}'s budget of ${limit} ${unit} is used up (${used}${more}), ${at(who)}`);
+    }
+
+    /** LANGUAGE 6: where nobody says what is used, a budget of it bounds nothing. */
+    private unmeasured(a: Account, meter: "tokens" | "usd", who: Spender): Exceeded {
+        const limit = a.limits[meter] as number;
+        const what = meter === "tokens" ? "how many tokens it used" : "what it cost";
+        const message = `${a.name}'s budget of ${limit} ${meter === "tokens" ? "tokens" : "US dollars"} cannot be kept: the model does not say ${what}, ${at(who)}`;
+        return this.failing(a, meter, who, limit, a.used[meter], message, "bound it by turns or time as well");
+    }
+
+    private failing(a: Account, meter: Meter, who: Spender, limit: number, used: number, message: string, hint?: string): Exceeded {
+        const { kind } = METERS.find((row) => row.meter === meter) as (typeof METERS)[number];
+        const spender = `${who.name} at ${who.path}`;
+        const fail = new Fail(kind, message, {
+            ...(a.parent === null ? { whole: true } : { region: a.token }),
+            detail: { meter, limit, used, spender },
+            ...(hint === undefined ? {} : { hint }),
+        });
+        return { meter, limit, used, spender, spenderPath: who.path, account: a.path, fail };
+    }
+
+    /** The innermost account of the present fiber that so many steps more would overdraw; what went beyond it does not count. */
+    stepsSpent(steps: number, who: Spender): Exceeded | null {
+        if (this.open.size === 0) return null;
+        this.sync();
+        for (let a = this.current; a.parent !== null; a = a.parent) {
+            const { limits, used } = a;
+            if (limits.steps === undefined || limits.steps - used.steps >= steps) continue;
+            const over = Math.max(0, used.steps - limits.steps);
+            this.run.left += over;
+            this.steps = this.run.steps;
+            for (let b = a; b.parent !== null; b = b.parent) b.used.steps -= over;
+            return this.exceeded(a, "steps", who);
+        }
+        return null;
+    }
+
+    /** The innermost account of the present fiber that holds no more bytes. */
+    bytesSpent(who: Spender): Exceeded | null {
+        if (this.open.size === 0) return null;
+        this.sync();
+        for (let a = this.current; a.parent !== null; a = a.parent)
+            if (a.limits.bytes !== undefined && a.used.bytes > a.limits.bytes) return this.exceeded(a, "bytes", who);
+        return null;
+    }
+
+    // ---- continuation ----
+
+    docs(): AccountDoc[] {
+        this.sync();
+        return [...this.open.values()].map((a) => ({ ...a, parent: (a.parent as Account).token, used: { ...a.used } }));
+    }
+
+    restore(docs: readonly AccountDoc[]): void {
+        for (const doc of docs) this.open.set(doc.token, { ...doc, parent: this.at(doc.parent), used: { ...doc.used } });
+        this.steps = this.run.steps;
+        this.bytes = this.run.bytes;
+    }
+}
+
+function at(who: Spender): string {
+    return `by ${who.name} at ${who.path}`;
+}
+
+function remaining(a: Account, meter: Counted): number {
+    const limit = a.limits[meter];
+    if (limit === undefined) return Number.POSITIVE_INFINITY;
+    return limit - a.used[meter] - (meter === "tokens" ? a.reserved : 0);
+}
+
+/** About how many tokens a turn takes: its text at four characters each, and its reply. */
+function estimate(turn: ModelTurn): number {
+    let units = 0;
+    let tokens = turn.maxOutput ?? USUAL_REPLY;
+    for (const message of turn.messages) {
+        if (message.role === "tool") units += JSON.stringify(message.result).length;
+        else if (typeof message.content === "string") units += message.content.length;
+        else
+            for (const part of message.content) {
+                if (part.type === "text") units += part.text.length;
+                else tokens += USUAL_FILE;
+            }
+    }
+    for (const offer of turn.tools ?? []) units += JSON.stringify(offer).length;
+    return tokens + Math.ceil(units / 4);
+}
+
+function amount(n: number | undefined): number {
+    return n === undefined || !Number.isFinite(n) || n < 0 ? 0 : n;
+}

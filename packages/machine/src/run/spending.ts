@@ -1,0 +1,162 @@
+/**
+ * Accounts in a run: opened for calls and regions, closed on every way out, and what follows when one is used up.
+ *
+ * Boundary: between frames and `accounts.ts`, which counts.
+ *
+ * B7: an account is closed exactly where its call or region ends, however it ends; what its time waits for is withdrawn with it.
+ * B8: the end of an account's time ends the region at once: fibers inside it are gone, what they asked for is withdrawn, and the failure is
+ *     that of the region.
+ */
+import type { Json, Site, SpendForm } from "@remit/language";
+import type { Fail } from "../failure.ts";
+import { agentEnded } from "./events.ts";
+import { type Exceeded, METER_NAMES, type Account, type Used } from "./accounts.ts";
+import type { Fiber, Frame, Pending } from "./fiber.ts";
+import type { Machine } from "./machine.ts";
+import { lifted, regionsAt } from "./standing.ts";
+
+/** The account that pays where a frame stands at `pc`. */
+export function accountAt(frame: Frame, pc = frame.pc): number {
+    for (const region of regionsAt(frame, pc)) {
+        const token = frame.locals[region.slot];
+        if (region.kind === "spend" && typeof token === "number") return token;
+    }
+    return frame.account;
+}
+
+/** What all remits of a principal allow one call; null where they say nothing. */
+export function spendOf(m: Machine, principal: string): SpendForm | null {
+    let made: { -readonly [K in keyof SpendForm]: number } | null = null;
+    for (const { spend } of m.authority.remitsOf(principal)) {
+        if (spend === null) continue;
+        made ??= {};
+        for (const meter of METER_NAMES) {
+            const limit = spend[meter];
+            if (limit !== undefined) made[meter] = Math.min(limit, made[meter] ?? limit);
+        }
+    }
+    return made;
+}
+
+/** Opens an account inside `parent`; gives its token. */
+export function openAccount(
+    m: Machine,
+    fiber: Fiber,
+    parent: number,
+    limits: SpendForm,
+    path: string,
+    name: string,
+    within: string | null,
+    site: Site | null,
+): number {
+    const token = m.standing.next++;
+    const account = m.accounts.opens({ token, parent, path, name, within, fiber: fiber.id, limits }, m.stepLimit - m.run.steps);
+    const { time } = account.limits;
+    if (time !== undefined) {
+        const request = { ms: time };
+        const effect = { path: timePath(account), kind: "sleep", principal: m.run.acting, site, request, labels: [] } as const;
+        m.ask({ effect, fiber, slot: 0, origin: "", account: token, held: [], timer: token });
+    }
+    return token;
+}
+
+function timePath(account: Account): string {
+    return `${account.path}/time`;
+}
+
+/** Closes an account; gives what it used, null where it is closed already. */
+export function closeAccount(m: Machine, token: number): { readonly limits: SpendForm; readonly used: Readonly<Used> } | null {
+    const account = m.accounts.close(token);
+    if (account === null) return null;
+    if (account.limits.time !== undefined) withdraw(m, timePath(account));
+    return { limits: account.limits, used: account.used };
+}
+
+/** The end of a region, however it ends: closes its account and says what was used. */
+export function closeRegionAccount(m: Machine, token: number, frame: Frame, site: Site | null): void {
+    const { path } = m.accounts.at(token);
+    const ended = closeAccount(m, token);
+    if (ended !== null) m.emit("budget", path, frame.parent, site, [], { account: path, closed: true, ...spentData(ended) });
+}
+
+export function spentData({ limits, used }: { readonly limits: SpendForm; readonly used: Readonly<Used> }): { [key: string]: Json } {
+    return { limits: { ...limits }, used: { ...used } };
+}
+
+/** Tells of an account that is used up; gives the failure. */
+export function overdrawn(m: Machine, over: Exceeded, path: string, site: Site | null): Fail {
+    const { meter, limit, used, spender, account, fail } = over;
+    m.emit("budget", path, null, site, [], { meter, limit, used, spender, account });
+    fail.site = site;
+    return fail;
+}
+
+/** Nobody waits for an effect any more. */
+export function withdraw(m: Machine, path: string): void {
+    if (m.waiting.delete(path)) m.withdrawn.push(path);
+}
+
+/** Withdraws what a fiber waits for, besides the times of its accounts. */
+export function withdrawAll(m: Machine, fiber: Fiber): void {
+    if (m.waiting.size === 0) return;
+    for (const [path, pending] of [...m.waiting]) if (pending.fiber === fiber && pending.timer === undefined) withdraw(m, path);
+}
+
+/** The time of an account is up (B8). */
+export function timeUp(m: Machine, pending: Pending): void {
+    const account = m.accounts.open.get(pending.timer as number);
+    const fiber = account === undefined ? undefined : m.fibers.get(account.fiber);
+    if (account === undefined || fiber === undefined) return;
+    const who = { name: account.name, path: account.path };
+    const fail = overdrawn(m, m.accounts.exceeded(account, "time", who), pending.effect.path, pending.effect.site);
+    const inside = [...m.fibers.values()].filter((f) => f !== fiber && isInside(f, fiber));
+    for (const f of inside.reverse()) discard(m, f, fail);
+    m.ready = m.ready.filter((f) => f !== fiber && !inside.includes(f));
+    m.enter(fiber);
+    m.stand(fiber, fiber.top);
+    m.deliverFail(fiber, fail);
+}
+
+function isInside(fiber: Fiber, outer: Fiber): boolean {
+    for (let f = fiber.parent; f !== null; f = f.parent) if (f === outer) return true;
+    return false;
+}
+
+/** Ends a fiber from outside: everything that it opened is closed, innermost first. */
+function discard(m: Machine, fiber: Fiber, fail: Fail): void {
+    withdrawAll(m, fiber);
+    m.enter(fiber);
+    for (let frame = fiber.frames[fiber.frames.length - 1]; frame !== undefined; frame = fiber.frames[fiber.frames.length - 1]) {
+        m.stand(fiber, frame);
+        frame.native = null;
+        leaveRegions(m, frame, -1);
+        leaveCall(m, fiber, frame, fail, null);
+        fiber.frames.pop();
+    }
+    m.fibers.delete(fiber.id);
+}
+
+/** The end of a call by a failure: what was given with it and opened for it. */
+export function leaveCall(m: Machine, fiber: Fiber, frame: Frame, fail: Fail, site: Site | null): void {
+    const spent = frame.opened ? closeAccount(m, frame.account) : null;
+    if (frame.agent === null) return;
+    lifted(m, frame.token, frame.path, frame.parent, site);
+    agentEnded(m, fiber, frame, fail, spent);
+}
+
+/** Closes the regions of a frame that instruction `to` is not in; all of them where that is below zero. */
+export function leaveRegions(m: Machine, frame: Frame, to: number): void {
+    for (const region of regionsAt(frame, frame.pc)) {
+        if (to >= region.from && to < region.to) continue;
+        closeRegion(m, frame, region.slot, region.kind);
+    }
+}
+
+export function closeRegion(m: Machine, frame: Frame, slot: number, kind: "delegate" | "spend"): void {
+    const token = frame.locals[slot];
+    if (typeof token !== "number") return;
+    const site = frame.form.code[frame.pc]?.site ?? null;
+    if (kind === "delegate") lifted(m, token, frame.path, frame.parent, site);
+    else closeRegionAccount(m, token, frame, site);
+    frame.locals[slot] = null;
+}
