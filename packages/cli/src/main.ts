@@ -96,6 +96,17 @@ export function build(finish: (code: number) => void): Command {
     performing(add("resume <run>", "Continue a run that was interrupted or waits for an answer", () => import("./commands/resume.ts")))
         .option("--answer <path=answer...>", "answer a question the run waits for: PATH=done:JSON, PATH=again or PATH=give-up")
         .option("--trace", "show the trace on standard error when the run has ended");
+    ledger(add("asks [run]", "List the questions that wait for an answer, of a run or of all", () => import("./commands/asks.ts")))
+        .option("--all", "answered and expired ones too")
+        .option("--full", "do not cut long values")
+        .option("--json", "as JSON");
+    ledger(
+        add(
+            "answer <run> <ask> <answer...>",
+            "Answer a question: once, session, deny, deny session or abort",
+            () => import("./commands/answer.ts"),
+        ),
+    ).option("--json", "the record as JSON");
     ledger(
         add(
             "replay <run>",
@@ -103,6 +114,14 @@ export function build(finish: (code: number) => void): Command {
             () => import("./commands/replay.ts"),
         ),
     ).option("--json", "the result as JSON on one line");
+
+    ledger(
+        add(
+            "debug [run]",
+            "Go through a run from its record, forwards and backwards: nothing is performed",
+            () => import("./commands/debug.ts"),
+        ),
+    ).option("--dap", "speak the Debug Adapter Protocol on standard input and output, for editors");
 
     // ---- reading programs
     add("check <files...>", "Report every error of all files in one pass", () => import("./commands/check.ts"))
@@ -154,6 +173,19 @@ export function build(finish: (code: number) => void): Command {
             () => import("./commands/why.ts"),
         ),
     ).option("--json", "as JSON");
+    ledger(
+        add(
+            "audit [subject]",
+            "Look for breaches, flows and wide grants in a RUN or a FILE; exit 0 clean, 1 findings, 2 could not tell",
+            () => import("./commands/audit.ts"),
+        ),
+    )
+        .option("--fail-on <severity>", "note, low, medium or high", "medium")
+        .option("--baseline <file>", "findings that are known and accepted until a day")
+        .option("--invariant <text...>", "what must hold: 'Fixer never Repo.write outside \"src/**\"', or @FILE with one a line")
+        .option("--sarif", "as SARIF 2.1.0")
+        .option("--junit", "as JUnit XML")
+        .option("--json", "as JSON");
     ledger(add("cost [runs...]", "Tokens and money of runs, by model and place", () => import("./commands/cost.ts"))).option(
         "--json",
         "as JSON",
@@ -186,7 +218,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
         "cat log.json | remit run triage.remit --input - --trace-file run.ndjson > verdict.json",
     ],
     resume: ["remit resume last", "remit resume last --answer 'main/Mail.send#0=again'"],
+    asks: ["remit asks", "remit asks last --full"],
+    answer: ["remit answer last 3f9c once", "remit answer last 3f9c deny session"],
     replay: ["remit replay last"],
+    debug: ["remit debug last", "echo 'goto failure' | remit debug last"],
     check: ["remit check *.remit", "remit check main.remit --fix"],
     fmt: ["remit fmt main.remit", "remit fmt --fix *.remit", "remit fmt --check *.remit"],
     parse: ["remit parse main.remit"],
@@ -196,6 +231,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     trace: ["remit trace last", "remit trace last --follow", "remit trace last --otel http://localhost:4318", "remit trace verify"],
     diff: ["remit diff mwqe last"],
     why: ["remit why last", "remit why last /diff", "remit why last main/Mail.send#0/to"],
+    audit: ["remit audit last", "remit audit last --sarif > audit.sarif", "remit audit main.remit --fail-on low"],
     cost: ["remit cost last"],
     init: ["remit init hello"],
     models: ["remit models"],
@@ -205,11 +241,12 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
 
 /** What else is said, before the examples. */
 const NOTES: Readonly<Record<string, string>> = {
+    debug: `RUN is a run's id, the beginning of one, or \`last\`. \`help\` lists the debugger's commands; piped in, they are read one a line.`,
     run: `Models: openai://M, anthropic://M, google://M, ollama://M, https://HOST/v1#M, local: (built in),
 mock: (zero values), scripted:FILE, recorded:FILE.`,
 };
 const RUN_NOTE = "RUN is a run's id, the beginning of one, or `last`.";
-const OF_RUNS: ReadonlySet<string> = new Set(["why", "resume", "replay", "explain", "trace", "diff", "cost"]);
+const OF_RUNS: ReadonlySet<string> = new Set(["why", "resume", "asks", "answer", "replay", "explain", "trace", "diff", "cost"]);
 
 function examples(name: string): string {
     const shown = EXAMPLES[name] ?? [];
@@ -233,6 +270,8 @@ function performing(command: Command): Command {
         .option("-w, --workspace <dir>", "folder the tools may reach; default: the current folder")
         .option("--record <file>", "record every model reply to FILE, secrets removed")
         .option("--yes", "answer every question with yes, once")
+        .option("--park", "a question that nobody answers now waits in the ledger (exit code 3); without it the answer is no")
+        .option("--ask <when>", "now: on this terminal, or later: nobody is asked here, as with --park")
         .option("--trust", "let this project's configuration start commands and load modules")
         .option("--json", "value, progress and errors as JSON, one object a line")
         .option("-q, --quiet", "no progress");
@@ -245,6 +284,7 @@ function running(command: Command): Command {
         .option("--max-cost <usd>", "end with limit.cost after this many US dollars")
         .option("--max-steps <n>", "end with limit.steps after N steps")
         .option("--max-calls <n>", "end with limit.calls after N effects: model turns, calls of tools and memories")
+        .option("--expires <duration>", "how long a question can be answered (30min, 24h); after that it is a no; default 24h")
         .option("--timeout <duration>", "end with limit.time after this long (30s, 5min)")
         .option("--concurrency <n>", "how many iterations of a parallel for run at once", "4");
 }

@@ -65,3 +65,4 @@ export type { Patience } from "./model/provider.ts";
 export { readReply, type ReadOptions, type ReadResult } from "./model/reading.ts";
 export { requestHash } from "./model/recorded.ts";
 export { type ModelUri, parseModelUri } from "./model/uri.ts";
+export { type Audited, auditRun, type AuditRunOptions, invariantsOf } from "./audit/audit.ts";

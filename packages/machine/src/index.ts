@@ -40,3 +40,4 @@ export {
 } from "./audit/finding.ts";
 export * from "./audit/invariant.ts";
 export * from "./audit/rules.ts";
+export * from "./audit/report.ts";

@@ -1,0 +1,156 @@
+/**
+ * Findings for other tools: SARIF 2.1.0 (OASIS) and JUnit XML.
+ *
+ * Boundary: findings in, documents out. Pure.
+ */
+import type { Json } from "@remit/language";
+import { type Finding, fingerprint, SEVERITIES, type Severity, severityRank } from "./finding.ts";
+import { RULES } from "./rules.ts";
+
+/** SARIF section 3.27.10: note, warning, error. */
+const LEVELS: { readonly [S in Severity]: string } = { note: "note", low: "warning", medium: "warning", high: "error" };
+/** Property `security-severity` as code scanners read it: 0 to 10. */
+const SCORES: { readonly [S in Severity]: string } = { note: "1.0", low: "3.0", medium: "5.5", high: "8.5" };
+
+export function sarif(findings: readonly Finding[], more: { readonly version: string; readonly suppressed?: readonly Finding[] }): Json {
+    const suppressed = new Set((more.suppressed ?? []).map(fingerprint));
+    const all = [...findings, ...(more.suppressed ?? [])];
+    const ids = [...new Set([...RULES.map((r) => r.id), ...all.map((f) => f.rule)])];
+    return {
+        $schema: "https://json.schemastore.org/sarif-2.1.0.json",
+        version: "2.1.0",
+        runs: [
+            {
+                tool: {
+                    driver: {
+                        name: "remit",
+                        version: more.version,
+                        rules: ids.map((id) => {
+                            const row = RULES.find((r) => r.id === id);
+                            const severity = row?.severity ?? "medium";
+                            return {
+                                id,
+                                shortDescription: { text: row?.summary ?? id },
+                                defaultConfiguration: { level: LEVELS[severity] },
+                                properties: { "security-severity": SCORES[severity], tags: ["security"] },
+                            };
+                        }),
+                    },
+                },
+                columnKind: "utf16CodeUnits",
+                results: all.map((finding): Json => {
+                    const { site } = finding;
+                    return {
+                        ruleId: finding.rule,
+                        ruleIndex: ids.indexOf(finding.rule),
+                        level: LEVELS[finding.severity],
+                        message: { text: finding.message },
+                        ...(site === null
+                            ? {}
+                            : {
+                                  locations: [
+                                      {
+                                          physicalLocation: {
+                                              artifactLocation: { uri: encodeURI(site.file) },
+                                              region: {
+                                                  startLine: site.line,
+                                                  startColumn: site.column,
+                                                  ...(site.endLine === undefined ? {} : { endLine: site.endLine }),
+                                                  ...(site.endColumn === undefined ? {} : { endColumn: site.endColumn }),
+                                              },
+                                          },
+                                      },
+                                  ],
+                              }),
+                        partialFingerprints: { "remit/v1": fingerprint(finding) },
+                        ...(suppressed.has(fingerprint(finding)) ? { suppressions: [{ kind: "external" }] } : {}),
+                        properties: {
+                            severity: finding.severity,
+                            confidence: finding.confidence,
+                            by: finding.by,
+                            path: finding.path,
+                            principal: finding.principal,
+                            evidence: finding.evidence as unknown as Json,
+                        },
+                    };
+                }),
+            },
+        ],
+    };
+}
+
+/** One test case a rule; each finding at or over `failOn` is a failure of its rule's case, others are its output. */
+export function junit(findings: readonly Finding[], failOn: Severity): string {
+    const rules = [...new Set([...RULES.map((r) => r.id), ...findings.map((f) => f.rule)])];
+    const fails = (f: Finding): boolean => severityRank(f.severity) >= severityRank(failOn);
+    const failures = findings.filter(fails).length;
+    const cases = rules.map((rule) => {
+        const own = findings.filter((f) => f.rule === rule);
+        const lines = own.map((f) => {
+            const where = f.site === null ? (f.path ?? "") : `${f.site.file}:${f.site.line}:${f.site.column}`;
+            const text = `${where}: ${f.message}`;
+            return fails(f)
+                ? `      <failure type="${xml(f.severity)}" message="${xml(f.message)}">${xml(text)}</failure>\n`
+                : `      <system-out>${xml(`${f.severity}: ${text}`)}</system-out>\n`;
+        });
+        const head = `    <testcase classname="remit.audit" name="${xml(rule)}"`;
+        return lines.length === 0 ? `${head}/>\n` : `${head}>\n${lines.join("")}    </testcase>\n`;
+    });
+    return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n  <testsuite name="remit audit" tests="${rules.length}" failures="${failures}">\n${cases.join("")}  </testsuite>\n</testsuites>\n`;
+}
+
+/** XML 1.0 text; characters that XML cannot hold show as U+FFFD. */
+function xml(text: string): string {
+    return text
+        .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd")
+        .replace(/&/g, "&amp;")
+        .replace(/</g, "&lt;")
+        .replace(/>/g, "&gt;")
+        .replace(/"/g, "&quot;")
+        .replace(/\n/g, "&#10;");
+}
+
+// ---- baseline --------------------------------------------------------------------------------------------------------
+
+/** Findings that are known and accepted, each until a day. */
+export interface Baseline {
+    readonly version: 1;
+    readonly accepted: readonly {
+        readonly fingerprint: string;
+        readonly reason: string /** `2027-01-31`, the last day. */;
+        readonly until: string;
+    }[];
+}
+
+/** What a baseline says of findings on a day (`2026-11-21`); null where it is none. */
+export function baselineOf(json: Json): Baseline | null {
+    if (json === null || typeof json !== "object" || Array.isArray(json) || json.version !== 1 || !Array.isArray(json.accepted))
+        return null;
+    const good = json.accepted.every(
+        (one) =>
+            one !== null &&
+            typeof one === "object" &&
+            !Array.isArray(one) &&
+            typeof one.fingerprint === "string" &&
+            typeof one.reason === "string" &&
+            typeof one.until === "string" &&
+            /^\d{4}-\d{2}-\d{2}$/.test(one.until),
+    );
+    return good ? (json as unknown as Baseline) : null;
+}
+
+export function against(
+    findings: readonly Finding[],
+    baseline: Baseline | null,
+    today: string,
+): { readonly open: Finding[]; readonly accepted: Finding[] } {
+    const accepted = new Set((baseline?.accepted ?? []).filter((one) => one.until >= today).map((one) => one.fingerprint));
+    return {
+        open: findings.filter((f) => !accepted.has(fingerprint(f))),
+        accepted: findings.filter((f) => accepted.has(fingerprint(f))),
+    };
+}
+
+export function isSeverity(text: string): text is Severity {
+    return (SEVERITIES as readonly string[]).includes(text);
+}
