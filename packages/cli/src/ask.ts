@@ -2,9 +2,9 @@
  * Questions on the terminal: missing input and approvals. Only where both standard input and standard error are terminals; nobody there
  * means no (an `ask`) or a failure (an `input`).
  */
-import type { Json } from "@remit/language";
 import type { AskRequest, InputRequest } from "@remit/machine";
-import { plain, plainLine } from "./io.ts";
+import { answerOf, askText, offered } from "./asking.ts";
+import { paint, plain, say } from "./io.ts";
 import type { Progress } from "./progress.ts";
 
 // Handed on for those who load this file when they need it: loading a whole package by `import()` would put all of it into every bundle.
@@ -38,22 +38,57 @@ export function askInput(
     });
 }
 
-/** Asks to choose one of the options. Null where the person gave up. */
-export function askChoice(request: AskRequest, progress: Progress): Promise<string | null> {
+/** What is typed before a question can have been read answers no question, milliseconds. */
+const HEED_MS = 150;
+
+/**
+ * Asks about a call. Ctrl-C is abort, Ctrl-D is deny; null where the signal ended the question (somebody else answered it). Only a word or a key of
+ * the list is an answer: whatever else is typed, Enter alone too, is asked again.
+ */
+export function askChoice(
+    request: AskRequest,
+    progress: Progress,
+    about: { readonly root: string; readonly signal: AbortSignal },
+): Promise<string | null> {
     return oneAtATime(async () => {
-        const { isCancel, note, select } = await import("@clack/prompts");
+        if (about.signal.aborted) return null;
+        const { createInterface } = await import("node:readline");
+        const colour = paint(process.stderr);
+        const show = (full: boolean): void => say(`\n${askText(request, { paint: colour, root: about.root, full, more: "v shows all" })}`);
         progress.pause();
-        if (request.detail !== null) note(plain(shown(request.detail)), "What is asked", { output: process.stderr });
-        const answer = await select({
-            message: plain(request.question),
-            options: request.options.map((value) => ({ value, label: plainLine(value) })),
-            output: process.stderr,
-        });
-        return isCancel(answer) ? null : answer;
+        show(false);
+        await drained();
+        const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true, historySize: 0 });
+        try {
+            return await new Promise<string | null>((resolve) => {
+                lines.setPrompt(`${offered(request.options)} · v view all > `);
+                lines.on("SIGINT", () => resolve(request.options.includes("abort") ? "abort" : "deny"));
+                lines.on("close", () => resolve("deny"));
+                about.signal.addEventListener("abort", () => resolve(null), { once: true });
+                lines.on("line", (line) => {
+                    const said = answerOf(line, request.options);
+                    if (said !== null) {
+                        resolve(said);
+                        return;
+                    }
+                    if (["v", "view", "view all"].includes(line.trim().toLowerCase())) show(true);
+                    lines.prompt();
+                });
+                lines.prompt();
+            });
+        } finally {
+            lines.close();
+            say("");
+        }
     });
 }
 
-function shown(detail: Json): string {
-    const text = typeof detail === "string" ? detail : JSON.stringify(detail, null, 2);
-    return text.length > 4000 ? `${text.slice(0, 4000)}\n… (${text.length - 4000} more characters)` : text;
+/** Lets go of what was typed already: the second press of a key must not answer the next question. */
+async function drained(): Promise<void> {
+    const ignore = (): void => undefined;
+    process.stdin.on("data", ignore);
+    process.stdin.resume();
+    await new Promise((resolve) => setTimeout(resolve, HEED_MS));
+    process.stdin.off("data", ignore);
+    process.stdin.pause();
 }

@@ -35,7 +35,7 @@ const HINTS: Partial<Record<string, string>> = {
     "limit.time": "raise --timeout",
     "limit.steps": "raise --max-steps, or look for a loop that does not end",
     cancelled: "`remit resume RUN` goes on from where it stopped",
-    denied: "run it on a terminal to be asked, or answer with `remit resume RUN --answer PATH=…`",
+    denied: "run it on a terminal to be asked, or with --park: then `remit asks` shows the question and `remit answer` answers it",
 };
 
 export function showFailure(failure: Failure, options: { json?: boolean; root?: string; run?: string } = {}): void {

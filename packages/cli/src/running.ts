@@ -18,6 +18,8 @@ export interface Watch {
     readonly signal: AbortSignal;
     readonly progress: Progress;
     readonly event: (event: LedgerEvent) => void;
+    /** Folder of the program's files, once it is known. */
+    root: string;
     /** When the command began, for how long it took. */
     readonly begun: number;
     end(): void;
@@ -43,6 +45,7 @@ export function watched(options: Options): Watch {
     return {
         signal: abort.signal,
         begun: Date.now(),
+        root: process.cwd(),
         progress: shown,
         event(event) {
             if (file !== null && !ended) writeSync(file, `${JSON.stringify(event)}\n`);
@@ -78,8 +81,26 @@ export function loadOptions(options: Options, watch: Watch): LoadOptions {
         limits,
         concurrency: atLeastOne(whole(String(options["concurrency"] ?? "4"), "--concurrency"), "--concurrency"),
         interactive: true,
+        asks: {
+            ...(parks(options) ? { park: true } : {}),
+            ...(options["expires"] === undefined
+                ? {}
+                : { expires: atLeastOne(milliseconds(String(options["expires"]), "--expires"), "--expires") }),
+        },
         on: handlers(options, watch),
     };
+}
+
+/** `--ask later`: nobody is asked now, even on a terminal. */
+function asksLater(options: Options): boolean {
+    const when = options["ask"];
+    if (when !== undefined && when !== "now" && when !== "later") throw new UsageError("--ask takes now or later");
+    return when === "later";
+}
+
+/** A question that nobody answers now waits. */
+export function parks(options: Options): boolean {
+    return options["park"] === true || asksLater(options);
 }
 
 /** Options that say how effects are performed, for `run` and `resume` alike. */
@@ -124,11 +145,18 @@ function writable(path: string, option: string): string {
 export function handlers(options: Options, watch: Watch): NonNullable<LoadOptions["on"]> {
     const there = process.stdin.isTTY === true && process.stderr.isTTY === true;
     const yes = options["yes"] === true;
+    const later = asksLater(options);
+    if (yes && later) throw new UsageError("--yes answers every question, --ask later none; use one");
     return {
         event: watch.event,
         part: (path, part) => watch.progress.part(path, part),
         ...(yes ? { ask: (request) => request.options[0] ?? "once" } : {}),
-        ...(there && !yes ? { ask: async (request) => (await import("./ask.ts")).askChoice(request, watch.progress) } : {}),
+        ...(there && !yes && !later
+            ? {
+                  ask: async (request, about) =>
+                      (await import("./ask.ts")).askChoice(request, watch.progress, { root: watch.root, signal: about.signal }),
+              }
+            : {}),
         ...(there
             ? {
                   input: async (request, about) => {
@@ -166,7 +194,7 @@ export async function finish(
     }
     if (result.failure) showFailure(result.failure, { json: options["json"] === true, root: options.root, run: result.run });
     if (result.status === "waiting") return EXIT.waiting;
-    return watch.signal.aborted ? EXIT.cancelled : EXIT.failed;
+    return watch.signal.aborted || result.failure?.kind === "cancelled" ? EXIT.cancelled : EXIT.failed;
 }
 
 function summary(result: RunResult<Json>, took: number): void {

@@ -2,7 +2,7 @@
 import { LedgerError, openLedger, type UnknownAnswer } from "@remit/host";
 import type { Json } from "@remit/language";
 import { UsageError } from "../io.ts";
-import { finish, handlers, hostOptions, watched } from "../running.ts";
+import { finish, handlers, hostOptions, parks, watched } from "../running.ts";
 
 export default async function resume(args: string[], options: Record<string, unknown>): Promise<number> {
     const answers = new Map((options["answer"] as string[] | undefined)?.map(answerOf));
@@ -10,10 +10,12 @@ export default async function resume(args: string[], options: Record<string, unk
     const watch = watched(options);
     try {
         const info = ledger.run(args[0] as string);
+        watch.root = info.root || process.cwd();
         const on = handlers(options, watch);
         const asked = on.ask;
         const handle = await ledger.resume<Json>(info.id, {
             ...hostOptions(options),
+            ...(parks(options) ? { park: true } : {}),
             signal: watch.signal,
             on: {
                 ...on,
@@ -25,7 +27,7 @@ export default async function resume(args: string[], options: Record<string, unk
                 },
             },
         });
-        return await finish(handle, watch, { ...options, root: info.root || process.cwd() });
+        return await finish(handle, watch, { ...options, root: watch.root });
     } catch (error) {
         if (error instanceof LedgerError && error.code === "finished") {
             throw new UsageError(error.message, "remit trace shows it, remit replay repeats it");

@@ -28,6 +28,7 @@ export default async function run(args: string[], given: Record<string, unknown>
                   },
               }),
     });
+    watch.root = program.root || dirname(resolve(file));
     if (!options["quiet"] && program.diagnostics.length > 0) {
         const { sourcesOf } = await import("../diagnostics.ts");
         showDiagnostics(program.diagnostics, sourcesOf(program.root, program.diagnostics), { json: options["json"] === true });
@@ -36,7 +37,7 @@ export default async function run(args: string[], given: Record<string, unknown>
         const handle = begun(() => program.run(input, { signal: watch.signal }));
         const code = await finish(handle, watch, {
             ...options,
-            root: program.root || dirname(resolve(file)),
+            root: watch.root,
             answered: () => program.answering(),
         });
         if (options["dryRun"]) showUnperformed(program.unperformed(), options["json"] === true);

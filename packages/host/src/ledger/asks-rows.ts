@@ -31,7 +31,15 @@ export function sqliteAskRows(db: DatabaseSync, transaction: <T>(work: () => T) 
     };
     const rows = (sql: string, ...values: string[]): AskRow[] => (there() ? (query(sql).all(...values) as unknown as AskRow[]) : []);
     return {
-        atomically: (work) => (db.isTransaction ? work() : there() ? transaction(work) : transaction(() => (db.exec(TABLE), work()))),
+        atomically: (work) =>
+            db.isTransaction
+                ? work()
+                : there()
+                  ? transaction(work)
+                  : transaction(() => {
+                        db.exec(TABLE);
+                        return work();
+                    }),
         insert: (r) => {
             query("INSERT INTO asks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
                 r.id,

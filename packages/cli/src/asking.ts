@@ -1,0 +1,158 @@
+/**
+ * A question about a call, as a person reads it: who wants what with which arguments, where each came from, and why it is asked.
+ *
+ * Boundary: text only. Whoever asks and hears is `ask.ts`; `remit asks` shows the same.
+ *
+ * S1: every line of what others wrote stands behind a bar, made plain: it can neither look like the question nor move the cursor.
+ * S2: what is cut says how much is missing; `full` cuts nothing.
+ */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Json, plainColumns, safeJson } from "@remit/language";
+import type { AskRequest } from "@remit/machine";
+import { count, type Paint, plain, plainLine } from "./io.ts";
+
+export interface ShowAsk {
+    readonly paint: Paint;
+    /** Folder of the program's files, for the lines that are shown. */
+    readonly root: string;
+    readonly full: boolean;
+    /** How all of it is seen: `v shows all`. */
+    readonly more: string;
+}
+
+/** How much of one argument is shown. */
+const MAX_LINES = 8;
+const MAX_UNITS = 600;
+
+type Fields = { readonly [key: string]: Json };
+
+export function askText(request: AskRequest, show: ShowAsk): string {
+    const { paint } = show;
+    const about = fields(request.detail);
+    const lines = [paint("bold", plainLine(request.question))];
+    const row = (name: string, text: string): void => void lines.push(`  ${paint("dim", name.padEnd(7))} ${text}`);
+    if (about === null || !Array.isArray(about.args)) {
+        lines.push(...barred(typeof request.detail === "string" ? request.detail : safeJson(request.detail, 2), show, "  "));
+        return lines.join("\n");
+    }
+    if (typeof about.principal === "string") row("who", plainLine(who(about.principal)));
+    const chosen = typeof about.chosen_by === "string" && about.chosen_by.startsWith("model:") ? about.chosen_by.slice(6) : null;
+    const by = chosen === null ? "the program" : `the model ${chosen}${typeof about.generate === "string" ? ` in ${about.generate}` : ""}`;
+    row("what", plainLine(`${text(about.capability)} (${text(about.uri)}), chosen by ${by}`));
+    const site = siteOf(about.site);
+    if (site !== null) row("where", [place(site), ...excerpt(site, show)].join("\n"));
+    row("why", why(about, chosen !== null, show));
+    row("with", about.args.length === 0 ? "no arguments" : "");
+    if (about.args.length === 0) return lines.join("\n");
+    lines[lines.length - 1] = `  ${paint("dim", "with")}`;
+    const origins = fields(about.origins ?? null) ?? {};
+    const flow = fields(about.flow ?? null);
+    for (const [name, value] of named(about.args)) {
+        const from = list(Object.hasOwn(origins, name) ? origins[name] : origins["*"]);
+        const bad = flow !== null && (flow.arg === name || flow.arg === "*");
+        lines.push(`    ${paint("bold", plainLine(name))}  ${paint(bad ? "red" : "cyan", `← ${sources(from)}`)}`);
+        lines.push(...barred(typeof value === "string" ? value : safeJson(value, 2), show, "      "));
+    }
+    return lines.join("\n");
+}
+
+/** `agent:fix.remit#Fixer` is Fixer of fix.remit; `user` is the program itself. */
+function who(principal: string): string {
+    const found = /^agent:(.*)#([^#]+)$/.exec(principal);
+    return found === null ? (principal === "user" ? "the program, with all that you may" : principal) : `${found[2]} (${found[1]})`;
+}
+
+function sources(from: readonly string[]): string {
+    return from.length === 0 ? "the program's own text" : from.map(plainLine).join(", ");
+}
+
+function why(about: Fields, chosen: boolean, show: ShowAsk): string {
+    const clause = siteOf(about.clause ?? null);
+    const at = clause === null ? [] : [`    ${place(clause)}`, ...excerpt(clause, show)];
+    const flow = fields(about.flow ?? null);
+    if (about.why === "changed") return "the tool describes this method otherwise than when it was allowed";
+    if (about.why === "flow" && flow !== null) {
+        const what = flow.arg === "*" ? "an argument" : `argument ${text(flow.arg)}`;
+        const said = text(flow.rule).startsWith("may be read by")
+            ? `${what} ${text(flow.rule)}, and would be read by ${list(flow.origins).join(", ")}`
+            : `${what} comes from ${list(flow.origins).join(", ")}, and the clause says ${text(flow.rule)}`;
+        return [show.paint("red", plainLine(said)), ...at].join("\n");
+    }
+    if (clause !== null) return ["a clause says ask", ...at].join("\n");
+    return chosen ? "a model chose a call that does more than read, and nothing says may" : "its gate says ask";
+}
+
+/** An object's fields where there is one, else by place. */
+function named(args: readonly Json[]): [string, Json][] {
+    const only = args.length === 1 ? fields(args[0] as Json) : null;
+    return only === null ? args.map((arg, i) => [String(i + 1), arg]) : Object.entries(only);
+}
+
+function barred(given: string, show: ShowAsk, indent: string): string[] {
+    const all = plain(given);
+    const short = show.full ? all : all.slice(0, MAX_UNITS);
+    const every = short.split("\n");
+    const lines = show.full ? every : every.slice(0, MAX_LINES);
+    const missing = all.length - lines.join("\n").length;
+    const shown = lines.map((line) => `${indent}${show.paint("dim", "│")} ${line}`);
+    return missing > 0 ? [...shown, `${indent}${show.paint("yellow", `… ${count(missing)} more characters; ${show.more}`)}`] : shown;
+}
+
+interface Site {
+    readonly file: string;
+    readonly line: number;
+    readonly column: number;
+}
+
+function siteOf(json: Json | undefined): Site | null {
+    const site = fields(json ?? null);
+    if (site === null || typeof site.file !== "string" || typeof site.line !== "number" || typeof site.column !== "number") return null;
+    return { file: site.file, line: site.line, column: site.column };
+}
+
+function place(site: Site): string {
+    return `${plainLine(site.file)}:${site.line}:${site.column}`;
+}
+
+/** The line of a site; nothing where the file cannot be read any more. */
+function excerpt(site: Site, show: ShowAsk): string[] {
+    let line: string | undefined;
+    try {
+        line = readFileSync(resolve(show.root, site.file), "utf8").split(/\r?\n/)[site.line - 1];
+    } catch {
+        // the program may have moved: the place alone still helps
+        return [];
+    }
+    return line === undefined ? [] : [`    ${show.paint("dim", `${site.line} |`)} ${plainColumns(line.trim(), "·")}`];
+}
+
+function fields(json: Json): Fields | null {
+    return json !== null && typeof json === "object" && !Array.isArray(json) ? json : null;
+}
+function list(json: Json | undefined): string[] {
+    return Array.isArray(json) ? json.filter((one) => typeof one === "string") : [];
+}
+function text(json: Json | undefined): string {
+    return typeof json === "string" ? json : "";
+}
+
+/** What may be typed for each answer, the first one shown. */
+export const ANSWER_WORDS: { readonly [answer: string]: readonly string[] } = {
+    once: ["o", "once", "y", "yes"],
+    session: ["s", "session"],
+    deny: ["d", "deny", "n", "no"],
+    "deny session": ["x", "deny session", "deny-session"],
+    abort: ["a", "abort", "q"],
+};
+
+/** The answer of a word or a key; null where it is none of those that are offered. */
+export function answerOf(typed: string, options: readonly string[]): string | null {
+    const word = typed.trim().toLowerCase().replace(/\s+/g, " ");
+    return options.find((option) => option === word || (ANSWER_WORDS[option] ?? []).includes(word)) ?? null;
+}
+
+/** `o once · s session · d deny`, for the line in which the answer is typed. */
+export function offered(options: readonly string[]): string {
+    return options.map((option) => `${ANSWER_WORDS[option]?.[0] ?? option} ${plainLine(option)}`).join(" · ");
+}

@@ -1,0 +1,28 @@
+/** `remit answer`: answers a question of a run that waits, from any process; `remit resume` then goes on. */
+import { AskError, openLedger } from "@remit/host";
+import type { Json } from "@remit/language";
+import { answerOf } from "../asking.ts";
+import { EXIT, paint, plain, printJson, say, UsageError } from "../io.ts";
+
+export default async function answer(args: string[], options: Record<string, unknown>): Promise<number> {
+    const [run, ask, ...words] = args as [string, string, ...string[]];
+    const ledger = await openLedger(options["ledger"] as string | undefined);
+    try {
+        const { id } = ledger.run(run);
+        const question = ledger.store.asks.find(id, ask);
+        const decision = answerOf(words.join(" "), question.request.options);
+        if (decision === null)
+            throw new UsageError(`'${words.join(" ")}' is no answer to this question`, `it takes ${question.request.options.join(", ")}`);
+        const answered = ledger.answer(id, question.id, decision);
+        if (options["json"]) printJson(answered as unknown as Json, true);
+        else say(`${paint(process.stderr)("green", "answered")}: ${plain(decision)}. remit resume ${id} goes on.`);
+        return EXIT.ok;
+    } catch (error) {
+        if (!(error instanceof AskError)) throw error;
+        say(`${paint(process.stderr)("red", "not taken")}: ${plain(error.message)}`);
+        say(`  ${plain(error.hint)}`);
+        return EXIT.failed;
+    } finally {
+        ledger.close();
+    }
+}

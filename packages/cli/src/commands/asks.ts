@@ -1,0 +1,52 @@
+/** `remit asks`: questions that wait for a person, with everything needed to decide. */
+import type { Ask } from "@remit/host";
+import type { Json } from "@remit/language";
+import { askText, offered } from "../asking.ts";
+import { EXIT, paint, plainLine, print, printJson, say } from "../io.ts";
+import { openForReading } from "../ledger.ts";
+
+export default async function asks(args: string[], options: Record<string, unknown>): Promise<number> {
+    const store = await openForReading(options);
+    if (store === null) {
+        say("No runs yet, so nobody asks anything.");
+        if (options["json"]) printJson([]);
+        return EXIT.ok;
+    }
+    try {
+        const all = store.asks.list(args[0] === undefined ? undefined : store.run(args[0]).id);
+        const found = options["all"] ? all : all.filter((one) => one.state === "open");
+        if (options["json"]) {
+            printJson(found as unknown as Json);
+            return EXIT.ok;
+        }
+        if (found.length === 0) {
+            say("No question waits for an answer.");
+            return EXIT.ok;
+        }
+        const colour = paint(process.stdout);
+        for (const one of found) {
+            print(`${colour("bold", one.id)}  ${state(one)}  ${colour("dim", `run ${one.run}, ${plainLine(one.path)}`)}`);
+            print(
+                askText(one.request, {
+                    paint: colour,
+                    root: store.run(one.run).root || process.cwd(),
+                    full: options["full"] === true,
+                    more: "--full shows all",
+                }),
+            );
+            if (one.tampered) print(colour("red", "  This record was changed by somebody without the key: it counts for nothing."));
+            else if (one.state === "open") print(colour("dim", `  remit answer ${one.run} ${one.id} … (${offered(one.request.options)})`));
+            print("");
+        }
+        return EXIT.ok;
+    } finally {
+        store.close();
+    }
+}
+
+function state(one: Ask): string {
+    if (one.state === "open") return `open until ${one.expires.replace("T", " ").slice(0, 16)} UTC, for ${plainLine(one.owner)}`;
+    if (one.decision !== undefined)
+        return `${plainLine(one.decision)} by ${plainLine(one.by ?? "")} at ${(one.decided ?? "").slice(0, 16)}`;
+    return one.state === "expired" ? "expired: a no" : one.state;
+}
