@@ -183,7 +183,9 @@ export class Accounts {
             const own = limits[meter];
             if (own === undefined || meter === "time") continue;
             let least = meter === "steps" ? Math.min(own, stepsLeft) : own;
-            for (let a: Account | null = parent; a !== null; a = a.parent) least = Math.min(least, remaining(a, meter));
+            // What others only reserved may come back.
+            for (let a: Account | null = parent; a !== null; a = a.parent)
+                least = Math.min(least, (a.limits[meter] ?? Number.POSITIVE_INFINITY) - a.used[meter]);
             limits[meter] = Math.max(0, least);
         }
         const made: Account = { ...doc, parent, limits, used: nothing(), reserved: 0, began: null };

@@ -91,6 +91,7 @@ export function runAll(p: Program, how: How = {}): Ran {
         events.push(...step.events);
         effects.push(...step.effects);
         waiting.push(...step.effects);
+        waiting = waiting.filter((e) => !step.withdrawn.includes(e.path));
         if (step.state === "done") return { result: step.result as Result, steps: machine.usage.steps, events, effects };
         if (how.saving !== undefined && how.saving !== false) {
             const saved = JSON.parse(JSON.stringify(machine.save())) as { image?: Json; delta?: Json };
@@ -103,7 +104,6 @@ export function runAll(p: Program, how: How = {}): Ran {
         const [next] = waiting.splice(at, 1);
         if (next === undefined) throw new Error("the machine waits for nothing");
         if (!machine.resolve(next.path, (how.answer ?? echo)(next))) throw new Error(`nothing waits for ${next.path}`);
-        waiting = waiting.filter((e) => !step.withdrawn.includes(e.path));
     }
     throw new Error("the run does not end");
 }
