@@ -57,7 +57,10 @@ function clauseText(clause: ClauseForm): string {
         case "trusted":
             return "trusted";
         case "arg": {
-            const from = clause.from === undefined ? "trusted" : `from(${clause.from.map((one) => JSON.stringify(one)).join(", ")})`;
+            const from =
+                clause.from === undefined
+                    ? "trusted"
+                    : `${clause.among === true ? "among" : "from"}(${clause.from.map((one) => JSON.stringify(one)).join(", ")})`;
             return `arg ${clause.method === undefined ? "" : `${clause.method}.`}${clause.name}: ${from}${clause.ask ? " or ask" : ""}`;
         }
         default: {

@@ -68,7 +68,13 @@ export function checkFlows(func: FuncInfo, report: Report, trusted: (binding: Bi
         const method = call.callee.name.text;
         if (method === "call" && /^mcp:/i.test(tool.import?.uri.value ?? "")) return;
         for (const clause of tool.import?.clauses ?? []) {
-            if (clause.kind !== "clause.arg" || clause.ask || (clause.method !== undefined && clause.method.text !== method)) continue;
+            if (
+                clause.kind !== "clause.arg" ||
+                clause.ask ||
+                clause.among === true ||
+                (clause.method !== undefined && clause.method.text !== method)
+            )
+                continue;
             for (const value of arguments_(call, clause)) {
                 const bad = origins(value, 0).find((one) => !allowed(clause, one, trusted));
                 if (bad === undefined) continue;

@@ -107,6 +107,8 @@ export type ClauseForm =
           readonly name: string;
           /** Origins that may be in it; absent: trusted ones. */
           readonly from?: readonly string[];
+          /** Also a value that occurred in what came from there, whatever else chose it. */
+          readonly among?: true;
           /** A refused flow becomes a question that shows the flow. */
           readonly ask?: true;
           readonly at?: At;

@@ -74,6 +74,7 @@ export function clauseForm(node: tree.ImportClause, at: AtOf): ClauseForm {
                 ...(node.method === undefined ? {} : { method: node.method.text }),
                 name: node.name.text,
                 ...(node.from === undefined ? {} : { from: node.from.map((o) => o.value) }),
+                ...(node.among === true ? { among: true as const } : {}),
                 ...(node.ask ? { ask: true as const } : {}),
                 ...place,
             };

@@ -76,6 +76,7 @@ export function raiseClause(form: ClauseForm): tree.ImportClause {
                 ...(form.method === undefined ? {} : { method: name(form.method) }),
                 name: name(form.name),
                 ...(form.from === undefined ? {} : { from: form.from.map(text) }),
+                ...(form.among === true ? { among: true } : {}),
                 ask: form.ask === true,
                 ...at,
             };

@@ -287,6 +287,7 @@ export const NODES: Readonly<Record<"statement" | "expression" | "part" | "contr
             method: may(METHOD),
             name: must(SOME_TEXT),
             from: may(list(SOME_TEXT, 1), "absent: trusted origins"),
+            among: may(TRUE, "also a value that occurred in what came from there"),
             ask: may(TRUE),
             ...AT,
         },

@@ -126,6 +126,7 @@ const KINDS = {
     Everyone: 107,
     Result: 108,
     All: 109,
+    Among: 110,
 } as const;
 
 /** Kinds are plain numbers to the type checker: a token's kind changes as reading goes on. */
@@ -137,7 +138,7 @@ export const WORDS: readonly string[] = [
         " ",
     ),
     ..."as one of empty selected model role description".split(" "),
-    ..."break continue raise try context image tokens keep priority with delegate define catch shape remit memory temporal static dynamic test arg start end may ask never spend endorse only flow strict to onward trusted reads audience because unconfined everyone result all".split(
+    ..."break continue raise try context image tokens keep priority with delegate define catch shape remit memory temporal static dynamic test arg start end may ask never spend endorse only flow strict to onward trusted reads audience because unconfined everyone result all among".split(
         " ",
     ),
 ];

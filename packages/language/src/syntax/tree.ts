@@ -71,6 +71,8 @@ export interface ArgClause extends Node {
     readonly name: Name;
     /** Absent: `trusted`. */
     readonly from?: readonly StringLit[];
+    /** `among(…)`: also values that occurred in what came from there. */
+    readonly among?: boolean;
     /** `or ask`. */
     readonly ask: boolean;
 }

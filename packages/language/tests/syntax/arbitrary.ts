@@ -153,6 +153,14 @@ const clause = fc.oneof(
         from: maybe(fc.array(quoted, { minLength: 1, maxLength: 2 })),
         ask: fc.boolean(),
     }),
+    fc.record({
+        ...kind("clause.arg"),
+        method: maybe(wordName),
+        name: argName,
+        from: fc.array(quoted, { minLength: 1, maxLength: 2 }),
+        among: fc.constant(true),
+        ask: fc.boolean(),
+    }),
     fc.record(kind("clause.trusted")),
     fc
         .record({

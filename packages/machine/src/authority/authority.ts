@@ -34,6 +34,8 @@ export class Authority {
     private readonly remits = new Map<string, readonly Remit[]>();
     private readonly names = new Map<string, string>();
     private readonly trusted = new Set<string>();
+    /** Origins whose words `among` clauses ask about. */
+    readonly watched = new Set<string>();
 
     /** `origins`: what a file import's content carries, by `FILE INDEX/NAME`. */
     constructor(program: Compiled, base: string, policy: Policy, origins: (place: string) => readonly string[]) {
@@ -47,6 +49,7 @@ export class Authority {
                 const made = clausesOf(program, entry, added(policy, entry));
                 if (made !== NO_CLAUSES) {
                     this.clauses.set(placeOf(entry), made);
+                    for (const rule of made.args) if (rule.among) for (const origin of rule.from ?? []) this.watched.add(origin);
                     said = true;
                 }
                 const { what } = entry.form;

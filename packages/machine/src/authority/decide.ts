@@ -84,6 +84,8 @@ export interface Standing {
     readonly live: (token: number) => boolean;
     readonly trusted: (origin: string) => boolean;
     readonly labels: Labels;
+    /** Whether a word occurred in what came from an origin. */
+    readonly known: (origin: string, word: string) => boolean;
 }
 
 /** Everything at once: rights, gates, flows. */
@@ -183,16 +185,25 @@ function flowOf(use: Use, method: string | null, on: Standing): { readonly rule:
     for (const rule of clauses.args) {
         if (rule.method !== null && rule.method !== method) continue;
         const bad = new Set<string>();
-        for (const found of use.given.named(rule.name))
+        for (const found of use.given.named(rule.name)) {
+            if (rule.among && occurred(found, rule, on)) continue;
             for (const origin of on.labels.origins(found.labels)) if (!allowed(origin, rule, on)) bad.add(origin);
+        }
         if (bad.size === 0) continue;
-        const words = rule.from === null ? "trusted" : `from(${rule.from.map((o) => JSON.stringify(o)).join(", ")})`;
+        const words =
+            rule.from === null ? "trusted" : `${rule.among ? "among" : "from"}(${rule.from.map((o) => JSON.stringify(o)).join(", ")})`;
         const hit = { rule, flow: { arg: rule.name, origins: [...bad].sort(), rule: `arg ${rule.name}: ${words}` } };
         if (!rule.ask) return hit;
         asked ??= hit;
     }
     const hit = readersFlow(use, method, on);
     return hit !== null && !hit.rule.ask ? hit : (asked ?? hit);
+}
+
+/** Every word of the argument occurred in what came from one of the rule's origins: somebody else may have chosen it, but not made it up. */
+function occurred(found: Found, rule: ArgRule, on: Standing): boolean {
+    const words = wordsOf(found.json);
+    return words !== null && words.length > 0 && words.every((word) => (rule.from ?? []).some((origin) => on.known(origin, word)));
 }
 
 function allowed(origin: string, rule: ArgRule, on: Standing): boolean {

@@ -32,6 +32,8 @@ export interface ArgRule {
     readonly name: string;
     /** Null: trusted origins. */
     readonly from: readonly string[] | null;
+    /** A value that occurred in what came from there may stand there, whatever else chose it. */
+    readonly among: boolean;
     readonly ask: boolean;
     readonly site: Site | null;
 }
@@ -198,6 +200,7 @@ export function clausesOf(program: Compiled, entry: ImportEntry, added: readonly
                     method: clause.method === undefined ? null : methodName(entry.form.uri, clause.method),
                     name: clause.name,
                     from: clause.from ?? null,
+                    among: clause.among === true,
                     ask: clause.ask === true,
                     site,
                 });

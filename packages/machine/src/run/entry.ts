@@ -209,6 +209,8 @@ export function answerEntry(m: Machine, outcome: Outcome): void {
 function begin(m: Machine, entry: Entry): void {
     const { run } = m;
     const { fn } = entry;
+    if (m.authority.watched.has("user") && entry.origins.every((origin) => origin === "user"))
+        for (const arg of entry.args) m.standing.learn("user", arg ?? null);
     m.tracer?.at(fn.site(fn.form.at), fn.name, "input");
     const l = run.labels.of(entry.origins);
     const values = entry.args.map((json): Value => {

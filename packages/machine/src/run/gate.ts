@@ -63,6 +63,7 @@ function decideFor(
             live: (token) => m.standing.alive.has(token),
             trusted: (origin) => m.authority.trusts(origin),
             labels: m.run.labels,
+            known: (origin, word) => m.standing.knows(origin, word),
         },
     );
 }

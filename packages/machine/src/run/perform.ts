@@ -180,6 +180,7 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
             return;
         }
         const { native } = fiber.top;
+        learn(m, effect, outcome);
         if (native?.kind === "ask") {
             answered(m, fiber, fiber.top, native, outcome, effect.site);
             return;
@@ -197,6 +198,16 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
         if (!(error instanceof Fail)) throw error;
         m.deliverFail(fiber, error);
     }
+}
+
+/** What `among` clauses will ask about: texts of a tool or memory, as far as nothing else is in them. */
+function learn(m: Machine, effect: Effect, outcome: Outcome): void {
+    if (m.authority.watched.size === 0 || !outcome.ok || outcome.parts !== undefined) return;
+    if (effect.kind !== "tool" && effect.kind !== "recall") return;
+    const r = effect.request as { tool?: string; memory?: string };
+    const origin = effect.kind === "tool" ? `tool:${r.tool}` : `memory:${r.memory}`;
+    if (m.authority.watched.has(origin) && outcome.origins.every((one) => one === origin || one.startsWith("only:")))
+        m.standing.learn(origin, outcome.value);
 }
 
 /** What an effect brings, for people: `tool Repo.read`. */

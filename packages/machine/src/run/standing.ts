@@ -38,16 +38,58 @@ export interface StandingDoc {
     readonly next: number;
     /** Answers for the session: key of principal and use, and whether it was a yes. */
     readonly answers: readonly (readonly [string, boolean])[];
+    /** Texts that came from origins which `among` clauses ask about. */
+    readonly known: readonly (readonly [string, readonly string[]])[];
 }
 
 const OPEN: Permit = { method: null, gate: "open", bounds: [], site: null };
 const FULL: Layers = [[OPEN]];
 
+/** Texts kept for one origin. */
+const MAX_KNOWN = 100_000;
+
+/** Whether a text holds a word that does not go on before or behind it. */
+function holdsWord(text: string, word: string): boolean {
+    const goesOn = (c: string | undefined): boolean => c !== undefined && /[\p{L}\p{N}_@-]/u.test(c);
+    for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
+        const end = at + word.length;
+        // `1150.00` is not `1150`, the end of a sentence is no part of a word.
+        const digit = (c: string | undefined): boolean => c !== undefined && /[0-9]/.test(c);
+        const decimal =
+            (/[.,]/.test(text[end] ?? "") && digit(text[end + 1])) ||
+            (/[.,]/.test(text[at - 1] ?? "") && digit(text[at - 2]) && digit(word[0]));
+        if (!goesOn(text[at - 1]) && !goesOn(text[end]) && !decimal) return true;
+    }
+    return false;
+}
+
 export class Standing {
     readonly delegations = new Map<number, Delegation>();
     readonly alive = new Set<number>();
     readonly answers = new Map<string, boolean>();
+    readonly known = new Map<string, Set<string>>();
     next = 1;
+
+    /** Keeps the texts and numbers of a value that came from an origin. */
+    learn(origin: string, value: Json): void {
+        const words = this.known.get(origin) ?? new Set<string>();
+        this.known.set(origin, words);
+        const rest: Json[] = [value];
+        for (let one = rest.pop(); one !== undefined && words.size < MAX_KNOWN; one = rest.pop()) {
+            if (typeof one === "string" || typeof one === "number") words.add(String(one));
+            else if (one !== null && typeof one === "object") rest.push(...(Array.isArray(one) ? one : (Object.values(one) as Json[])));
+        }
+    }
+
+    /** Whether a word occurred: as a text of its own, or for what the user wrote, as whole words within it. */
+    knows(origin: string, word: string): boolean {
+        const words = this.known.get(origin);
+        if (words === undefined || word === "") return false;
+        if (words.has(word)) return true;
+        if (origin !== "user") return false;
+        for (const text of words) if (holdsWord(text, word)) return true;
+        return false;
+    }
 
     doc(): StandingDoc {
         return {
@@ -55,6 +97,7 @@ export class Standing {
             alive: [...this.alive],
             next: this.next,
             answers: [...this.answers],
+            known: [...this.known].map(([origin, words]) => [origin, [...words]] as const),
         };
     }
 
@@ -62,6 +105,7 @@ export class Standing {
         for (const d of doc.delegations) this.delegations.set(d.token, d);
         for (const token of doc.alive) this.alive.add(token);
         for (const [key, yes] of doc.answers) this.answers.set(key, yes);
+        for (const [origin, words] of doc.known) this.known.set(origin, new Set(words));
         this.next = doc.next;
     }
 }

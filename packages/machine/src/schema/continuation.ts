@@ -190,6 +190,7 @@ const STANDING = record<StandingDoc>(
         alive: list(count),
         next: count,
         answers: list(tuple(text, flag)),
+        known: list(tuple(text, list(text))),
     },
     {},
 );

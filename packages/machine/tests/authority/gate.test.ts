@@ -308,6 +308,30 @@ describe("clauses at an import", () => {
         if (expected === "violation.flow") expect(calls(ran)).not.toContain("Send.go");
     });
 
+    test.each([
+        ["Send.go({ to: Page.find({}).to })", "violation.flow"],
+        ["Book.find({})  Send.go({ to: Page.find({}).to })", { did: "Send.go" }],
+        ['Send.go({ to: "nobody" })', { did: "Send.go" }],
+        ['Send.go({ to: Page.find({}).to + "x" })', "violation.flow"],
+        ["Book.find({})  Send.go({ to: [Page.find({}).to] })", { did: "Send.go" }],
+        ["Book.find({})  Send.go({ to: [Page.find({}).to, Page.find({}).other] })", "violation.flow"],
+        ["Send.go({ to: Page.find({}).said })", { did: "Send.go" }],
+        ["Send.go({ to: Page.find({}).part })", "violation.flow"],
+        ["Send.go({ to: Page.find({}).amount })", { did: "Send.go" }],
+        ["Send.go({ to: Page.find({}).digits })", "violation.flow"],
+    ])("arg to: among(…), a value that occurred there · %s: %j", (expr, expected) => {
+        const page = { to: "x@y.z", other: "evil", said: "bo@b.c", part: "bo", amount: 30, digits: 15 };
+        const found = (e: Effect): Outcome | undefined => {
+            const r = e.request as { tool?: string };
+            return r.tool === "Page" ? said(page, ["tool:Page"]) : answer(e);
+        };
+        const ran = run(main('arg to: among("user", "tool:Book")', trying(expr)), {
+            answer: found,
+            options: { input: "please pay 30 to bo@b.c, not 1150.15." },
+        });
+        expect(outcome(ran)).toEqual(expected);
+    });
+
     test("a refused flow can be asked about, and shows itself", () => {
         const text = main('arg to: from("tool:Book") or ask', "Send.go({ to: Page.find({}).to })");
         const ran = run(text, { answer, yes: "once" });

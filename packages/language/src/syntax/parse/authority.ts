@@ -304,14 +304,15 @@ function parseClause(p: State): ImportClause | undefined {
         }
         if (!take(p, T.Colon)) expected(p, `\`:\` after \`${name.text}\``);
         let allowed: StringLit[] | undefined;
-        if (p.k === T.From && peek(p, 1) === T.LParen) {
+        const among = p.k === T.Among;
+        if ((p.k === T.From || among) && peek(p, 1) === T.LParen) {
             advance(p);
             const paren = p.pos;
             advance(p);
             allowed = parseStrings(p, 'an origin: `from("user")`');
             closed(p, paren, T.RParen);
         } else if (!take(p, T.Trusted)) {
-            expected(p, "`trusted` or `from(…)`", 'Write `arg to: trusted`, or `arg to: from("user", "tool:Contacts")`.');
+            expected(p, "`trusted`, `from(…)` or `among(…)`", 'Write `arg to: trusted`, or `arg to: from("user", "tool:Contacts")`.');
             return undefined;
         }
         const ask = parseOrAsk(p);
@@ -321,6 +322,7 @@ function parseClause(p: State): ImportClause | undefined {
             ...(method === undefined ? {} : { method }),
             name,
             ...(allowed === undefined ? {} : { from: allowed }),
+            ...(among ? { among } : {}),
             ask,
         };
     }

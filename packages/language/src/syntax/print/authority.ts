@@ -47,7 +47,7 @@ export function clauseText(clause: ImportClause): string {
             return `${clause.method.text}: ${clause.gate.text}`;
         case "clause.arg": {
             const method = clause.method === undefined ? "" : `${clause.method.text}.`;
-            const from = clause.from === undefined ? "trusted" : `from(${strings(clause.from)})`;
+            const from = clause.from === undefined ? "trusted" : `${clause.among ? "among" : "from"}(${strings(clause.from)})`;
             return `arg ${method}${clause.name.text}: ${from}${clause.ask ? " or ask" : ""}`;
         }
         case "clause.readers": {
