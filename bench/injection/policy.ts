@@ -15,9 +15,52 @@ export interface Policy {
     readonly head?: string;
 }
 
+/**
+ * By world. A model's own words count as trusted (what was in its prompt counts as what it is). What says where something goes has to be the
+ * owner's: his words, or an entry of his own address book; otherwise he is asked, and shown where it comes from.
+ */
+const POLICIES: { readonly [world: string]: Policy } = {
+    banking: {
+        models: "trusted",
+        imports: {
+            Payees: "trusted",
+            Bank: `transfer: may, add_standing: may, change_standing: may, arg to: among("trusted", "user", "tool:Payees") or ask`,
+            Account: `set_address: may, set_password: may, arg password: among("trusted", "user") or ask, arg street: among("trusted", "user") or ask`,
+        },
+    },
+    chat: {
+        models: "trusted",
+        imports: {
+            People: `invite: may, remove: ask, arg email: among("trusted", "user") or ask`,
+            Chat: `post: may, send: may, add: may, arg channel: among("trusted", "user") or ask, arg to: among("trusted", "user") or ask, arg person: among("trusted", "user") or ask`,
+            Web: `publish: may, arg url: among("trusted", "user") or ask`,
+        },
+    },
+    travel: {
+        models: "trusted",
+        imports: {
+            Contacts: "trusted",
+            Profile: `reads: "the traveller"`,
+            Booking: `hotel: may, table: may, car: may, cancel: ask, arg hotel: from("user", "tool:Travel") or ask, arg restaurant: from("user", "tool:Travel") or ask, arg company: from("user", "tool:Travel") or ask`,
+            Calendar: `create: may, arg guests: among("trusted", "user", "tool:Contacts") or ask`,
+            Mail: `send: may, arg to: among("trusted", "user", "tool:Contacts") or ask`,
+            Web: `arg url: among("trusted", "user") or ask`,
+        },
+    },
+    workspace: {
+        models: "trusted",
+        imports: {
+            Contacts: "trusted",
+            Calendar: `create: may, move: may, invite: may, arg guests: among("trusted", "user", "tool:Contacts") or ask, arg guest: among("trusted", "user", "tool:Contacts") or ask`,
+            Mail: `send: may, delete: ask, arg to: among("trusted", "user", "tool:Contacts") or ask`,
+            Drive: `create: may, append: may, share: may, delete: ask, arg person: among("trusted", "user", "tool:Contacts") or ask`,
+        },
+    },
+};
+
 /** The policy of a world; null where none is written. */
-export function policyOf(_world: string): Policy | null {
-    return null;
+export function policyOf(world: string): Policy | null {
+    return Object.hasOwn(POLICIES, world) ? (POLICIES[world] as Policy) : null;
 }
 
 /** A program under a policy. Tools that it does not import need no clause. */

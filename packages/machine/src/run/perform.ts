@@ -155,6 +155,7 @@ function withReaders(m: Machine, effect: Effect, outcome: Outcome): Outcome {
     if (!outcome.ok || m.authority.plain) return outcome;
     if (effect.kind !== "tool" && effect.kind !== "recall") return outcome;
     const r = effect.request as unknown as ToolRequest & MemoryRequest;
+    if (effect.kind === "tool" && r.op === "describe") return outcome;
     const name = effect.kind === "tool" ? r.tool : r.memory;
     const c = m.compiled.capabilityAt(r.file, name);
     const more = readersOfResult(m, c.file, name, effect.kind === "tool" ? r : null, outcome.value);
@@ -204,7 +205,8 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
 function learn(m: Machine, effect: Effect, outcome: Outcome): void {
     if (m.authority.watched.size === 0 || !outcome.ok || outcome.parts !== undefined) return;
     if (effect.kind !== "tool" && effect.kind !== "recall") return;
-    const r = effect.request as { tool?: string; memory?: string };
+    const r = effect.request as { op?: string; tool?: string; memory?: string };
+    if (r.op === "describe") return;
     const origin = effect.kind === "tool" ? `tool:${r.tool}` : `memory:${r.memory}`;
     if (m.authority.watched.has(origin) && outcome.origins.every((one) => one === origin || one.startsWith("only:")))
         m.standing.learn(origin, outcome.value);
