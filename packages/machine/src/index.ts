@@ -15,7 +15,7 @@ export * from "./ledger/seal.ts";
 export * from "./ledger/ndjson.ts";
 export { Compiled, compileProgram, shownName } from "./compile/program.ts";
 export { variantSites } from "./compile/variants.ts";
-export { type Advance, Machine, type Result } from "./run/machine.ts";
+export { type Advance, Machine, type Result, struckAt } from "./run/machine.ts";
 export type { Account, AuthorityView, FrameView, GrantView, Inspection, Looked, Place, ScopeView, ThreadView } from "./run/inspect.ts";
 export { MAX_PAGE, type RightView, type ValueType, type ValueView } from "./run/look.ts";
 export type { Policy } from "./authority/authority.ts";

@@ -17,7 +17,7 @@ import type { LedgerStore, RecordedOutcome, RunInfo } from "../ledger/store.ts";
 import { RemitError } from "../run/error.ts";
 import { SLICE, startOptions } from "../run/machine.ts";
 import type { KeptOptions } from "../run/options.ts";
-import { isHosts, strikeOf } from "../run/replay.ts";
+import { isHosts, isStrike, strikeOf } from "../run/replay.ts";
 
 export interface Moment {
     /** Outcomes that the machine was told. */
@@ -137,7 +137,9 @@ export class Timeline {
 
     /** Tells the next outcome, or the time that was up while everything waited. */
     private answer(events: MachineEvent[]): boolean {
-        const next = this.told < this.recorded ? this.outcome(this.told) : undefined;
+        let next = this.told < this.recorded ? this.outcome(this.told) : undefined;
+        // Those were told at the beginning.
+        while (next !== undefined && isStrike(next)) next = ++this.told < this.recorded ? this.outcome(this.told) : undefined;
         if (next === undefined) {
             if (this.strike?.until !== null) return false;
             this.timeUp(events);
@@ -253,11 +255,20 @@ export class Timeline {
     private begun(): Machine {
         const machine = Machine.start(this.compiled, this.options);
         this.machine = machine;
+        this.tellStrikes();
         this.told = 0;
         this.events = 0;
         this.odd = null;
         this.compute([], () => machine.advance(0));
         return machine;
+    }
+
+    private strikes: readonly RecordedOutcome[] | null = null;
+
+    /** What came while the machine computed counts where it says (J4). */
+    private tellStrikes(): void {
+        this.strikes ??= [...this.store.outcomes(this.info.id)].filter(isStrike);
+        for (const { path, outcome } of this.strikes) this.machine.resolve(path, outcome);
     }
 
     private restore(from: Checkpoint): void {
@@ -270,6 +281,7 @@ export class Timeline {
             this.options,
             from.documents.map((text) => JSON.parse(text) as Json),
         );
+        this.tellStrikes();
         this.told = from.at.outcomes;
         this.events = from.at.events;
         this.odd = null;

@@ -2,12 +2,8 @@
  * The effects that need nothing but this process: clock, random numbers, waiting.
  */
 import { randomBytes } from "node:crypto";
-import { setTimeout as wait } from "node:timers/promises";
 import type { Json } from "@remit/language";
 import type { Performers } from "./host.ts";
-
-/** Longest delay a timer takes, milliseconds. */
-const MAX_TIMER = 2 ** 31 - 1;
 
 export const basics: Performers = {
     clock: async () => ({ ok: true, value: new Date().toISOString(), origins: [] }),
@@ -16,12 +12,13 @@ export const basics: Performers = {
         const bytes = randomBytes(8);
         return { ok: true, value: Number(bytes.readBigUInt64BE() >> 11n) / 2 ** 53, origins: [] };
     },
+    /** In the run's own time, which stands still while a person is asked. */
     sleep: async (effect, io) => {
         const ms = milliseconds(effect.request);
         if (ms === null)
             return { ok: false, failure: { kind: "value", message: "a wait takes a number of milliseconds", site: effect.site } };
         try {
-            await wait(Math.min(ms, MAX_TIMER), null, { signal: io.signal });
+            await io.wait(ms);
         } catch (error) {
             if (!io.signal.aborted) throw error;
             return { ok: false, failure: { kind: "cancelled", message: "the wait was cancelled", site: effect.site } };

@@ -1,5 +1,5 @@
 /**
- * What ends a run from outside: a cancel, or the end of its time.
+ * What ends a run, or a part of it, from outside: a cancel, or the end of its time.
  *
  * Boundary: signals and timers.
  *
@@ -15,6 +15,8 @@ export interface RunClock {
     person(change: 1 | -1): void;
     /** Time that counts so far, earlier parts of the run included, whole milliseconds. */
     spent(): number;
+    /** Resolves when so many milliseconds more count; never after `close`. Rejects with the signal's reason. */
+    wait(ms: number, signal: AbortSignal): Promise<void>;
     close(): void;
 }
 
@@ -39,6 +41,8 @@ export function runClock(options: ClockOptions): RunClock {
     /** When the clock began to run, null while it stands still. */
     let since: number | null = null;
     let timer: NodeJS.Timeout | null = null;
+    /** Who waits, by the time that counts at which it ends. */
+    const waits = new Map<() => void, number>();
 
     const interrupt = (how: Interrupt): void => {
         if (what !== null) return;
@@ -50,12 +54,16 @@ export function runClock(options: ClockOptions): RunClock {
     const left = (): number => (options.timeout ?? Number.POSITIVE_INFINITY) - taken();
     const run = (): void => {
         since ??= performance.now();
-        if (options.timeout === undefined) return;
-        timer = setTimeout(
-            // A timer may ring a little early, and a long time is cut into pieces.
-            () => (left() <= 1 ? interrupt("time") : run()),
-            Math.min(Math.max(left(), 1), MAX_TIMER),
-        );
+        if (timer !== null) clearTimeout(timer);
+        timer = null;
+        const next = Math.min(left(), ...[...waits.values()].map((until) => until - taken()));
+        if (next !== Number.POSITIVE_INFINITY) timer = setTimeout(ring, Math.min(Math.max(next, 1), MAX_TIMER));
+    };
+    // A timer may ring a little early, and a long time is cut into pieces.
+    const ring = (): void => {
+        for (const [done, until] of [...waits]) if (until - taken() <= 1) done();
+        if (left() <= 1) interrupt("time");
+        else run();
     };
     const stop = (): void => {
         if (timer !== null) clearTimeout(timer);
@@ -79,7 +87,27 @@ export function runClock(options: ClockOptions): RunClock {
             else if (persons === 0) run();
         },
         spent: () => Math.round(taken()),
+        wait: (ms, signal) =>
+            new Promise((resolve, reject) => {
+                const done = (): void => {
+                    waits.delete(done);
+                    signal.removeEventListener("abort", stopped);
+                    resolve();
+                };
+                const stopped = (): void => {
+                    waits.delete(done);
+                    reject(signal.reason);
+                };
+                if (signal.aborted) {
+                    reject(signal.reason);
+                    return;
+                }
+                signal.addEventListener("abort", stopped, { once: true });
+                waits.set(done, taken() + ms);
+                if (since !== null) run();
+            }),
         close: () => {
+            waits.clear();
             stop();
             signal?.removeEventListener("abort", onAbort);
         },

@@ -10,6 +10,8 @@
  * D3: after cancel every performer is told to stop, answers that still come within the grace time are kept, and the run can be resumed.
  * D4: time spent waiting for a person counts for nothing; all other time does, also that of earlier parts of a resumed run.
  * D5: events are committed with the state that follows them, so that a crash in between leaves neither.
+ * D7: what only waits for time begins at the next slice, whether or not anything was committed, and its end is told to the machine at the end
+ *     of a slice, with the count of steps there, so that a part of a run that only computes ends in time, too, and ends there again.
  * D6: where the run's time ended it is kept in a `budget` event, because it follows from the world: at which step, or waiting.
  */
 import type { Json } from "@remit/language";
@@ -19,7 +21,7 @@ import { type LedgerStore, type RunEnd, type RunWriter, addUsage } from "../ledg
 import { childOf } from "./child.ts";
 import { type Interrupt, runClock } from "./clock.ts";
 import type { Host } from "./host.ts";
-import { isPersonal, performing } from "./perform.ts";
+import { isPersonal, isTimer, performing } from "./perform.ts";
 
 /** What the driver needs of a machine. */
 export interface Steppable {
@@ -30,7 +32,9 @@ export interface Steppable {
     /** Ends the run with this failure, whatever waits. */
     end(failure: Failure): Advance;
     /** The state, as an image or as what changed since the last one. Only while every fiber waits. */
-    save(): { readonly kind: "image" | "delta"; readonly json: Json };
+    save(spent: number): { readonly kind: "image" | "delta"; readonly json: Json };
+    /** Milliseconds of the run's time at which waiting for time began, as far as a saved state says. */
+    began?(path: string): number | null;
     /** Effects without an outcome, in the order in which they were asked for. */
     readonly pending: readonly Effect[];
     readonly steps: number;
@@ -124,7 +128,30 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
         emit: options.part ?? (() => undefined),
         child,
         person: clock.person,
+        wait: clock.wait,
     });
+    /** Begun while the machine computed. */
+    const early = new Set<string>();
+    /** After a resume, waiting for time goes on where it was. */
+    function begins(effect: Effect): void {
+        const began = isTimer(effect) ? (machine.began?.(effect.path) ?? null) : null;
+        const { ms } = effect.request as { readonly ms?: Json };
+        if (began === null || typeof ms !== "number") perform.begin(effect);
+        else perform.begin({ ...effect, request: { ms: Math.max(0, ms - (clock.spent() - began)) } });
+    }
+    /** D7: while the machine computes. */
+    function timers(part: Advance): void {
+        for (const path of part.dropped) if (early.delete(path)) perform.drop(path);
+        for (const effect of part.effects)
+            if (isTimer(effect) && !part.dropped.includes(effect.path)) {
+                early.add(effect.path);
+                begins(effect);
+            }
+        const outcomes = perform.takeTimers().map(({ path, outcome }): Answered => ({ path, outcome: struckAt(outcome, machine.reach) }));
+        if (outcomes.length === 0) return;
+        commit({ outcomes });
+        for (const { path, outcome } of outcomes) machine.resolve(path, outcome);
+    }
 
     interface Commit {
         readonly outcomes?: readonly Answered[];
@@ -141,7 +168,7 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
             pending: fresh?.map(({ effect, begun }) => ({ path: effect.path, begun })),
             begin,
             dropped: advance?.dropped,
-            state: waits && store.durable ? machine.save() : undefined,
+            state: waits && store.durable ? machine.save(clock.spent()) : undefined,
             usage: outcomes.length === 0 ? undefined : outcomes.reduce<Usage>((sum, one) => addUsage(sum, one.outcome.usage), {}),
             steps: machine.steps,
             spent: clock.spent(),
@@ -159,18 +186,21 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
             queue = queue.filter((effect) => effect.path !== path);
         }
         let room = perform.room();
-        const fits = (effect: Effect): boolean => isPersonal(effect) || room-- > 0;
+        const fits = (effect: Effect): boolean => isPersonal(effect) || isTimer(effect) || room-- > 0;
         const begin: Effect[] = [];
         const stay: Effect[] = [];
         for (const effect of queue) (fits(effect) ? begin : stay).push(effect);
-        const fresh = (advance?.effects ?? []).map((effect) => ({ effect, begun: fits(effect) }));
+        const gone = new Set(advance?.dropped);
+        const asked = (advance?.effects ?? []).filter(({ path }) => !gone.has(path) && (!early.has(path) || perform.running.has(path)));
+        const fresh = asked.map((effect) => ({ effect, begun: fits(effect) }));
         commit({ outcomes, advance, fresh, begin: begin.map((effect) => effect.path) });
         queue = stay;
-        for (const effect of begin) perform.begin(effect);
+        for (const effect of begin) begins(effect);
         for (const { effect, begun } of fresh) {
-            if (begun) perform.begin(effect);
-            else queue.push(effect);
+            if (!begun) queue.push(effect);
+            else if (!early.has(effect.path)) begins(effect);
         }
+        early.clear();
     }
 
     function taken(): Answered[] {
@@ -227,13 +257,16 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
         for (;;) {
             for (const { path, outcome } of answers) machine.resolve(path, outcome);
             let advance = machine.advance();
+            let part = advance;
             while (advance.state === "sliced") {
                 if (answers.length > 0) commit({ outcomes: answers });
                 answers = [];
                 await tick();
                 const what = clock.interrupt();
                 if (what !== null) return await interrupted(what, advance);
-                advance = joined(advance, machine.advance());
+                timers(part);
+                part = machine.advance();
+                advance = joined(advance, part);
             }
             if (advance.state === "ended") return finish(advance, answers);
             commitAndBegin(answers, advance);
@@ -241,7 +274,9 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
                 const what = clock.interrupt();
                 if (what !== null) return await interrupted(what);
                 if (queue.length > 0 && perform.room() > 0) commitAndBegin([], undefined);
-                if (perform.running.size === 0 && !perform.ready()) {
+                const idle = perform.running.size === 0 || (later.size > 0 && [...perform.running.values()].every(isTimer));
+                if (idle && !perform.ready()) {
+                    perform.abort("the run waits for a person");
                     if (later.size === 0) throw new Error("the machine waits, but nothing it waits for was asked for");
                     commit({ end: { status: "waiting" } });
                     return { status: "waiting", waiting: [...later.values()] };
@@ -273,6 +308,11 @@ function joined(a: Advance, b: Advance): Advance {
 function struck(until: number | null, failure: Failure): MachineEvent {
     const data = { limit: failure.kind, until, message: failure.message, host: true };
     return { path: "main", parent: null, kind: "budget", principal: "user", site: null, labels: [], data };
+}
+
+/** The outcome of waiting for time, and at which step it came. */
+function struckAt(outcome: Outcome | null, at: number): Outcome {
+    return outcome?.ok === false ? outcome : { ok: true, value: { at }, origins: [] };
 }
 
 /** The ledger's word that an effect is performed a second time. */

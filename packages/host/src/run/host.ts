@@ -12,6 +12,8 @@ export interface PerformIO {
     readonly signal: AbortSignal;
     /** Progress for whoever watches (a piece of streamed text, a progress note of a tool). Not part of the ledger. */
     emit(part: Json): void;
+    /** Resolves when so many milliseconds of the run's time have passed: time spent waiting for a person does not count. */
+    wait(ms: number): Promise<void>;
     /** A request that arose while this effect runs; decided by the machine. */
     child(effect: Effect): Promise<Outcome>;
     /** For a request that arose while another effect runs: the path of that one. */

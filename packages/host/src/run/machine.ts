@@ -122,8 +122,9 @@ function steppable(machine: Machine): Steppable {
             machine.exceed(failure.kind, failure.message, failure.hint);
             return advance();
         },
-        save: () => {
-            const saved = machine.save();
+        began: (path) => machine.began(path),
+        save: (spent) => {
+            const saved = machine.save({ spent });
             return "image" in saved ? { kind: "image", json: saved.image } : { kind: "delta", json: saved.delta };
         },
         get pending() {

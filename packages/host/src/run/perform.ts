@@ -32,6 +32,8 @@ export interface Performing {
     abort(reason: string): void;
     /** Answers since the last call, in the order in which they came. */
     take(): Answer[];
+    /** Of them, those of effects that only wait for time. */
+    takeTimers(): Answer[];
     /** There is something to take. */
     ready(): boolean;
     /** Resolves when there is something new to take, or when `poke` is called. One waiter at a time. */
@@ -49,6 +51,8 @@ export interface PerformOptions {
     readonly child: (parent: Effect, effect: Effect, io: PerformIO) => Promise<Outcome>;
     /** Called when an effect that waits for a person begins (+1) and is answered (-1): time budgets stand still meanwhile. */
     readonly person: (change: 1 | -1) => void;
+    /** Waits so many milliseconds of the run's time. */
+    readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** What a failure thrown by a performer is called, by the kind of its effect. */
@@ -62,6 +66,11 @@ const THROWN: { readonly [kind: string]: FailureKind } = {
     agent: "unreachable",
     author: "unreachable",
 };
+
+/** Effects that only wait for time; they take no place under the concurrency limit. */
+export function isTimer(effect: Effect): boolean {
+    return effect.kind === "sleep";
+}
 
 /** Effects that wait for a person; they take no place under the concurrency limit. */
 export function isPersonal(effect: Effect): boolean {
@@ -109,7 +118,7 @@ export function performing(host: Host, options: PerformOptions): Performing {
         parts.delete(effect.path);
         running.delete(effect.path);
         if (isPersonal(effect)) options.person(-1);
-        else busy--;
+        else if (!isTimer(effect)) busy--;
     }
 
     return {
@@ -120,7 +129,7 @@ export function performing(host: Host, options: PerformOptions): Performing {
             controllers.set(effect.path, controller);
             running.set(effect.path, effect);
             if (isPersonal(effect)) options.person(1);
-            else busy++;
+            else if (!isTimer(effect)) busy++;
             let timer: NodeJS.Timeout | null = null;
             if (effect.deadline !== undefined) {
                 const { deadline } = effect;
@@ -142,6 +151,7 @@ export function performing(host: Host, options: PerformOptions): Performing {
                 emit: (part) => {
                     if (controllers.get(effect.path) === controller) parts.get(effect.path)?.part(part);
                 },
+                wait: (ms) => options.wait(ms, controller.signal),
                 child: (inner) => options.child(effect, inner, io),
             };
             // The performer may throw before it returns its promise.
@@ -174,6 +184,11 @@ export function performing(host: Host, options: PerformOptions): Performing {
             const taken = answers;
             answers = [];
             news = false;
+            return taken;
+        },
+        takeTimers: () => {
+            const taken = answers.filter((one) => isTimer(one.effect));
+            if (taken.length > 0) answers = answers.filter((one) => !isTimer(one.effect));
             return taken;
         },
         ready: () => answers.length > 0,

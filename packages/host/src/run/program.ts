@@ -13,6 +13,7 @@ import type { Answering } from "../model/models.ts";
 import { openStore } from "../ledger/open.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import { type LoadSource, type Loaded, loadProgram } from "../load/load.ts";
+import { checkPolicy } from "../config/policy.ts";
 import { type RunHandle, execute } from "./handle.ts";
 import { SLICE, startMachine, startOptions } from "./machine.ts";
 import { type KeptOptions, newRunId } from "./options.ts";
@@ -75,6 +76,8 @@ export async function run<O = Json>(source: string | LoadSource, input: Json, op
 export async function programOf<I, O>(loaded: Loaded, setting: Setting, options: LoadOptions): Promise<RemitProgram<I, O>> {
     const compiled = compileProgram(loaded.program);
     const { workspace } = setting;
+    const { policy } = setting.config;
+    if (policy !== null) checkPolicy(loaded.program, policy);
     const world = worldOf(loaded, setting, options);
     const shared = sharedHost(world.host);
     const store = await storeOf(options.ledger);
@@ -97,6 +100,7 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
             ...(of.variants === undefined ? {} : { variants: of.variants }),
             ...(of.concurrency === undefined ? {} : { concurrency: of.concurrency }),
             ...(of.interactive === undefined ? {} : { interactive: of.interactive }),
+            ...(policy === null ? {} : { policy }),
             asks: { ...of.asks, owner: of.asks?.owner ?? thisUser() },
         };
         const id = newRunId();

@@ -39,7 +39,7 @@ export interface Rehearsal {
 }
 
 export function rehearsal({ mode, program, config, root, own, tools }: RehearseOptions): Rehearsal {
-    const memories = new Map<string, Json[]>();
+    const memories = new Map<string, { readonly made: Json; readonly from: readonly string[] }[]>();
     const skipped: Unperformed[] = [];
     let used: ReadonlyMap<string, ReadonlySet<string>> | null = null;
 
@@ -77,14 +77,21 @@ export function rehearsal({ mode, program, config, root, own, tools }: RehearseO
                 const { memory, uri, arg } = effect.request as unknown as MemoryRequest;
                 const kept = memories.get(uri) ?? [];
                 const made = { id: String(kept.length + 1), created_at: "mock", updated_at: "mock", record: arg };
-                memories.set(uri, [made, ...kept]);
+                memories.set(uri, [{ made, from: effect.labels }, ...kept]);
                 skip(effect, `${memory}.add`, [arg]);
-                return given(made, `memory:${memory}`);
+                return { ...given(made, `memory:${memory}`), parts: { "/record": effect.labels } };
             },
             // The query is not looked at: everything, the newest first.
             recall: async (effect) => {
                 const { memory, uri } = effect.request as unknown as MemoryRequest;
-                return given([...(memories.get(uri) ?? [])], `memory:${memory}`);
+                const kept = memories.get(uri) ?? [];
+                return {
+                    ...given(
+                        kept.map((one) => one.made),
+                        `memory:${memory}`,
+                    ),
+                    parts: Object.fromEntries(kept.map((one, at) => [`/${at}/record`, one.from])),
+                };
             },
         },
     };

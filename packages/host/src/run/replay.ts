@@ -5,10 +5,11 @@
  *
  * J1: outcomes are told in the order in which they were told before, which is recorded input.
  * J2: events are compared by path, without time, number, run and hashes; those of the host (`host: true`) are not expected.
+ * J4: where a part of the run ran out of time while the machine computed is in that outcome (D7), so it is told before the computing begins.
  * J3: where the run's time ended it is recorded input too (D6): the same slice, or waiting with the same outcomes.
  */
 import type { Json } from "@remit/language";
-import { type Failure, type LedgerEvent, type MachineEvent, canonicalJson, comparable } from "@remit/machine";
+import { type Failure, type LedgerEvent, type MachineEvent, type Outcome, canonicalJson, comparable, struckAt } from "@remit/machine";
 import type { LedgerStore, RunInfo } from "../ledger/store.ts";
 import type { Advance, Steppable } from "./drive.ts";
 
@@ -70,11 +71,17 @@ export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunI
         }
     };
 
+    tellStrikes(store, info.id, machine);
     run();
     let outcomes = 0;
-    for (const { path, outcome } of store.outcomes(info.id)) {
+    for (const one of store.outcomes(info.id)) {
         if (first !== undefined) break;
         outcomes++;
+        const { path, outcome } = one;
+        if (isStrike(one)) {
+            open.delete(path);
+            continue;
+        }
         // Told, but not looked at before the time was up.
         if (end !== undefined && strike !== null) continue;
         if (!open.delete(path)) {
@@ -118,6 +125,15 @@ export function strikeOf(events: Iterable<LedgerEvent>): { readonly until: numbe
         if (data.host === true && data.limit === "limit.time") return { until: typeof data.until === "number" ? data.until : null };
     }
     return null;
+}
+
+/** Ends of times that came while the machine computed: told at the beginning, they count where they say (J4). */
+export function tellStrikes(store: LedgerStore, id: string, machine: { resolve(path: string, outcome: Outcome): unknown }): void {
+    for (const one of store.outcomes(id)) if (isStrike(one)) machine.resolve(one.path, one.outcome);
+}
+
+export function isStrike(told: { readonly path: string; readonly outcome: Outcome }): boolean {
+    return struckAt(told) !== Number.POSITIVE_INFINITY;
 }
 
 interface Recorded {

@@ -76,7 +76,7 @@ export async function continueRun(store: LedgerStore, id: string, options: Resum
             }
             if (await isRepeatable(effect, options.host)) {
                 again.push(effect);
-                if (effect.kind !== "ask" && effect.kind !== "input") twice.push(effect);
+                if (effect.kind !== "ask" && effect.kind !== "input" && effect.kind !== "sleep") twice.push(effect);
                 continue;
             }
             const said = (await options.unknown?.(effect)) ?? null;

@@ -11,6 +11,7 @@ import type { LedgerStore, RunInfo } from "../ledger/store.ts";
 import { RemitError } from "./error.ts";
 import { SLICE, startOptions } from "./machine.ts";
 import type { KeptOptions } from "./options.ts";
+import { isStrike, tellStrikes } from "./replay.ts";
 
 export interface Why {
     /** `value`, or the path of the effect. */
@@ -87,8 +88,11 @@ function derived(store: LedgerStore, info: RunInfo, program: Program): Machine {
             if (state !== "slice") return;
         }
     };
+    tellStrikes(store, info.id, machine);
     go();
-    for (const { path, outcome } of store.outcomes(info.id)) {
+    for (const one of store.outcomes(info.id)) {
+        if (isStrike(one)) continue;
+        const { path, outcome } = one;
         if (!open.delete(path))
             throw new RemitError({
                 kind: "value",

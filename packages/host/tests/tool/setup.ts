@@ -86,6 +86,7 @@ export function perform(tools: Tools, uri: string, method: string, args: Json[] 
     return tools.perform(toolEffect(uri, method, args, options), {
         signal: options.signal ?? new AbortController().signal,
         emit: options.emit ?? (() => undefined),
+        wait: async () => undefined,
         child: options.child ?? (async () => ({ ok: false, failure: { kind: "denied", message: "nobody is there" } })),
     });
 }

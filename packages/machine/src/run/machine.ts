@@ -150,8 +150,12 @@ export class Machine {
         return load(new Machine(compiled, options), documents);
     }
 
-    /** The continuation: what changed since the last call, or all of it the first time, when asked for, and when that is shorter. */
-    save(wanted: { readonly image?: boolean } = {}): { readonly image: Json } | { readonly delta: Json } {
+    /**
+     * The continuation: what changed since the last call, or all of it the first time, when asked for, and when that is shorter. `spent`:
+     * milliseconds of the run so far, from which accounts with a time go on after a resume.
+     */
+    save(wanted: { readonly image?: boolean; readonly spent?: number } = {}): { readonly image: Json } | { readonly delta: Json } {
+        for (const account of this.accounts.open.values()) account.began ??= wanted.spent ?? null;
         return save(this, wanted.image === true);
     }
 
@@ -196,6 +200,8 @@ export class Machine {
 
     private work(until: number): Advance["state"] {
         const { run } = this;
+        this.strike();
+        if (this.result !== null) return "done";
         this.grant(until);
         for (;;) {
             const fiber = this.ready[0];
@@ -219,13 +225,37 @@ export class Machine {
         }
     }
 
+    /**
+     * Applies what came while the machine computed, where that was: an outcome of waiting for time that says `{at: STEPS}` counts at the end of
+     * the slice that reached them, and no slice goes beyond (M4).
+     */
+    private strike(): void {
+        for (let i = 0; i < this.inbox.length && this.result === null; ) {
+            const told = this.inbox[i] as Machine["inbox"][number];
+            const { path, outcome } = told;
+            const pending = this.waiting.get(path);
+            if (struckAt(told) > this.reach || pending?.timer === undefined) {
+                i++;
+                continue;
+            }
+            this.inbox.splice(i, 1);
+            this.waiting.delete(path);
+            applyOutcome(this, pending, outcome);
+        }
+    }
+
     /** Starts a slice: no longer than what is left of the budget, longer than usual where one instruction needs it. */
     private grant(until: number): void {
         const usual = this.options.slice ?? DEFAULTS.slice;
         const wanted = Math.max(usual, this.ready[0]?.need ?? 0);
         const left = this.stepLimit - this.run.steps;
         // Below zero where an instruction went beyond the budget: the next one finds it spent.
-        this.run.grant(Math.min(wanted, left, 2 ** 30, Math.max(0, until - this.run.steps)), usual);
+        let to = until;
+        for (const told of this.inbox) {
+            const at = struckAt(told);
+            if (at > this.reach && at < to) to = at;
+        }
+        this.run.grant(Math.min(wanted, left, 2 ** 30, Math.max(0, to - this.run.steps)), usual);
     }
 
     /** Count of steps at which the last slice was over, whether or not an instruction stopped short of it or went a step beyond. */
@@ -238,11 +268,24 @@ export class Machine {
         return this.run.steps + steps > this.stepLimit || this.accounts.spends(steps);
     }
 
-    /** Gives the outcome of a pending effect; it counts at the next `advance`. False where nothing waits for it (any more). */
+    /**
+     * Gives the outcome of a pending effect; it counts at the next `advance`, or where it says that it came. False where nothing waits for it
+     * (any more).
+     */
     resolve(path: string, outcome: Outcome): boolean {
-        if (!this.waiting.has(path) || this.inbox.some((i) => i.path === path)) return false;
+        if (
+            (!this.waiting.has(path) && struckAt({ path, outcome }) === Number.POSITIVE_INFINITY) ||
+            this.inbox.some((i) => i.path === path)
+        )
+            return false;
         this.inbox.push({ path, outcome });
         return true;
+    }
+
+    /** Milliseconds of the run at which the time that `path` waits for began to run; null where no save said so. */
+    began(path: string): number | null {
+        const timer = this.waiting.get(path)?.timer;
+        return timer === undefined ? null : (this.accounts.open.get(timer)?.began ?? null);
     }
 
     /** Effects that have no outcome yet, in the order in which they were asked for. */
@@ -370,4 +413,16 @@ export class Machine {
         const { steps, ...usage } = this.usage;
         return { steps, usage };
     }
+}
+
+/**
+ * Count of steps at which the end of a time came while the machine computed; infinite for every other outcome, which counts when every fiber
+ * waits.
+ */
+export function struckAt({ path, outcome }: { readonly path: string; readonly outcome: Outcome }): number {
+    const never = Number.POSITIVE_INFINITY;
+    if (!outcome.ok || !path.endsWith("/time")) return never;
+    const { value } = outcome;
+    if (value === null || typeof value !== "object" || Array.isArray(value)) return never;
+    return typeof value.at === "number" ? value.at : never;
 }
