@@ -41,7 +41,7 @@ const POLICIES: { readonly [world: string]: Policy } = {
         imports: {
             Contacts: "trusted",
             Profile: `reads: "the traveller"`,
-            Booking: `hotel: may, table: may, car: may, cancel: ask, arg hotel: from("user", "tool:Travel") or ask, arg restaurant: from("user", "tool:Travel") or ask, arg company: from("user", "tool:Travel") or ask`,
+            Booking: `hotel: may, table: may, car: may, cancel: ask, arg hotel: from("trusted", "user", "tool:Travel") or ask, arg restaurant: from("trusted", "user", "tool:Travel") or ask, arg company: from("trusted", "user", "tool:Travel") or ask`,
             Calendar: `create: may, arg guests: among("trusted", "user", "tool:Contacts") or ask`,
             Mail: `send: may, arg to: among("trusted", "user", "tool:Contacts") or ask`,
             Web: `arg url: among("trusted", "user") or ask`,
@@ -51,7 +51,7 @@ const POLICIES: { readonly [world: string]: Policy } = {
         models: "trusted",
         imports: {
             Contacts: "trusted",
-            Calendar: `create: may, move: may, invite: may, arg guests: among("trusted", "user", "tool:Contacts") or ask, arg guest: among("trusted", "user", "tool:Contacts") or ask`,
+            Calendar: `create: may, move: may, invite: may, arg move.start: among("trusted", "user") or ask, arg guests: among("trusted", "user", "tool:Contacts") or ask, arg guest: among("trusted", "user", "tool:Contacts") or ask`,
             Mail: `send: may, delete: ask, arg to: among("trusted", "user", "tool:Contacts") or ask`,
             Drive: `create: may, append: may, share: may, delete: ask, arg person: among("trusted", "user", "tool:Contacts") or ask`,
         },
