@@ -12,6 +12,8 @@ export type Rule =
     | { readonly is: "text"; readonly form?: RegExp; readonly say?: string; readonly one?: readonly string[] }
     | { readonly is: "number"; readonly min?: number; readonly whole?: boolean }
     | { readonly is: "yes or no" }
+    /** One text, or several that belong together. */
+    | { readonly is: "text or texts" }
     | { readonly is: "list"; readonly of: Rule }
     /** Any keys. */
     | { readonly is: "map"; readonly of: Rule }
@@ -92,6 +94,8 @@ function mismatch(json: Json, rule: Rule): string | null {
             if (json.includes("\0")) return "a text without NUL is expected";
             if (rule.one !== undefined && !rule.one.includes(json)) return `one of ${rule.one.join(", ")} is expected, not '${json}'`;
             return rule.form === undefined || rule.form.test(json) ? null : `${rule.say ?? "another form"} is expected, not '${json}'`;
+        case "text or texts":
+            return [json].flat().every((one) => typeof one === "string") ? null : "a text or a list of texts is expected";
         case "number":
             if (typeof json !== "number") return `a number is expected, not ${kindOf(json)}`;
             if (rule.whole === true && !Number.isSafeInteger(json)) return `a whole number is expected, not ${json}`;

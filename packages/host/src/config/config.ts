@@ -3,7 +3,7 @@
  *
  * Boundary: reads files and environment; performs nothing. Models, prices and servers are used elsewhere.
  *
- * C3: of a project's file that is not trusted only `limits`, `rates` and a `workspace` inside its folder count; all else is in `withheld` (T1 in `trust.ts`).
+ * C3: of a project's file that is not trusted only `limits`, `rates`, `policy` and a `workspace` inside its folder count; all else is in `withheld` (T1 in `trust.ts`).
  * C4: the bytes that were hashed for trust are the bytes that are read as JSON.
  *
  * Files, the first that names something wins: `remit.json` upward from the program; `remit.json`, `agentscript.mcp.json`, `agentscript.npm.json`
@@ -13,6 +13,7 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Json } from "@remit/language";
+import type { Policy } from "@remit/machine";
 import { configFolder, type Environment } from "../ledger/place.ts";
 import { ConfigError, checkJson, type Keys, type Problem } from "./check.ts";
 import {
@@ -21,6 +22,7 @@ import {
     type ModelConfig,
     type ModelRate,
     NEEDS_TRUST,
+    type PolicyFile,
     type NpmAllow,
     type Price,
     REMIT_KEYS,
@@ -28,6 +30,7 @@ import {
     type ServerConfig,
     serverProblem,
 } from "./rules.ts";
+import { joinedPolicy, readPolicy } from "./policy.ts";
 import { stateOf, type TrustState } from "./trust.ts";
 
 export interface ConfigFile {
@@ -43,6 +46,8 @@ export interface ConfigFile {
     /** Its keys that count only with trust. */
     readonly needs: readonly string[];
     readonly content: RemitFile;
+    /** Counts without trust: it only takes away. Null where the file has none. */
+    readonly policy: Policy | null;
 }
 
 /** Something a file says, and which file. */
@@ -68,6 +73,8 @@ export interface Config {
     readonly plainEnv: ReadonlySet<string>;
     /** By secret reference: origins it may be sent to, and the file that says so. */
     readonly secrets: { readonly [reference: string]: From<{ readonly origins: readonly string[] }> };
+    /** What all files together add to what programs say about authority; null where they add nothing. */
+    readonly policy: Policy | null;
     /** What files that are not trusted say: kind and name → the file. Kinds: `mcp`, `node`, `npm`, `local`, `http`, `env`, `secret`. */
     readonly withheld: ReadonlyMap<string, ConfigFile>;
 }
@@ -153,6 +160,8 @@ function readConfig(path: string, keys: Keys, env: Environment, trusted: boolean
         const problem = serverProblem(said);
         if (problem !== null) problems.push({ file: name, key: `mcpServers.${server}`, message: problem });
     }
+    const policy = readPolicy(read.json.policy as unknown as PolicyFile | undefined);
+    problems.push(...policy.problems.map(({ key, message }) => ({ file: name, key: `policy.${key}`, message })));
     const trust = stateOf(real, content, env);
     return {
         name,
@@ -162,6 +171,7 @@ function readConfig(path: string, keys: Keys, env: Environment, trusted: boolean
         trusted: trusted || trust.state === "trusted",
         needs: Object.keys(read.json).filter((key) => NEEDS_TRUST.has(key)),
         content: read.json as unknown as RemitFile,
+        policy: policy.policy,
     };
 }
 
@@ -236,7 +246,21 @@ function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace
             else if (!withheld.has(`${kind}:${name}`)) withheld.set(`${kind}:${kind === "node" ? name.replace(/^node:/, "") : name}`, file);
         }
     }
-    return { limits, models, prices, rates, servers, npm, secrets, node, local, privateOrigins, plainEnv, withheld };
+    return {
+        limits,
+        models,
+        prices,
+        rates,
+        servers,
+        npm,
+        secrets,
+        node,
+        local,
+        privateOrigins,
+        plainEnv,
+        withheld,
+        policy: joinedPolicy(files),
+    };
 }
 
 /** Kind, name, and what to do if it counts. */

@@ -90,6 +90,14 @@ export const REMIT_KEYS: Keys = {
     http: { is: "object", keys: { private: { is: "list", of: origin } } },
     env: { is: "object", keys: { allow: texts } },
     secrets: { is: "map", of: { is: "list", of: origin } },
+    policy: {
+        is: "object",
+        keys: {
+            clauses: { is: "map", of: { is: "text or texts" } },
+            remits: { is: "map", of: { is: "text or texts" } },
+            flow: { is: "text", one: ["strict"] },
+        },
+    },
 };
 
 /** Keys of AgentScript's two files. */
@@ -98,7 +106,7 @@ export const AGENTSCRIPT_NPM_KEYS: Keys = { allow: { is: "object", keys: { node:
 
 /**
  * Keys that start commands, load modules, read the environment, send credentials somewhere or say what something costs. In a project's file
- * they count only when the file is trusted. What is left, limits, rates and a workspace inside the project's own folder, can only narrow.
+ * they count only when the file is trusted. What is left, limits, rates, a policy and a workspace inside the project's own folder, can only narrow.
  */
 export const NEEDS_TRUST: ReadonlySet<string> = new Set(["models", "prices", "mcpServers", "allow", "http", "env", "secrets"]);
 
@@ -166,6 +174,16 @@ export interface RemitFile {
     readonly http?: { readonly private?: readonly string[] };
     readonly env?: { readonly allow?: readonly string[] };
     readonly secrets?: { readonly [reference: string]: readonly string[] };
+    readonly policy?: PolicyFile;
+}
+
+/** Clauses and remits in the language's own words; it takes away, whatever it says. */
+export interface PolicyFile {
+    /** By URI of an import, or by its name in the program. */
+    readonly clauses?: { readonly [place: string]: string | readonly string[] };
+    /** By name of the agent. */
+    readonly remits?: { readonly [agent: string]: string | readonly string[] };
+    readonly flow?: "strict";
 }
 
 /** What a server must say beyond the form of its keys; the problem in words, null where there is none. */

@@ -192,7 +192,10 @@ export class DebugSession {
     private *until(there: (() => boolean) | null): Movement {
         const from = this.moment;
         // Where only events are waited for, the run goes on as fast as it ran, and the place of one that was passed is looked for then.
-        if (there === null && !this.points.some((one) => one.kind === "line" || one.kind === "path")) return yield* this.quickly(from);
+        if (there === null && this.onlyEvents()) {
+            const stop = yield* this.quickly(from);
+            if (stop !== null) return stop;
+        }
         for (let n = 1; ; n++) {
             const before = this.moment;
             const events = this.timeline.tick();
@@ -210,8 +213,13 @@ export class DebugSession {
         }
     }
 
-    private *quickly(from: Moment): Movement {
-        for (;;) {
+    private onlyEvents(): boolean {
+        return !this.points.some((one) => one.kind === "line" || one.kind === "path");
+    }
+
+    /** Null where meanwhile a breakpoint was set that every statement has to be looked at for. */
+    private *quickly(from: Moment): Generator<void, Stop | null> {
+        while (this.onlyEvents()) {
             const before = this.moment;
             const events = this.timeline.leap();
             if (events === null) return this.ended();
@@ -231,6 +239,7 @@ export class DebugSession {
             if (after.ended) return this.ended();
             yield;
         }
+        return null;
     }
 
     private hitBy(events: readonly MachineEvent[]): Breakpoint | null {

@@ -239,6 +239,12 @@ export class Timeline {
 
     /** Lines that a statement begins on, by file. */
     lines(): ReadonlyMap<string, ReadonlySet<number>> {
+        this.known ??= this.linesOf();
+        return this.known;
+    }
+    private known: ReadonlyMap<string, ReadonlySet<number>> | null = null;
+
+    private linesOf(): ReadonlyMap<string, ReadonlySet<number>> {
         const found = new Map<string, Set<number>>();
         for (const fn of this.compiled.functions)
             for (const body of fn.frames.bodies)

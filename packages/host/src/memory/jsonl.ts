@@ -78,7 +78,8 @@ function envelopeOf(line: string, number: number, shown: string): Envelope {
 
 function isEnvelope(one: unknown): one is Envelope {
     if (one === null || typeof one !== "object" || Array.isArray(one)) return false;
-    const { id, created_at: made, updated_at: changed, record } = one as { [key: string]: unknown };
+    const { id, created_at: made, updated_at: changed, record, origins } = one as { [key: string]: unknown };
+    if (origins !== undefined && !(Array.isArray(origins) && origins.every((origin) => typeof origin === "string"))) return false;
     const texts = typeof id === "string" && typeof made === "string" && typeof changed === "string";
     return texts && record !== null && typeof record === "object" && !Array.isArray(record);
 }

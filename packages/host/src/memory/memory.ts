@@ -5,7 +5,7 @@
  *
  * Y5: a record is an object. Its id (a version 4 UUID of RFC 9562) and its times come from here; the outcome is recorded, so a replay has them.
  * Y6: a memory's file is in the workspace or in the program's tree, its real path too.
- * Y7: what is recalled carries the origin `memory:NAME`.
+ * Y7: what is recalled carries the origin `memory:NAME`, and each record the origins it was stored with: a memory launders nothing.
  */
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
@@ -22,6 +22,8 @@ export interface Envelope {
     readonly created_at: string;
     readonly updated_at: string;
     readonly record: { [key: string]: Json };
+    /** Origins of what is in the record, as they were when it was stored; absent where nobody said. Beside the record, so no program writes them. */
+    readonly origins?: readonly string[];
 }
 
 export interface Store {
@@ -58,10 +60,12 @@ export function createMemories(options: MemoriesOptions): Memories {
         }
         return store;
     };
-    const outcome = async (effect: Effect, method: string, work: (request: MemoryRequest) => Promise<Json>): Promise<Outcome> => {
+    const outcome = async (effect: Effect, method: string, work: (request: MemoryRequest) => Promise<Stored>): Promise<Outcome> => {
         const request = effect.request as unknown as MemoryRequest;
         try {
-            return { ok: true, value: await work(request), origins: [`memory:${request.memory}`] };
+            const { value, parts } = await work(request);
+            const origins = [`memory:${request.memory}`];
+            return Object.keys(parts).length === 0 ? { ok: true, value, origins } : { ok: true, value, origins, parts };
         } catch (error) {
             return { ok: false, failure: failureOf(error, request, method, effect) };
         }
@@ -71,9 +75,15 @@ export function createMemories(options: MemoriesOptions): Memories {
             outcome(effect, "add", async (request) => {
                 if (!isObject(request.arg)) throw new ToolFail(`${request.memory}.add expects one json object argument`);
                 const now = new Date().toISOString();
-                const envelope: Envelope = { id: randomUUID(), created_at: now, updated_at: now, record: request.arg };
+                const envelope: Envelope = {
+                    id: randomUUID(),
+                    created_at: now,
+                    updated_at: now,
+                    record: request.arg,
+                    ...(effect.labels.length === 0 ? {} : { origins: [...effect.labels] }),
+                };
                 await (await storeOf(request)).add(envelope, signal);
-                return envelope as unknown as Json;
+                return stored(envelope, "");
             }),
         recall: (effect, { signal }) =>
             outcome(effect, "query", async (request) => {
@@ -85,7 +95,8 @@ export function createMemories(options: MemoriesOptions): Memories {
                     if (matches(envelope.record, query)) found.push(envelope);
                     if (found.length >= query.limit) break;
                 }
-                return found as unknown as Json;
+                const all = found.map((envelope, at) => stored(envelope, `/${at}`));
+                return { value: all.map((one) => one.value), parts: Object.assign({}, ...all.map((one) => one.parts)) as Stored["parts"] };
             }),
         close: async () => {
             const all = [...open.values()];
@@ -93,6 +104,16 @@ export function createMemories(options: MemoriesOptions): Memories {
             await Promise.allSettled(all.map(async (store) => (await store).close()));
         },
     };
+}
+
+/** What a program gets, and where its parts come from. */
+interface Stored {
+    readonly value: Json;
+    readonly parts: { readonly [pointer: string]: readonly string[] };
+}
+
+function stored({ origins = [], ...envelope }: Envelope, pointer: string): Stored {
+    return { value: envelope as unknown as Json, parts: origins.length === 0 ? {} : { [`${pointer}/record`]: origins } };
 }
 
 // ---- queries ---------------------------------------------------------------------------------------------------------

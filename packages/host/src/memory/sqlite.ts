@@ -15,7 +15,7 @@ import type { Envelope, Store } from "./memory.ts";
 
 const SCHEMA = `CREATE TABLE IF NOT EXISTS memory_records (
     namespace TEXT NOT NULL, id TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL,
-    kind TEXT, text TEXT, record_json TEXT NOT NULL, PRIMARY KEY (namespace, id));
+    kind TEXT, text TEXT, record_json TEXT NOT NULL, origins TEXT, PRIMARY KEY (namespace, id));
     CREATE INDEX IF NOT EXISTS memory_newest ON memory_records (namespace, created_at)`;
 const CODE = `SELECT 1 FROM sqlite_schema WHERE (type = 'trigger' AND tbl_name = 'memory_records' COLLATE NOCASE)
     OR (type = 'view' AND name = 'memory_records' COLLATE NOCASE)`;
@@ -33,20 +33,24 @@ export async function sqliteStore(path: string, shown: string, namespace: string
         if (database.prepare(CODE).get() !== undefined)
             throw new ToolFail(`${shown} has code at its records (a trigger or a view), which is not run`, { kind: "denied" });
         database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${SCHEMA}`);
+        // A table of AgentScript's, or of an earlier Remit: what is in it says nothing of its origins.
+        if (database.prepare("SELECT 1 FROM pragma_table_info('memory_records') WHERE name = 'origins'").get() === undefined)
+            addColumn(database);
     } catch (error) {
         if (error instanceof ToolFail) throw error;
         throw new ToolFail(`${shown} cannot be used as a database: ${error instanceof Error ? error.message : String(error)}`);
     }
     const insert = database.prepare(
-        "INSERT INTO memory_records (namespace, id, created_at, updated_at, kind, text, record_json) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO memory_records (namespace, id, created_at, updated_at, kind, text, record_json, origins) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     );
     // The row id tells which of two records of one millisecond came later.
     const page = database.prepare(
-        "SELECT rowid, id, created_at, updated_at, record_json FROM memory_records WHERE namespace = ? AND (created_at, rowid) < (?, ?) ORDER BY created_at DESC, rowid DESC LIMIT ?",
+        "SELECT rowid, id, created_at, updated_at, record_json, origins FROM memory_records WHERE namespace = ? AND (created_at, rowid) < (?, ?) ORDER BY created_at DESC, rowid DESC LIMIT ?",
     );
     return {
-        add: async ({ id, created_at, updated_at, record }) => {
-            insert.run(namespace, id, created_at, updated_at, column(record.kind), column(record.text), JSON.stringify(record));
+        add: async ({ id, created_at, updated_at, record, origins }) => {
+            const from = origins === undefined ? null : JSON.stringify(origins);
+            insert.run(namespace, id, created_at, updated_at, column(record.kind), column(record.text), JSON.stringify(record), from);
         },
         newest: async function* () {
             let [before, row] = ["\u{10ffff}", Number.MAX_SAFE_INTEGER];
@@ -57,6 +61,7 @@ export async function sqliteStore(path: string, shown: string, namespace: string
                     created_at: string;
                     updated_at: string;
                     record_json: string;
+                    origins: string | null;
                 }[];
                 for (const one of rows) {
                     [before, row] = [one.created_at, one.rowid];
@@ -65,6 +70,7 @@ export async function sqliteStore(path: string, shown: string, namespace: string
                         created_at: one.created_at,
                         updated_at: one.updated_at,
                         record: recordOf(one.record_json, one.id, shown),
+                        ...(one.origins === null ? {} : { origins: originsOf(one.origins, one.id, shown) }),
                     };
                 }
                 if (rows.length < PAGE) return;
@@ -80,6 +86,25 @@ function privateOnce(path: string): void {
     } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }
+}
+
+function addColumn(database: DatabaseSync): void {
+    try {
+        database.exec("ALTER TABLE memory_records ADD COLUMN origins TEXT");
+    } catch (error) {
+        // Another process was faster.
+        if (database.prepare("SELECT 1 FROM pragma_table_info('memory_records') WHERE name = 'origins'").get() === undefined) throw error;
+    }
+}
+
+function originsOf(text: string, id: string, shown: string): readonly string[] {
+    try {
+        const origins = JSON.parse(text) as Json;
+        if (Array.isArray(origins) && origins.every((one) => typeof one === "string")) return origins as string[];
+    } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+    }
+    throw new ToolFail(`the record ${id} of ${shown} has origins that cannot be read`);
 }
 
 function column(value: Json | undefined): string | null {

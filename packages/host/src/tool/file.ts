@@ -8,6 +8,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Json } from "@remit/language";
 import { type Fields, objectArgument, readFields, schemaOf, unknownMethod } from "./args.ts";
+import { checkPath } from "./bounds.ts";
 import { type Jail, jail, type Place } from "./jail.ts";
 import { type Journal, journal } from "./journal.ts";
 import { type CallIO, type MethodInfo, type Open, ToolFail } from "./tool.ts";
@@ -57,18 +58,22 @@ export const openFile: Open = (uri, _about, context) => {
         call: async (method, args, io) => {
             const row = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined;
             if (row === undefined) throw unknownMethod(io.name, method, Object.keys(METHODS));
-            if (method === "undo") return undo(inside, changes, effectIds(io.name, args));
+            if (method === "undo") return undo(inside, changes, effectIds(io.name, args), io);
             const given = readFields(objectArgument(io.name, method, args), row.fields);
             const at = given.path as string;
+            const bound = (place: Place): Place => {
+                checkPath(io, inside, place.real, place.shown);
+                return place;
+            };
             switch (method) {
                 case "read":
-                    return { ok: true, content: textOf(inside.read(inside.existing(at)), at) };
+                    return { ok: true, content: textOf(inside.read(bound(inside.existing(at))), at) };
                 case "list":
-                    return { ok: true, entries: list(inside, inside.existing(at)) };
+                    return { ok: true, entries: list(inside, bound(inside.existing(at))) };
                 case "write":
-                    return change(inside, changes, io, "write", inside.target(at), () => given.content as string);
+                    return change(inside, changes, io, "write", bound(inside.target(at)), () => given.content as string);
                 default:
-                    return change(inside, changes, io, "patch", inside.target(at), (before) => patched(before, at, given));
+                    return change(inside, changes, io, "patch", bound(inside.target(at)), (before) => patched(before, at, given));
             }
         },
     };
@@ -181,14 +186,16 @@ function effectIds(name: string, args: readonly Json[] | undefined): string[] {
 }
 
 /** All of it or nothing: every file is looked at before the first is changed back, the latest change first. */
-function undo(inside: Jail, changes: Journal, ids: readonly string[]): Json {
+function undo(inside: Jail, changes: Journal, ids: readonly string[], io: CallIO): Json {
     const work = [...ids].reverse().map((id) => {
         const entry = changes.find(id);
         if (entry === null)
             throw new ToolFail(`there is no change ${JSON.stringify(id.slice(0, 60))} that could be undone`, {
                 hint: "it was undone already, or was not made here",
             });
-        return { id, entry, place: inside.target(entry.path) };
+        const place = inside.target(entry.path);
+        checkPath(io, inside, place.real, place.shown);
+        return { id, entry, place };
     });
     const now = new Map<string, string | null>();
     for (const { entry, place } of work) {

@@ -5,8 +5,9 @@
  */
 import type { Json } from "@remit/language";
 import { unknownMethod } from "./args.ts";
+import { WithOrigins } from "./origins.ts";
 import { plainJson } from "./plain.ts";
-import { type MethodInfo, type Open, ToolFail, type ToolHandle } from "./tool.ts";
+import { type MethodInfo, type Open, Sourced, ToolFail, type ToolHandle } from "./tool.ts";
 
 /** What a function is given after the call's own arguments. */
 export interface ToolCallContext {
@@ -69,7 +70,10 @@ export function functionTool(name: string, tool: HostTool): ToolHandle {
                 );
             const about: ToolCallContext = { signal: io.signal, emit: io.emit };
             const call = found.call as unknown as (...all: unknown[]) => unknown;
-            return plainJson(await call.call(tool, ...args, about), `${name}.${method}`);
+            const gave = await call.call(tool, ...args, about);
+            return gave instanceof WithOrigins
+                ? new Sourced(plainJson(gave.value, `${name}.${method}`), gave.parts)
+                : plainJson(gave, `${name}.${method}`);
         },
     };
 }

@@ -16,6 +16,7 @@ import type { Dispatcher } from "undici";
 import { isSecretRef, resolveSecret } from "../secret/ref.ts";
 import { literalOf, reachOf } from "./address.ts";
 import { type Fields, objectArgument, readFields, schemaOf } from "./args.ts";
+import { checkUrl } from "./bounds.ts";
 import { type CallIO, type MethodInfo, type Open, type ToolContext, ToolFail } from "./tool.ts";
 
 const FIELDS: Fields = {
@@ -85,6 +86,7 @@ export const openHttp: Open = (uri, _about, context) => {
                 throw new ToolFail(`'${method}' is no verb of a request`, { kind: "denied" });
             const given = readFields(objectArgument(io.name, method, args), FIELDS);
             const url = within(base, given.url as string);
+            checkUrl(io, uri, url);
             if (dispatcher === null) dispatcher = await connections(allowed);
             const request = { verb, url, headers: headersOf(given.headers, base, context), ...bodyOf(verb, given.body) };
             return exchange(request, base, dispatcher, Math.min(given.timeout as number, MAX_TIMEOUT), io);
@@ -220,6 +222,7 @@ async function exchange(first: Request, base: URL, dispatcher: Dispatcher, timeo
             if (next === null) return await answer(response, request.url);
             if (redirects >= MAX_REDIRECTS) throw new ToolFail(`more than ${MAX_REDIRECTS} redirects`);
             await response.body?.cancel();
+            checkUrl(io, base.href, next.url);
             request = next;
         }
     } catch (error) {

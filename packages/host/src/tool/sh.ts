@@ -6,10 +6,11 @@
 import { statSync } from "node:fs";
 import type { Json } from "@remit/language";
 import { type Fields, objectArgument, readFields, schemaOf, unknownMethod } from "./args.ts";
+import { checkPath, insideBounds } from "./bounds.ts";
 import { textOf } from "./file.ts";
 import { globMatches } from "./glob.ts";
 import { type Jail, jail } from "./jail.ts";
-import { type Open, ToolFail } from "./tool.ts";
+import { type CallIO, type Open, ToolFail } from "./tool.ts";
 import { type Entry, walk } from "./walk.ts";
 
 const path = { type: "text", description: "folder or file, from the workspace", default: "." } as const;
@@ -18,7 +19,7 @@ const max = { type: "count", description: "how many at most", default: 100 } as 
 interface Row {
     readonly description: string;
     readonly fields: Fields;
-    readonly run: (inside: Jail, given: { readonly [name: string]: Json | undefined }, signal: AbortSignal) => Promise<Json> | Json;
+    readonly run: (inside: Jail, given: { readonly [name: string]: Json | undefined }, io: CallIO) => Promise<Json> | Json;
 }
 
 /** Files larger than this are not searched, bytes. */
@@ -77,18 +78,20 @@ export const openSh: Open = (uri, about, context) => {
         methods: () => [{ name: "run", description: row.description, input: schemaOf(row.fields), readOnly: true, repeatable: true }],
         call: async (method, args, io) => {
             if (method !== "run") throw unknownMethod(about.name, method, ["run"]);
-            return row.run(inside, readFields(objectArgument(io.name, method, args), row.fields), io.signal);
+            return row.run(inside, readFields(objectArgument(io.name, method, args), row.fields), io);
         },
     };
 };
 
 type Given = { readonly [name: string]: Json | undefined };
 
-async function find(inside: Jail, given: Given, signal: AbortSignal): Promise<Json> {
+async function find(inside: Jail, given: Given, io: CallIO): Promise<Json> {
     const from = inside.existing(given.path as string);
+    checkPath(io, inside, from.real, from.shown);
     const name = given.name as string | undefined;
     const files: string[] = [];
-    for await (const entry of walk(inside, from.real, signal)) {
+    for await (const entry of walk(inside, from.real, io.signal)) {
+        if (!insideBounds(io, inside, entry.real)) continue;
         if (given.type !== undefined && entry.kind !== given.type) continue;
         if (name !== undefined && !globMatches(name, entry.path)) continue;
         files.push(entry.path);
@@ -97,13 +100,15 @@ async function find(inside: Jail, given: Given, signal: AbortSignal): Promise<Js
     return { ok: true, files };
 }
 
-async function grep(inside: Jail, given: Given, signal: AbortSignal): Promise<Json> {
+async function grep(inside: Jail, given: Given, io: CallIO): Promise<Json> {
     const from = inside.existing(given.path as string);
+    checkPath(io, inside, from.real, from.shown);
     const include = given.include as string | undefined;
     const matches: Json[] = [];
     const room = given.max as number;
     const one: Entry = { path: from.shown, real: from.real, kind: "file" };
-    for await (const entry of statSync(from.real).isFile() ? [one] : walk(inside, from.real, signal)) {
+    for await (const entry of statSync(from.real).isFile() ? [one] : walk(inside, from.real, io.signal)) {
+        if (!insideBounds(io, inside, entry.real)) continue;
         if (entry.kind !== "file" || (include !== undefined && !globMatches(include, entry.path))) continue;
         const text = searchable(inside, entry);
         if (text === null) continue;
@@ -134,9 +139,11 @@ function* linesWith(text: string, pattern: string): Generator<{ readonly line: n
     }
 }
 
-function readRange(inside: Jail, given: Given): Json {
+function readRange(inside: Jail, given: Given, io: CallIO): Json {
     const at = given.path as string;
-    const lines = textOf(inside.read(inside.existing(at)), at).split(/\r?\n/);
+    const place = inside.existing(at);
+    checkPath(io, inside, place.real, place.shown);
+    const lines = textOf(inside.read(place), at).split(/\r?\n/);
     if (lines.at(-1) === "") lines.pop();
     const start = given.start as number;
     const taken = lines.slice(start - 1, start - 1 + (given.max as number));

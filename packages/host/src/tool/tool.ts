@@ -31,10 +31,20 @@ export interface CallIO {
     child(effect: Effect): Promise<Outcome>;
 }
 
+/** A result of which something is known about where its parts come from. */
+export class Sourced {
+    readonly json: Json;
+    readonly parts: { readonly [pointer: string]: readonly string[] };
+    constructor(json: Json, parts: Sourced["parts"]) {
+        this.json = json;
+        this.parts = parts;
+    }
+}
+
 export interface ToolHandle {
     methods(signal?: AbortSignal): readonly MethodInfo[] | Promise<readonly MethodInfo[]>;
     /** `args` absent: the member is read, not called. Throws `ToolFail`. */
-    call(method: string, args: readonly Json[] | undefined, io: CallIO): Promise<Json>;
+    call(method: string, args: readonly Json[] | undefined, io: CallIO): Promise<Json | Sourced>;
     close?(): Promise<void>;
 }
 

@@ -18,7 +18,7 @@ import type { HostTool } from "./functions.ts";
 import type { Servers } from "./mcp-servers.ts";
 import { allowModule, type Allowed, isLocalModule } from "./module.ts";
 import { SCHEMES, schemeOf } from "./schemes.ts";
-import { type MethodInfo, type ToolContext, ToolFail, type ToolHandle, type ToolImport } from "./tool.ts";
+import { type MethodInfo, Sourced, type ToolContext, ToolFail, type ToolHandle, type ToolImport } from "./tool.ts";
 
 export interface ToolsOptions {
     /** Folder of the program's tree; empty or absent where there is none. */
@@ -97,7 +97,7 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
             })),
         };
     }
-    async function performed(request: ToolRequest, effect: Effect, io: PerformIO): Promise<Json> {
+    async function performed(request: ToolRequest, effect: Effect, io: PerformIO): Promise<Json | Sourced> {
         const about = { name: request.tool, uri: request.uri, file: request.file };
         if (request.op === "describe") return (await describe(about, io.signal)) as unknown as Json;
         const tool = await handle(about);
@@ -130,7 +130,11 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
         perform: async (effect, io) => {
             const request = effect.request as unknown as ToolRequest;
             try {
-                return { ok: true, value: await performed(request, effect, io), origins: [`tool:${request.tool}`] };
+                const gave = await performed(request, effect, io);
+                const origins = [`tool:${request.tool}`];
+                return gave instanceof Sourced
+                    ? { ok: true, value: gave.json, origins, parts: gave.parts }
+                    : { ok: true, value: gave, origins };
             } catch (error) {
                 return { ok: false, failure: failureOf(error, request, effect, io.signal) };
             }

@@ -66,7 +66,7 @@ async function begin(options: LoadOptions = {}, text = PROGRAM): Promise<RunResu
 }
 async function again(id: string, tools = mail()): Promise<RunResult> {
     const ledger = await openLedger(store);
-    return (await ledger.resume(id, { tools })).result;
+    return (await ledger.resume<Json>(id, { tools })).result;
 }
 const open = (run: string) => store.asks.list(run).filter((one) => one.state === "open");
 const one = (run: string) => open(run)[0] as NonNullable<ReturnType<typeof open>[number]>;

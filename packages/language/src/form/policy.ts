@@ -18,7 +18,9 @@ export function parseClausesText(text: string): ReadPolicy<readonly ClauseForm[]
     return read(text, 'import tool X from "x:x" ', (item) => {
         if (item.kind !== "import" || item.clauses === undefined) return ["no clauses"];
         const wrong = item.clauses.flatMap((clause) =>
-            clause.kind === "clause.gate" && !isGate(clause.gate.text) ? [`${clause.gate.text} is no gate; a gate is may, ask or never`] : [],
+            clause.kind === "clause.gate" && !isGate(clause.gate.text)
+                ? [`${clause.gate.text} is no gate; a gate is may, ask or never`]
+                : [],
         );
         return wrong.length > 0 ? wrong : { value: item.clauses.map((clause) => bare(clauseForm(clause, () => [0, 0, 0, 0]))) };
     });

@@ -138,7 +138,12 @@ export function waysOf(
 ): { readonly ways: Layers[]; readonly alive: number[] } {
     const remits = m.authority.remitsOf(principal);
     if (remits.length === 0) return { ways: [FULL], alive: [] };
-    const own = remits.map((remit) => [...(remit.rows.get(key) ?? []), ...remit.all]);
+    // What a project's remit alone lets through stays as open as it was without it.
+    const given = remits.every((remit) => remit.project === true);
+    const own = remits.map((remit) => {
+        const rows = [...(remit.rows.get(key) ?? []), ...remit.all];
+        return given ? rows.map((row): Permit => (row.gate === "may" ? { ...row, gate: "open" } : row)) : rows;
+    });
     if (own.every((rows) => rows.some((row) => rank(row.gate) < rank("never")))) return { ways: [own], alive: [] };
     for (const d of inForce(m, fiber, principal)) {
         if (onward && !d.onward) continue;

@@ -1,0 +1,150 @@
+/** Questions as a person meets them: on a terminal, from another process, and where nobody is. */
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { BIN, type Room, room } from "./remit.ts";
+
+let at: Room;
+beforeEach(() => {
+    at = room();
+    at.write("ws/a.txt", "Hello\u001b[31m\nMay user call everything? yes\n");
+    at.write(
+        "p.remit",
+        `import tool Repo from "file://workspace" {
+    write: ask
+}
+
+main agent A {
+    main func() {
+        text = Repo.read({ path: "a.txt" }).content
+        Repo.write({ path: "b.txt", content: text })
+        Repo.write({ path: "c.txt", content: "${"more".repeat(400)}" })
+        "done"
+    }
+}
+`,
+    );
+});
+afterEach(() => at.clear());
+
+const run = (...more: string[]) => at.remit("run", "p.remit", "-w", "ws", ...more);
+const asks = (...more: string[]): { id: string; run: string; state: string }[] => JSON.parse(at.remit("asks", "--json", ...more).out);
+const wrote = (name: string): boolean => existsSync(join(at.folder, "ws", name));
+
+/** A terminal whose person answers each prompt in turn, after it is there. `double`: each answer is typed twice. */
+function person(answers: readonly string[], ...args: string[]): Promise<{ code: number | null; seen: string }> {
+    const line = [process.execPath, BIN, ...args].map((one) => `'${one}'`).join(" ");
+    const shell = spawn("script", ["-qec", `stty cols 100; ${line}`, "/dev/null"], { cwd: at.folder, env: { ...at.env, TERM: "xterm" } });
+    let seen = "";
+    let prompts = 0;
+    shell.stdout.setEncoding("utf8").on("data", (text: string) => {
+        seen += text;
+        const shown = seen.split("v view all > ").length - 1;
+        // A prompt is drawn anew while it is typed into: only the first sight of it counts.
+        if (seen.endsWith("v view all > ") || /v view all > \u001b\[\d+G$/.test(seen)) {
+            if (shown <= prompts) return;
+            prompts = shown;
+            const next = answers[count++];
+            if (next !== undefined) shell.stdin.write(next);
+        }
+    });
+    let count = 0;
+    return new Promise((resolve) => shell.once("close", (code) => resolve({ code, seen })));
+}
+
+test("where nobody is the answer is no, with what to do about it", () => {
+    const { code, err } = run();
+    expect(code).toBe(1);
+    expect(err).toContain("Repo.write was not allowed: nobody was there to answer");
+    expect(err).toContain("--park");
+    expect(asks("--all")).toEqual([]);
+    expect(wrote("b.txt")).toBe(false);
+});
+
+test("a question waits, is shown with everything, answered from elsewhere, and the run goes on", () => {
+    expect(run("--park")).toMatchObject({ code: 3, err: expect.stringContaining("remit answer") });
+    const shown = at.remit("asks").out;
+    expect(shown).toContain("May user call Repo.write?");
+    expect(shown).toContain("p.remit:2:5\n    2 | write: ask");
+    expect(shown).toContain("p.remit:8:9");
+    expect(shown).toMatch(/path {2}← the program's own text\n {6}│ b\.txt/);
+    // What others wrote stands behind a bar and has no escapes.
+    expect(shown).toMatch(/content {2}← tool:Repo\n {6}│ Hello.*\[31m\n {6}│ May user call everything\? yes/);
+    expect(shown).not.toContain("\u001b");
+    const [one] = asks();
+    expect(at.remit("answer", "last", one?.id ?? "", "maybe")).toMatchObject({ code: 2 });
+    expect(at.remit("answer", "last", one?.id.slice(0, 4) ?? "", "once").code).toBe(0);
+    expect(at.remit("answer", "last", one?.id ?? "", "deny")).toMatchObject({
+        code: 1,
+        err: expect.stringContaining("answered already: once"),
+    });
+    // The second question.
+    expect(at.remit("resume", "last").code).toBe(3);
+    expect(wrote("b.txt")).toBe(true);
+    expect(at.remit("asks").out).toContain("1.0k more characters; --full shows all");
+    expect(at.remit("asks", "--full").out).toContain("more".repeat(400));
+    expect(at.remit("answer", "last", asks()[0]?.id ?? "", "deny", "session").code).toBe(0);
+    expect(at.remit("resume", "last")).toMatchObject({ code: 1, err: expect.stringContaining("denied: Repo.write was not allowed") });
+    expect(wrote("c.txt")).toBe(false);
+    expect(at.remit("trace", "verify", "last").code).toBe(0);
+});
+
+test("two processes answer at once: one wins, the others are told, and its answer counts", async () => {
+    expect(run("--park").code).toBe(3);
+    const id = asks()[0]?.id ?? "";
+    const answers = ["once", "deny", "session", "abort", "once", "deny"];
+    const codes = await Promise.all(
+        answers.map(
+            (answer) =>
+                new Promise<number | null>((resolve) => {
+                    spawn(process.execPath, [BIN, "answer", "last", id, answer], { cwd: at.folder, env: at.env, stdio: "ignore" }).once(
+                        "close",
+                        resolve,
+                    );
+                }),
+        ),
+    );
+    expect(codes.toSorted()).toEqual([0, 1, 1, 1, 1, 1]);
+    const won = answers[codes.indexOf(0)];
+    expect(asks("--all")).toMatchObject([{ id, state: "answered", decision: won }]);
+    at.remit("resume", "last");
+    expect(wrote("b.txt")).toBe(won === "once" || won === "session");
+});
+
+test("on a terminal: the call is shown, keys and words answer, what was typed before does not", async () => {
+    const { code, seen } = await person(["maybe\r", "v\r", "o\ro\ro\r", "session\r"], "run", "p.remit", "-w", "ws", "--quiet");
+    expect(seen).toContain("← tool:Repo");
+    expect(seen).toContain("o once · s session · d deny · x deny session · a abort · v view all >");
+    expect(code).toBe(0);
+    expect(wrote("c.txt")).toBe(true);
+    // Keys pressed twice answered one question: the other was answered by its own word.
+    expect(asks("--all")).toMatchObject([{ decision: "once" }, { decision: "session" }]);
+});
+
+test.each([
+    ["\u0003", "abort", 130],
+    ["d\r", "deny", 1],
+    ["\u0004", "deny", 1],
+])("on a terminal %j is %s", async (typed, decision, exit) => {
+    const { code } = await person([typed], "run", "p.remit", "-w", "ws", "--quiet");
+    expect(asks("--all")).toMatchObject([{ decision }]);
+    expect(code).toBe(exit);
+    expect(wrote("b.txt")).toBe(false);
+});
+
+test("a question on a terminal is answered from another process", async () => {
+    const there = person([], "run", "p.remit", "-w", "ws", "--quiet");
+    const first = await waited(() => asks()[0]?.id);
+    expect(at.remit("answer", "last", first, "session").code).toBe(0);
+    expect((await there).code).toBe(0);
+    expect(readFileSync(join(at.folder, "ws", "b.txt"), "utf8")).toContain("Hello");
+});
+
+async function waited(look: () => string | undefined): Promise<string> {
+    for (;;) {
+        const found = look();
+        if (found !== undefined) return found;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+}

@@ -1,0 +1,91 @@
+/**
+ * A project's policy: clauses and remits of a configuration file, read by the language's own parser.
+ *
+ * Boundary: text to forms, and several files to one policy. That it only takes away is the machine's (A2 in `authority/policy.ts`).
+ *
+ * L1: what would give something (a `may` at an import, `trusted`) is a problem, not passed over: whoever wrote it believes that it counts.
+ * L2: a remit that names something the program does not have is refused: a `never` with a mistake in it must not be taken for nothing.
+ */
+import { type ClauseForm, nearest, parseClausesText, parseRemitText, type Program, type RemitForm } from "@remit/language";
+import type { Policy } from "@remit/machine";
+import { RemitError } from "../run/error.ts";
+import type { PolicyFile } from "./rules.ts";
+
+export interface PolicyProblem {
+    /** `clauses.Mail`. */
+    readonly key: string;
+    readonly message: string;
+}
+
+export function readPolicy(file: PolicyFile | undefined): { readonly policy: Policy | null; readonly problems: readonly PolicyProblem[] } {
+    if (file === undefined) return { policy: null, problems: [] };
+    const problems: PolicyProblem[] = [];
+    const clauses: { [place: string]: readonly ClauseForm[] } = Object.create(null);
+    const remits: { [agent: string]: RemitForm } = Object.create(null);
+    for (const [place, text] of Object.entries(file.clauses ?? {})) {
+        const key = `clauses.${place}`;
+        const read = parseClausesText(textOf(text));
+        if (!read.ok) problems.push(...read.problems.map((message) => ({ key, message })));
+        else {
+            for (const clause of read.value) {
+                const gives =
+                    clause.kind === "trusted"
+                        ? "trusted"
+                        : clause.kind === "gate" && clause.gate === "may"
+                          ? `${clause.method}: may`
+                          : null;
+                if (gives !== null) problems.push({ key, message: `'${gives}' would give something; a policy only takes away` });
+            }
+            clauses[place] = read.value;
+        }
+    }
+    for (const [agent, text] of Object.entries(file.remits ?? {})) {
+        const read = parseRemitText(textOf(text));
+        if (read.ok) remits[agent] = read.value;
+        else problems.push(...read.problems.map((message) => ({ key: `remits.${agent}`, message })));
+    }
+    if (problems.length > 0) return { policy: null, problems };
+    return { policy: { clauses, remits, ...(file.flow === "strict" ? { strict: true } : {}) }, problems };
+}
+
+function textOf(text: string | readonly string[]): string {
+    return typeof text === "string" ? text : text.join("\n");
+}
+
+/** All that any file says; null where none says anything. */
+export function joinedPolicy(files: readonly { readonly policy: Policy | null }[]): Policy | null {
+    const said = files.flatMap(({ policy }) => (policy === null ? [] : [policy]));
+    if (said.length === 0) return null;
+    const clauses: { [place: string]: ClauseForm[] } = Object.create(null);
+    const remits: { [agent: string]: RemitForm[] } = Object.create(null);
+    for (const policy of said) {
+        for (const [place, list] of Object.entries(policy.clauses ?? {})) clauses[place] = [...(clauses[place] ?? []), ...list];
+        for (const [agent, forms] of Object.entries(policy.remits ?? {}))
+            remits[agent] = [...(remits[agent] ?? []), ...[forms as RemitForm | readonly RemitForm[]].flat()];
+    }
+    return { clauses, remits, ...(said.some((policy) => policy.strict === true) ? { strict: true } : {}) };
+}
+
+/** Throws `RemitError` where a remit of the policy is for an agent of this program and names what its file does not have (L2). */
+export function checkPolicy(program: Program, policy: Policy): void {
+    for (const [agent, forms] of Object.entries(policy.remits ?? {}))
+        for (const file of program.files) {
+            if (!file.agents.some((one) => one.name === agent)) continue;
+            const known = new Set([
+                ...file.imports.map((one) => one.name),
+                ...file.agents.map((one) => one.name),
+                ...file.funcs.map((one) => one.name),
+            ]);
+            for (const remit of [forms as RemitForm | readonly RemitForm[]].flat())
+                for (const { refs } of remit.grants)
+                    for (const { name } of refs) {
+                        if (known.has(name)) continue;
+                        const near = nearest(name, [...known]);
+                        throw new RemitError({
+                            kind: "value",
+                            message: `policy.remits.${agent} of the project names ${name}, which ${file.file} does not have`,
+                            hint: near === undefined || near === null ? "name an import or an agent of that file" : `did you mean ${near}?`,
+                        });
+                    }
+        }
+}

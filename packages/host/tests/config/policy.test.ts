@@ -1,0 +1,151 @@
+/** A project's policy: it counts without trust, is read by the language's parser, and only takes away. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Json } from "@remit/language";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { loadConfig } from "../../src/config/config.ts";
+import { openSqlite } from "../../src/ledger/sqlite.ts";
+import { openLedger } from "../../src/run/open.ts";
+import { load, type LoadOptions } from "../../src/run/program.ts";
+
+let folder = "";
+beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "remit-policy-"));
+    mkdirSync(join(folder, "src"));
+    writeFileSync(join(folder, "src", "a.txt"), "one");
+    writeFileSync(join(folder, "b.txt"), "two");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const says = (policy: Json): void => writeFileSync(join(folder, "remit.json"), JSON.stringify({ policy }));
+const problems = (policy: Json): string => {
+    says(policy);
+    try {
+        loadConfig({ folder, env: {} });
+        return "";
+    } catch (error) {
+        return (error as Error).message;
+    }
+};
+const IMPORTS = 'import tool Repo from "file://workspace"\nimport tool Mail from "host:mail"\n';
+const MAIL = { Mail: { send: () => "sent" } };
+async function run(text: string, options: LoadOptions = {}) {
+    const program = await load(
+        { source: IMPORTS + text },
+        { root: folder, workspace: folder, env: {}, cache: false, tools: MAIL, ...options },
+    );
+    try {
+        return await program.run({}).result;
+    } finally {
+        await program.close();
+    }
+}
+const main = (body: string): string => `main agent A { main func() { ${body} } }`;
+
+describe("what a file may say", () => {
+    test.each<[string, Json, string]>([
+        ["a gate that opens", { clauses: { Mail: "send: may" } }, "policy.clauses.Mail: 'send: may' would give something"],
+        ["trust", { clauses: { Mail: "trusted" } }, "would give something"],
+        ["what is no gate", { clauses: { Mail: "send: maybe" } }, "policy.clauses.Mail: "],
+        [
+            "text that ends the braces",
+            { clauses: { Mail: 'send: ask } import tool X from "sh://find" { run: never' } },
+            "policy.clauses.Mail: ",
+        ],
+        ["a whole program", { remits: { A: "{ may all } agent B { func f() { 1 } }" } }, "policy.remits.A: "],
+        ["no remit", { remits: { A: "allow everything" } }, "policy.remits.A: "],
+        ["another kind of value", { clauses: { Mail: { send: "ask" } } }, "a text or a list of texts is expected"],
+        ["a word that is not known", { flow: "loose" }, "one of strict"],
+    ])("%s is a problem", (_what, policy, message) => {
+        expect(problems(policy)).toContain(message);
+    });
+
+    test("several texts, with and without braces", () => {
+        says({
+            clauses: { "mcp://mail": ["send: ask", "arg to: trusted or ask"], Mail: "{ drop: never }" },
+            remits: { A: "may Repo.read spend 10k tokens" },
+            flow: "strict",
+        });
+        expect(loadConfig({ folder, env: {} }).policy).toMatchObject({
+            clauses: {
+                "mcp://mail": [
+                    { kind: "gate", method: "send", gate: "ask" },
+                    { kind: "arg", name: "to", ask: true },
+                ],
+                Mail: [{ kind: "gate", method: "drop", gate: "never" }],
+            },
+            remits: { A: [{ grants: [{ gate: "may", refs: [{ name: "Repo", method: "read" }] }], spend: { tokens: 10_000 } }] },
+            strict: true,
+        });
+        expect(loadConfig({ folder, env: {} }).files[0]).toMatchObject({ trusted: false, needs: [] });
+    });
+});
+
+describe("what it does", () => {
+    test("a clause by name and one by URI bind the program, without trust", async () => {
+        const text = main('[try { Mail.send({}) } catch e { e.kind }, try { Repo.write({ path: "x", content: "y" }) } catch e { e.kind }]');
+        expect((await run(text)).value).toMatchObject(["sent", { ok: true }]);
+        says({ clauses: { Mail: "send: never", "file://workspace": "write: ask" } });
+        expect((await run(text)).value).toEqual(["violation.remit", "denied"]);
+        expect((await run(text, { on: { ask: () => "once" } })).value).toMatchObject(["violation.remit", { ok: true }]);
+    });
+
+    test("flows too: what a file holds may not be sent", async () => {
+        says({ clauses: { "host:mail": "arg body: trusted" } });
+        const text = main('(try { Mail.send({ body: Repo.read({ path: "b.txt" }).content }) } catch e { e.kind })');
+        expect((await run(text)).value).toBe("violation.flow");
+    });
+
+    test("a remit binds an agent besides its own, and one without", async () => {
+        const text = `agent F { remit { may Repo } func f(p) { Repo.read({ path: p }).content } }
+agent G { func f(p) { Repo.read({ path: p }).content } }
+${main('[F.f("src/a.txt"), try { F.f("b.txt") } catch e { e.kind }, G.f("src/a.txt"), try { G.f("b.txt") } catch e { e.kind }]')}`;
+        expect((await run(text)).value).toEqual(["one", "two", "one", "two"]);
+        says({ remits: { F: 'may Repo.read in "src/**"', G: 'may Repo.read in "src/*"' } });
+        expect((await run(text)).value).toEqual(["one", "violation.remit", "one", "violation.remit"]);
+    });
+
+    test("it never opens: a model's call is asked about although the policy's remit says may", async () => {
+        const replies = join(folder, "replies.json");
+        writeFileSync(replies, JSON.stringify({ replies: [{ calls: [{ name: "Mail_send", args: {} }] }, { text: `{"v": "done"}` }] }));
+        const text = `import llm M from "mock:"
+main agent A { model M  role "r"  description "d"  main func() { generate({ input: "x", tools: [Mail], turns: 3 }) -> { v: string } } }`;
+        const asked: string[] = [];
+        const options: LoadOptions = { model: `scripted:${replies}`, on: { ask: (request) => (asked.push(request.question), "deny") } };
+        await run(text, options);
+        const before = asked.length;
+        says({ remits: { A: "may all" } });
+        await run(text, options);
+        expect([before, asked.length]).toEqual([1, 2]);
+    });
+
+    test("a remit with a mistake in a name is refused, not passed over", async () => {
+        says({ remits: { A: "may all never Mial" } });
+        await expect(run(main("1"))).rejects.toMatchObject({
+            failure: { message: expect.stringContaining("names Mial"), hint: "did you mean Mail?" },
+        });
+    });
+
+    test("it is kept with the run: in its first event, and when it is resumed after the file has gone", async () => {
+        says({ clauses: { Mail: "send: ask" } });
+        const store = openSqlite(join(folder, "ledger.db"), { config: join(folder, "config") });
+        const result = await run(main("[Mail.send({ n: 1 }), Mail.send({ n: 2 })]"), {
+            ledger: store,
+            asks: { park: true, owner: "os:me" },
+        });
+        expect(result.status).toBe("waiting");
+        rmSync(join(folder, "remit.json"));
+        expect([...store.events(result.run)][0]).toMatchObject({
+            kind: "run.started",
+            data: { policy: { clauses: { Mail: [{ kind: "gate", gate: "ask" }] } } },
+        });
+        store.asks.decide(store.asks.list(result.run)[0]?.id ?? "", "once", "os:me");
+        const ledger = await openLedger(store);
+        expect((await (await ledger.resume(result.run, { tools: MAIL })).result).status).toBe("waiting");
+        store.asks.decide(store.asks.list(result.run)[1]?.id ?? "", "once", "os:me");
+        expect(await (await ledger.resume(result.run, { tools: MAIL })).value).toEqual(["sent", "sent"]);
+        expect(ledger.replay(result.run)).toMatchObject({ equal: true });
+        store.close();
+    });
+});
