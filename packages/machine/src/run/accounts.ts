@@ -75,7 +75,6 @@ export interface Exceeded {
     readonly limit: number;
     readonly used: number;
     readonly spender: string;
-    readonly spenderPath: string;
     /** Path of the account, `run` for the whole. */
     readonly account: string;
     readonly fail: Fail;
@@ -279,7 +278,7 @@ export class Accounts {
             detail: { meter, limit, used, spender },
             ...(hint === undefined ? {} : { hint }),
         });
-        return { meter, limit, used, spender, spenderPath: who.path, account: a.path, fail };
+        return { meter, limit, used, spender, account: a.path, fail };
     }
 
     /** The innermost account of the present fiber that so many steps more would overdraw; what went beyond it does not count. */
@@ -303,7 +302,7 @@ export class Accounts {
         if (this.open.size === 0) return null;
         this.sync();
         for (let a = this.current; a.parent !== null; a = a.parent)
-            if (a.limits.bytes !== undefined && a.used.bytes > a.limits.bytes) return this.exceeded(a, "bytes", who);
+            if (a.limits.bytes !== undefined && a.used.bytes > a.limits.bytes) return this.exceeded(a, "bytes", { ...who, path: a.path });
         return null;
     }
 

@@ -11,6 +11,7 @@ import { type Slots, slotsOf } from "../compile/code.ts";
 import { checkArguments } from "../compile/contracts.ts";
 import { agentUses } from "../compile/context.ts";
 import type { FrameForm } from "../compile/instructions.ts";
+import { enterStrict } from "../compile/strict.ts";
 import { type Fn, shownName } from "../compile/program.ts";
 import type { InputRequest, Outcome } from "../effect.ts";
 import { Fail } from "../failure.ts";
@@ -217,11 +218,15 @@ function begin(m: Machine, entry: Entry): void {
         const raw = fromJson(json ?? null, run.heap);
         return l === 0 ? raw : new Labelled(raw, l);
     });
+    const agent = fn.agent === null ? undefined : m.compiled.agent(fn.file, fn.agent);
+    const principal = agent === undefined ? m.principal : m.authority.principalOf(agent);
     let form: FrameForm;
     let locals: Slots;
     try {
-        form = fn.frames;
+        const strict = fn.strict || m.authority.isStrict(principal);
+        form = fn.framesFor(strict);
         locals = slotsOf(form.slots, run, values);
+        if (strict) enterStrict(locals, fn, null, 0);
         checkArguments(run, fn, locals, fn.site(fn.form.at));
     } catch (error) {
         const fail = failOf(m, error);
@@ -231,8 +236,6 @@ function begin(m: Machine, entry: Entry): void {
     }
     const path = fn.name;
     if (fn.agent !== null) for (const use of agentUses(m.compiled, fn.file, fn.agent)) useEvent(m, null, path, use);
-    const agent = fn.agent === null ? undefined : m.compiled.agent(fn.file, fn.agent);
-    const principal = agent === undefined ? m.principal : m.authority.principalOf(agent);
     const spend = agent === undefined || principal === m.principal ? null : spendOf(m, principal);
     const site = fn.site(fn.form.at);
     m.run.acting = principal;

@@ -17,6 +17,7 @@ import { listOf } from "../compile/closures.ts";
 import { BAIL, type Code, type Slots, type Step, slots0, slotsOf } from "../compile/code.ts";
 import { checkArguments, checkResult } from "../compile/contracts.ts";
 import { failureValue } from "../compile/failure.ts";
+import { enterStrict, FLOW, labelAt, leaveStrict, raiseBy, raisePc, withPc } from "../compile/strict.ts";
 import {
     type CallDetail,
     type CallValueDetail,
@@ -102,6 +103,11 @@ export function unwind(m: Machine, fiber: Fiber, fail: Fail): boolean {
         frame.native = null;
         frame.approved = null;
         m.stand(fiber, frame);
+        const { flow } = frame.form;
+        if (flow !== 0) {
+            fail.labels = m.run.labels.union(fail.labels, labelAt(frame.locals, flow));
+            raiseBy(frame.locals, flow, fail.labels);
+        }
         const handler = frame.form.handlers.find((h) => h.from <= frame.pc && frame.pc < h.to && catches(m, frame, h, fail));
         leaveRegions(m, frame, handler?.at ?? -1);
         if (handler !== undefined) {
@@ -226,7 +232,7 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
             }
             case OP.CLOSE: {
                 const region = frame.form.regions.find((r) => r.slot === I.slot);
-                if (region !== undefined) closeRegion(m, frame, I.slot, region.kind);
+                if (region !== undefined) closeRegion(m, frame, region);
                 frame.pc++;
                 continue;
             }
@@ -268,6 +274,7 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
             case OP.RETURN: {
                 const value = checkResult(run, frame.fn, (I.code as Code)(L), I.site);
                 if (m.accounts.open.size > 0 && m.spends(0)) throw stepsSpent(m);
+                if (frame.form.flow !== 0) strictlyBack(fiber, frame);
                 if (frame.form.regions.length > 0) leaveRegions(m, frame, -1);
                 if (frame.agent !== null) {
                     const spent = frame.opened ? closeAccount(m, frame.account) : null;
@@ -299,6 +306,17 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
     }
 }
 
+/** The return of strict code, to whoever called it or forked it. */
+function strictlyBack(fiber: Fiber, frame: Frame): void {
+    const { frames } = fiber;
+    const isCall = frames.length > 1;
+    const to = isCall ? (frames[frames.length - 2] as Frame) : fiber.parent?.top;
+    if (to === undefined || to.form.flow === 0) return;
+    const detail = isCall ? to.form.code[to.pc]?.detail : null;
+    const roots = detail?.kind === "call" || detail?.kind === "call.value" ? detail.roots : [];
+    leaveStrict(frame.locals, frame.fn, to.locals, to.form.flow, roots);
+}
+
 /** The budget of steps is used up: exactly, since what would go beyond it does not count. */
 function stepsSpent(m: Machine, wanted = 0): Fail {
     const limit = m.stepLimit;
@@ -321,12 +339,18 @@ export function countCall(m: Machine): void {
 /** An instruction with a lambda. False where the slice is over and it has to run again, from its beginning. */
 function stretch(m: Machine, fiber: Fiber, I: Instruction, L: Slots): boolean {
     const { run } = m;
+    const { flow } = fiber.top.form;
+    const [pc, caught] = [L[flow], L[flow + FLOW.caught]];
     const mark = run.begin("single", CLOSURE_DEPTH);
     let value: unknown;
     try {
         value = I.code(L);
     } catch (error) {
         if (error !== BAIL) throw error;
+        if (flow !== 0) {
+            L[flow] = pc as Value;
+            L[flow + FLOW.caught] = caught as Value;
+        }
         giveUp(m, fiber, mark, I.step);
         return false;
     }
@@ -400,7 +424,7 @@ function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots
     const { run } = m;
     const d = I.detail as CallDetail;
     const { fn, args } = d;
-    if (fn.effectful || d.agent !== null || m.inFrames || run.steps < m.framesUntil) {
+    if (fn.staysFramed || frame.form.flow !== 0 || d.agent !== null || m.inFrames || run.steps < m.framesUntil) {
         const given: Value[] = [];
         for (let i = 0; i < args.length; i++) given.push((args[i] as Code)(L));
         countCall(m);
@@ -473,11 +497,13 @@ function push(
 ): void {
     const { run } = m;
     if (fiber.base + fiber.frames.length >= m.depthLimit) throw tooDeep(m.depthLimit);
-    const form = fn.frames;
     const path = pathOf(caller, site);
     const principal = agent === null ? (deputy ?? caller.principal) : m.authority.principalOf(agent);
+    const strict = caller.form.flow !== 0 || fn.strict || m.authority.isStrict(principal);
+    const form = fn.framesFor(strict);
     const token = principal === caller.principal ? 0 : granted(m, fiber, caller.principal, principal, args, path, I.site);
     const locals = slotsOf(form.slots, run, args);
+    if (strict) enterStrict(locals, fn, caller.locals, caller.form.flow);
     try {
         checkArguments(run, fn, locals, I.site);
     } catch (error) {
@@ -497,15 +523,20 @@ function push(
 function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots): "next" | "pushed" | "wait" | "slice" {
     const { run } = m;
     const d = I.detail as CallValueDetail;
+    const { flow } = frame.form;
+    const before = L[flow];
     const mark = run.begin("single", CLOSURE_DEPTH);
     try {
         const object = (I.code as Code)(L);
+        // In strict code everything here depends on what is called; instructions before and behind keep and put back `pc`.
+        if (flow !== 0) raisePc(L, flow, object);
         const args = d.args.map((a) => a(L));
         run.left--;
         const found = capabilityIn(object, d.name, I);
         if (found === null) {
             if (d.name === null) throw new Fail("value", "only a function can be called", { site: I.site });
-            L[I.slot] = callMethod(run, object, d.name, args, d.rows, d.safe, I.site);
+            const value = callMethod(run, object, d.name, args, d.rows, d.safe, I.site);
+            L[I.slot] = flow === 0 ? value : withPc(L, flow, value);
             run.end();
             fiber.need = 0;
             frame.pc++;
@@ -517,6 +548,7 @@ function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Sl
         return frame.native !== null ? "wait" : "pushed";
     } catch (error) {
         if (error !== BAIL) throw error;
+        if (flow !== 0) L[flow] = before as Value;
         giveUp(m, fiber, mark, I.step);
         return "slice";
     }

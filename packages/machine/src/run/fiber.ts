@@ -7,7 +7,7 @@
  */
 import type { Json } from "@remit/language";
 import type { Slots } from "../compile/code.ts";
-import type { BodyForm } from "../compile/instructions.ts";
+import type { BodyForm, FrameForm } from "../compile/instructions.ts";
 import type { AgentEntry, Fn } from "../compile/program.ts";
 import type { Effect, Outcome } from "../effect.ts";
 import type { Fail } from "../failure.ts";
@@ -63,6 +63,11 @@ export class Frame {
         this.token = token;
         this.account = account;
         this.opened = opened;
+    }
+
+    /** The frame form that its body is one of. */
+    get forms(): FrameForm {
+        return this.fn.framesFor(this.form.flow !== 0);
     }
 }
 

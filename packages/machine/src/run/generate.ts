@@ -9,6 +9,7 @@
 import type { Site } from "@remit/language";
 import type { Code, Slots } from "../compile/code.ts";
 import type { GenerateDetail } from "../compile/instructions.ts";
+import { withPc } from "../compile/strict.ts";
 import { Fail } from "../failure.ts";
 import { continueGenerate, startGenerate } from "../prompt/generate.ts";
 import type { GenerateSetup, GenerateStep, ItemInput } from "../prompt/setup.ts";
@@ -113,7 +114,8 @@ function setUp(m: Machine, fiber: Fiber, frame: Frame, d: GenerateDetail, path: 
             site: use.site,
         });
     }
-    const instruction = d.input(L);
+    const { flow } = frame.form;
+    const instruction = flow === 0 ? d.input(L) : withPc(L, flow, d.input(L));
     m.tracer?.saw(path, [...items.map((item) => item.value), instruction, context.role(L), context.description(L)]);
     const { attempts, strict, debug, stream, ...more } = d.options;
     return {

@@ -166,7 +166,7 @@ const SCOPES = ["locals", "around", "imports"] as const satisfies readonly Scope
 
 /** What a frame's code can name: its own body's, those around a parallel for, the file's imports. A name nearer by comes later. */
 function variablesOf(m: Machine, frame: Frame): Named[] {
-    const form = frame.fn.frames;
+    const form = frame.forms;
     const around = frame.body === 0 ? [] : namesAround(form, frame.body);
     const own = ownNames(form, frame.body, frame.pc);
     const of = (scope: Named["scope"]) => (n: BodyForm["names"][number]) => ({ name: n.name, value: frame.locals[n.slot] as Value, scope });

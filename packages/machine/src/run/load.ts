@@ -194,9 +194,10 @@ class Reader {
     private frame(doc: FrameDoc): Frame {
         const { m } = this;
         const fn = m.compiled.functions[doc.fn];
-        const form = fn?.frames.bodies[doc.body];
-        if (fn === undefined || form === undefined || form.code[doc.pc] === undefined) throw refuse("a frame does not fit the program");
-        if (doc.locals.length + 1 < fn.frames.slots) throw refuse("a frame has too few locals");
+        const forms = fn?.framesFor(doc.strict === true);
+        const form = forms?.bodies[doc.body];
+        if (fn === undefined || forms === undefined || form === undefined || form.code[doc.pc] === undefined) throw refuse("a frame does not fit the program");
+        if (doc.locals.length + 1 < forms.slots) throw refuse("a frame has too few locals");
         const locals: Slots = [m.run];
         for (const cell of doc.locals) locals.push(this.value(cell));
         const agent = doc.agent === null ? null : m.compiled.agent(doc.agent[0], doc.agent[1]);

@@ -128,11 +128,10 @@ export class Machine {
         return { name: this.authority.nameOf(this.run.acting), path };
     }
 
+    /** Said of the account's own path: which call of those inside came to it depends on how the program is run. */
     private bytesSpent(): Fail | null {
-        const { current } = this;
-        const frame = current?.frames[current.frames.length - 1];
-        const over = this.accounts.bytesSpent(this.spender(frame?.path ?? this.entryPath));
-        return over === null ? null : overdrawn(this, over, over.spenderPath, frame?.form.code[frame.pc]?.site ?? null);
+        const over = this.accounts.bytesSpent(this.spender(""));
+        return over === null ? null : overdrawn(this, over, over.account, null);
     }
 
     /** A machine at the beginning of a run. Nothing happens before `advance`. */
@@ -212,7 +211,7 @@ export class Machine {
                 continue;
             }
             run.given = 0;
-            const next = this.inbox.shift();
+            const next = this.nextTold();
             if (next === undefined) {
                 run.grant(0);
                 return "waiting";
@@ -242,6 +241,15 @@ export class Machine {
             this.waiting.delete(path);
             applyOutcome(this, pending, outcome);
         }
+    }
+
+    /** The next outcome that counts now. */
+    private nextTold(): Machine["inbox"][number] | undefined {
+        const at = this.inbox.findIndex((told) => {
+            const steps = struckAt(told);
+            return steps === Number.POSITIVE_INFINITY || steps <= this.run.steps;
+        });
+        return at < 0 ? undefined : this.inbox.splice(at, 1)[0];
     }
 
     /** Starts a slice: no longer than what is left of the budget, longer than usual where one instruction needs it. */

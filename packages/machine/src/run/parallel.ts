@@ -8,6 +8,7 @@ import type { Json } from "@remit/language";
 import { listOf } from "../compile/closures.ts";
 import type { Slots } from "../compile/code.ts";
 import type { Instruction, ParallelDetail } from "../compile/instructions.ts";
+import { FLOW, raiseBy } from "../compile/strict.ts";
 import { Fail } from "../failure.ts";
 import { join } from "../value/operators.ts";
 import { Labelled, type Value } from "../value/value.ts";
@@ -40,7 +41,7 @@ export function beginParallel(m: Machine, fiber: Fiber, frame: Frame, d: Paralle
         const made = m.run.heap.list([]);
         endedEvent(m, frame, d, native, I);
         frame.native = null;
-        frame.locals[I.slot] = made;
+        frame.locals[I.slot] = frame.form.flow === 0 ? made : join(m.run, made, native.label);
         frame.pc++;
         return false;
     }
@@ -62,7 +63,12 @@ function fill(m: Machine, fiber: Fiber, frame: Frame, native: ParallelWait, d: P
         const locals = frame.locals.slice() as Slots;
         locals[d.slot] = join(m.run, native.items.items[index] as Value, native.label);
         const path = `${native.prefix}/parallel[${index}]`;
-        const form = frame.fn.frames.bodies[d.body] as Frame["form"];
+        const form = frame.forms.bodies[d.body] as Frame["form"];
+        const { flow } = form;
+        if (flow !== 0) {
+            raiseBy(locals, flow, native.label);
+            locals[flow + FLOW.caughtOutside] = locals[flow + FLOW.caught] as Value;
+        }
         child.frames.push(new Frame(frame.fn, d.body, form, locals, path, path, null, frame.principal, 0, account));
         m.fibers.set(child.id, child);
         m.run.left--;
@@ -97,7 +103,8 @@ export function iterationEnded(m: Machine, child: Fiber, end: Value | Fail): voi
     endedEvent(m, frame, d, native, I);
     if (m.result !== null) return;
     if (native.failures.length === 0) {
-        m.deliver(fiber, m.run.heap.list(resultsOf(native) as Value[]));
+        const made = m.run.heap.list(resultsOf(native) as Value[]);
+        m.deliver(fiber, frame.form.flow === 0 ? made : join(m.run, made, native.label));
         return;
     }
     const failures = [...native.failures].sort((a, b) => a.index - b.index);

@@ -8,6 +8,7 @@
  */
 import type { Json, Site } from "@remit/language";
 import type { ImportEntry } from "../compile/program.ts";
+import { labelAt } from "../compile/strict.ts";
 import type { Effect, EffectKind, Failure, MemoryRequest, Outcome, ToolRequest } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import { located } from "../value/access.ts";
@@ -43,8 +44,9 @@ export function raise(
     m.ask({ effect, fiber, slot, origin, account, held });
 }
 
-function argsToJson(m: Machine, args: readonly Value[], site: Site | null): { json: Json[]; labels: readonly string[] } {
-    let labels = 0;
+/** With what the place of the call depends on, in strict code. */
+function argsToJson(m: Machine, frame: Frame, args: readonly Value[], site: Site | null): { json: Json[]; labels: readonly string[] } {
+    let labels = frame.form.flow === 0 ? 0 : labelAt(frame.locals, frame.form.flow);
     try {
         const json = args.map((arg) => {
             const out = toJson(arg, m.run.labels);
@@ -79,7 +81,7 @@ export function askTool(
     m.tracer?.use(path, args ?? []);
     const within = gated(m, fiber, frame, tool, method, args ?? [], path, site, c);
     if (within === null) return;
-    const out = argsToJson(m, args ?? [], site);
+    const out = argsToJson(m, frame, args ?? [], site);
     const given: { args?: Json[] } = args === null ? {} : { args: out.json };
     const request: ToolRequest = {
         op: "call",
@@ -120,7 +122,7 @@ export function askMemory(
         throw new Fail("value", `memory ${form.name} has no method '${method}'`, { site, hint: "it has add and query" });
     if (args.length !== 1) throw new Fail("value", `${form.name}.${method} expects 1 argument, got ${args.length}`, { site });
     if (gated(m, fiber, frame, memory, method, args, path, site, c) === null) return;
-    const out = argsToJson(m, args, site);
+    const out = argsToJson(m, frame, args, site);
     m.tracer?.use(path, args);
     const arg = out.json[0] as Json;
     if (arg === null || typeof arg !== "object" || Array.isArray(arg))

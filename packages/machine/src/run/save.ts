@@ -92,6 +92,8 @@ export type NativeDoc =
 export interface FrameDoc {
     readonly fn: number;
     readonly body: number;
+    /** Control flow carries labels in it. */
+    readonly strict?: boolean;
     readonly pc: number;
     readonly locals: readonly Cell[];
     readonly path: string;
@@ -367,6 +369,7 @@ class Writer {
         return {
             fn: frame.fn.id,
             body: frame.body,
+            ...(frame.form.flow === 0 ? {} : { strict: true }),
             pc: frame.pc,
             locals,
             path: frame.path,

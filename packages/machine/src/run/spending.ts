@@ -11,6 +11,7 @@ import type { Json, Site, SpendForm } from "@remit/language";
 import type { Fail } from "../failure.ts";
 import { agentEnded } from "./events.ts";
 import { type Exceeded, METER_NAMES, type Account, type Used } from "./accounts.ts";
+import type { Region } from "../compile/instructions.ts";
 import type { Fiber, Frame, Pending } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
 import { lifted, regionsAt } from "./standing.ts";
@@ -149,14 +150,15 @@ export function leaveCall(m: Machine, fiber: Fiber, frame: Frame, fail: Fail, si
 export function leaveRegions(m: Machine, frame: Frame, to: number): void {
     for (const region of regionsAt(frame, frame.pc)) {
         if (to >= region.from && to < region.to) continue;
-        closeRegion(m, frame, region.slot, region.kind);
+        closeRegion(m, frame, region);
     }
 }
 
-export function closeRegion(m: Machine, frame: Frame, slot: number, kind: "delegate" | "spend"): void {
+/** Its events stand where it begins: how far the program was in it depends, for closures, on how the program is run. */
+export function closeRegion(m: Machine, frame: Frame, { slot, kind, from }: Region): void {
     const token = frame.locals[slot];
     if (typeof token !== "number") return;
-    const site = frame.form.code[frame.pc]?.site ?? null;
+    const site = frame.form.code[from - 1]?.site ?? null;
     if (kind === "delegate") lifted(m, token, frame.path, frame.parent, site);
     else closeRegionAccount(m, token, frame, site);
     frame.locals[slot] = null;

@@ -157,7 +157,7 @@ describe("regions", () => {
 
     test("bytes", () => {
         const ran = run(main(`try { spend 10000 bytes { xs = [1]  repeat * 40 { xs = xs.concat(xs) } } } catch e { return e.detail }`));
-        expect(value(ran)).toMatchObject({ meter: "bytes", limit: 10000, spender: "user at main" });
+        expect(value(ran)).toMatchObject({ meter: "bytes", limit: 10000, spender: "user at main/spend#0" });
         expect(usedOf(ran, "bytes")[0]).toBeLessThan(40_000);
     });
 
