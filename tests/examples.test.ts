@@ -68,6 +68,8 @@ describe.each(names)("%s", (name) => {
     test("gives its value and its prompts", async () => {
         cpSync(at, room, { recursive: true });
         const ledger = join(room, "ledger.db");
+        const said = join(at, "answers.json");
+        const answers = existsSync(said) ? (JSON.parse(readFileSync(said, "utf8")) as { [path: string]: string }) : {};
         const program = await load<Json, Json>(join(room, "main.remit"), {
             root: room,
             workspace: join(room, "data"),
@@ -77,6 +79,8 @@ describe.each(names)("%s", (name) => {
             ledger,
             // one at a time, so that a server which is told of several things is told in one order
             concurrency: 1,
+            // what a person says to each question
+            on: { ask: (_request, { effect }) => answers[effect.path] ?? "deny" },
         });
         const run = program.run(JSON.parse(readFileSync(join(at, "input.json"), "utf8")) as Json);
         const result = await run.result;
@@ -111,10 +115,10 @@ function continued(
     programHash: string,
     run: string,
     outcomes: readonly { readonly path: string; readonly outcome: Parameters<Machine["resolve"]>[1] }[],
-    kept: { input: Json; imports: never; limits: never },
+    kept: { input: Json; imports: never; limits: never; policy?: never },
 ): string[] {
     const compiled = compileProgram(form);
-    const options = { run, programHash, input: kept.input, imports: kept.imports, limits: kept.limits, concurrency: 1 };
+    const options = { run, programHash, input: kept.input, imports: kept.imports, limits: kept.limits, policy: kept.policy, concurrency: 1 };
     let machine = Machine.start(compiled, options);
     const events: MachineEvent[] = [];
     const rest = [...outcomes];
