@@ -1,0 +1,48 @@
+/**
+ * `remit debug --dap`: the adapter on standard input and output, until the editor is done.
+ *
+ * Boundary: streams and ledgers. What requests mean is `adapter.ts`.
+ */
+import { debugRun, type LedgerStore } from "@remit/host";
+import { EXIT, say, UsageError } from "../io.ts";
+import { openRun } from "../ledger.ts";
+import { Adapter } from "./adapter.ts";
+import { framed, FramingError, Messages } from "./framing.ts";
+
+export async function serve(run: string | undefined, options: Record<string, unknown>): Promise<number> {
+    const stores: LedgerStore[] = [];
+    return new Promise<number>((resolve) => {
+        const end = (code: number): void => {
+            process.stdin.removeAllListeners("data");
+            process.stdin.pause();
+            for (const store of stores.splice(0)) store.close();
+            resolve(code);
+        };
+        const adapter = new Adapter({
+            send: (message) => void process.stdout.write(framed(message)),
+            open: async (named, ledger) => {
+                const id = named ?? run;
+                if (id === undefined) throw new UsageError("say which run: `run` in the launch configuration");
+                const { store, run: info } = await openRun(id, ledger === undefined ? options : { ...options, ledger });
+                stores.push(store);
+                return debugRun(store, info.id);
+            },
+            end: () => end(EXIT.ok),
+        });
+        const messages = new Messages((text) => adapter.take(text));
+        process.stdin.on("data", (chunk: Buffer) => {
+            try {
+                messages.push(chunk);
+            } catch (error) {
+                if (!(error instanceof FramingError)) throw error;
+                say(`error: ${error.message}`);
+                adapter.close();
+                end(EXIT.failed);
+            }
+        });
+        process.stdin.on("end", () => {
+            adapter.close();
+            end(EXIT.ok);
+        });
+    });
+}
