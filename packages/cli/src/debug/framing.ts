@@ -60,7 +60,7 @@ export class Messages {
 
 function lengthOf(header: string): number {
     for (const line of header.split("\r\n")) {
-        const found = /^content-length:[ \t]*(\d{1,12})[ \t]*$/i.exec(line);
+        const found = /^content-length:[ \t]*(\d{1,15})[ \t]*$/i.exec(line);
         if (found === null) continue;
         const length = Number(found[1]);
         if (length > MAX_MESSAGE) throw new FramingError(`a message has ${length} bytes, more than ${MAX_MESSAGE}`);

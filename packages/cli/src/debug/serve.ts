@@ -14,7 +14,8 @@ export async function serve(run: string | undefined, options: Record<string, unk
     return new Promise<number>((resolve) => {
         const end = (code: number): void => {
             process.stdin.removeAllListeners("data");
-            process.stdin.pause();
+            // A pause while bytes are being handed out is undone; the process would wait for the editor.
+            process.stdin.destroy();
             for (const store of stores.splice(0)) store.close();
             resolve(code);
         };

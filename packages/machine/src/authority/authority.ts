@@ -106,6 +106,11 @@ export class Authority {
         return origin === this.base || origin === "user" || origin.startsWith("endorsed:") || this.trusted.has(origin);
     }
 
+    /** Whether control flow carries labels in code that runs as this principal. */
+    isStrict(principal: string): boolean {
+        return this.strict || (!this.plain && this.remitsOf(principal).some((remit) => remit.strict));
+    }
+
     mayEndorse(principal: string): boolean {
         const remits = this.remitsOf(principal);
         return remits.every((remit) => remit.endorse);

@@ -13,12 +13,13 @@ import { located, unknownProperty } from "../value/access.ts";
 import { fromJson } from "../value/json.ts";
 import { aNameOf } from "../value/operators.ts";
 import { Capability, Labelled, List, Obj, type Raw, type Value } from "../value/value.ts";
-import { type Context, expr, fails, lookUp, siteOf } from "./closures.ts";
+import { type Context, expr, fails, lookUp, siteOf, tested } from "./closures.ts";
 import { type Code, type RunState, type Slots, slots0, slots1, slots2, slotsOf } from "./code.ts";
 import { checkArguments, checkResult } from "./contracts.ts";
 import { asLambda } from "./effects.ts";
 import { type Rows, rowFor, rowsOf } from "./members.ts";
 import type { Fn } from "./program.ts";
+import { CHOOSING, carrying, enterStrict, flowOf, labelAt, leaveStrict, raisePc, receiver, rootsOf, withPc } from "./strict.ts";
 
 /** An argument as a built-in takes it. */
 export type Arg = (f: Slots) => Value | Lambda;
@@ -64,7 +65,8 @@ export function callCode(cx: Context, e: ExprForm & { kind: "call" }): Code {
             if (row !== undefined) return globalCall(row, argsOf(cx, e), at);
         } else if (meaning.kind !== "file") return fails("value", "an effect cannot happen here", at);
     }
-    return methodCode(expr(cx, callee.object), callee.name, argsOf(cx, e), callee.safe === true, at);
+    const object = expr(cx, callee.object);
+    return methodCode(cx.flow === 0 ? object : receiver(cx, e, object), callee.name, argsOf(cx, e), callee.safe === true, at);
 }
 
 // ---- functions of the program ----------------------------------------------------------------------------------------
@@ -74,6 +76,7 @@ function userCall(cx: Context, fn: Fn, e: ExprForm & { kind: "call" }, at: Site 
     const given = e.args.map((a) => expr(cx, a.value));
     const args = [...given, ...defaultsFrom(fn, given.length)];
     const [a, b] = args as [Code, Code];
+    if (cx.flow !== 0 || fn.strict) return strictCall(cx, fn, args, rootsOf(cx, e.args), at);
     if (fn.checksParams || fn.form.result !== undefined)
         return (f) => {
             const m = f[0];
@@ -122,6 +125,34 @@ function userCall(cx: Context, fn: Fn, e: ExprForm & { kind: "call" }, at: Site 
     };
 }
 
+/** A call of strict code: it begins with what its caller depends on, and what it gives depends on how it got there. */
+function strictCall(cx: Context, fn: Fn, args: readonly Code[], roots: readonly number[], at: Site | null): Code {
+    return (f) => {
+        const m = f[0];
+        const g = slots0(fn.strictClosure.slots, m);
+        for (let i = 0; i < args.length; i++) g[i + 1] = (args[i] as Code)(f);
+        enterStrict(g, fn, f, cx.flow);
+        return runStrict(m, fn, g, f, cx.flow, roots, at);
+    };
+}
+
+function runStrict(m: RunState, fn: Fn, g: Slots, f: Slots, flow: number, roots: readonly number[], at: Site | null): Value {
+    if (--m.left < 0) m.over();
+    if (--m.depth < 0) m.deep();
+    const own = flowOf(fn);
+    try {
+        checkArguments(m, fn, g, at);
+        const value = fn.strictClosure.run(g);
+        const r = checkResult(m, fn, withPc(g, own, value), at);
+        if (flow !== 0) leaveStrict(g, fn, f, flow, roots);
+        m.depth++;
+        return r;
+    } catch (error) {
+        if (error instanceof Fail) error.labels = m.labels.union(error.labels, labelAt(g, own));
+        throw error;
+    }
+}
+
 /** Null where a function takes that many arguments. */
 export function wrongCount(fn: Fn, given: number): string | null {
     const most = fn.form.params.length;
@@ -143,14 +174,16 @@ export function defaultsFrom(fn: Fn, given: number): Code[] {
 
 export function argsOf(cx: Context, e: ExprForm & { kind: "call" }): Arg[] {
     return e.args.map((a, i): Arg => {
-        if (a.value.kind === "lambda") return lambdaArg(cx, a.value);
+        if (a.value.kind === "lambda") return lambdaArg(cx, a.value, e.callee.kind === "member" && CHOOSING.has(e.callee.name));
         const named = asLambda(cx.program, cx, { has: (name) => cx.scope.find(name) !== 0 }, e, i);
         if (named !== undefined) {
             if (named.effectful)
                 return fails("value", `${named.name} reaches an effect, so it cannot stand for a lambda`, siteOf(cx, e.at));
+            const flow = e.callee.kind === "member" && CHOOSING.has(e.callee.name) ? cx.flow : 0;
+            if (cx.flow !== 0 || named.strict) return (f) => new StrictLambda(f, cx.flow, flow, named);
             return (f) => new FnLambda(f[0], named);
         }
-        return expr(cx, a.value);
+        return cx.flow === 0 ? expr(cx, a.value) : carrying(cx.flow, expr(cx, a.value));
     });
 }
 
@@ -173,10 +206,11 @@ class SlotLambda implements Lambda {
     }
 }
 
-function lambdaArg(cx: Context, e: ExprForm & { kind: "lambda" }): Arg {
+/** `chooses`: what the method gives depends on what this gives. */
+function lambdaArg(cx: Context, e: ExprForm & { kind: "lambda" }, chooses: boolean): Arg {
     cx.scope.push();
     const slots = e.params.map((p) => cx.scope.define(p));
-    const body = expr(cx, e.body);
+    const body = chooses ? tested(cx, e.body) : expr(cx, e.body);
     cx.scope.pop();
     return (f) => new SlotLambda(f, slots, body);
 }
@@ -203,6 +237,33 @@ class FnLambda implements Lambda {
         const r = checkResult(m, fn, fn.closure.run(g), null);
         m.depth++;
         return r;
+    }
+}
+
+/** A function given by name where the caller or the function is strict. `flow`: the caller's; `chooses`: the same where the method chooses by it. */
+class StrictLambda implements Lambda {
+    readonly arity: number;
+    private readonly f: Slots;
+    private readonly flow: number;
+    private readonly chooses: number;
+    private readonly fn: Fn;
+    private readonly defaults: readonly Code[];
+    constructor(f: Slots, flow: number, chooses: number, fn: Fn) {
+        this.f = f;
+        this.flow = flow;
+        this.chooses = chooses;
+        this.fn = fn;
+        this.arity = fn.form.params.length;
+        this.defaults = defaultsFrom(fn, 0);
+    }
+    call(args: readonly Value[]): Value {
+        const { f, fn, flow } = this;
+        const g = slotsOf(fn.strictClosure.slots, f[0], args.slice(0, this.arity));
+        for (let i = args.length; i < this.arity; i++) g[i + 1] = (this.defaults[i] as Code)(g);
+        enterStrict(g, fn, f, flow);
+        const value = runStrict(f[0], fn, g, f, flow, [], null);
+        if (this.chooses !== 0) raisePc(f, this.chooses, value);
+        return value;
     }
 }
 
@@ -239,7 +300,7 @@ function callRow(m: RunState, row: Builtin, self: Raw, l: number, args: readonly
 }
 
 export function isALambda(arg: Value | Lambda): arg is Lambda {
-    return arg instanceof SlotLambda || arg instanceof FnLambda;
+    return arg instanceof SlotLambda || arg instanceof FnLambda || arg instanceof StrictLambda;
 }
 
 /** `object.name(args)` where the object is data. */

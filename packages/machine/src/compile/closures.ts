@@ -23,6 +23,7 @@ import { listCode, objectCode } from "./literals.ts";
 import { memberCode, propertyCode } from "./members.ts";
 import type { Compiled, Fn, Meaning } from "./program.ts";
 import { Scope } from "./scope.ts";
+import { carrying, caughtCode, flowSlots, meetingStep, raising, strictCode, waysOf, withPc, writing } from "./strict.ts";
 
 /** What compiling one function needs. */
 export interface Context {
@@ -30,15 +31,17 @@ export interface Context {
     readonly file: number;
     readonly agent: string | null;
     readonly scope: Scope;
+    /** The first hidden slot of strict code (`strict.ts`), 0 in other code. */
+    readonly flow: number;
 }
 
 export const siteOf = (cx: Context, at: At | undefined): Site | null => cx.program.site(cx.file, at);
 export const lookUp = (cx: Context, name: string): Meaning | undefined => cx.program.lookup(cx.file, cx.agent, name);
 
-export function closureForm(fn: Fn): ClosureForm {
+export function closureForm(fn: Fn, strict = false): ClosureForm {
     const scope = new Scope();
-    const cx: Context = { program: fn.program, file: fn.file, agent: fn.agent, scope };
     for (const p of fn.form.params) scope.define(p.name);
+    const cx: Context = { program: fn.program, file: fn.file, agent: fn.agent, scope, flow: strict ? flowSlots(scope) : 0 };
     const run = valueOfBlock(cx, fn.form.body);
     return { slots: scope.size, run };
 }
@@ -78,6 +81,28 @@ function block(cx: Context, body: readonly StmtForm[]): Step {
 // ---- statements ------------------------------------------------------------------------------------------------------
 
 export function step(cx: Context, s: StmtForm): Step {
+    const made = stepOf(cx, s);
+    const { flow } = cx;
+    if (flow === 0) return made;
+    switch (s.kind) {
+        case "if":
+        case "for":
+        case "loop":
+        case "repeat":
+            return meetingStep(flow, waysOf(cx, [[s]]), made);
+        case "assign":
+            return s.target.kind === "name" ? made : writing(cx, s.target, made);
+        default:
+            return made;
+    }
+}
+
+/** `e` as the condition of what follows. */
+export function tested(cx: Context, e: ExprForm): Code {
+    return cx.flow === 0 ? expr(cx, e) : raising(cx.flow, expr(cx, e));
+}
+
+function stepOf(cx: Context, s: StmtForm): Step {
     switch (s.kind) {
         case "config":
         case "context":
@@ -125,7 +150,7 @@ export function step(cx: Context, s: StmtForm): Step {
             };
         }
         case "loop": {
-            const until = testOf(expr(cx, s.until));
+            const until = testOf(tested(cx, s.until));
             const { max } = s;
             const body = block(cx, s.body);
             return (f) => {
@@ -140,7 +165,7 @@ export function step(cx: Context, s: StmtForm): Step {
             };
         }
         case "for": {
-            const list = expr(cx, s.list);
+            const list = tested(cx, s.list);
             const { max } = s;
             const at = siteOf(cx, s.list.at ?? s.at);
             cx.scope.push();
@@ -168,6 +193,7 @@ export function step(cx: Context, s: StmtForm): Step {
             const slot = s.name === undefined ? 0 : cx.scope.define(s.name);
             const handler = block(cx, s.handler);
             cx.scope.pop();
+            if (cx.flow !== 0) return caughtCode(cx.flow, waysOf(cx, [s.body, s.handler]), body, handler, slot, (_, done) => done);
             return (f) => guarded(f, body, handler, slot);
         }
     }
@@ -197,7 +223,7 @@ function branches(cx: Context, list: readonly BranchForm[], otherwise: readonly 
     let rest: Step | null = otherwise === undefined ? null : block(cx, otherwise);
     for (let i = list.length - 1; i >= 0; i--) {
         const branch = list[i] as BranchForm;
-        rest = choose(expr(cx, branch.test), block(cx, branch.body), rest);
+        rest = choose(tested(cx, branch.test), block(cx, branch.body), rest);
     }
     return rest ?? (() => undefined);
 }
@@ -224,7 +250,7 @@ function assign(cx: Context, target: ExprForm, op: "=" | "+=" | "-=", value: Exp
         }
         return assignSlot(cx, target.name, value, at);
     }
-    const given = expr(cx, value);
+    const given = cx.flow === 0 ? expr(cx, value) : carrying(cx.flow, expr(cx, value));
     if (target.kind === "member") {
         const object = expr(cx, target.object);
         const { name } = target;
@@ -266,6 +292,10 @@ function assign(cx: Context, target: ExprForm, op: "=" | "+=" | "-=", value: Exp
 function assignSlot(cx: Context, name: string, value: ExprForm, at: Site | null): Step {
     if (cx.scope.isFenced(name))
         return fails("value", `an iteration of a parallel for cannot assign '${name}', which its siblings share`, at);
+    if (cx.flow !== 0) {
+        const code = carrying(cx.flow, expr(cx, value));
+        return into(slotFor(cx, name), code);
+    }
     if (value.kind === "binary" && (value.op === "+" || value.op === "-" || value.op === "*" || value.op === "%")) {
         const l = operand(cx, value.left);
         const r = operand(cx, value.right);
@@ -311,6 +341,11 @@ export function operand(cx: Context, e: ExprForm): Operand {
 }
 
 export function expr(cx: Context, e: ExprForm): Code {
+    const made = exprOf(cx, e);
+    return cx.flow === 0 ? made : strictCode(cx, e, made);
+}
+
+function exprOf(cx: Context, e: ExprForm): Code {
     switch (e.kind) {
         case "literal": {
             const { value } = e;
@@ -356,7 +391,7 @@ export function expr(cx: Context, e: ExprForm): Code {
             let rest: Code = e.otherwise === undefined ? () => null : valueBlock(cx, e.otherwise);
             for (let i = e.branches.length - 1; i >= 0; i--) {
                 const branch = e.branches[i] as BranchForm;
-                const test = testOf(expr(cx, branch.test));
+                const test = testOf(tested(cx, branch.test));
                 const yes = valueBlock(cx, branch.body);
                 const no = rest;
                 rest = (f) => (test(f) ? yes(f) : no(f));
@@ -369,6 +404,8 @@ export function expr(cx: Context, e: ExprForm): Code {
             const slot = e.name === undefined ? 0 : cx.scope.define(e.name);
             const handler = valueBlock(cx, e.handler);
             cx.scope.pop();
+            const { flow } = cx;
+            if (flow !== 0) return caughtCode(flow, waysOf(cx, [e.body, e.handler]), body, handler, slot, (f, v) => withPc(f, flow, v));
             return (f) => guarded(f, body, handler, slot);
         }
         case "narrow": {
@@ -452,7 +489,7 @@ export function codeOf(o: Operand): Code {
 function binary(cx: Context, e: ExprForm & { kind: "binary" }): Code {
     const at = siteOf(cx, e.at);
     if (e.op === "and" || e.op === "or" || e.op === "??") {
-        const left = expr(cx, e.left);
+        const left = tested(cx, e.left);
         const right = expr(cx, e.right);
         if (e.op === "??")
             return (f) => {

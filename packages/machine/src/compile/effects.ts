@@ -15,6 +15,8 @@ import { type Visit, walk, walkBlock } from "./walk.ts";
 export interface Reach {
     /** By function id. */
     readonly effectful: readonly boolean[];
+    /** By function id: effectful, or strict, or calling one that is. */
+    readonly framed: readonly boolean[];
     /** Somewhere in the program a capability is used as a value: any method call on a value may then reach an effect. */
     readonly travels: boolean;
 }
@@ -104,16 +106,23 @@ export function analyse(program: Compiled): Reach {
         through.forEach((is, id) => {
             if (is) effectful[id] = true;
         });
+    spread(effectful, calls);
+    const framed = program.functions.map((fn, id) => fn.strict || effectful[id] === true);
+    spread(framed, calls);
+    return { effectful, framed, travels };
+}
+
+/** From callees to their callers. */
+function spread(is: boolean[], calls: readonly (readonly Fn[])[]): void {
     for (let changed = true; changed; ) {
         changed = false;
         calls.forEach((callees, id) => {
-            if (effectful[id] !== true && callees.some((c) => effectful[c.id] === true)) {
-                effectful[id] = true;
+            if (is[id] !== true && callees.some((c) => is[c.id] === true)) {
+                is[id] = true;
                 changed = true;
             }
         });
     }
-    return { effectful, travels };
 }
 
 /** The function that argument `i` of a call names, where a built-in method takes a lambda there. */

@@ -8,7 +8,7 @@
  */
 import type { At, ExprForm, Site, StmtForm } from "@remit/language";
 import { agentContext, useSpec } from "./context.ts";
-import { type Context, expr, fails, siteOf, slotFor, step } from "./closures.ts";
+import { type Context, expr, fails, siteOf, slotFor, step, tested } from "./closures.ts";
 import type { Code, Step } from "./code.ts";
 import { delegation } from "./delegation.ts";
 import {
@@ -21,13 +21,16 @@ import {
     type PathSite,
     type Region,
 } from "./instructions.ts";
+import type { Value } from "../value/value.ts";
 import { Lifter } from "./lift.ts";
 import type { Fn } from "./program.ts";
 import { Scope } from "./scope.ts";
 import { numberSites } from "./sites.ts";
+import { carrying, FLOW, flowSlots, meet, raisePc, type Ways, waysOf } from "./strict.ts";
 
 const NOTHING: Step = () => undefined;
 const NONE: Code = () => null;
+const NO_WAYS: Ways = { assigned: [], changed: [], leaves: false, mayFail: false };
 
 export type LoopForm = StmtForm & { kind: "repeat" | "loop" | "for" };
 
@@ -37,14 +40,15 @@ interface LoopLabels {
 }
 
 interface Body {
+    readonly flow: number;
     code: Instruction[];
     handlers: Handler[];
     regions: { from: number; to: number; slot: number; kind: Region["kind"] }[];
     names: { name: string; slot: number; from: number; to: number }[];
 }
 
-export function frameForm(fn: Fn): FrameForm {
-    const emitter = new Emitter(fn);
+export function frameForm(fn: Fn, strict: boolean): FrameForm {
+    const emitter = new Emitter(fn, strict);
     return emitter.function();
 }
 
@@ -68,10 +72,12 @@ export class Emitter {
     context: AgentContext;
     private labels = new Map<string, number>();
 
-    constructor(fn: Fn) {
+    constructor(fn: Fn, strict: boolean) {
         this.fn = fn;
-        this.cx = { program: fn.program, file: fn.file, agent: fn.agent, scope: new Scope() };
-        this.body = { code: [], handlers: [], regions: [], names: [] };
+        const scope = new Scope();
+        for (const p of fn.form.params) scope.define(p.name);
+        this.cx = { program: fn.program, file: fn.file, agent: fn.agent, scope, flow: strict ? flowSlots(scope) : 0 };
+        this.body = { flow: this.cx.flow, code: [], handlers: [], regions: [], names: [] };
         this.bodies.push(this.body);
         this.ordinals = numberSites(fn);
         this.context = agentContext(fn.program, fn.file, fn.agent);
@@ -79,7 +85,7 @@ export class Emitter {
     }
 
     function(): FrameForm {
-        for (const p of this.fn.form.params) this.named(p.name, this.cx.scope.define(p.name));
+        for (const p of this.fn.form.params) this.named(p.name, this.cx.scope.find(p.name));
         this.returning(this.fn.form.body);
         return { slots: this.cx.scope.size, bodies: this.bodies };
     }
@@ -167,15 +173,53 @@ export class Emitter {
                 this.giveBack(plain);
             } else this.statement(s);
         }
-        if (last?.kind !== "expr") this.emit(OP.RETURN, NONE);
+        if (last?.kind !== "expr") this.emit(OP.RETURN, this.carried(NONE));
     }
 
     private giveBack(plain: ExprForm): void {
         if (this.lifter.mayRunLong(plain)) {
             const slot = this.cx.scope.temporary();
             this.emit(OP.STRETCH, expr(this.cx, plain), slot);
-            this.emit(OP.RETURN, (f) => f[slot] as ReturnType<Code>);
-        } else this.emit(OP.RETURN, expr(this.cx, plain));
+            this.emit(
+                OP.RETURN,
+                this.carried((f) => f[slot] as ReturnType<Code>),
+            );
+        } else this.emit(OP.RETURN, this.carried(expr(this.cx, plain)));
+    }
+
+    // ---- strict mode ----
+
+    private carried(code: Code): Code {
+        return this.cx.flow === 0 ? code : carrying(this.cx.flow, code);
+    }
+
+    /** Remembers what this place depends on. Gives what makes ways that part here meet again. */
+    parting(): (ways: Ways) => void {
+        const { flow, scope } = this.cx;
+        if (flow === 0) return () => undefined;
+        const slot = scope.temporary();
+        this.emit(OP.SET, (f) => f[flow] as Value, slot);
+        return (ways) => {
+            this.emit(OP.DO, (f) => {
+                meet(f, flow, ways, f[slot] as Value);
+                return undefined;
+            });
+        };
+    }
+
+    /** What `parts` touch, looked up where they stand. */
+    ways(parts: Parameters<typeof waysOf>[1], into = 0): Ways {
+        return this.cx.flow === 0 ? NO_WAYS : waysOf(this.cx, parts, into === 0 ? [] : [into]);
+    }
+
+    /** What follows depends on the value in a slot; `caught`: only where a failure here would be caught. */
+    depending(slot: number, caught = false): void {
+        const { flow } = this.cx;
+        if (flow === 0) return;
+        this.emit(OP.DO, (f) => {
+            if (!caught || f[flow + FLOW.caught] === true) raisePc(f, flow, f[slot] as Value);
+            return undefined;
+        });
     }
 
     /** The body of a parallel for, as a body of its own over the same slots. Gives its number. */
@@ -189,7 +233,7 @@ export class Emitter {
             pending: this.pending,
             open: this.open,
         };
-        const made: Body = { code: [], handlers: [], regions: [], names: [] };
+        const made: Body = { flow: this.cx.flow, code: [], handlers: [], regions: [], names: [] };
         const number = this.bodies.push(made) - 1;
         this.body = made;
         this.loops = [];
@@ -313,10 +357,14 @@ export class Emitter {
 
     /** A loop that reaches no effect is one instruction, with its instructions behind it. */
     private looping(s: LoopForm): void {
-        if (s.kind === "for") {
-            this.forEach(s);
-            return;
-        }
+        const ways = this.ways([[s]]);
+        const together = this.parting();
+        if (s.kind === "for") this.forEach(s);
+        else this.counted(s);
+        together(ways);
+    }
+
+    private counted(s: LoopForm & { kind: "repeat" | "loop" }): void {
         const whole = this.lifter.isWhole(s) ? this.emit(OP.LOOP, step(this.cx, s)) : null;
         if (whole !== null) this.wholes++;
         if (s.kind === "repeat") this.loop("repeat", s.times, null, s.body, s.at);
@@ -342,7 +390,7 @@ export class Emitter {
                 else value = lifter.lift(value);
                 // A call's result goes straight into the variable.
                 const { name } = s.target;
-                if (lifter.retarget(value, () => slotFor(this.cx, name))) {
+                if (this.cx.flow === 0 && lifter.retarget(value, () => slotFor(this.cx, name))) {
                     if (known === 0) this.named(s.target.name, this.cx.scope.find(s.target.name));
                     return;
                 }
@@ -379,6 +427,8 @@ export class Emitter {
         into: number,
     ): void {
         const ends: Instruction[] = [];
+        const ways = this.ways([...list.flatMap((b) => [b.test, b.body]), otherwise], into);
+        const together = this.parting();
         for (const branch of list) {
             const skip = this.unless(branch.test);
             this.block(branch.body, into);
@@ -388,29 +438,49 @@ export class Emitter {
         if (otherwise !== undefined) this.block(otherwise, into);
         else if (into !== 0) this.emit(OP.SET, NONE, into);
         this.land(ends);
+        together(ways);
     }
 
     /** A jump that is taken where `test` is false. */
     unless(test: ExprForm): Instruction {
         const plain = this.lifter.short(this.lifter.lift(test));
-        return this.emit(OP.UNLESS, expr(this.cx, plain));
+        return this.emit(OP.UNLESS, tested(this.cx, plain));
     }
 
     guarded(body: readonly StmtForm[], name: string | undefined, handler: readonly StmtForm[], into: number): void {
         if (this.pending !== 0) this.emit(OP.DO, NOTHING);
+        const ways = this.ways([body, handler], into);
+        const together = this.parting();
+        const uncaught = this.catching();
         const from = this.here();
         this.block(body, into);
         const to = this.here();
+        uncaught();
         const end = this.emit(OP.JUMP, NOTHING);
         this.cx.scope.push();
         const slot = name === undefined ? 0 : this.cx.scope.define(name);
         this.body.handlers.push({ from, to, at: this.here(), slot });
         const first = this.body.names.length;
         if (name !== undefined) this.named(name, slot);
+        uncaught();
         this.block(handler, into);
         this.cx.scope.pop();
         if (name !== undefined) (this.body.names[first] as { to: number }).to = this.here();
         this.land([end]);
+        together(ways);
+    }
+
+    /** From here on failures are caught; gives the end of that. */
+    private catching(): () => void {
+        const { flow, scope } = this.cx;
+        if (flow === 0) return () => undefined;
+        const slot = scope.temporary();
+        const at = flow + FLOW.caught;
+        this.emit(OP.SET, (f) => f[at] as Value, slot);
+        this.emit(OP.SET, () => true, at);
+        return () => {
+            this.emit(OP.SET, (f) => f[slot] as Value, at);
+        };
     }
 
     private loop(word: string, times: number, until: ExprForm | null, body: readonly StmtForm[], at: At | undefined): void {
@@ -437,7 +507,7 @@ export class Emitter {
         labels.exits.push(next);
         if (until !== null) {
             const plain = this.lifter.short(this.lifter.lift(until));
-            labels.exits.push(this.emit(OP.WHEN, expr(this.cx, plain)));
+            labels.exits.push(this.emit(OP.WHEN, tested(this.cx, plain)));
         }
         this.passes(labels, body, top);
     }
@@ -448,6 +518,7 @@ export class Emitter {
         const count = this.cx.scope.temporary();
         const index = this.cx.scope.temporary();
         this.set(list, s.list);
+        this.depending(list);
         const item = this.cx.scope.define(s.item);
         const held: ExprForm = { kind: "name", name: `%${list}`, ...(s.list.at === undefined ? {} : { at: s.list.at }) };
         this.cx.scope.alias(held.name, list);

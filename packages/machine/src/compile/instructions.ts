@@ -97,6 +97,8 @@ export interface CallDetail {
     /** The agent called, where the call crosses into one. */
     readonly agent: AgentEntry | null;
     readonly path: PathSite;
+    /** In strict code: slots of the variables that stand as arguments, 0 for other expressions. */
+    readonly roots: readonly number[];
 }
 
 /** A call through a value. `name` null: the value itself is called. */
@@ -107,6 +109,7 @@ export interface CallValueDetail {
     readonly rows: Rows;
     readonly safe: boolean;
     readonly path: PathSite;
+    readonly roots: readonly number[];
 }
 
 export interface EffectDetail {
@@ -250,6 +253,8 @@ export interface Region {
 
 /** Code of a function's body, or of the body of a parallel for in it, which has the same slots. */
 export interface BodyForm {
+    /** The first hidden slot of strict code (`strict.ts`), 0 in other code. */
+    readonly flow: number;
     readonly code: readonly Instruction[];
     /** Innermost first. */
     readonly handlers: readonly Handler[];

@@ -15,8 +15,10 @@ import type { Emitter, LoopForm } from "./frames.ts";
 import { type GenerateOptionsForm, OP } from "./instructions.ts";
 import { rowsOf } from "./members.ts";
 import { type AgentEntry, type Fn, type ImportEntry, shownName } from "./program.ts";
+import { rootsOf } from "./strict.ts";
 import { walk, walkBlock } from "./walk.ts";
 
+const NO_ROOTS: readonly number[] = [];
 const NOTHING: Step = () => undefined;
 const OPTIONS = ["max_output", "attempts", "temperature", "think", "strict", "debug", "stream", "turns", "timeout"] as const;
 
@@ -152,7 +154,7 @@ export class Lifter {
 
     /** True where a loop can run as closures: it reaches no effect, and nothing jumps out of it or out of an expression in it. */
     isWhole(s: LoopForm): boolean {
-        if (this.reaches([s])) return false;
+        if (this.e.cx.flow !== 0 || this.reaches([s])) return false;
         let jumps = false;
         walkBlock([s], {
             stmt: (inner) => {
@@ -161,10 +163,17 @@ export class Lifter {
             },
             expr: (e) => {
                 if ((e.kind === "if.expr" || e.kind === "try.expr") && leaves(e)) jumps = true;
+                else if (e.kind === "call" && this.isFramed(e)) jumps = true;
                 return !jumps;
             },
         });
         return !jumps;
+    }
+
+    private isFramed(e: CallForm): boolean {
+        const meaning = e.callee.kind === "name" ? lookUp(this.e.cx, e.callee.name) : undefined;
+        if (meaning?.kind === "func") return meaning.fn.staysFramed;
+        return e.args.some((_, i) => asLambda(this.e.cx.program, this.e.fn, { has: () => false }, e, i)?.staysFramed === true);
     }
 
     // ---- lifting ----
@@ -277,6 +286,7 @@ export class Lifter {
                     readers: e.readers ?? null,
                     path: this.e.siteOfCall(e, "endorse"),
                 });
+                this.e.depending(slot, true);
                 return name;
             }
             case "generate":
@@ -294,7 +304,10 @@ export class Lifter {
         if (!this.lifts(e.right)) return { ...e, left: this.lift(e.left) };
         // The right side runs only where the left one does not decide: jumps around it, the operator itself applied on each way.
         const { slot, name } = this.temporary();
+        const ways = this.e.ways([e.right], slot);
+        const together = this.e.parting();
         this.e.set(slot, e.left);
+        this.e.depending(slot);
         const decided =
             e.op === "??"
                 ? this.e.emit(OP.PRESENT, NOTHING, slot)
@@ -303,12 +316,14 @@ export class Lifter {
         this.e.emit(this.mayRunLong(right) ? OP.STRETCH : OP.SET, expr(this.e.cx, { ...e, left: name, right }), slot);
         if (e.op === "??") {
             this.e.land([decided]);
+            together(ways);
             return name;
         }
         const end = this.e.emit(OP.JUMP, NOTHING);
         this.e.land([decided]);
         this.e.emit(OP.SET, expr(this.e.cx, { ...e, left: name, right: { kind: "literal", value: e.op === "and" } }), slot);
         this.e.land([end]);
+        together(ways);
         return name;
     }
 
@@ -327,6 +342,7 @@ export class Lifter {
         this.mark(e);
         const path = this.e.siteOfCall(e, e.name);
         this.e.emit(OP.EFFECT, NOTHING, slot, { kind: "effect", import: from, method: e.name, args: null, path });
+        this.e.depending(slot, true);
         return name;
     }
 
@@ -374,6 +390,7 @@ export class Lifter {
                     args: argsOf(cx, args),
                     path,
                 });
+                this.e.depending(slot, true);
                 return name;
             }
         }
@@ -410,7 +427,8 @@ export class Lifter {
         const args = [...lifted.args.map((a) => expr(this.e.cx, a.value)), ...defaultsFrom(fn, e.args.length)];
         const { slot, name } = this.temporary();
         this.mark(e);
-        this.e.emit(OP.CALL, NOTHING, slot, { kind: "call", fn, args, agent, path: this.e.siteOfCall(e, fn.name) });
+        const roots = cxRoots(this.e, e);
+        this.e.emit(OP.CALL, NOTHING, slot, { kind: "call", fn, args, agent, path: this.e.siteOfCall(e, fn.name), roots });
         return name;
     }
 
@@ -422,6 +440,9 @@ export class Lifter {
     /** A call through a value: which it is shows only when it runs. */
     private value(e: CallForm): ExprForm {
         const { callee } = e;
+        const ways = this.e.ways([e]);
+        const roots = cxRoots(this.e, e);
+        const together = this.e.parting();
         const object = callee.kind === "member" ? callee.object : callee;
         const [[receiver], lifted] = this.argsIn(e, [object]) as [[ExprForm], CallForm];
         const code = expr(this.e.cx, receiver);
@@ -434,7 +455,10 @@ export class Lifter {
             rows: rowsOf(callee.kind === "member" ? callee.name : ""),
             safe: callee.kind === "member" && callee.safe === true,
             path: this.e.siteOfCall(e, "call"),
+            roots,
         });
+        this.e.depending(slot, true);
+        together(ways);
         return name;
     }
 
@@ -466,6 +490,7 @@ export class Lifter {
             scope: cx.scope.visible(),
             path,
         });
+        this.e.depending(slot, true);
         return name;
     }
 
@@ -486,6 +511,12 @@ export class Lifter {
             source: printFormExpr(e.list),
             path: this.e.siteOfCall(e, "parallel"),
         });
+        this.e.depending(slot, true);
         return name;
     }
+}
+
+/** Variables that stand as arguments, for strict code. */
+function cxRoots(e: Emitter, call: CallForm): readonly number[] {
+    return e.cx.flow === 0 ? NO_ROOTS : rootsOf(e.cx, call.args);
 }

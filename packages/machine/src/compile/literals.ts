@@ -6,7 +6,7 @@ import { WORK } from "../builtin/builtin.ts";
 import { Fail } from "../failure.ts";
 import { join, aNameOf } from "../value/operators.ts";
 import { Labelled, List, Obj, type Shape, type Value } from "../value/value.ts";
-import { type Context, expr, siteOf } from "./closures.ts";
+import { type Context, expr, siteOf, tested } from "./closures.ts";
 import type { Code, RunState, Slots } from "./code.ts";
 
 export function listCode(cx: Context, e: ExprForm & { kind: "list" }): Code {
@@ -24,7 +24,7 @@ export function listCode(cx: Context, e: ExprForm & { kind: "list" }): Code {
     }
     const parts = e.items.map((i) =>
         i.kind === "spread"
-            ? { spread: true, code: expr(cx, i.value), at: siteOf(cx, i.at ?? e.at) }
+            ? { spread: true, code: tested(cx, i.value), at: siteOf(cx, i.at ?? e.at) }
             : { spread: false, code: expr(cx, i), at: null },
     );
     return (f) => {
@@ -82,7 +82,11 @@ export function objectCode(cx: Context, e: ExprForm & { kind: "object" }): Code 
             return make(f, slots);
         };
     }
-    const parts = e.entries.map((i) => ({ key: i.kind === "entry" ? i.key : null, code: expr(cx, i.value), at: siteOf(cx, i.at ?? e.at) }));
+    const parts = e.entries.map((i) => ({
+        key: i.kind === "entry" ? i.key : null,
+        code: i.kind === "entry" ? expr(cx, i.value) : tested(cx, i.value),
+        at: siteOf(cx, i.at ?? e.at),
+    }));
     return (f) => {
         const { heap } = f[0];
         const made = new Obj(heap.root, [], heap);

@@ -26,8 +26,12 @@ export class Fn {
     readonly checksParams: boolean;
     /** Least number of arguments: parameters after it have defaults. */
     readonly required: number;
+    /** `flow strict` stands at the top of its file. Other functions run strictly where strict code calls them. */
+    readonly strict: boolean;
     private closures: ClosureForm | null = null;
+    private strictly: ClosureForm | null = null;
     private framed: FrameForm | null = null;
+    private strictFramed: FrameForm | null = null;
 
     constructor(id: number, file: number, agent: string | null, form: FuncForm, program: Compiled) {
         this.id = id;
@@ -35,6 +39,7 @@ export class Fn {
         this.agent = agent;
         this.form = form;
         this.program = program;
+        this.strict = program.program.files[file]?.flow === "strict";
         this.checksParams = form.params.some((p) => p.contract !== undefined);
         let required = form.params.length;
         while (required > 0 && form.params[required - 1]?.default !== undefined) required--;
@@ -55,9 +60,26 @@ export class Fn {
         return this.closures;
     }
 
+    get strictClosure(): ClosureForm {
+        if (this.strictly === null) this.strictly = closureForm(this, true);
+        return this.strictly;
+    }
+
+    /** True where it does not run as closures when a frame calls it: strict code and what reaches it has its labels on frames. */
+    get staysFramed(): boolean {
+        return this.program.reach.framed[this.id] as boolean;
+    }
+
     get frames(): FrameForm {
-        if (this.framed === null) this.framed = frameForm(this);
+        if (this.framed === null) this.framed = frameForm(this, false);
         return this.framed;
+    }
+
+    /** Its frame form, strict or not. */
+    framesFor(strict: boolean): FrameForm {
+        if (!strict) return this.frames;
+        if (this.strictFramed === null) this.strictFramed = frameForm(this, true);
+        return this.strictFramed;
     }
 
     site(at: At | undefined): Site | null {

@@ -196,7 +196,8 @@ class Reader {
         const fn = m.compiled.functions[doc.fn];
         const forms = fn?.framesFor(doc.strict === true);
         const form = forms?.bodies[doc.body];
-        if (fn === undefined || forms === undefined || form === undefined || form.code[doc.pc] === undefined) throw refuse("a frame does not fit the program");
+        if (fn === undefined || forms === undefined || form === undefined || form.code[doc.pc] === undefined)
+            throw refuse("a frame does not fit the program");
         if (doc.locals.length + 1 < forms.slots) throw refuse("a frame has too few locals");
         const locals: Slots = [m.run];
         for (const cell of doc.locals) locals.push(this.value(cell));

@@ -125,7 +125,7 @@ const FRAME = record<FrameDoc>(
         site: orNull(ref("Site")),
         native: orNull(ref("Native")),
     },
-    {},
+    { strict: says(flag, "control flow carries labels in it") },
 );
 
 const FIBER = record<FiberDoc>(
