@@ -89,7 +89,20 @@ export function rangeOf(call: string, length: number, from: Arg | undefined, to:
 /** Room for a text of this many UTF-16 units. */
 export function room(rt: Runtime, units: number): void {
     if (units > MAX_STRING) throw new Fail("limit.bytes", `a string may hold ${MAX_STRING} characters`, { whole: true });
+    rt.heap.take(units >>> 3);
     rt.charge(2 * units);
+}
+
+/** A part of a text. */
+export function cut(text: string, from: number, to: number): string {
+    return part(text.slice(from, to), text);
+}
+
+/**
+ * A small part of a large text, copied: engines keep the whole text for as long as a part of it is held, which no measurement of memory sees.
+ */
+export function part(of: string, text: string): string {
+    return of.length > 12 && text.length > 1024 && of.length < text.length / 4 ? ` ${of}`.slice(1) : of;
 }
 
 /** Room for a list of this many items. */

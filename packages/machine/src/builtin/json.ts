@@ -12,7 +12,7 @@ import { Fail } from "../failure.ts";
 import { capabilityIsNotData, MAX_DEPTH } from "../value/json.ts";
 import { MAX_STRING } from "../value/operators.ts";
 import { Capability, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
-import { type Arg, isLambda, label, labelsWith, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
+import { type Arg, cut, isLambda, label, labelsWith, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
 import { type Builtin, type Runtime, WORK } from "./builtin.ts";
 
 export function parseJson(text: string, rt: Runtime, labels: number): Raw {
@@ -108,7 +108,7 @@ class Parser {
             if (code === 92) return this.escaped(start);
             this.at++;
         }
-        return this.text.slice(start, this.at++);
+        return cut(this.text, start, this.at++);
     }
 
     /** The rest of a string that has an escape in it. */

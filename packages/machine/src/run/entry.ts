@@ -71,6 +71,7 @@ export function startEntry(m: Machine): void {
             calls: null,
             turns: null,
             bytes: null,
+            memory: DEFAULTS.memory,
             time: null,
             ...options.limits,
         },

@@ -36,6 +36,7 @@ import { agentEnded, agentStarted, forEvent, useEvent } from "./events.ts";
 import { type Fiber, Frame } from "./fiber.ts";
 import { beginGenerate } from "./generate.ts";
 import type { Machine } from "./machine.ts";
+import { measure } from "./memory.ts";
 import type { Mark } from "./run.ts";
 import { beginParallel, iterationEnded } from "./parallel.ts";
 import { askMemory, askTool } from "./perform.ts";
@@ -55,9 +56,14 @@ export function runFiber(m: Machine, fiber: Fiber): "wait" | "slice" {
     for (;;) {
         if (fiber.frames.length === 0) return "wait";
         try {
-            return runFrames(m, fiber);
+            if (m.run.heap.room < 0) measure(m);
+            const state = runFrames(m, fiber);
+            m.run.release();
+            if (m.run.heap.room < 0 && m.result === null) measure(m);
+            return state;
         } catch (error) {
             m.run.end();
+            m.run.release();
             const fail = failOf(m, error);
             if (fail === null) throw error;
             if (!unwind(m, fiber, fail)) return "wait";
@@ -125,6 +131,11 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
         run.left -= I.step;
         if (run.left < 0) {
             run.left += I.step;
+            if (run.heap.room < 0) {
+                run.release();
+                measure(m);
+                continue;
+            }
             if (m.spends(I.step)) throw stepsSpent(m);
             return "slice";
         }

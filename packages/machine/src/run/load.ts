@@ -163,10 +163,11 @@ class Reader {
             for (const i of last.entry.absent) args[i] = undefined;
             m.entry = { fn, args, questions: [...last.entry.questions], origins: [...last.entry.origins] };
         }
-        const { bytes, given, ...used } = last.budgets;
+        const { bytes, given, room, ...used } = last.budgets;
         Object.assign(m.budgets.used, used);
         run.bytes = bytes;
         run.given = given;
+        run.heap.room = room;
         run.before = last.steps;
         m.nextFiber = last.nextFiber;
         m.framesUntil = last.framesUntil;

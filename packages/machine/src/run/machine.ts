@@ -13,7 +13,7 @@ import type { Effect, FailureKind, Outcome } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import type { EventKind, MachineEvent } from "../ledger/events.ts";
 import { fromJson, toJson } from "../value/json.ts";
-import type { Value } from "../value/value.ts";
+import { ROOM, type Value } from "../value/value.ts";
 import { Budgets } from "./budgets.ts";
 import { type Entry, startEntry } from "./entry.ts";
 import { runFiber, unwind } from "./execute.ts";
@@ -73,7 +73,8 @@ export class Machine {
         this.options = options;
         this.root = new Fiber(0, null, 0, 0);
         this.fibers.set(0, this.root);
-        this.run = new Run(this.root, options.limits?.bytes ?? Number.POSITIVE_INFINITY);
+        const units = Math.min(2 ** 30 - 1, Math.ceil((options.limits?.memory ?? DEFAULTS.memory) / ROOM.unit));
+        this.run = new Run(this.root, options.limits?.bytes ?? Number.POSITIVE_INFINITY, units);
         this.budgets = new Budgets(options.limits ?? {});
         this.stepLimit = options.limits?.steps ?? DEFAULTS.steps;
         this.depthLimit = options.limits?.depth ?? DEFAULTS.depth;

@@ -14,6 +14,7 @@ import type { Pattern } from "../builtin/pattern.ts";
 import { BAIL, type RunState } from "../compile/code.ts";
 import { Fail } from "../failure.ts";
 import { Labels } from "../value/label.ts";
+import { tooMuch } from "./memory.ts";
 import { Heap, type Owner, type Value } from "../value/value.ts";
 
 /** Most that one value may take: a string of 64 Mi UTF-16 units. */
@@ -31,6 +32,7 @@ export interface Mark {
     readonly left: number;
     readonly work: number;
     readonly bytes: number;
+    readonly room: number;
 }
 
 export class Run implements RunState {
@@ -45,6 +47,10 @@ export class Run implements RunState {
     bytes = 0;
     given = 0;
     readonly maxBytes: number;
+    /** Most memory that the data held may take, in units of `ROOM`. */
+    readonly memory: number;
+    /** Steps that were taken from the slice so that the interpreter looks at once: memory has to be measured. */
+    forced = 0;
     /** Work left in the present slice. */
     workLeft = 0;
     readonly patterns = new Map<string, Pattern>();
@@ -55,8 +61,14 @@ export class Run implements RunState {
     /** Why the last stretch was given up. */
     cause: "slice" | "depth" = "slice";
 
-    constructor(owner: Owner, maxBytes: number) {
-        this.heap = new Heap(owner, (items) => this.work(WORK.items(items)));
+    constructor(owner: Owner, maxBytes: number, memory: number) {
+        this.heap = new Heap(
+            owner,
+            (items) => this.work(WORK.items(items)),
+            () => this.full(),
+        );
+        this.memory = memory;
+        this.heap.room = memory;
         this.maxBytes = maxBytes;
     }
 
@@ -69,6 +81,7 @@ export class Run implements RunState {
         this.before = this.steps;
         this.granted = steps;
         this.left = steps;
+        this.forced = 0;
         this.workLeft = Math.min(work, MAX_WORK);
     }
 
@@ -115,6 +128,30 @@ export class Run implements RunState {
         this.left = 0;
     }
 
+    /** There is no room left: what is held has to be measured, between two instructions. */
+    private full(): void {
+        if (this.stretch === "pure") this.bail("slice");
+        if (this.stretch === "none") this.force();
+        // One instruction cannot be measured in between: what it makes counts, also what it no longer holds.
+        if (this.heap.room < -this.memory) throw tooMuch(this.memory, "what one instruction makes");
+    }
+
+    private force(): void {
+        if (this.left < 0) return;
+        const taken = this.left + 1;
+        this.forced += taken;
+        this.granted -= taken;
+        this.left -= taken;
+    }
+
+    /** Gives back what was taken for a measurement. */
+    release(): void {
+        this.granted += this.forced;
+        this.left += this.forced;
+        this.forced = 0;
+        if (this.workLeft < 0) this.endSlice();
+    }
+
     private bail(cause: Run["cause"]): never {
         this.cause = cause;
         throw BAIL;
@@ -152,13 +189,14 @@ export class Run implements RunState {
         this.depth = depth;
         this.stretch = kind;
         this.workAtStart = this.workLeft;
-        return { steps: this.steps, left: this.left, work: this.workLeft, bytes: this.bytes };
+        return { steps: this.steps, left: this.left, work: this.workLeft, bytes: this.bytes, room: this.heap.room };
     }
 
     end(): void {
         this.heap.undo = null;
         this.stretch = "none";
         if (this.workLeft < 0) this.endSlice();
+        if (this.heap.room < 0) this.force();
     }
 
     /** Ends a stretch that was given up: everything is as it was when it began. Gives the steps and work that were in vain. */
@@ -168,6 +206,7 @@ export class Run implements RunState {
         this.left = mark.left;
         this.workLeft = mark.work;
         this.bytes = mark.bytes;
+        this.heap.room = mark.room;
         this.end();
         return wasted;
     }

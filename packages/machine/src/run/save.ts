@@ -155,6 +155,7 @@ export interface Continuation {
         readonly turns: number;
         readonly bytes: number;
         readonly given: number;
+        readonly room: number;
     };
     readonly steps: number;
     readonly nextFiber: number;
@@ -241,7 +242,7 @@ class Writer {
             inbox: m.inbox,
             ready: m.ready.map((f) => f.id),
             entry: this.entry(),
-            budgets: { tokens, usd, calls, turns, bytes: run.bytes, given: run.given },
+            budgets: { tokens, usd, calls, turns, bytes: run.bytes, given: run.given, room: run.heap.room },
             steps: run.steps,
             nextFiber: m.nextFiber,
             framesUntil: m.framesUntil,

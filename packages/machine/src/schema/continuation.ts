@@ -164,7 +164,7 @@ const COMMON = {
     ready: list(count),
     entry: orNull(ref("Entry")),
     budgets: record<Continuation["budgets"]>(
-        { tokens: number, usd: number, calls: number, turns: number, bytes: number, given: number },
+        { tokens: number, usd: number, calls: number, turns: number, bytes: number, given: number, room: number },
         {},
     ),
     steps: count,

@@ -11,7 +11,7 @@ import { type Site, withArticle } from "@remit/language";
 import { WORK } from "../builtin/builtin.ts";
 import { Fail } from "../failure.ts";
 import type { Labels } from "./label.ts";
-import { Capability, Labelled, List, Obj, type Raw, type Value } from "./value.ts";
+import { Capability, type Heap, Labelled, List, Obj, type Raw, type Value } from "./value.ts";
 
 /** What operators need of a run. */
 export interface Joins {
@@ -19,6 +19,7 @@ export interface Joins {
     /** Work that is no step (`Runtime.work`). */
     work(units: number): void;
     fresh(): void;
+    readonly heap: Heap;
 }
 
 /** No string is longer, in UTF-16 units. */
@@ -135,15 +136,17 @@ export function plus(m: Joins, a: Value, b: Value, at: Site | null): Value {
     else if (typeof a === "string" || typeof b === "string") {
         refuseCapability(a, at);
         refuseCapability(b, at);
-        r = shown(a) + shown(b);
-        if (r.length > MAX_STRING) throw tooLong(at);
+        r = concat(m, shown(a), shown(b), at);
     } else throw wantsNumbers("+", at, l);
     return l === 0 ? r : new Labelled(r, l);
 }
 
 /** The joined text, or the failure of a string beyond the limit. */
-export function concat(a: string, b: string, at: Site | null): string {
+export function concat(m: Joins, a: string, b: string, at: Site | null): string {
     const r = a + b;
+    // The longer one is held as it is until the whole is looked at, which counts it then.
+    const shorter = a.length < b.length ? a.length : b.length;
+    if (shorter > LONG) m.heap.take(shorter >>> 3);
     if (r.length > MAX_STRING) throw tooLong(at);
     return r;
 }
@@ -248,7 +251,10 @@ function alike(m: Joins, left: Value, right: Value, at: Site | null): boolean {
         let a = rawOf(x);
         let b = rawOf(y);
         if (a === null || b === null || typeof a !== "object" || typeof b !== "object") {
-            if (typeof a === "string" && typeof b === "string" && a.length === b.length) m.work(WORK.chars(a.length));
+            if (typeof a === "string" && typeof b === "string" && a.length === b.length) {
+                m.work(WORK.chars(a.length));
+                if (a.length >= LONG) m.heap.take(a.length >>> 2);
+            }
             return a === b;
         }
         if (depth > MAX_EQUAL_DEPTH)

@@ -28,12 +28,17 @@ export class List {
     items: Value[];
     gen: number;
     id: number;
+    /** The last measurement of memory that reached it. */
+    mark: number;
     owner: Owner;
     constructor(items: Value[], heap: Heap) {
         this.items = items;
         this.gen = heap.gen;
         this.id = 0;
+        this.mark = 0;
         this.owner = heap.owner;
+        heap.room -= ROOM.thing + items.length;
+        if (heap.room < 0) heap.full();
     }
 }
 
@@ -76,13 +81,17 @@ export class Obj {
     slots: Value[];
     gen: number;
     id: number;
+    mark: number;
     owner: Owner;
     constructor(shape: Shape, slots: Value[], heap: Heap) {
         this.shape = shape;
         this.slots = slots;
         this.gen = heap.gen;
         this.id = 0;
+        this.mark = 0;
         this.owner = heap.owner;
+        heap.room -= ROOM.thing + slots.length;
+        if (heap.room < 0) heap.full();
     }
     /** Own value of a key, `undefined` where there is none. */
     get(key: string): Value | undefined {
@@ -132,6 +141,9 @@ export const MAX_ITEMS = 10_000_000;
 
 const nothing = (): void => undefined;
 
+/** About how much memory things take, in units of `unit` bytes: a list or object without its cells, a label, a cell that is added. */
+export const ROOM = { unit: 16, thing: 8, label: 3, cell: 4 } as const;
+
 /**
  * The write barrier's state. `gen` is raised at every save, at the start of every stretch of closures and at every change of fiber, so
  * that the first write to an older object after it passes `touch` once. An object's `gen` is `gen` once it may be overwritten freely and
@@ -146,12 +158,25 @@ export class Heap {
     undo: UndoEntry[] | null = null;
     readonly root = new Shape([], false);
 
+    /** Units of `ROOM` that may be made before what is held has to be measured. */
+    room = 2 ** 30 - 1;
+    /** Measurements so far. */
+    marks = 0;
+    /** Told when there is less than no room, which may throw: nothing has changed then. */
+    readonly full: () => void;
     /** Told of items that are copied before they are overwritten, which may throw: nothing has changed then. */
     private readonly copying: (items: number) => void;
 
-    constructor(owner: Owner = { parent: null }, copying: (items: number) => void = nothing) {
+    constructor(owner: Owner = { parent: null }, copying: (items: number) => void = nothing, full: () => void = nothing) {
         this.owner = owner;
+        this.full = full;
         this.copying = copying;
+    }
+
+    /** Room for something that is about to be made. */
+    take(units: number): void {
+        this.room -= units;
+        if (this.room < 0) this.full();
     }
 
     list(items: Value[]): List {
@@ -171,6 +196,8 @@ export class Heap {
             if (obj.gen !== this.gen) this.touch(obj);
             obj.slots[slot] = value;
         } else {
+            this.room -= ROOM.cell;
+            if (this.room < 0) this.full();
             if (obj.gen !== this.gen && obj.gen !== -this.gen) this.touchGrowth(obj);
             obj.shape = obj.shape.with(key);
             obj.slots.push(value);
@@ -178,6 +205,8 @@ export class Heap {
     }
 
     push(list: List, value: Value): void {
+        this.room -= ROOM.cell;
+        if (this.room < 0) this.full();
         if (list.gen !== this.gen && list.gen !== -this.gen) this.touchGrowth(list);
         if (list.items.length >= MAX_ITEMS) throw new Fail("limit.bytes", `a list may hold ${MAX_ITEMS} items`, { whole: true });
         list.items.push(value);
