@@ -281,6 +281,7 @@ function replyOf(raw: Raw, request: ModelTurn): ModelReply {
         ...(thinking === "" ? {} : { thinking }),
         ...(raw.retries === undefined ? {} : { retries: raw.retries }),
         ...(raw.notes === undefined ? {} : { notes: raw.notes }),
+        ...(raw.without === undefined ? {} : { without: raw.without }),
     };
     if (contract === undefined) return raw.value === undefined ? head : { ...head, value: raw.value };
     if (raw.calls !== undefined && raw.calls.length > 0) return head;

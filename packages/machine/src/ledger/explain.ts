@@ -53,6 +53,8 @@ export interface Explanation {
     readonly user: string;
     /** Names that were visible and are in no item; null where the events do not say. */
     readonly unused: readonly string[] | null;
+    /** The model was not shown the schema of its contract: decoding was bound to it. `user` and `pieces` are what it was shown. */
+    readonly bound: boolean;
     /** False where the prompt sent is not the one this version would have built. */
     readonly exact: boolean;
 }
@@ -77,9 +79,13 @@ function explain(start: LedgerEvent, first: LedgerEvent | undefined): Explanatio
     const model = objectIn(field(start, "model"));
     const messages = listIn(first === undefined ? undefined : field(first, "messages")).map(objectIn);
     const system = textIn(messages.find((message) => message.role === "system")?.content) ?? "";
-    const user = userText(messages.find((message) => message.role === "user"));
-    const built = pieces(identity, items, instruction, field(start, "schema") ?? null);
-    const exact = built.system.text === system && built.user.text === user;
+    const sent = userText(messages.find((message) => message.role === "user"));
+    const schema = field(start, "schema") ?? null;
+    const full = pieces(identity, items, instruction, schema);
+    const exact = full.system.text === system && full.user.text === sent;
+    const bound = exact && schema !== null && textIn(objectIn(field(first as LedgerEvent, "reply") ?? null).without) === "contract";
+    const built = bound ? pieces(identity, items, instruction, null) : full;
+    const user = bound ? built.user.text : sent;
     const covering: Piece[] = [
         ...(exact ? built.system.pieces : whole("system", system)),
         ...(exact ? built.user.pieces : whole("user", user)),
@@ -92,6 +98,7 @@ function explain(start: LedgerEvent, first: LedgerEvent | undefined): Explanatio
         pieces: covering,
         system,
         user,
+        bound,
         unused: unusedNames(start, items),
         exact: exact && first !== undefined,
     };
@@ -266,6 +273,8 @@ export function explainText(explanations: readonly Explanation[], options: { rea
             );
             out.push(paint("dim", `      ${head}`));
         }
+        if (one.bound)
+            out.push("  the schema of the contract is not in it: the model could write nothing that the contract does not allow");
         if (one.unused !== null)
             out.push(`  in scope and not used: ${one.unused.length === 0 ? "nothing" : one.unused.map(plainText).join(", ")}`);
         out.push("");

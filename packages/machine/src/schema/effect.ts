@@ -123,6 +123,7 @@ const REPLY = record<ModelReply>(
         thinking: text,
         retries: count,
         notes: list(text),
+        without: one(["contract"]),
     },
 );
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import fc from "fast-check";
 import type { Json } from "@remit/language";
 import {
+    CONTRACT_HEAD,
     canonicalLedger,
     comparePaths,
     costOf,
@@ -330,6 +331,20 @@ describe("explain", () => {
             shown: true,
         });
         expect(one?.unused).toEqual(["secret"]);
+    });
+
+    test("leaves out the schema where the model was bound to it instead of being shown it", () => {
+        const shown = explainRun(events)[0];
+        const unseen = events.map((event) => {
+            const data = event.data as { readonly [key: string]: Json };
+            if (event.kind !== "generate.attempt") return event;
+            return { ...event, data: { ...data, reply: { ...(data.reply as object), without: "contract" } as Json } };
+        });
+        const bound = explainRun(unseen)[0];
+        expect([shown?.bound, bound?.bound, bound?.exact]).toEqual([false, true, true]);
+        expect(shown?.user.startsWith(`${bound?.user}\n\n${CONTRACT_HEAD}\n{`)).toBe(true);
+        expect(bound?.pieces.at(-1)).toMatchObject({ layer: "instruction", to: bound?.user.length });
+        expect(explainText(bound === undefined ? [] : [bound])).toContain("schema of the contract is not in it");
     });
 
     test("one generate by its path, and as text", () => {
