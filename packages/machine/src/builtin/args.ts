@@ -93,6 +93,9 @@ export function room(rt: Runtime, units: number): void {
     rt.charge(2 * units);
 }
 
+/** Texts up to this length may be held for the sake of a part. */
+export const LARGE = 4096;
+
 /** A part of a text. */
 export function cut(text: string, from: number, to: number): string {
     return part(text.slice(from, to), text);
@@ -102,7 +105,7 @@ export function cut(text: string, from: number, to: number): string {
  * A small part of a large text, copied: engines keep the whole text for as long as a part of it is held, which no measurement of memory sees.
  */
 export function part(of: string, text: string): string {
-    return of.length > 12 && text.length > 1024 && of.length < text.length / 4 ? ` ${of}`.slice(1) : of;
+    return of.length > 12 && text.length > LARGE && of.length < text.length / 4 ? ` ${of}`.slice(1) : of;
 }
 
 /** Room for a list of this many items. */

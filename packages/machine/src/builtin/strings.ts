@@ -10,7 +10,7 @@
 import { wholeAfter, wholeBefore } from "../prompt/clip.ts";
 import { LONG } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
-import { type Arg, cut, label, labelsWith, listOf, rangeOf, part, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
+import { type Arg, cut, LARGE, label, labelsWith, listOf, rangeOf, part, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
 import { type Builtin, type Runtime, WORK } from "./builtin.ts";
 import { matchText } from "./match.ts";
 import { joining, type RowOf, rowsOn } from "./row.ts";
@@ -47,18 +47,19 @@ function list(rt: Runtime, parts: readonly string[]): Value {
 
 function split(rt: Runtime, self: string, args: readonly Arg[]): Value {
     rt.work(WORK.chars(4 * self.length));
-    if (args.length === 0)
-        return list(
-            rt,
-            (self.match(words) ?? []).map((word) => part(word, self)),
-        );
+    if (args.length === 0) return list(rt, parted(self.match(words) ?? [], self));
     const separator = textOf("split", "separator", args[0]);
     return list(rt, separator === "" ? Array.from(self) : parts(rt, self, separator));
 }
 
+/** Parts of a text, each as it is held best. */
+function parted(all: string[], text: string): string[] {
+    return text.length > LARGE ? all.map((one) => part(one, text)) : all;
+}
+
 function parts(rt: Runtime, self: string, separator: string): string[] {
     rt.work(searching(self, separator));
-    if (separator.length <= SHORT) return self.split(separator).map((one) => part(one, self));
+    if (separator.length <= SHORT) return parted(self.split(separator), self);
     const out: string[] = [];
     let from = 0;
     for (const at of findAll(self, separator)) {
@@ -73,10 +74,7 @@ function lines(rt: Runtime, self: string): Value {
     rt.work(WORK.chars(4 * self.length));
     const all = self.split(/\r\n|\n|\r/);
     if (all[all.length - 1] === "") all.pop();
-    return list(
-        rt,
-        all.map((line) => part(line, self)),
-    );
+    return list(rt, parted(all, self));
 }
 
 function replace(rt: Runtime, self: string, args: readonly Arg[]): Value {
