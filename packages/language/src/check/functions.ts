@@ -11,7 +11,7 @@
 import type { Range } from "../text/source.ts";
 import { checkContract, isLiteral } from "./contracts.ts";
 import { checkUsedLocals } from "./context.ts";
-import { bit, type Checking, DATA, diagnostic, type FuncInfo, type Local, Walk } from "./model.ts";
+import { bit, type Checking, DATA, diagnostic, type FuncInfo, isDamaged, type Local, Walk } from "./model.ts";
 import { shown } from "./names.ts";
 import { checkResult, statements } from "./statements.ts";
 import { ANY, contractType, join, literalType, maybeCapability, misfit, type Type } from "./types.ts";
@@ -82,6 +82,8 @@ function walk(checking: Checking, func: FuncInfo, widened: Map<number, Local>, v
         const own = leaves ? null : type;
         func.result = w.returned === null ? (own ?? ANY) : own === null ? w.returned : join(own, w.returned);
     }
+    // What could not be read may have given another value.
+    if (func.node.result === undefined && isDamaged(func.file, func.node.range)) func.result = ANY;
     func.returns |= w.params | w.returnedParams;
     func.data |= w.data | w.returnedData;
     w.end();

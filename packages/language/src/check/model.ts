@@ -205,6 +205,11 @@ export function diagnostic(file: FileScope, code: Code, range: Range, message: s
     return made;
 }
 
+/** Something in it could not be read. */
+export function isDamaged(file: FileScope, { start, end }: Range): boolean {
+    return file.tree.damaged?.some((one) => one.start < end && one.end > start) ?? false;
+}
+
 /** The state of one walk over one function. */
 export class Walk {
     readonly checking: Checking;
