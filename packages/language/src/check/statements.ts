@@ -77,6 +77,7 @@ export function statements(w: Walk, all: readonly Stmt[]): Type {
             }
             case "context":
                 checkBudget((code, range, message, extra) => w.report(code, range, message, extra), s.max);
+                w.config = { ...w.config, context: s };
                 continue;
             case "if":
                 for (const branch of s.branches) {
