@@ -3,7 +3,7 @@
  *
  * Boundary: reads what `check` found. The order is that of a prompt: outer `use`s first, then as declared.
  */
-import type { ContractNode, Expr, Node, Use, UseOneOf } from "../syntax/tree.ts";
+import type { ContractNode, Expr, Node, Spread, Use, UseOneOf } from "../syntax/tree.ts";
 import { type Site, siteOf, type Source } from "../text/source.ts";
 import type { CheckedProgram } from "./check.ts";
 import { valuesOf } from "./context.ts";
@@ -125,7 +125,7 @@ function item(use: Use | UseOneOf, source: Source, text: (part: Node) => string)
 }
 
 /** Where an offered tool comes from. A variable of the name of an import hides it. */
-function uriOf(site: GenerateSite, offered: Expr): string | null {
+function uriOf(site: GenerateSite, offered: Expr | Spread): string | null {
     const object = offered.kind === "member" ? offered.object : offered;
     if (object.kind !== "ident" || localsAt(site).includes(object.name)) return null;
     return site.func.file.names.get(object.name)?.import?.uri.value ?? null;
