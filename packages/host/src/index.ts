@@ -13,7 +13,18 @@ export {
     stateFolder,
     writePrivate,
 } from "./ledger/place.ts";
-export type { LedgerStore, NewRun, PendingEffect, RecordedOutcome, RunInfo, RunStatus, RunWriter, Verification } from "./ledger/store.ts";
+export type {
+    LedgerStore,
+    NewRun,
+    PendingEffect,
+    RecordedOutcome,
+    Removed,
+    RunInfo,
+    RunStatus,
+    RunWriter,
+    UnreadableRun,
+    Verification,
+} from "./ledger/store.ts";
 export { RemitError } from "./run/error.ts";
 export type { RunHandle, RunResult } from "./run/handle.ts";
 export { type Host, hostOf, type Later, type Performer, type Performers, type PerformIO } from "./run/host.ts";

@@ -15,6 +15,7 @@ export default async function resume(args: string[], options: Record<string, unk
         const handle = await ledger.resume<Json>(info.id, {
             ...hostOptions(options),
             signal: watch.signal,
+            acceptForeign: options["acceptForeign"] === true,
             on: {
                 ...on,
                 unknown: (effect) => answers.get(effect.path)?.unknown ?? null,
