@@ -1,5 +1,6 @@
 export * from "./effect.ts";
 export * from "./failure.ts";
+export { whatIsNew } from "./known.ts";
 export * from "./ledger/events.ts";
 export * from "./value/label.ts";
 export * from "./value/value.ts";
@@ -18,6 +19,7 @@ export type { FileContent, Limits, StartOptions } from "./run/options.ts";
 export * from "./ledger/cost.ts";
 export * from "./ledger/diff.ts";
 export * from "./ledger/explain.ts";
+export { type ExplainOptions, explainText } from "./ledger/explain-text.ts";
 export * from "./ledger/journal.ts";
 export * from "./ledger/otel.ts";
 export { type Paint, type TraceOptions, traceText } from "./ledger/trace.ts";

@@ -13,7 +13,7 @@
 import type { StatementSync } from "node:sqlite";
 import { resolve } from "node:path";
 import { canonicalJson, type Json, type Program } from "@remit/language";
-import { GENESIS, type Outcome, type SealedEvent } from "@remit/machine";
+import { GENESIS, type Outcome, type SealedEvent, whatIsNew } from "@remit/machine";
 import { readAnchors } from "./anchor.ts";
 import { type Blobs, pack, sha256, unpack } from "./blob.ts";
 import { type BoundParts, type BoundRow, NO_STATE, bind, held, pendingHash, stateHash } from "./bound.ts";
@@ -231,6 +231,11 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
         });
     }
 
+    /** V1: what a later version wrote is not misread. */
+    function known(strange: string | null, what: string): void {
+        if (strange !== null) throw new LedgerError("schema", `${what} in ${path} cannot be read by this version: ${strange}`);
+    }
+
     const programOf = (name: string): Program =>
         guarded(path, () => {
             const row = query("SELECT form FROM programs WHERE hash = ?").get(name) as { form: string } | undefined;
@@ -306,11 +311,18 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
             }),
         run: (id) => guarded(path, () => infoOf(rowOf(id), stored, path)),
         events: function* (id, from = 1): Generator<SealedEvent> {
-            yield* guardedAll(path, () => eventsOf(rowOf(id), from));
+            const row = rowOf(id);
+            for (const event of guardedAll(path, () => eventsOf(row, from))) {
+                known(whatIsNew.event(event as unknown as Json), `event ${event.seq} of run ${row.id}`);
+                yield event;
+            }
         },
         outcomes: function* (id, after = 0): Generator<RecordedOutcome> {
-            for (const { n, time, path: at, outcome } of guardedAll(path, () => outcomesOf(rowOf(id), after)))
+            const row = rowOf(id);
+            for (const { n, time, path: at, outcome } of guardedAll(path, () => outcomesOf(row, after))) {
+                known(whatIsNew.outcome(outcome as unknown as Json), `outcome ${n} of run ${row.id}`);
                 yield { n, time, path: at, outcome };
+            }
         },
         pending: (id) => guarded(path, () => pendingOf(rowOf(id))),
         program: programOf,
