@@ -70,18 +70,7 @@ async function explainRunOf(id: string, options: Record<string, unknown>): Promi
         if (options["json"]) printJson(found as never);
         else if (found.length === 0)
             say(options["at"] ? `No generate of this run is at ${String(options["at"])}.` : "This run called no model.");
-        else {
-            const colour = paint(process.stdout);
-            for (const one of found) {
-                if (options["full"])
-                    for (const [who, text] of [
-                        ["system", one.system],
-                        ["user", one.user],
-                    ] as const)
-                        print(`${colour("bold", `--- ${who}, as it was sent`)}\n${plain(text)}\n`);
-                print(explainText([one], { paint: colour as never }));
-            }
-        }
+        else print(explainText(found, { paint: paint(process.stdout) as never, ...(options["full"] ? { full: plain } : {}) }));
         return EXIT.ok;
     } finally {
         store.close();
