@@ -505,3 +505,49 @@ test("passes of a parallel for stand under it, in the order of the input, each w
         "    T.b()",
     ]);
 });
+
+test("a use stands in the block that it is written in, before what comes after it, at every depth alike", () => {
+    const base = { time: "2026-01-01T00:00:00.000Z", run: "r", principal: "user", site: null, labels: [], prev: "", hash: "" };
+    let seq = 0;
+    const made = (kind: string, path: string, data: Json = {}): LedgerEvent =>
+        ({ ...base, seq: ++seq, kind, path, parent: null, data }) as unknown as LedgerEvent;
+    const generate = (path: string): LedgerEvent[] => [made("generate.started", path), made("generate.ended", path, { ok: true })];
+    const text = traceText([
+        made("run.started", "main"),
+        made("use", "main", { source: "a" }),
+        ...generate("main/generate#0"),
+        made("for", "main/for[0]", { item: "x", index: 0, value: 1 }),
+        made("use", "main/for[0]", { source: "b" }),
+        ...generate("main/for[0]/generate#1"),
+        made("use", "main/loop[0]", { source: "c" }),
+        ...generate("main/loop[0]/generate#2"),
+        made("parallel.started", "main/parallel#0", { item: "x" }),
+        made("use", "main/parallel[1]", { source: "e" }),
+        made("use", "main/parallel[0]", { source: "d" }),
+        ...generate("main/parallel[1]/generate#3"),
+        ...generate("main/parallel[0]/generate#3"),
+        made("parallel.ended", "main/parallel#0", { ok: true }),
+        made("use", "main", { source: "f" }),
+        ...generate("main/generate#4"),
+        made("run.ended", "main", { ok: true }),
+    ]);
+    expect(text.split("\n").map((line) => /^ *- (?:run|use \w|generate|for|parallel|iteration \[\d\])/.exec(line)?.[0])).toEqual([
+        "- run",
+        "  - use a",
+        "  - generate",
+        "  - for",
+        "    - use b",
+        "    - generate",
+        "  - use c",
+        "  - generate",
+        "  - parallel",
+        "    - iteration [0]",
+        "      - use d",
+        "      - generate",
+        "    - iteration [1]",
+        "      - use e",
+        "      - generate",
+        "  - use f",
+        "  - generate",
+    ]);
+});
