@@ -30,7 +30,7 @@ export function isLambda(arg: Arg | undefined): arg is Lambda {
 export function wrong(call: string, param: string, wanted: string, arg: Arg | undefined): Fail {
     if (isLambda(arg)) return new Fail("value", `${call}: ${param} must be ${wanted}, not a function`);
     const raw = arg === undefined ? null : rawOf(arg);
-    if (raw instanceof Capability) return capabilityIsNotData(raw);
+    if (raw instanceof Capability) return capabilityIsNotData(raw, arg === undefined ? 0 : labelOf(arg));
     return new Fail("value", `${call}: ${param} must be ${wanted}, not ${naming(raw)}`, { labels: arg === undefined ? 0 : labelOf(arg) });
 }
 

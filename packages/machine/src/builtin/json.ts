@@ -235,10 +235,11 @@ export function jsonText(value: Value, rt: Runtime, indent = 0): { text: string;
             put(JSON.stringify(v));
             return;
         }
-        if (v instanceof Capability) throw capabilityIsNotData(v);
+        if (v instanceof Capability) throw capabilityIsNotData(v, labels);
         if (above.has(v)) throw new Fail("value", "this value contains itself", { labels });
         if (depth > MAX_DEPTH) throw new Fail("value", `this value is nested more than ${MAX_DEPTH} deep`, { labels });
         above.add(v);
+        if (!(v instanceof List)) labels = rt.labels.union(labels, v.keyLabel);
         const inner = indent === 0 ? "" : `${line}${" ".repeat(indent)}`;
         const size = v instanceof List ? v.items.length : v.slots.length;
         const [open, close] = v instanceof List ? "[]" : "{}";

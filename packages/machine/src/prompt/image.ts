@@ -55,6 +55,7 @@ export function fileOf(value: Value, rt: Runtime): { file: FilePart; body: Body 
     )
         throw new Fail("value", "use image needs a picture or file", {
             hint: 'give a data URL ("data:image/png;base64,…") or {media_type: "image/png", data: "…base64…"}',
+            labels,
         });
     rt.charge(2 * file.data.length);
     return {

@@ -30,7 +30,7 @@ import {
 } from "../compile/instructions.ts";
 import type { AgentEntry, Fn } from "../compile/program.ts";
 import { Fail } from "../failure.ts";
-import { join, rawOf, truthy } from "../value/operators.ts";
+import { join, labelOf, rawOf, truthy } from "../value/operators.ts";
 import { Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { agentEnded, agentStarted, forEvent, useEvent } from "./events.ts";
 import { type Fiber, Frame } from "./fiber.ts";
@@ -419,7 +419,7 @@ function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Sl
         run.left--;
         const found = capabilityIn(object, d.name, I);
         if (found === null) {
-            if (d.name === null) throw new Fail("value", "only a function can be called", { site: I.site });
+            if (d.name === null) throw new Fail("value", "only a function can be called", { site: I.site, labels: labelOf(object) });
             L[I.slot] = callMethod(run, object, d.name, args, d.rows, d.safe, I.site);
             run.end();
             fiber.need = 0;
@@ -444,7 +444,8 @@ function capabilityIn(object: Value, name: string | null, I: Instruction): { tar
     const own = name !== null && target instanceof Obj ? target.get(name) : undefined;
     if (own === undefined) return null;
     const held = rawOf(own);
-    if (!(held instanceof Capability)) throw new Fail("value", `'${name}' of this object is not a function`, { site: I.site });
+    if (!(held instanceof Capability))
+        throw new Fail("value", `'${name}' of this object is not a function`, { site: I.site, labels: labelOf(object) });
     return { target: held, method: null };
 }
 

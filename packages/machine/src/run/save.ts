@@ -45,10 +45,10 @@ export type Cell =
     | { readonly c: readonly [string, number, string, string | null] }
     | { readonly n: string };
 
-/** `at`: it grew from there, what stands before is as it was. `o`: the fiber it belongs to, absent for the run's own. */
+/** `at`: it grew from there, what stands before is as it was. `o`: the fiber it belongs to, absent for the run's own. `l`: the label set of its keys. */
 export type ThingDoc = { readonly id: number; readonly o?: number; readonly at?: number } & (
     | { readonly list: readonly Cell[] }
-    | { readonly keys: readonly string[]; readonly values: readonly Cell[] }
+    | { readonly keys: readonly string[]; readonly values: readonly Cell[]; readonly l?: number }
 );
 
 export interface FailDoc {
@@ -308,7 +308,7 @@ class Writer {
                 values.push(this.cell(o.slots[i] as Value));
                 this.size += (o.shape.keys[i] as string).length + 3;
             }
-            this.heap.push({ ...head, keys, values });
+            this.heap.push({ ...head, keys, values, ...(o.keyLabel === 0 ? {} : { l: o.keyLabel }) });
         }
     }
 

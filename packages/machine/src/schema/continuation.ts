@@ -69,7 +69,10 @@ const CELL: Schema = any(
 
 const THING: Schema = any(
     record<ThingOf<"list">>({ id: count, list: list(ref("Cell")) }, { o: count, at: count }),
-    record<ThingOf<"keys">>({ id: count, keys: list(text), values: list(ref("Cell")) }, { o: count, at: count }),
+    record<ThingOf<"keys">>(
+        { id: count, keys: list(text), values: list(ref("Cell")) },
+        { o: count, at: count, l: { type: "integer", minimum: 1 } },
+    ),
 );
 
 const NATIVE: Schema = any(

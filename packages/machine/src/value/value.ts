@@ -6,6 +6,7 @@
  * V2: raw means "no origin but the program's own text"; everything else is one `Labelled` around a raw value. A `Labelled` is never
  *     nested and never has the empty set.
  * V3: a label on the reference to a list or object covers everything read through it; elements carry their own only where they differ.
+ *     `Obj.keyLabel` covers which keys an object has: whatever shows a key, counts keys or finds one absent has it.
  * V4: a write to a list or object passes `heap.touch` unless the object was born in the present generation.
  * V5: a capability is never data: it cannot be rendered, stored in memory, compared or turned into JSON.
  */
@@ -79,6 +80,8 @@ const MAX_BRANCHES = 64;
 export class Obj {
     shape: Shape;
     slots: Value[];
+    /** Label set of what chose its keys (V3): 0 where they are the program's own, or covered by the label of the reference. */
+    keyLabel: number;
     gen: number;
     id: number;
     mark: number;
@@ -86,6 +89,7 @@ export class Obj {
     constructor(shape: Shape, slots: Value[], heap: Heap) {
         this.shape = shape;
         this.slots = slots;
+        this.keyLabel = 0;
         this.gen = heap.gen;
         this.id = 0;
         this.mark = 0;
@@ -128,12 +132,23 @@ export interface Owner {
 /** What to put back when a stretch of closures is given up. `items` (`slots`) is null where the object only grew. */
 export type UndoEntry =
     | { readonly list: List; readonly gen: number; readonly length: number; readonly items: Value[] | null }
-    | { readonly obj: Obj; readonly gen: number; readonly shape: Shape; readonly keys: number; readonly slots: Value[] | null };
+    | {
+          readonly obj: Obj;
+          readonly gen: number;
+          readonly shape: Shape;
+          readonly keys: number;
+          readonly keyLabel: number;
+          readonly slots: Value[] | null;
+      };
 
 /** How an object with an id changed since the last save: from `at` on it grew; `whole`: something before `at` was overwritten. */
 export interface Change {
     readonly at: number;
     whole: boolean;
+}
+
+function asItIs(obj: Obj, slots: Value[] | null): UndoEntry {
+    return { obj, gen: obj.gen, shape: obj.shape, keys: obj.shape.keys.length, keyLabel: obj.keyLabel, slots };
 }
 
 /** No list holds more items; see LANGUAGE 9 on what bounds a run. */
@@ -194,7 +209,8 @@ export class Heap {
         return made;
     }
 
-    set(obj: Obj, key: string, value: Value): void {
+    /** Writes a key; where data chose it, `keyLabel` is the object's from here on (V3). */
+    set(obj: Obj, key: string, value: Value, keyLabel: number = obj.keyLabel): void {
         const slot = obj.shape.index.get(key);
         if (slot !== undefined) {
             if (obj.gen !== this.gen) this.touch(obj);
@@ -206,6 +222,7 @@ export class Heap {
             obj.shape = obj.shape.with(key);
             obj.slots.push(value);
         }
+        obj.keyLabel = keyLabel;
     }
 
     push(list: List, value: Value): void {
@@ -227,7 +244,7 @@ export class Heap {
         if (this.undo !== null) {
             this.copying(o instanceof List ? o.items.length : o.slots.length);
             if (o instanceof List) this.undo.push({ list: o, gen: o.gen, length: o.items.length, items: o.items.slice() });
-            else this.undo.push({ obj: o, gen: o.gen, shape: o.shape, keys: o.shape.keys.length, slots: o.slots.slice() });
+            else this.undo.push(asItIs(o, o.slots.slice()));
         }
         if (o.id !== 0) {
             const change = this.dirty.get(o);
@@ -243,7 +260,7 @@ export class Heap {
         const at = o instanceof List ? o.items.length : o.slots.length;
         if (this.undo !== null) {
             if (o instanceof List) this.undo.push({ list: o, gen: o.gen, length: at, items: null });
-            else this.undo.push({ obj: o, gen: o.gen, shape: o.shape, keys: o.shape.keys.length, slots: null });
+            else this.undo.push(asItIs(o, null));
         }
         if (o.id !== 0 && !this.dirty.has(o)) this.dirty.set(o, { at, whole: false });
         o.gen = -this.gen;
@@ -274,6 +291,7 @@ export class Heap {
                 else obj.slots.length = keys;
                 if (shape.own) for (const key of shape.keys.splice(keys)) shape.index.delete(key);
                 obj.shape = shape;
+                obj.keyLabel = entry.keyLabel;
                 obj.gen = entry.gen;
             }
         }
