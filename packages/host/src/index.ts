@@ -46,6 +46,7 @@ export type { ModelConfig, NpmAllow, Price, ServerConfig } from "./config/rules.
 export { distrust, trust, type TrustState, trustFile, trustState } from "./config/trust.ts";
 export { type Answer, expectedOf, readAnswer } from "./input/answer.ts";
 export { askField, type LineAsker } from "./input/ask.ts";
+export { type ReadJson, readJson } from "./input/json.ts";
 export { createMemories, type Memories, type MemoriesOptions } from "./memory/memory.ts";
 export { environmentSecrets, looksSecret } from "./secret/names.ts";
 export { isSecretRef, resolveSecret, type SecretRef } from "./secret/ref.ts";
@@ -59,4 +60,5 @@ export { PRICES, PRICES_AS_OF, type Prices } from "./model/prices.ts";
 export type { Patience } from "./model/provider.ts";
 export { readReply, type ReadOptions, type ReadResult } from "./model/reading.ts";
 export { requestHash } from "./model/recorded.ts";
+export { repliesProblem, SCRIPT_HINT } from "./model/replies.ts";
 export { type ModelUri, parseModelUri } from "./model/uri.ts";
