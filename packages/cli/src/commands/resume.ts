@@ -1,5 +1,5 @@
 /** `remit resume`: goes on with a run that was interrupted, stopped, or waits for an answer. */
-import { LedgerError, openLedger, type UnknownAnswer } from "@remit/host";
+import { LedgerError, openLedger, readJson, type UnknownAnswer } from "@remit/host";
 import type { Json } from "@remit/language";
 import { UsageError } from "../io.ts";
 import { finish, handlers, hostOptions, watched } from "../running.ts";
@@ -58,11 +58,8 @@ function answerOf(pair: string): [string, Answer] {
 }
 
 function jsonOr(text: string, strict: boolean): Json {
-    try {
-        return JSON.parse(text) as Json;
-    } catch (error) {
-        if (!(error instanceof SyntaxError)) throw error;
-        if (strict) throw new UsageError(`the value after done: is not JSON: ${error.message}`, `for example done:{"ok":true}`);
-        return text;
-    }
+    const read = readJson(text);
+    if (read.ok) return read.value;
+    if (strict) throw new UsageError(`the value after done: ${read.message}`, read.hint ?? `for example done:{"ok":true}`);
+    return text;
 }
