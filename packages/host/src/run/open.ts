@@ -8,6 +8,7 @@ import type { Program } from "@remit/language";
 import type { LedgerEvent, SealedPart } from "@remit/machine";
 import { exportRun } from "../ledger/export.ts";
 import { type FollowOptions, follow } from "../ledger/follow.ts";
+import { machineId } from "../load/engine.ts";
 import { openStore } from "../ledger/open.ts";
 import { ledgerPath } from "../ledger/place.ts";
 import type { LedgerStore, RunInfo, UnreadableRun, Verification } from "../ledger/store.ts";
@@ -67,7 +68,7 @@ export async function openLedger(
         verify: (id) => store.verify(id),
         export: (id, without = []) => exportRun(store, id, { without }),
         program: (id) => store.program(store.run(id).program),
-        replay: (id) => replayRun(store, id, (info) => machineOf(info, store.program(info.program), null)),
+        replay: (id) => replayRun(store, id, (info) => machineOf(info, store.program(info.program), null), machineId()),
         resume: (id, how = {}) => resumeRun(store, id, how),
         close: () => store.close(),
     };

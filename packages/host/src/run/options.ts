@@ -33,6 +33,8 @@ export interface KeptOptions {
     readonly concurrency?: number;
     /** Missing fields of the input are asked for. */
     readonly interactive?: boolean;
+    /** The build of the machine that the run began with. */
+    readonly engine?: string;
     /** Contents of file imports as they were when the run began, by `FILE INDEX/NAME`. */
     readonly imports: { readonly [place: string]: FileContent };
 }
