@@ -172,6 +172,11 @@ const CHECKS = {
         summary: "A value is used that may be, or hold, a tool, model, agent, memory or function: the run fails if it is one then.",
         hint: "use data that was got from it",
     },
+    IMAGE_FROM_TEXT: {
+        severity: "warning",
+        summary: "`use image` is given what is no picture, such as a path: it takes a picture that was read, or a data URL.",
+        hint: 'read it first: picture = Files.read({ path: "…", as: "image" })',
+    },
     INVALID_AGENT_USE: { severity: "error", summary: "A `use` of an agent sees literals and file imports only." },
     INVALID_USE_ONE_OF: { severity: "error", summary: "`use one of` has at least two candidates and a label." },
     DUPLICATE_USE_ONE_OF_CANDIDATE: { severity: "error", summary: "Two candidates have the same name." },
