@@ -9,8 +9,8 @@
  */
 import { Fail } from "../failure.ts";
 import { capabilityIsNotData } from "../value/json.ts";
-import { join, labelOf, MAX_STRING, nameOf, rawOf } from "../value/operators.ts";
-import { Capability, Labelled, List, MAX_ITEMS, Obj, type Raw, type Value } from "../value/value.ts";
+import { join, labelOf, MAX_STRING, aNameOf, rawOf } from "../value/operators.ts";
+import { Capability, Labelled, List, MAX_ITEMS, Obj, type Value } from "../value/value.ts";
 import type { Lambda, Runtime } from "./builtin.ts";
 
 export type Arg = Value | Lambda;
@@ -31,12 +31,7 @@ export function wrong(call: string, param: string, wanted: string, arg: Arg | un
     if (isLambda(arg)) return new Fail("value", `${call}: ${param} must be ${wanted}, not a function`);
     const raw = arg === undefined ? null : rawOf(arg);
     if (raw instanceof Capability) return capabilityIsNotData(raw, arg === undefined ? 0 : labelOf(arg));
-    return new Fail("value", `${call}: ${param} must be ${wanted}, not ${naming(raw)}`, { labels: arg === undefined ? 0 : labelOf(arg) });
-}
-
-export function naming(raw: Raw): string {
-    const name = nameOf(raw);
-    return name === "none" ? name : name === "object" ? "an object" : `a ${name}`;
+    return new Fail("value", `${call}: ${param} must be ${wanted}, not ${aNameOf(raw)}`, { labels: arg === undefined ? 0 : labelOf(arg) });
 }
 
 export function textOf(call: string, param: string, arg: Arg | undefined): string {
