@@ -1,3 +1,4 @@
+/** What the host gives to programs that embed it, and to the command line. Exports only. */
 export { LEDGER_ERRORS, LedgerError, type LedgerErrorCode } from "./ledger/error.ts";
 export { type ExportOptions, exportRun } from "./ledger/export.ts";
 export { type FollowOptions, follow } from "./ledger/follow.ts";

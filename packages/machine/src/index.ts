@@ -1,3 +1,4 @@
+/** What the machine gives to its hosts: effects, the machine itself, and projections of its events. Exports only. */
 export * from "./effect.ts";
 export * from "./failure.ts";
 export { whatIsNew } from "./known.ts";

@@ -12,7 +12,7 @@
  */
 import type { StatementSync } from "node:sqlite";
 import { resolve } from "node:path";
-import { canonicalJson, type Json, type Program } from "@remit/language";
+import { amountOf, canonicalJson, type Json, type Program } from "@remit/language";
 import { GENESIS, type Outcome, type SealedEvent, whatIsNew } from "@remit/machine";
 import { readAnchors } from "./anchor.ts";
 import { type Blobs, pack, sha256, unpack } from "./blob.ts";
@@ -210,7 +210,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
         const anchor = readAnchors(anchors, key(), row.id).get(row.id);
         if (anchor !== undefined && (anchor.count > row.count || anchor.answers > row.answers))
             throw changed(
-                `it has ${row.count} events and ${row.answers} outcomes, and ${anchor.count} and ${anchor.answers} were anchored`,
+                `it has ${amountOf(row.count, "event")} and ${amountOf(row.answers, "outcome")}, and ${anchor.count} and ${anchor.answers} were anchored`,
             );
     }
 

@@ -4,7 +4,7 @@
  *
  * Boundary: pure over what the store reads; names the first thing that does not hold.
  */
-import { canonicalJson, type Json } from "@remit/language";
+import { amountOf, canonicalJson, type Json } from "@remit/language";
 import { type SealedEvent, verifyChain } from "@remit/machine";
 import type { Anchor } from "./anchor.ts";
 import { sha256 } from "./blob.ts";
@@ -66,7 +66,7 @@ export function verifyRun(claims: Claims): Verification {
         );
         if (!chain.ok) return no("event", chain.seq, chain.message);
         if (chain.count !== claims.count || chain.head !== claims.head)
-            return no("head", chain.count, `the run's row speaks of ${claims.count} events, the file has ${chain.count}`);
+            return no("head", chain.count, `the run's row speaks of ${amountOf(claims.count, "event")}, the file has ${chain.count}`);
 
         let prev = "";
         let n = 0;

@@ -10,7 +10,7 @@
  * J5: nothing of the world reaches the machine but outcomes and J3, so a difference has two causes: the record was changed (`verify` tells), or
  *     the machine was. What a step and a byte are is in `run.ended`, so that a machine that counts otherwise is told by it; `engine` says it.
  */
-import type { Json } from "@remit/language";
+import { amountOf, type Json } from "@remit/language";
 import { type Failure, type LedgerEvent, type MachineEvent, canonicalJson, comparable } from "@remit/machine";
 import type { LedgerStore, RunInfo } from "../ledger/store.ts";
 import type { Advance, Steppable } from "./drive.ts";
@@ -108,7 +108,7 @@ export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunI
                 break;
             }
     if (first === undefined && over && machine.steps !== info.steps)
-        diverge({ path: "main", message: `${machine.steps} steps instead of ${info.steps}` });
+        diverge({ path: "main", message: `${amountOf(machine.steps, "step")} instead of ${info.steps}` });
     return {
         equal: first === undefined,
         steps: { recorded: info.steps, replayed: machine.steps },

@@ -29,12 +29,20 @@ export interface FakeReply {
     readonly body?: string;
 }
 
+/** A request's body: the parts that tests look into, of whichever provider. What a provider does not send is absent. */
+export interface Sent {
+    readonly model: string;
+    readonly messages: { readonly role: string; readonly content: unknown }[];
+    readonly stream?: boolean;
+    readonly response_format?: { readonly json_schema: { readonly schema: unknown } };
+    readonly [part: string]: unknown;
+}
+
 export interface FakeRequest {
     readonly method: string;
     readonly path: string;
     readonly headers: IncomingMessage["headers"];
-    // biome-ignore lint/suspicious/noExplicitAny: whatever was sent, looked into by tests.
-    readonly body: any;
+    readonly body: Sent;
 }
 
 export interface FakeProvider {

@@ -97,7 +97,7 @@ main agent {
     const handle = loaded.run({ path: "pixel.bin" });
     expect(await handle.result).toMatchObject({ ok: true, value: { colour: "red" } });
     expect(provider.requests).toHaveLength(1);
-    expect(provider.requests[0]?.body.messages[1].content).toMatchObject([
+    expect(provider.requests[0]?.body.messages[1]?.content).toMatchObject([
         { type: "text", text: expect.stringMatching(/\[photo\]\nsource: picture\nfile: image\/png$/) },
         { type: "image_url", image_url: { url: `data:image/png;base64,${PIXEL}` } },
         { type: "text", text: expect.stringContaining("Which colour?") },

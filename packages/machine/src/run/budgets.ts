@@ -4,15 +4,16 @@
  * B1: an effect is refused before it is asked for where its meter is used up; what an outcome used counts when the outcome is applied.
  * B2: a failure names the meter, the limit and the path of the spender.
  */
+import { amountOf } from "@remit/language";
 import type { EffectKind, Usage } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import type { Limits } from "./options.ts";
 
 const METERS = [
-    { meter: "tokens", kind: "limit.tokens", unit: "tokens" },
-    { meter: "usd", kind: "limit.cost", unit: "US dollars" },
-    { meter: "calls", kind: "limit.calls", unit: "calls" },
-    { meter: "turns", kind: "limit.turns", unit: "model turns" },
+    { meter: "tokens", kind: "limit.tokens", unit: "token" },
+    { meter: "usd", kind: "limit.cost", unit: "US dollar" },
+    { meter: "calls", kind: "limit.calls", unit: "call" },
+    { meter: "turns", kind: "limit.turns", unit: "model turn" },
 ] as const;
 
 type Meter = (typeof METERS)[number]["meter"];
@@ -60,7 +61,7 @@ export class Budgets {
 
     private exceeded(row: (typeof METERS)[number], limit: number, path: string): Exceeded {
         const used = this.used[row.meter];
-        const message = `the run's budget of ${limit} ${row.unit} is used up (${used}), at ${path}`;
+        const message = `the run's budget of ${amountOf(limit, row.unit)} is used up (${used}), at ${path}`;
         const fail = new Fail(row.kind, message, { whole: true, detail: { meter: row.meter, limit, used, spender: path } });
         return { meter: row.meter, limit, used, fail };
     }

@@ -9,7 +9,7 @@
  *     Both hold for work as for steps (R3).
  * X3: an instruction with a lambda is a stretch too; where a whole slice is not enough for it, the next slice is twice as long.
  */
-import { withArticle } from "@remit/language";
+import { amountOf, withArticle } from "@remit/language";
 import type { Lambda } from "../builtin/builtin.ts";
 import { callMethod, isALambda, wrongCount } from "../compile/calls.ts";
 import { listOf } from "../compile/closures.ts";
@@ -261,7 +261,7 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
 function stepsSpent(m: Machine): Fail {
     const limit = m.stepLimit;
     m.run.settle(limit);
-    return new Fail("limit.steps", `the run's budget of ${limit} steps is used up`, {
+    return new Fail("limit.steps", `the run's budget of ${amountOf(limit, "step")} is used up`, {
         whole: true,
         detail: { meter: "steps", limit, used: limit },
     });
