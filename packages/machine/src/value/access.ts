@@ -66,7 +66,8 @@ export function writeIndex(m: Joins & { readonly heap: Heap }, object: Value, in
             m.heap.setItem(object, index, value);
         } else if (object instanceof Obj) {
             if (typeof index !== "string") throw new Fail("value", "an object is indexed by a string", { labels: l });
-            m.heap.set(object, index, value, m.labels.union(object.keyLabel, chosen));
+            if (chosen === 0) m.heap.set(object, index, value);
+            else m.heap.setChosen(object, index, value, m.labels.union(object.keyLabel, chosen));
         } else throw new Fail("value", `an item of ${aNameOf(object)} cannot be assigned`, { labels: l });
     } catch (error) {
         throw located(error, at);

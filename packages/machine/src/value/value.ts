@@ -209,8 +209,7 @@ export class Heap {
         return made;
     }
 
-    /** Writes a key; where data chose it, `keyLabel` is the object's from here on (V3). */
-    set(obj: Obj, key: string, value: Value, keyLabel: number = obj.keyLabel): void {
+    set(obj: Obj, key: string, value: Value): void {
         const slot = obj.shape.index.get(key);
         if (slot !== undefined) {
             if (obj.gen !== this.gen) this.touch(obj);
@@ -222,6 +221,12 @@ export class Heap {
             obj.shape = obj.shape.with(key);
             obj.slots.push(value);
         }
+    }
+
+    /** Writes a key that data chose: `keyLabel` is the object's from here on (V3). */
+    setChosen(obj: Obj, key: string, value: Value, keyLabel: number): void {
+        this.set(obj, key, value);
+        // What was before is in the log that `set` wrote.
         obj.keyLabel = keyLabel;
     }
 
