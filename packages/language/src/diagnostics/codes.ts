@@ -112,6 +112,13 @@ const CHECKS = {
     BREAK_OUTSIDE_LOOP: { severity: "error", summary: "`break` or `continue` stands outside a loop." },
     UNREACHABLE: { severity: "warning", summary: "A statement can never run because the one before it always leaves." },
 
+    LOST_VALUE: {
+        severity: "note",
+        summary:
+            "A function ends in an `if` or `try` whose branches end in values: as a statement it gives none, and so does the function.",
+        hint: "write `return` in the branches, or assign it: x = if … { … } else { … }",
+    },
+
     // ---- assignment ----
     IMMUTABLE_ASSIGNMENT: { severity: "error", summary: "An import, agent, function or shape is assigned to." },
     INVALID_ASSIGNMENT_TARGET: { severity: "error", summary: "Only a name, a property or an item can be assigned to." },
