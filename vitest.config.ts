@@ -1,3 +1,4 @@
+/** The tests of all packages, in processes of their own: some change the environment or end by a signal. */
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({

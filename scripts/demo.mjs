@@ -32,8 +32,13 @@ async function main() {
     if (missing !== null)
         say(`The local model cannot be had here (${missing}), so a SCRIPTED model answers: its replies come from a file.`);
     else if (wanted === undefined)
-        say("Model: SmolLM2-135M, running in this process. It is very small; watch which of its answers are refused.");
+        say("Model: SmolLM2-135M, running in this process. It is very small, and its decoding is bound to the contract.");
     else say(`Model: ${wanted}`);
+    say(
+        "An answer whose number does not stand in its message is refused by the program's own code, which then asks again and shows the model",
+    );
+    say("less; `refused` of the result lists each. An answer that breaks its contract or is cut off is asked for again by the runtime");
+    say("(attempts: 2); the trace shows such a one as a second attempt.");
     say(
         "A better one takes one line: REMIT_MODEL=anthropic://claude-sonnet-4-5 (with ANTHROPIC_API_KEY), openai://…, google://…, ollama://…",
     );

@@ -70,11 +70,12 @@ const FILES: Readonly<Record<string, string>> = {
     "note.md": "The meeting is on Monday.\n",
 };
 /** Fields of inputs that name one of them. */
-const FIELDS: Readonly<Record<string, Json>> = { path: "note.md", log: "build.log", folder: "." };
+const FIELDS: Readonly<Record<string, Json>> = { path: "note.md", log: "build.log", folder: ".", photo: "photo.gif" };
 
 function folder(): string {
     const at = mkdtempSync(join(room, "sample-"));
     for (const [name, text] of Object.entries(FILES)) writeFileSync(join(at, name), text);
+    writeFileSync(join(at, "photo.gif"), Buffer.from("R0lGODlhAQABAAAAACwAAAAAAQABAAA=", "base64"));
     return at;
 }
 

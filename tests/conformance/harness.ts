@@ -8,7 +8,16 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type HostOptions, type LoadOptions, type Performer, type RunOptions, type RunResult, LoadError, load } from "@remit/host";
+import {
+    type HostOptions,
+    type LoadOptions,
+    type Performer,
+    type RunOptions,
+    type RunResult,
+    LoadError,
+    load,
+    RemitError,
+} from "@remit/host";
 import type { Contract, Diagnostic, Json } from "@remit/language";
 import type { CountReply, Failure, LedgerEvent, ModelCount, ModelTurn } from "@remit/machine";
 import { afterAll } from "vitest";
@@ -134,6 +143,10 @@ export async function play(text: string, setting: Setting = {}): Promise<Played>
             events,
             result,
         };
+    } catch (error) {
+        // Options that the program does not know, such as a candidate of no slot: no run is begun.
+        if (!(error instanceof RemitError)) throw error;
+        return { ...nothing, codes: [], warnings: [], diagnostics: program.diagnostics, failure: error.failure };
     } finally {
         await program.close();
     }

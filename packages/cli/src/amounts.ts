@@ -3,7 +3,7 @@
  */
 import { UsageError } from "./io.ts";
 
-const UNITS: Record<string, number> = { ms: 1, s: 1000, sec: 1000, m: 60_000, min: 60_000, h: 3_600_000 };
+const UNITS: Record<string, number> = { ms: 1, s: 1000, sec: 1000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
 /** Milliseconds of `500ms`, `30s`, `2 min`, `1h`; a bare number counts seconds. */
 export function milliseconds(text: string, option: string): number {
@@ -11,6 +11,12 @@ export function milliseconds(text: string, option: string): number {
     const unit = found?.[2] ? UNITS[found[2].toLowerCase()] : 1000;
     if (!found || unit === undefined) throw new UsageError(`${option} takes a duration such as 500ms, 30s or 2min, not '${text}'`);
     return Number(found[1]) * unit;
+}
+
+/** Milliseconds of `12h`, `30d`, `8w`. A bare number is refused: what it removes must not hang on what it counts. */
+export function age(text: string, option: string): number {
+    if (!/[a-z]/i.test(text)) throw new UsageError(`${option} takes an age such as 12h, 30d or 8w, not '${text}'`);
+    return milliseconds(text, option);
 }
 
 /** `500`, `20k`, `1.5M`: a whole number. */

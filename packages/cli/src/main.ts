@@ -95,6 +95,7 @@ export function build(finish: (code: number) => void): Command {
 
     performing(add("resume <run>", "Continue a run that was interrupted or waits for an answer", () => import("./commands/resume.ts")))
         .option("--answer <path=answer...>", "answer a question the run waits for: PATH=done:JSON, PATH=again or PATH=give-up")
+        .option("--accept-foreign", "go on with a run that was recorded under another key: on another machine, or by another user")
         .option("--trace", "show the trace on standard error when the run has ended");
     ledger(add("asks [run]", "List the questions that wait for an answer, of a run or of all", () => import("./commands/asks.ts")))
         .option("--all", "answered and expired ones too")
@@ -148,9 +149,13 @@ export function build(finish: (code: number) => void): Command {
         .option("--json", "as JSON");
 
     // ---- reading runs
-    ledger(add("runs", "List the runs of the ledger", () => import("./commands/runs.ts")))
+    ledger(add("runs [runs...]", "List the runs of the ledger, or remove some", () => import("./commands/runs.ts")))
         .option("-n, --limit <count>", "how many, newest first", "20")
         .option("--waiting", "only runs that wait for an answer or were interrupted")
+        .option("--prune", "remove runs for ever: those named, or finished ones by age and number; asks first")
+        .option("--older-than <age>", "with --prune: finished runs that ended longer ago than this, such as 30d")
+        .option("--keep <count>", "with --prune: never the newest so many runs")
+        .option("--yes", "with --prune: without asking")
         .option("--json", "as JSON");
     const trace = ledger(
         add("trace <run>", "Show what a run did (`remit trace verify RUN` checks the chain)", () => import("./commands/trace.ts")),
@@ -227,7 +232,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     parse: ["remit parse main.remit"],
     compile: ["remit compile main.remit --output program.json"],
     explain: ["remit explain main.remit", "remit explain last", "remit explain last --full --at generate#0"],
-    runs: ["remit runs --limit 5", "remit runs --waiting"],
+    runs: ["remit runs --limit 5", "remit runs --waiting", "remit runs --prune --older-than 30d --keep 100"],
     trace: ["remit trace last", "remit trace last --follow", "remit trace last --otel http://localhost:4318", "remit trace verify"],
     diff: ["remit diff mwqe last"],
     why: ["remit why last", "remit why last /diff", "remit why last main/Mail.send#0/to"],

@@ -6,7 +6,7 @@
  */
 import { closeSync, openSync, statSync, writeSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { ledgerPath, type LoadOptions, parseModelUri, type RunHandle, type RunResult } from "@remit/host";
+import { ledgerPath, type LoadOptions, parseModelUri, repliesProblem, SCRIPT_HINT, type RunHandle, type RunResult } from "@remit/host";
 import type { Json } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
 import { atLeastOne, dollars, milliseconds, whole } from "./amounts.ts";
@@ -122,8 +122,11 @@ function modelNamed(uri: string, option: string): string {
     const found = parseModelUri(uri);
     if (!found.ok) throw new UsageError(`${option}: ${found.message}`, found.hint);
     const { kind } = found.uri;
-    if ((kind === "scripted" || kind === "recorded") && !statSync(found.uri.path, { throwIfNoEntry: false })?.isFile())
+    if (kind !== "scripted" && kind !== "recorded") return uri;
+    if (!statSync(found.uri.path, { throwIfNoEntry: false })?.isFile())
         throw new UsageError(`${option}: there is no file ${found.uri.path}`);
+    const problem = repliesProblem(kind, found.uri.path);
+    if (problem !== null) throw new UsageError(`${option}: ${problem}`, kind === "scripted" ? SCRIPT_HINT : undefined);
     return uri;
 }
 

@@ -42,6 +42,7 @@ function person(answers: readonly string[], ...args: string[]): Promise<{ code: 
         seen += text;
         const shown = seen.split("v view all > ").length - 1;
         // A prompt is drawn anew while it is typed into: only the first sight of it counts.
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: the terminal's own are looked for
         if (seen.endsWith("v view all > ") || /v view all > \u001b\[\d+G$/.test(seen)) {
             if (shown <= prompts) return;
             prompts = shown;

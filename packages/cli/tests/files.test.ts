@@ -32,6 +32,18 @@ test("fmt leaves a file in another encoding as it is", () => {
 
 test("an input in another encoding is refused, a byte order mark is not", () => {
     expect(remit("run", "good.remit", "--input", "@latin.json")).toMatchObject({ code: 2, out: "" });
+    for (const [text, why] of [
+        ['{"name": "a", "name": "b"}', 'has the key "name" twice in one object, again at line 1, column 15'],
+        [
+            '{"name": 12345678901234567890}',
+            "has the number 12345678901234567890 at line 1, column 10, which is beyond 2^53 and would lose digits",
+        ],
+    ] as const)
+        expect(remit("run", "good.remit", "--input", text)).toMatchObject({
+            code: 2,
+            out: "",
+            err: expect.stringContaining(`--input ${why}`),
+        });
     expect(remit("run", "good.remit", "--quiet", "--input", "@bom.json")).toEqual({ code: 0, out: '"Ada"\n', err: "" });
 });
 

@@ -1,3 +1,4 @@
+/** Tests and scripts of a project that run the command with models that answer from nothing. */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -20,6 +20,8 @@ export interface Room {
     remit(...args: string[]): Ran;
     /** With more of an environment, in a folder below, or with something on standard input. */
     remitWith(how: { env?: Record<string, string>; cwd?: string; input?: string }, ...args: string[]): Ran;
+    /** A script of the folder, run by this Node. */
+    node(script: string, ...args: string[]): Ran;
     /** On a terminal of `script` (util-linux); both streams come back as one, as the terminal got them. */
     onTerminal(
         how: { env?: Record<string, string>; columns?: number; input?: string },
@@ -56,6 +58,14 @@ export function room(): Room {
         },
         remit: (...args) => remitWith({}, ...args),
         remitWith,
+        node(script, ...args) {
+            const { status, stdout, stderr } = spawnSync(process.execPath, [join(folder, script), ...args], {
+                cwd: folder,
+                env,
+                encoding: "utf8",
+            });
+            return { code: status, out: stdout, err: stderr };
+        },
         onTerminal(how, ...args) {
             const line = [process.execPath, BIN, ...args].map((one) => `'${one.replaceAll("'", "'\\''")}'`).join(" ");
             const { status, stdout } = spawnSync("script", ["-qec", `stty cols ${how.columns ?? 100}; ${line}`, "/dev/null"], {

@@ -7,6 +7,7 @@ import { type Room, room } from "./remit.ts";
 let at: Room;
 beforeAll(() => {
     at = room();
+    at.write("three.json", "3");
     at.write(
         "a.remit",
         `import llm M from "mock:"
@@ -35,6 +36,9 @@ test.each([
     [["--model", "x"], "error: --model: 'x' is not the URI of a model"],
     [["--model", "bogus://y"], "error: --model: no provider is called 'bogus'"],
     [["--model", "scripted:nowhere.json"], "error: --model: there is no file nowhere.json"],
+    [["--model", "scripted:a.remit"], "error: --model: the scripted model's file 'a.remit' is not JSON: "],
+    [["--model", "scripted:three.json"], "'three.json' is neither a list of replies nor an object with replies, labels or rules"],
+    [["--model", "recorded:a.remit"], "error: --model: the recording 'a.remit' cannot be read: line 1 is no reply"],
     [["--concurrency", "0"], "error: --concurrency takes a number above 0"],
     [["--concurrency", "-1"], "error: --concurrency takes a whole number such as 500 or 20k, not '-1'"],
     [["--variant", "evidence=short"], "error: there is no use one of at evidence\n  it has a.remit#A.main[evidence]"],

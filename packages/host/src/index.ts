@@ -1,3 +1,4 @@
+/** What the host gives to programs that embed it, and to the command line. Exports only. */
 export { type Breakpoint, readBreakpoint, sameFile, shownBreakpoint } from "./debug/breakpoint.ts";
 export {
     DebugSession,
@@ -27,7 +28,18 @@ export {
     stateFolder,
     writePrivate,
 } from "./ledger/place.ts";
-export type { LedgerStore, NewRun, PendingEffect, RecordedOutcome, RunInfo, RunStatus, RunWriter, Verification } from "./ledger/store.ts";
+export type {
+    LedgerStore,
+    NewRun,
+    PendingEffect,
+    RecordedOutcome,
+    Removed,
+    RunInfo,
+    RunStatus,
+    RunWriter,
+    UnreadableRun,
+    Verification,
+} from "./ledger/store.ts";
 export { RemitError } from "./run/error.ts";
 export type { RunHandle, RunResult } from "./run/handle.ts";
 export { type Host, hostOf, type Later, type Performer, type Performers, type PerformIO } from "./run/host.ts";
@@ -51,6 +63,7 @@ export type { ModelConfig, NpmAllow, Price, ServerConfig } from "./config/rules.
 export { distrust, trust, type TrustState, trustFile, trustState } from "./config/trust.ts";
 export { type Answer, expectedOf, readAnswer } from "./input/answer.ts";
 export { askField, type LineAsker } from "./input/ask.ts";
+export { type ReadJson, readJson } from "./input/json.ts";
 export { createMemories, type Memories, type MemoriesOptions } from "./memory/memory.ts";
 export { environmentSecrets, looksSecret } from "./secret/names.ts";
 export { isSecretRef, resolveSecret, type SecretRef } from "./secret/ref.ts";
@@ -65,5 +78,6 @@ export { PRICES, PRICES_AS_OF, type Prices } from "./model/prices.ts";
 export type { Patience } from "./model/provider.ts";
 export { readReply, type ReadOptions, type ReadResult } from "./model/reading.ts";
 export { requestHash } from "./model/recorded.ts";
+export { repliesProblem, SCRIPT_HINT } from "./model/replies.ts";
 export { type ModelUri, parseModelUri } from "./model/uri.ts";
 export { type Audited, auditRun, type AuditRunOptions, invariantsOf } from "./audit/audit.ts";

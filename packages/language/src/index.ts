@@ -1,3 +1,4 @@
+/** What the language gives to the machine, the host, editors and other tools. Exports only. */
 export { type AuthorityRow, authorityOf } from "./authority/rows.ts";
 export { showAuthority } from "./authority/show.ts";
 export { assignable, disjoint } from "./contract/assignable.ts";
@@ -39,7 +40,7 @@ export {
 } from "./form/validate.ts";
 export { plain, plainColumns, plainLine, safeJson } from "./text/plain.ts";
 export * from "./text/source.ts";
-export { withArticle } from "./text/words.ts";
+export { amountOf, withArticle } from "./text/words.ts";
 export { SYNTAX_CODES } from "./syntax/codes.ts";
 export { parse } from "./syntax/parse/parse.ts";
 export { isName, isPlainName } from "./syntax/print/flat.ts";

@@ -17,7 +17,7 @@ function result(name, op) {
     if (name === "plus") {
         return [
             `if (${numbers}) return a + b;`,
-            'if (typeof a === "string" && typeof b === "string") return concat(a, b, at);',
+            'if (typeof a === "string" && typeof b === "string") return concat(f[0], a, b, at);',
             "return plus(f[0], a, b, at);",
         ];
     }
@@ -75,7 +75,7 @@ for (const name of ASSIGNED) {
         const guard = op === "%" ? " && b !== 0" : "";
         if (name === "plus") {
             out.push(`            if (typeof a === "number" && typeof b === "number") f[slot] = a + b;`);
-            out.push(`            else if (typeof a === "string" && typeof b === "string") f[slot] = concat(a, b, at);`);
+            out.push(`            else if (typeof a === "string" && typeof b === "string") f[slot] = concat(f[0], a, b, at);`);
             out.push("            else f[slot] = plus(f[0], a, b, at);");
         } else {
             out.push(`            f[slot] = typeof a === "number" && typeof b === "number"${guard} ? a ${op} b : numeric(f[0], "${op}", a, b, at);`);

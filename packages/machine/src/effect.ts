@@ -165,6 +165,8 @@ export interface ModelReply {
     readonly retries?: number;
     /** What the provider did not take of the request, in words. */
     readonly notes?: readonly string[];
+    /** The layer that the model was not shown: decoding was bound to the contract, so its schema was left out of the prompt. */
+    readonly without?: "contract";
 }
 
 /** Token counting with a recorded outcome: how much of each text fits. `keep` says which end stays. */

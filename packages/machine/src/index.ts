@@ -1,5 +1,7 @@
+/** What the machine gives to its hosts: effects, the machine itself, and projections of its events. Exports only. */
 export * from "./effect.ts";
 export * from "./failure.ts";
+export { whatIsNew } from "./known.ts";
 export * from "./ledger/events.ts";
 export * from "./value/label.ts";
 export { DerivedLabels, type Step as DerivedStep } from "./value/derive.ts";
@@ -24,6 +26,7 @@ export type { FileContent, Limits, StartOptions } from "./run/options.ts";
 export * from "./ledger/cost.ts";
 export * from "./ledger/diff.ts";
 export * from "./ledger/explain.ts";
+export { type ExplainOptions, explainText } from "./ledger/explain-text.ts";
 export * from "./ledger/journal.ts";
 export * from "./ledger/otel.ts";
 export { type Paint, type TraceOptions, traceText } from "./ledger/trace.ts";
@@ -39,5 +42,6 @@ export {
     severityRank,
 } from "./audit/finding.ts";
 export * from "./audit/invariant.ts";
-export * from "./audit/rules.ts";
+export { type AuditOptions, type Auditor, auditEvents, auditorOf, RULES, type RuleRow } from "./audit/rules.ts";
+export { type Profile, profileOf, readProfile } from "./audit/drift.ts";
 export * from "./audit/report.ts";

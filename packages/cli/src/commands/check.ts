@@ -1,5 +1,6 @@
 /** `remit check`: every error of all files in one pass; with `--authority`, who may do what. */
 import { readFileSync, writeFileSync } from "node:fs";
+import { relative, sep } from "node:path";
 import { checkFile, load } from "@remit/host";
 import { type AuthorityRow, applyFixes, authorityOf, type Diagnostic, type Fix, type Source, showAuthority, source } from "@remit/language";
 import { showDiagnostics } from "../diagnostics.ts";
@@ -26,9 +27,17 @@ export default async function check(args: string[], options: Record<string, unkn
                 checked = await checkFile(file);
             }
         }
-        // a file that two programs import is told about once
-        for (const one of checked.diagnostics) found.set(`${one.file}:${one.range.start}:${one.range.end}:${one.code}`, one);
-        for (const [name, text] of checked.texts) sources.set(name, source(text, name));
+        // among several programs a name from a program's own folder could mean two files
+        const nameOf = (name: string): string => {
+            const path = checked.paths.get(name);
+            return path === undefined || args.length === 1 ? name : relative(process.cwd(), path).replaceAll(sep, "/");
+        };
+        // a file that two programs import is told about once; another message is another mistake
+        for (const one of checked.diagnostics) {
+            const file = nameOf(one.file);
+            found.set(JSON.stringify([file, one.range.start, one.range.end, one.code, one.message]), { ...one, file });
+        }
+        for (const [name, text] of checked.texts) sources.set(nameOf(name), source(text, nameOf(name)));
     });
     const all = [...found.values()];
     const errors = all.filter((one) => one.severity === "error").length;

@@ -1,8 +1,10 @@
 /** `remit cost`: tokens and money of runs, by model and by place. */
+import { LedgerError, type UnreadableRun } from "@remit/host";
 import { costOf } from "@remit/machine";
 import type { Json } from "@remit/language";
 import { EXIT, count, counted, paint, plain, print, printJson, say, table } from "../io.ts";
 import { openForReading } from "../ledger.ts";
+import { sayUnreadable } from "./runs.ts";
 
 export default async function cost(args: string[], options: Record<string, unknown>): Promise<number> {
     const store = await openForReading(options);
@@ -12,11 +14,22 @@ export default async function cost(args: string[], options: Record<string, unkno
         return EXIT.ok;
     }
     try {
-        const chosen = args.length > 0 ? args.map((id) => store.run(id)) : store.runs(20);
-        const all = chosen.map((run) => ({ run: run.id, file: run.file, ...costOf(store.events(run.id)) }));
+        const unreadable: UnreadableRun[] = [];
+        const chosen = args.length > 0 ? args.map((id) => store.run(id)) : store.runs(20, (one) => unreadable.push(one));
+        const all = chosen.flatMap((run) => {
+            try {
+                return [{ run: run.id, file: run.file, ...costOf(store.events(run.id)) }];
+            } catch (error) {
+                if (!(error instanceof LedgerError)) throw error;
+                unreadable.push({ id: run.id, error });
+                return [];
+            }
+        });
+        sayUnreadable(unreadable);
+        const code = unreadable.length === 0 ? EXIT.ok : EXIT.failed;
         if (options["json"]) {
             printJson(all as unknown as Json);
-            return EXIT.ok;
+            return code;
         }
         const colour = paint(process.stdout);
         for (const one of all) {
@@ -36,7 +49,7 @@ export default async function cost(args: string[], options: Record<string, unkno
                 print(table(rows));
             }
         }
-        return EXIT.ok;
+        return code;
     } finally {
         store.close();
     }

@@ -44,11 +44,20 @@ function surfaceText(one: PromptSurface, index: number): string {
         const budget = item.budget === null ? "" : ` max ${item.budget}`;
         const what = item.candidates
             ? `one of ${item.candidates.map((each) => `${each.name}${each.selected ? " (selected)" : ""}`).join(", ")}`
-            : `${item.source}${budget}`;
-        lines.push(row(place === 0 ? "context" : "", `[${item.label ?? place}] ${what}   ← line ${item.from.line}`));
+            : `${item.image ? "image " : ""}${item.source}${budget}`;
+        const priority = item.priority === null ? "" : ` priority ${item.priority}`;
+        lines.push(row(place === 0 ? "context" : "", `[${item.label ?? place}] ${what}${priority} ← line ${item.from.line}`));
     });
-    lines.push(row("instruction", `${one.instruction ?? "none"}${one.instructionTakesData ? "   (takes in data)" : ""}`));
+    if (one.contextMax !== null) lines.push(row("", `all items together max ${one.contextMax}`));
+    lines.push(row("instruction", `${one.instruction ?? "none"}${one.instructionTakesData ? " (takes in data)" : ""}`));
     lines.push(row("contract", one.contract?.replace(/\s+/g, " ") ?? "free text"));
+    one.tools.forEach((tool, place) => {
+        lines.push(row(place === 0 ? "tools" : "", `${tool.source} ← ${tool.uri ?? "the tool that the variable holds"}`));
+    });
+    if (one.tools.length > 0) lines.push(row("", "their methods, with descriptions and schemas; then each call and what came of it"));
+    if (one.attempts > 1)
+        lines.push(row("attempts", `${one.attempts}: each after the first also shows what was wrong with the answer before`));
+    if (one.options.length > 0) lines.push(row("options", one.options.join(", ")));
     if (one.notInPrompt.length > 0) lines.push(row("not in it", one.notInPrompt.join(", ")));
     return lines.join("\n");
 }
@@ -61,18 +70,7 @@ async function explainRunOf(id: string, options: Record<string, unknown>): Promi
         if (options["json"]) printJson(found as never);
         else if (found.length === 0)
             say(options["at"] ? `No generate of this run is at ${String(options["at"])}.` : "This run called no model.");
-        else {
-            const colour = paint(process.stdout);
-            for (const one of found) {
-                if (options["full"])
-                    for (const [who, text] of [
-                        ["system", one.system],
-                        ["user", one.user],
-                    ] as const)
-                        print(`${colour("bold", `--- ${who}, as it was sent`)}\n${plain(text)}\n`);
-                print(explainText([one], { paint: colour as never }));
-            }
-        }
+        else print(explainText(found, { paint: paint(process.stdout) as never, ...(options["full"] ? { full: plain } : {}) }));
         return EXIT.ok;
     } finally {
         store.close();

@@ -21,6 +21,10 @@ export default async function replay(args: string[], options: Record<string, unk
                 print(
                     `  first at ${plain(found.first.path)}${found.first.seq ? ` (event ${found.first.seq})` : ""}: ${plain(found.first.message)}`,
                 );
+            if (found.engine)
+                print(
+                    `  it was recorded by another build of Remit (${plain(found.engine.recorded)}; this one is ${plain(found.engine.present)}), which may count steps and sizes otherwise`,
+                );
         }
         return found.equal ? EXIT.ok : EXIT.failed;
     } finally {

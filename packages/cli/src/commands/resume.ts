@@ -1,5 +1,5 @@
 /** `remit resume`: goes on with a run that was interrupted, stopped, or waits for an answer. */
-import { LedgerError, openLedger, type UnknownAnswer } from "@remit/host";
+import { LedgerError, openLedger, readJson, type UnknownAnswer } from "@remit/host";
 import type { Json } from "@remit/language";
 import { UsageError } from "../io.ts";
 import { finish, handlers, hostOptions, parks, watched } from "../running.ts";
@@ -17,6 +17,7 @@ export default async function resume(args: string[], options: Record<string, unk
             ...hostOptions(options),
             ...(parks(options) ? { park: true } : {}),
             signal: watch.signal,
+            acceptForeign: options["acceptForeign"] === true,
             on: {
                 ...on,
                 unknown: (effect) => answers.get(effect.path)?.unknown ?? null,
@@ -59,11 +60,8 @@ function answerOf(pair: string): [string, Answer] {
 }
 
 function jsonOr(text: string, strict: boolean): Json {
-    try {
-        return JSON.parse(text) as Json;
-    } catch (error) {
-        if (!(error instanceof SyntaxError)) throw error;
-        if (strict) throw new UsageError(`the value after done: is not JSON: ${error.message}`, `for example done:{"ok":true}`);
-        return text;
-    }
+    const read = readJson(text);
+    if (read.ok) return read.value;
+    if (strict) throw new UsageError(`the value after done: ${read.message}`, read.hint ?? `for example done:{"ok":true}`);
+    return text;
 }

@@ -1,6 +1,6 @@
 /** `remit run`: a program from its file to its value. */
 import { dirname, resolve } from "node:path";
-import { load, RemitError, type Unperformed } from "@remit/host";
+import { load, readJson, RemitError, type Unperformed } from "@remit/host";
 import type { Json } from "@remit/language";
 import { showDiagnostics } from "../diagnostics.ts";
 import { plainLine, safeJson, say, UsageError } from "../io.ts";
@@ -91,15 +91,12 @@ async function readInput(text: string | undefined): Promise<Json> {
 }
 
 function parsed(text: string, from: string): Json {
-    try {
-        return JSON.parse(text) as Json;
-    } catch (error) {
-        if (!(error instanceof SyntaxError)) throw error;
-        throw new UsageError(
-            `${from} is not JSON: ${error.message}`,
-            `give an object such as '{"name": "value"}', @FILE, or - for standard input`,
-        );
-    }
+    const read = readJson(text);
+    if (read.ok) return read.value;
+    throw new UsageError(
+        `${from} ${read.message}`,
+        read.hint ?? `give an object such as '{"name": "value"}', @FILE, or - for standard input`,
+    );
 }
 
 function variants(pairs: readonly string[]): Record<string, string> {

@@ -1,15 +1,22 @@
-/** `remit runs`: what the ledger holds, newest first. */
-import type { RunInfo } from "@remit/host";
-import { atLeastOne, whole } from "../amounts.ts";
-import { EXIT, count, duration, paint, plainLine, print, printJson, say, table } from "../io.ts";
+/** `remit runs`: what the ledger holds, newest first; `--prune` removes runs. */
+import { LedgerError, type LedgerStore, type RunInfo, type UnreadableRun } from "@remit/host";
+import { age, atLeastOne, whole } from "../amounts.ts";
+import { EXIT, UsageError, count, counted, duration, paint, plainLine, print, printJson, say, table } from "../io.ts";
 import { openForReading } from "../ledger.ts";
+
+/** No limit on how many runs are listed. */
+const EVERY = Number.MAX_SAFE_INTEGER;
 
 /** The word shown for a run's state: a run whose process is gone is interrupted, whatever it was doing. */
 export function stateOf(run: RunInfo): string {
     return run.status === "running" && !run.live ? "interrupted" : run.status;
 }
 
-export default async function runs(_args: string[], options: Record<string, unknown>): Promise<number> {
+export default async function runs(args: string[], options: Record<string, unknown>): Promise<number> {
+    if (options["prune"]) return prune(args, options);
+    for (const option of ["olderThan", "keep", "yes"])
+        if (options[option] !== undefined) throw new UsageError(`--${option === "olderThan" ? "older-than" : option} goes with --prune`);
+    if (args.length > 0) throw new UsageError("remit runs takes runs only with --prune", "remit trace RUN shows one");
     const limit = atLeastOne(whole(String(options["limit"] ?? "20"), "--limit"), "--limit");
     const store = await openForReading(options);
     if (store === null) {
@@ -19,12 +26,17 @@ export default async function runs(_args: string[], options: Record<string, unkn
     }
     try {
         const open = (run: RunInfo): boolean => ["interrupted", "waiting", "stopped"].includes(stateOf(run));
-        const found = options["waiting"] ? store.runs().filter(open).slice(0, limit) : store.runs(limit);
+        const unreadable: UnreadableRun[] = [];
+        const all = store.runs(options["waiting"] ? EVERY : limit, (one) => unreadable.push(one));
+        const found = options["waiting"] ? all.filter(open).slice(0, limit) : all;
+        sayUnreadable(unreadable);
+        const code = unreadable.length === 0 ? EXIT.ok : EXIT.failed;
         if (options["json"]) {
             printJson(found.map((run) => ({ ...run, status: stateOf(run) })) as never);
-            return EXIT.ok;
+            return code;
         }
         if (found.length === 0) {
+            if (unreadable.length > 0) return code;
             say(options["waiting"] ? "No run waits." : "No runs yet: `remit run FILE` makes the first one.");
             return EXIT.ok;
         }
@@ -51,8 +63,89 @@ export default async function runs(_args: string[], options: Record<string, unkn
         const waiting = found.filter(open);
         if (waiting.length > 0)
             say(`\n${waiting.length === 1 ? "One run" : `${waiting.length} runs`} can go on: remit resume ${waiting[0]?.id ?? "RUN"}`);
+        return code;
+    } finally {
+        store.close();
+    }
+}
+
+/** On standard error: one run that cannot be read must not hide the others. */
+export function sayUnreadable(runs: readonly UnreadableRun[]): void {
+    for (const { id, error } of runs) say(`Run ${plainLine(id)} cannot be read: ${plainLine(error.message)}. ${error.hint}`);
+}
+
+/** Removes finished runs that are old enough and not among the newest, or the runs that are named. Without `--yes` a person is asked. */
+async function prune(args: string[], options: Record<string, unknown>): Promise<number> {
+    const older = options["olderThan"] === undefined ? null : age(String(options["olderThan"]), "--older-than");
+    const keep = options["keep"] === undefined ? null : whole(String(options["keep"]), "--keep");
+    if (args.length === 0 && older === null && keep === null)
+        throw new UsageError("--prune needs to know which runs", "say --older-than 30d, --keep 100, both, or name runs");
+    if (args.length > 0 && (older !== null || keep !== null)) throw new UsageError("name runs, or say --older-than and --keep, not both");
+    if (options["json"]) throw new UsageError("--prune has no --json");
+    const store = await openForReading(options);
+    if (store === null) {
+        say("No runs yet, so nothing to remove.");
+        return EXIT.ok;
+    }
+    try {
+        const unreadable: UnreadableRun[] = [];
+        const before = Date.now() - (older ?? 0);
+        const chosen =
+            args.length > 0
+                ? [...new Map(args.map((id) => named(store, id)).map((one) => [one.id, one])).values()]
+                : store
+                      .runs(EVERY, (one) => unreadable.push(one))
+                      .slice(keep ?? 0)
+                      .filter((run) => run.ended !== null && (older === null || Date.parse(run.ended) < before))
+                      .map(described);
+        sayUnreadable(unreadable);
+        if (chosen.length === 0) {
+            say("No run is to be removed.");
+            return EXIT.ok;
+        }
+        for (const one of chosen) print(`${one.id}  ${one.line}`);
+        if (options["yes"] !== true && !(await agreed(chosen.length))) {
+            say("Nothing was removed; --yes removes without asking.");
+            return EXIT.ok;
+        }
+        const { runs: gone, bytes, shrunk } = store.remove(chosen.map((one) => one.id));
+        const room = shrunk
+            ? `, ${megabytes(bytes)} freed`
+            : "; the ledger is in use, so its file stays as large as it is and the room is used again";
+        say(`Removed ${counted(gone, "run")}${room}.`);
         return EXIT.ok;
     } finally {
         store.close();
     }
+}
+
+interface Chosen {
+    readonly id: string;
+    readonly line: string;
+}
+
+function described(run: RunInfo): Chosen {
+    return { id: run.id, line: `${run.started.replace("T", " ").slice(0, 19)}  ${stateOf(run)}  ${plainLine(run.file)}` };
+}
+
+/** A run that cannot be read can be removed by its whole id. */
+function named(store: LedgerStore, id: string): Chosen {
+    try {
+        return described(store.run(id));
+    } catch (error) {
+        if (!(error instanceof LedgerError) || error.code !== "tampered") throw error;
+        return { id, line: "cannot be read" };
+    }
+}
+
+function megabytes(bytes: number): string {
+    return bytes < 100_000 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** Where nobody is at a terminal the answer is no. */
+async function agreed(runs: number): Promise<boolean> {
+    if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return false;
+    const { confirm, isCancel } = await import("@clack/prompts");
+    const yes = await confirm({ message: `Remove ${counted(runs, "run")} for ever?`, initialValue: false, output: process.stderr });
+    return !isCancel(yes) && yes;
 }

@@ -30,6 +30,13 @@ function write(text: string): Promise<void> | void {
     if (!process.stdout.write(text)) return new Promise((done) => process.stdout.once("drain", () => done()));
 }
 
+const ANCHORED = { yes: "anchored", behind: "the last events are not anchored yet", no: "this file has no anchor for the run" };
+const BOUND = {
+    yes: "",
+    foreign: "; recorded under another key, so whether its options and its saved state were changed cannot be told",
+    no: "; recorded under no key, so whether its options and its saved state were changed cannot be told",
+};
+
 async function verify(id: string | undefined, options: Record<string, unknown>): Promise<number> {
     const store = await openForReading(options);
     if (store === null) {
@@ -37,23 +44,23 @@ async function verify(id: string | undefined, options: Record<string, unknown>):
         return EXIT.ok;
     }
     try {
-        const runs = id === undefined ? store.runs() : [store.run(id)];
         const colour = paint(process.stdout);
         let sound = true;
+        const unsound = (run: string, why: string): void => {
+            sound = false;
+            print(`${plain(run)}: ${colour("red", "NOT SOUND")}: ${plain(why)}`);
+        };
+        const runs =
+            id === undefined
+                ? store.runs(Number.MAX_SAFE_INTEGER, (one) => unsound(one.id, one.error.message)).map((run) => run.id)
+                : [store.run(id).id];
         for (const run of runs) {
-            const found = store.verify(run.id);
-            const anchor = { yes: "anchored", behind: "the last events are not anchored yet", no: "this file has no anchor for the run" }[
-                found.anchored
-            ];
-            if (found.ok) print(`${run.id}: ${colour("green", "sound")}, ${counted(found.events, "event")}, ${anchor}`);
-            else {
-                sound = false;
-                const problem = found.problem;
-                print(
-                    `${run.id}: ${colour("red", "NOT SOUND")}: ${problem ? `${problem.what} ${problem.seq}: ${plain(problem.message)}` : "the chain does not hold"}`,
-                );
-            }
+            const { ok, events, anchored, bound, problem } = store.verify(run);
+            if (ok) print(`${run}: ${colour("green", "sound")}, ${counted(events, "event")}, ${ANCHORED[anchored]}${BOUND[bound]}`);
+            else if (problem === undefined) unsound(run, "the chain does not hold");
+            else unsound(run, problem.what === "row" ? problem.message : `${problem.what} ${problem.seq}: ${problem.message}`);
         }
+        if (id === undefined) for (const run of store.dropped()) unsound(run, "it was recorded, and is not in the ledger any more");
         return sound ? EXIT.ok : EXIT.failed;
     } finally {
         store.close();

@@ -7,6 +7,7 @@
  * C2: a key of the prototype chain (`__proto__`, `constructor`) is an ordinary key, and so unknown.
  */
 import { type Json, nearest } from "@remit/language";
+import { readJson } from "../input/json.ts";
 
 export type Rule =
     | { readonly is: "text"; readonly form?: RegExp; readonly say?: string; readonly one?: readonly string[] }
@@ -46,15 +47,9 @@ export function checkJson(
     file: string,
     keys: Keys,
 ): { readonly json: { [key: string]: Json }; readonly problems: readonly Problem[] } {
-    let json: Json;
-    try {
-        json = JSON.parse(text.replace(/^\uFEFF/, "")) as Json;
-    } catch (error) {
-        return {
-            json: {},
-            problems: [{ file, key: "", message: `not JSON: ${error instanceof Error ? error.message : "cannot be read"}` }],
-        };
-    }
+    const read = readJson(text.replace(/^\uFEFF/, ""));
+    if (!read.ok) return { json: {}, problems: [{ file, key: "", message: read.message.replace(/^is not/, "not") }] };
+    const json = read.value;
     const problems: Problem[] = [];
     check(json, { is: "object", keys }, "", 0, (key, message) => problems.push({ file, key, message }));
     return { json: problems.length === 0 ? (json as { [key: string]: Json }) : {}, problems };

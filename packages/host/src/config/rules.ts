@@ -79,6 +79,7 @@ export const REMIT_KEYS: Keys = {
             calls: { is: "number", min: 1, whole: true },
             turns: { is: "number", min: 1, whole: true },
             bytes: { is: "number", min: 1, whole: true },
+            memory: { is: "number", min: 1, whole: true },
             time: { is: "number", min: 1 },
         },
     },

@@ -7,6 +7,7 @@
  * I2: everywhere else it is JSON if it can be read as JSON; a contract of literals takes them without quotes.
  */
 import type { Contract, Json } from "@remit/language";
+import { readJson } from "./json.ts";
 
 export type Answer = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly message: string };
 
@@ -103,10 +104,7 @@ function expected(options: readonly Contract[]): string {
 }
 
 function jsonOf(text: string): Json | undefined {
-    try {
-        return JSON.parse(text) as Json;
-    } catch {
-        // What is not JSON is text.
-        return undefined;
-    }
+    // What is not JSON is text, and so is what would not be the same when it is read.
+    const read = readJson(text);
+    return read.ok ? read.value : undefined;
 }

@@ -43,8 +43,8 @@ export function writeAnchor(path: string, key: Buffer, anchor: Anchor): void {
     if (kept.length < COMPACT_AT / 2) writePrivate(path, kept);
 }
 
-/** The furthest anchor of each run. A missing file is an empty one. */
-export function readAnchors(path: string, key: Buffer): Map<string, Anchor> {
+/** The furthest anchor of each run, or of the one named. A missing file is an empty one. */
+export function readAnchors(path: string, key: Buffer, only?: string): Map<string, Anchor> {
     const found = new Map<string, Anchor>();
     let text: string;
     try {
@@ -55,6 +55,7 @@ export function readAnchors(path: string, key: Buffer): Map<string, Anchor> {
     }
     for (const row of text.split("\n")) {
         const [run, count, head, answers, answered, code] = row.split(" ");
+        if (only !== undefined && run !== only) continue;
         if (run === undefined || head === undefined || answered === undefined || code === undefined) continue;
         const anchor: Anchor = { run, count: Number(count), head, answers: Number(answers), answered: answered === "-" ? "" : answered };
         const expected = mac(key, anchor);
@@ -63,4 +64,11 @@ export function readAnchors(path: string, key: Buffer): Map<string, Anchor> {
         if (before === undefined || before.count <= anchor.count) found.set(run, anchor);
     }
     return found;
+}
+
+/** Forgets runs. To be called by one writer at a time. */
+export function dropAnchors(path: string, key: Buffer, runs: ReadonlySet<string>): void {
+    const anchors = readAnchors(path, key);
+    const kept = [...anchors.values()].filter((one) => !runs.has(one.run));
+    if (kept.length < anchors.size) writePrivate(path, kept.map((one) => line(key, one)).join(""));
 }

@@ -12,13 +12,15 @@ import { privateFile, privateFolder } from "./place.ts";
 import { APPLICATION_ID, MIGRATIONS, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 
 export interface SqliteOptions {
-    /** Folder that holds the key for anchors. */
+    /** Folder that holds the key for anchors and bound runs. */
     readonly config?: string;
     /** How long to wait for another process's lock, milliseconds. */
     readonly timeout?: number;
     /** At most so many pages of 4 KiB: a ledger that may not grow without bound. */
     readonly maxPages?: number;
     readonly readOnly?: boolean;
+    /** Between two heartbeats of an owner, milliseconds. */
+    readonly beat?: number;
 }
 
 export function connect(path: string, options: SqliteOptions): DatabaseSync {
@@ -38,7 +40,8 @@ export function connect(path: string, options: SqliteOptions): DatabaseSync {
         if (version !== SCHEMA_VERSION) migrate(db, path);
         const { application_id: application } = db.prepare("PRAGMA application_id").get() as { application_id: number };
         if (application !== APPLICATION_ID) throw new LedgerError("foreign", `${path} is not a Remit ledger`);
-        if (options.readOnly !== true) db.exec("PRAGMA synchronous = FULL");
+        // A copy that was made with VACUUM INTO or a dump has another journal; what is not synced at once needs this one (Q4).
+        if (options.readOnly !== true) db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
         if (options.maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${Math.trunc(options.maxPages)}`);
         return db;
     } catch (error) {

@@ -15,6 +15,8 @@ export const LEDGER_ERRORS = {
     owned: "The run goes on in another process: follow it with remit trace --follow, or end that process first.",
     unknown: "remit runs lists the runs of this ledger.",
     finished: "The run is over; remit trace shows it, remit replay repeats it.",
+    elsewhere:
+        "remit trace and remit replay show it. If you know where the file comes from, remit resume --accept-foreign goes on with it; what it then does, it does with your rights.",
     tampered: "remit trace verify tells where; restore a copy of the ledger.",
     io: "Look at the disk and at the permissions of the folder.",
 } as const;

@@ -39,6 +39,16 @@ export function thisOwner(): Owner {
     return { host: here(), pid: process.pid, start: startOf(process.pid) ?? "", nonce: randomBytes(6).toString("hex") };
 }
 
+/** After a restart of the machine another process may have the same pid at the same time since boot. Empty where the system does not say. */
+function boot(): string {
+    try {
+        return readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+    } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+        return "";
+    }
+}
+
 /** Start time of a process, or null where there is none of that pid. */
 function startOf(pid: number): string | null {
     if (process.platform === "linux") {
@@ -46,7 +56,8 @@ function startOf(pid: number): string | null {
             const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
             const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
             // A zombie holds nothing any more. Field 22 of proc_pid_stat(5) is the start time in clock ticks since boot.
-            return fields[0] === "Z" || fields[0] === "X" ? null : (fields[19] ?? "");
+            if (fields[0] === "Z" || fields[0] === "X") return null;
+            return `${fields[19] ?? ""} ${boot()}`;
         } catch (error) {
             const code = (error as NodeJS.ErrnoException).code;
             return code === "ENOENT" || code === "ESRCH" ? null : "";

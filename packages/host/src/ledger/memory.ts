@@ -88,11 +88,15 @@ export function memoryStore(): LedgerStore {
 
     function writer(kept: Kept): RunWriter {
         let open = true;
+        let committed = false;
+        const { status } = kept;
         kept.owned = true;
+        kept.status = "running";
         return {
             id: kept.run.id,
             commit: (batch: Batch) => {
                 if (!open) throw new LedgerError("owned", `run ${kept.run.id} is no longer owned by this writer`);
+                committed = true;
                 const time = Date.now();
                 for (const { path, outcome } of batch.outcomes ?? []) {
                     kept.outcomes.push({ path, outcome, time });
@@ -129,8 +133,12 @@ export function memoryStore(): LedgerStore {
                     kept.owned = false;
                 }
             },
+            timed: () => undefined,
             release: () => {
-                if (open) kept.owned = false;
+                if (open) {
+                    kept.owned = false;
+                    if (!committed) kept.status = status;
+                }
                 open = false;
             },
         };
@@ -187,9 +195,9 @@ export function memoryStore(): LedgerStore {
             const kept = find(id);
             if (kept.status === "done" || kept.status === "failed") throw new LedgerError("finished", `run ${kept.run.id} is over`);
             if (kept.owned) throw new LedgerError("owned", `run ${kept.run.id} goes on in this process`);
-            kept.status = "running";
             return writer(kept);
         },
+        dropped: () => [],
         runs: (limit = 100) => [...runs.values()].reverse().slice(0, limit).map(info),
         run: (id) => info(find(id)),
         events: function* (id, from = 1): Generator<SealedEvent> {
@@ -237,9 +245,16 @@ export function memoryStore(): LedgerStore {
                 value: () => info(kept).value,
                 form: () => kept.run.program,
                 anchor: undefined,
+                held: () => ({ held: "yes" }),
             });
         },
         asks,
+        remove: (ids) => {
+            const gone = new Set(ids.map((id) => find(id)));
+            for (const kept of gone) if (kept.owned) throw new LedgerError("owned", `run ${kept.run.id} goes on in this process`);
+            for (const kept of gone) runs.delete(kept.run.id);
+            return { runs: gone.size, bytes: 0, shrunk: true };
+        },
         close: () => runs.clear(),
     };
 }

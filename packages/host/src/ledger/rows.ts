@@ -5,18 +5,18 @@
  */
 import type { LedgerEvent, SealedEvent, Usage } from "@remit/machine";
 import { type Blobs, unpack } from "./blob.ts";
-import { guarded } from "./error.ts";
+import { LedgerError, guarded } from "./error.ts";
 import { isLive, parseOwner } from "./lease.ts";
 import type { RunInfo, RunStatus } from "./store.ts";
 
 export const RUN_COLUMNS =
-    "key, id, program, file, root, options, started, ended, status, result, usage, steps, effects, count, head, answers, answered, owner, beat, spent";
+    "key, id, program, file, root, options, started, ended, status, result, usage, steps, effects, count, head, answers, answered, owner, beat, spent, bound";
 
 export const SQL = {
     open: "BEGIN IMMEDIATE",
     close: "COMMIT",
-    insertRun: `INSERT INTO runs (id, program, file, root, options, started, status, usage, steps, effects, count, head, answers, answered, owner, beat)
-        VALUES (?, ?, ?, ?, ?, ?, 'running', '{}', 0, 0, 0, ?, 0, '', ?, ?)`,
+    insertRun: `INSERT INTO runs (id, program, file, root, options, started, status, usage, steps, effects, count, head, answers, answered, owner, beat, bound)
+        VALUES (?, ?, ?, ?, ?, ?, 'running', '{}', 0, 0, 0, ?, 0, '', ?, ?, ?)`,
     program: "INSERT OR IGNORE INTO programs (hash, form) VALUES (?, ?)",
     blob: "INSERT OR IGNORE INTO blobs (sha256, bytes) VALUES (?, ?)",
     event: "INSERT INTO events (run, seq, time, path, parent, kind, principal, site, labels, data, prev, hash, salt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -27,11 +27,11 @@ export const SQL = {
     state: "INSERT INTO continuations (run, n, kind, outcomes, state) VALUES (?, ?, ?, ?, ?)",
     forget: "DELETE FROM continuations WHERE run = ? AND n < ?",
     forgetAll: "DELETE FROM continuations WHERE run = ?",
-    progress: `UPDATE runs SET status = ?, result = ?, ended = ?, usage = ?, steps = ?, effects = ?, count = ?, head = ?, answers = ?, answered = ?, owner = ?, beat = ?, spent = ?
+    progress: `UPDATE runs SET status = ?, result = ?, ended = ?, usage = ?, steps = ?, effects = ?, count = ?, head = ?, answers = ?, answered = ?, owner = ?, beat = ?, spent = ?, bound = ?
         WHERE key = ? AND owner = ?`,
-    beat: "UPDATE runs SET beat = ? WHERE key = ? AND owner = ?",
-    release: "UPDATE runs SET owner = NULL WHERE key = ? AND owner = ?",
-    take: "UPDATE runs SET owner = ?, beat = ?, status = 'running' WHERE key = ? AND owner IS ?",
+    beat: "UPDATE runs SET beat = ?, spent = ?, bound = ? WHERE key = ? AND owner = ?",
+    release: "UPDATE runs SET owner = NULL, status = ?, spent = ?, bound = ? WHERE key = ? AND owner = ?",
+    take: "UPDATE runs SET owner = ?, beat = ?, status = 'running', bound = ? WHERE key = ? AND owner IS ? AND bound = ?",
     lastState: "SELECT max(n) AS n FROM continuations WHERE run = ?",
 } as const;
 
@@ -56,6 +56,7 @@ export interface RunRow {
     owner: string | null;
     beat: number;
     spent: number;
+    bound: string;
 }
 
 export interface EventRow {
@@ -98,11 +99,20 @@ export function eventOf(row: EventRow, run: string, blobs: Blobs): SealedEvent {
     };
 }
 
-/** `path`: the ledger, for messages. */
+/** `path`: the ledger, for messages. Throws `LedgerError` where a field of the row cannot be read. */
 export function infoOf(row: RunRow, blobs: Blobs, path: string): RunInfo {
-    const owner = parseOwner(row.owner);
+    const readable = <T>(field: string, read: () => T): T => {
+        try {
+            return read();
+        } catch (error) {
+            if (!(error instanceof SyntaxError)) throw error;
+            throw new LedgerError("tampered", `the ledger ${path} has a run ${row.id} whose ${field} cannot be read`, error);
+        }
+    };
+    const owner = readable("owner", () => parseOwner(row.owner));
     const { options } = row;
-    const result = row.result === null ? {} : (unpack(row.result, blobs) as Pick<RunInfo, "value" | "failure">);
+    const result = readable("result", () => (row.result === null ? {} : (unpack(row.result, blobs) as Pick<RunInfo, "value" | "failure">)));
+    const usage = readable("usage", () => JSON.parse(row.usage) as Usage);
     return {
         id: row.id,
         program: row.program,
@@ -117,7 +127,7 @@ export function infoOf(row: RunRow, blobs: Blobs, path: string): RunInfo {
         status: row.status,
         live: owner !== null && isLive(owner, row.beat, Date.now()),
         ...result,
-        usage: JSON.parse(row.usage) as Usage,
+        usage,
         steps: row.steps,
         effects: row.effects,
         events: row.count,

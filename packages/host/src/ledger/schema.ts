@@ -3,19 +3,21 @@
  *
  * Boundary: SQL text only.
  *
- * S1: `events`, `outcomes`, `programs` and `blobs` are only ever added to; `pending`, `continuations` and `runs` follow the present.
+ * S1: `events`, `outcomes`, `programs` and `blobs` are only ever added to, until their run is removed; `pending`, `continuations` and `runs`
+ *     follow the present.
  * S2: a file of a newer version is refused, one of an older version is brought up by `MIGRATIONS`, one transaction a step.
  */
 
 /** "Rmit": tells our file from any other SQLite file. */
 export const APPLICATION_ID = 0x526d6974;
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 export const SCHEMA = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 -- One row a run. count and head: events so far and the hash of the last one; answers and
 -- answered: the same of the outcomes. spent: milliseconds that counted towards its time. owner: the process that may write, null when nobody does.
+-- bound: see bound.ts, empty where the run was never bound.
 CREATE TABLE runs (
     key INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -36,7 +38,8 @@ CREATE TABLE runs (
     answered TEXT NOT NULL,
     owner TEXT,
     beat INTEGER NOT NULL,
-    spent INTEGER NOT NULL DEFAULT 0
+    spent INTEGER NOT NULL DEFAULT 0,
+    bound TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX runs_started ON runs (started);
 
@@ -72,4 +75,5 @@ CREATE TABLE blobs (sha256 TEXT PRIMARY KEY, bytes TEXT NOT NULL) STRICT;
 /** SQL that brings a file from version `n` to `n + 1`, by `n`. */
 export const MIGRATIONS: { readonly [from: number]: string } = {
     1: "ALTER TABLE runs ADD COLUMN spent INTEGER NOT NULL DEFAULT 0",
+    2: "ALTER TABLE runs ADD COLUMN bound TEXT NOT NULL DEFAULT ''",
 };

@@ -1,36 +1,51 @@
 /**
  * The embedded ledger: one SQLite file (`node:sqlite`), write-ahead log, every commit synced to the disk.
  *
- * Boundary: rows and transactions. Sealing is `seal.ts`, anchors `anchor.ts`, liveness `lease.ts`. Loaded only when a ledger file is used.
+ * Boundary: rows and transactions. Writing a run is `writer.ts`, sealing `seal.ts`, binding `bound.ts`, anchors `anchor.ts`, liveness
+ * `lease.ts`. Loaded only when a ledger file is used.
  *
- * Q1: everything a commit writes is made ready before the write lock is taken; the lock is held for the writing alone.
- * Q2: each commit checks, in its own transaction, that this writer still owns the run.
- * Q3: a continuation older than the newest image is deleted with the commit that writes the image.
- * Q4: what says only who runs what (a run's row before its first commit, owners, heartbeats) is synced with the next commit that anything follows
- *     from: a loss of power that takes it also ends the process it speaks of, and nothing was performed yet.
+ * Q4: two writes are not synced at once: a run's row when it is made, and its owner when it is taken over. Nothing can be lost by it that
+ *     anybody was told: no effect is begun and no event shown before the run's first commit, which is synced, and with it all that stands
+ *     before it in the write-ahead log (recovery takes frames in order up to the first that is not whole, so a later commit is never there
+ *     without an earlier one). A loss of power before that takes a run of which nothing has happened, or gives it back to an owner that the
+ *     loss of power has ended too. Against the end of the process alone both are safe at once.
  */
 import type { StatementSync } from "node:sqlite";
 import { resolve } from "node:path";
-import { canonicalJson, type Json, type Program } from "@remit/language";
-import { GENESIS, type Outcome, type SealedEvent, type Usage } from "@remit/machine";
-import { type Anchor, readAnchors, writeAnchor } from "./anchor.ts";
+import { amountOf, canonicalJson, type Json, type Program } from "@remit/language";
+import { GENESIS, type Outcome, type SealedEvent, whatIsNew } from "@remit/machine";
+import { readAnchors } from "./anchor.ts";
 import { sqliteAskRows } from "./asks-rows.ts";
 import { asksOver } from "./asks.ts";
 import { type Blobs, pack, sha256, unpack } from "./blob.ts";
+import { type BoundParts, type BoundRow, NO_STATE, bind, held, pendingHash, stateHash } from "./bound.ts";
 import { type SqliteOptions, connect } from "./connect.ts";
 import { LedgerError, guarded, ledgerError } from "./error.ts";
-import { BEAT_MS, type Owner, isLive, parseOwner, thisOwner } from "./lease.ts";
+import { BEAT_MS, isLive, parseOwner, thisOwner } from "./lease.ts";
 import { configFolder, privateKey } from "./place.ts";
+import { removeRuns } from "./prune.ts";
 import { type EventRow, type OutcomeRow, RUN_COLUMNS, type RunRow, SQL, eventOf, infoOf } from "./rows.ts";
-import { salts, seal } from "./seal.ts";
-import type { Batch, LedgerStore, NewRun, PendingEffect, RecordedOutcome, RunWriter, SavedState, Verification } from "./store.ts";
-import { addUsage } from "./store.ts";
+import { salts } from "./seal.ts";
+import type { LedgerStore, NewRun, PendingEffect, RecordedOutcome, SavedState, Verification } from "./store.ts";
 import { chainOutcome, verifyRun } from "./verify.ts";
-
-/** At most this often an anchor is written while a run goes on, milliseconds. */
-const ANCHOR_MS = 1_000;
+import { type LedgerFile, type Standing, writerOf } from "./writer.ts";
 
 type Statements = { readonly [K in keyof typeof SQL]: StatementSync };
+
+/** A run's row when it is made. */
+const FRESH: Omit<BoundRow, "id" | "program" | "file" | "root" | "started"> = {
+    ended: null,
+    status: "running",
+    result: null,
+    usage: "{}",
+    steps: 0,
+    effects: 0,
+    count: 0,
+    head: GENESIS,
+    answers: 0,
+    answered: "",
+    spent: 0,
+};
 
 /** Opens or makes the ledger. Throws `LedgerError`. */
 export function openSqlite(file: string, options: SqliteOptions = {}): LedgerStore {
@@ -53,10 +68,10 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
         return statement;
     };
     const salt = salts();
-    let key: Buffer | null = null;
-    const anchorKey = (): Buffer => {
-        key ??= privateKey(config);
-        return key;
+    let read: Buffer | null = null;
+    const key = (): Buffer => {
+        read ??= privateKey(config);
+        return read;
     };
 
     const stored: Blobs = {
@@ -87,7 +102,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
         });
     }
 
-    /** A write transaction that survives the end of this process at once, and a loss of power with the next commit (Q4). */
+    /** A write transaction that survives the end of this process at once, and a loss of power from the next one on (Q4). */
     function lightly<T>(work: () => T): T {
         return guarded(path, () => {
             db.exec("PRAGMA synchronous = NORMAL");
@@ -98,6 +113,8 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
             }
         });
     }
+
+    const ledger: LedgerFile = { prepared, transaction, blobs: stored, salt, key, anchors, beat: options.beat ?? BEAT_MS };
 
     function rowOf(id: string): RunRow {
         const sql = `SELECT ${RUN_COLUMNS} FROM runs`;
@@ -112,138 +129,6 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
         if (id === "" || some.length === 0) throw new LedgerError("unknown", `the ledger ${path} has no run ${id}`);
         if (some.length > 1) throw new LedgerError("unknown", `more than one run in ${path} begins with ${id}`);
         return some[0] as RunRow;
-    }
-
-    function writer(row: RunRow, owner: Owner): RunWriter {
-        const mine = JSON.stringify(owner);
-        let { count, head, answers, answered, effects, steps, spent } = row;
-        let usage = JSON.parse(row.usage) as Usage;
-        let states = (prepared("lastState").get(row.key) as { n: number | null }).n ?? 0;
-        let open = true;
-        let anchoredAt = 0;
-        const beat = setInterval(() => {
-            try {
-                lightly(() => prepared("beat").run(Date.now(), row.key, mine));
-            } catch (error) {
-                // A missed heartbeat costs nothing: the next commit finds out what is wrong and says it.
-                if (!(error instanceof LedgerError)) throw error;
-            }
-        }, BEAT_MS);
-        beat.unref();
-
-        function anchor(now: number, forced: boolean): void {
-            if (!forced && now - anchoredAt < ANCHOR_MS) return;
-            anchoredAt = now;
-            const at: Anchor = { run: row.id, count, head, answers, answered };
-            transaction(() => writeAnchor(anchors, anchorKey(), at));
-        }
-
-        function commit(batch: Batch): void {
-            if (!open) throw new LedgerError("owned", `run ${row.id} is no longer owned by this writer`);
-            const now = Date.now();
-            const time = new Date(now).toISOString();
-            const blobs = new Map<string, string>();
-            const into: Blobs = { put: (name, text) => void blobs.set(name, text), get: stored.get };
-            const events = seal(batch.events ?? [], { run: row.id, count, head }, time, salt).map((event) => ({
-                event,
-                data: pack(event.data, into),
-            }));
-            let lastAnswer = answered;
-            const outcomes = (batch.outcomes ?? []).map(({ path: at, outcome }) => {
-                const text = pack(outcome as unknown as Json, into);
-                lastAnswer = chainOutcome(lastAnswer, at, text);
-                return { at, text, hash: lastAnswer };
-            });
-            const state = batch.state === undefined ? null : { kind: batch.state.kind, text: pack(batch.state.json, into, false) };
-            const end = batch.end;
-            const result =
-                end?.status === "done"
-                    ? pack({ value: end.value }, into)
-                    : end?.status === "failed"
-                      ? pack({ failure: end.failure as unknown as Json }, into)
-                      : null;
-            const over = end?.status === "done" || end?.status === "failed";
-            const nextCount = count + events.length;
-            const nextHead = events.at(-1)?.event.hash ?? head;
-            const nextAnswers = answers + outcomes.length;
-            const nextUsage = addUsage(usage, batch.usage);
-            const nextSteps = batch.steps ?? steps;
-            const nextSpent = batch.spent ?? spent;
-
-            transaction(() => {
-                const changed = prepared("progress").run(
-                    end?.status ?? "running",
-                    result,
-                    over ? time : null,
-                    JSON.stringify(nextUsage),
-                    nextSteps,
-                    effects + outcomes.length,
-                    nextCount,
-                    nextHead,
-                    nextAnswers,
-                    lastAnswer,
-                    end === undefined ? mine : null,
-                    now,
-                    nextSpent,
-                    row.key,
-                    mine,
-                );
-                if (changed.changes !== 1) throw new LedgerError("owned", `run ${row.id} was taken over by another process`);
-                for (const [name, text] of blobs) prepared("blob").run(name, text);
-                outcomes.forEach((one, i) => {
-                    prepared("outcome").run(row.key, answers + i + 1, time, one.at, one.text, one.hash);
-                    prepared("settle").run(row.key, one.at);
-                });
-                for (const { event: e, data } of events)
-                    prepared("event").run(
-                        row.key,
-                        e.seq,
-                        e.time,
-                        e.path,
-                        e.parent,
-                        e.kind,
-                        e.principal,
-                        e.site === null ? null : JSON.stringify(e.site),
-                        JSON.stringify(e.labels),
-                        data,
-                        e.prev,
-                        e.hash,
-                        e.salt,
-                    );
-                for (const at of batch.dropped ?? []) prepared("settle").run(row.key, at);
-                for (const one of batch.pending ?? []) prepared("pending").run(row.key, one.path, one.begun ? 1 : 0);
-                for (const at of batch.begin ?? []) prepared("begin").run(row.key, at);
-                if (state !== null) {
-                    prepared("state").run(row.key, states + 1, state.kind, nextAnswers, state.text);
-                    if (state.kind === "image") prepared("forget").run(row.key, states + 1);
-                }
-                if (over) prepared("forgetAll").run(row.key);
-            });
-            count = nextCount;
-            head = nextHead;
-            answers = nextAnswers;
-            answered = lastAnswer;
-            effects += outcomes.length;
-            usage = nextUsage;
-            steps = nextSteps;
-            spent = nextSpent;
-            if (state !== null) states++;
-            if (end !== undefined) close();
-            anchor(now, end !== undefined);
-        }
-        function close(): void {
-            open = false;
-            clearInterval(beat);
-        }
-        return {
-            id: row.id,
-            commit,
-            release: () => {
-                if (!open) return;
-                close();
-                lightly(() => prepared("release").run(row.key, mine));
-            },
-        };
     }
 
     function* eventsOf(row: RunRow, from: number): Generator<SealedEvent> {
@@ -280,6 +165,79 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
         }
     }
 
+    function statesOf(row: RunRow): { kind: string; outcomes: number; state: string }[] {
+        const rows = query("SELECT kind, outcomes, state FROM continuations WHERE run = ? ORDER BY n").all(row.key) as {
+            kind: string;
+            outcomes: number;
+            state: string;
+        }[];
+        return rows;
+    }
+    function pendingOf(row: RunRow): PendingEffect[] {
+        const rows = query("SELECT path, begun FROM pending WHERE run = ?").all(row.key) as { path: string; begun: number }[];
+        return rows.map((one) => ({ path: one.path, begun: one.begun === 1 }));
+    }
+    function standingOf(row: RunRow): Standing {
+        const pending = new Map(pendingOf(row).map((one) => [one.path, one.begun]));
+        let state = NO_STATE;
+        for (const one of statesOf(row)) state = stateHash(state, one.kind, one.outcomes, one.state);
+        return { row, before: row.status, pending, parts: { options: sha256(row.options), state, pending: pendingHash(pending) } };
+    }
+
+    /** Throws where a resume would begin with something else than what was kept: the row and what it binds, outcomes after the state, the anchor. */
+    function intact({ row, parts }: Standing, acceptForeign: boolean): void {
+        const changed = (what: string): LedgerError =>
+            new LedgerError("tampered", `run ${row.id} in ${path} was changed since it was recorded: ${what}`);
+        const found = held(key(), row.bound, row, parts);
+        if (found.held === "broken") throw changed(found.message);
+        if (found.held !== "yes") {
+            if (!acceptForeign)
+                throw new LedgerError(
+                    "elsewhere",
+                    `run ${row.id} in ${path} ${found.held === "foreign" ? "was recorded under another key: by another user, or on another machine" : "carries no code of any key"}; whether it was changed cannot be told`,
+                );
+            const { problem } = verified(row);
+            if (problem !== undefined) throw changed(problem.message);
+        }
+        const saved = statesOf(row).at(-1)?.outcomes ?? 0;
+        let hash = "";
+        if (saved > 0)
+            hash = (query("SELECT hash FROM outcomes WHERE run = ? AND n = ?").get(row.key, saved) as OutcomeRow | undefined)?.hash ?? "";
+        let n = saved;
+        for (const one of outcomesOf(row, saved)) {
+            hash = chainOutcome(hash, one.path, one.text);
+            if (one.n !== ++n || hash !== one.hash) throw changed(`outcome ${n} is not the one that was kept`);
+        }
+        if (n !== row.answers || hash !== row.answered) throw changed(`outcome ${n} is not the last one that was kept`);
+        const anchor = readAnchors(anchors, key(), row.id).get(row.id);
+        if (anchor !== undefined && (anchor.count > row.count || anchor.answers > row.answers))
+            throw changed(
+                `it has ${amountOf(row.count, "event")} and ${amountOf(row.answers, "outcome")}, and ${anchor.count} and ${anchor.answers} were anchored`,
+            );
+    }
+
+    function verified(row: RunRow): Verification {
+        return verifyRun({
+            count: row.count,
+            head: row.head,
+            answers: row.answers,
+            answered: row.answered,
+            events: eventsOf(row, 1),
+            outcomes: outcomesOf(row, 0),
+            program: row.program,
+            status: row.status,
+            value: () => guarded(path, () => infoOf(row, stored, path).value),
+            form: () => programOf(row.program),
+            anchor: readAnchors(anchors, key(), row.id).get(row.id),
+            held: () => held(key(), row.bound, row, standingOf(row).parts),
+        });
+    }
+
+    /** V1: what a later version wrote is not misread. */
+    function known(strange: string | null, what: string): void {
+        if (strange !== null) throw new LedgerError("schema", `${what} in ${path} cannot be read by this version: ${strange}`);
+    }
+
     const programOf = (name: string): Program =>
         guarded(path, () => {
             const row = query("SELECT form FROM programs WHERE hash = ?").get(name) as { form: string } | undefined;
@@ -300,78 +258,93 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
             const blobs = new Map<string, string>();
             const options = pack(run.options, { put: (name, text) => void blobs.set(name, text), get: stored.get });
             const form = JSON.stringify(run.program);
+            const pending = new Map<string, boolean>();
+            const parts: BoundParts = { options: sha256(options), state: NO_STATE, pending: pendingHash(pending) };
+            const fresh: BoundRow = { ...FRESH, id: run.id, program: run.hash, file: run.file, root: run.root, started };
+            const bound = bind(key(), fresh, parts);
             lightly(() => {
                 for (const [name, text] of blobs) prepared("blob").run(name, text);
                 prepared("program").run(run.hash, form);
-                prepared("insertRun").run(run.id, run.hash, run.file, run.root, options, started, GENESIS, mine, now);
+                prepared("insertRun").run(run.id, run.hash, run.file, run.root, options, started, GENESIS, mine, now, bound);
             });
-            return writer(rowOf(run.id), owner);
+            return writerOf(ledger, { row: rowOf(run.id), before: "running", parts, pending }, mine);
         },
-        own: (id) =>
+        own: (id, { acceptForeign = false } = {}) =>
             guarded(path, () => {
                 const row = rowOf(id);
                 if (row.status === "done" || row.status === "failed") throw new LedgerError("finished", `run ${row.id} is over`);
                 const before = parseOwner(row.owner);
                 if (before !== null && isLive(before, row.beat, Date.now()))
                     throw new LedgerError("owned", `run ${row.id} is owned by process ${before.pid} on ${before.host}`);
+                const standing = standingOf(row);
+                intact(standing, acceptForeign);
                 const owner = thisOwner();
-                const taken = lightly(() => prepared("take").run(JSON.stringify(owner), Date.now(), row.key, row.owner));
-                if (taken.changes !== 1) throw new LedgerError("owned", `run ${row.id} was taken over by another process`);
-                return writer({ ...row, owner: JSON.stringify(owner) }, owner);
+                const mine = JSON.stringify(owner);
+                const taken: RunRow = { ...row, owner: mine, status: "running" };
+                // The code in the row stands for all that was looked at above: whoever changed any of it in between has the run.
+                const { changes } = lightly(() =>
+                    prepared("take").run(mine, Date.now(), bind(key(), taken, standing.parts), row.key, row.owner, row.bound),
+                );
+                if (changes !== 1) throw new LedgerError("owned", `run ${row.id} was taken over by another process`);
+                return writerOf(ledger, { ...standing, row: taken }, mine);
             }),
-        runs: (limit = 100) =>
-            guarded(path, () =>
-                (query(`SELECT ${RUN_COLUMNS} FROM runs ORDER BY key DESC LIMIT ?`).all(limit) as unknown as RunRow[]).map((row) =>
-                    infoOf(row, stored, path),
-                ),
-            ),
+        runs: (limit = 100, unreadable) => {
+            const keys = guarded(path, () => query("SELECT key FROM runs ORDER BY key DESC LIMIT ?").all(limit)) as { key: number }[];
+            // One by one: a row that cannot be read does not hide the others.
+            return keys.flatMap(({ key: at }) => {
+                let id = `number ${at}`;
+                try {
+                    return guarded(path, () => {
+                        const row = query(`SELECT ${RUN_COLUMNS} FROM runs WHERE key = ?`).get(at) as RunRow | undefined;
+                        id = row?.id ?? id;
+                        return row === undefined ? [] : [infoOf(row, stored, path)];
+                    });
+                } catch (error) {
+                    if (unreadable === undefined || !(error instanceof LedgerError)) throw error;
+                    unreadable({ id, error });
+                    return [];
+                }
+            });
+        },
+        dropped: () =>
+            guarded(path, () => {
+                const there = query("SELECT 1 FROM runs WHERE id = ?");
+                return [...readAnchors(anchors, key()).keys()].filter((id) => there.get(id) === undefined);
+            }),
         run: (id) => guarded(path, () => infoOf(rowOf(id), stored, path)),
         events: function* (id, from = 1): Generator<SealedEvent> {
-            yield* guardedAll(path, () => eventsOf(rowOf(id), from));
+            const row = rowOf(id);
+            for (const event of guardedAll(path, () => eventsOf(row, from))) {
+                known(whatIsNew.event(event as unknown as Json), `event ${event.seq} of run ${row.id}`);
+                yield event;
+            }
         },
         outcomes: function* (id, after = 0): Generator<RecordedOutcome> {
-            for (const { n, time, path: at, outcome } of guardedAll(path, () => outcomesOf(rowOf(id), after)))
+            const row = rowOf(id);
+            for (const { n, time, path: at, outcome } of guardedAll(path, () => outcomesOf(row, after))) {
+                known(whatIsNew.outcome(outcome as unknown as Json), `outcome ${n} of run ${row.id}`);
                 yield { n, time, path: at, outcome };
+            }
         },
-        pending: (id) =>
-            guarded(path, () =>
-                (query("SELECT path, begun FROM pending WHERE run = ?").all(rowOf(id).key) as { path: string; begun: number }[]).map(
-                    (row): PendingEffect => ({ path: row.path, begun: row.begun === 1 }),
-                ),
-            ),
+        pending: (id) => guarded(path, () => pendingOf(rowOf(id))),
         program: programOf,
         state: (id) =>
             guarded(path, (): SavedState | null => {
-                const rows = query("SELECT kind, outcomes, state FROM continuations WHERE run = ? ORDER BY n").all(rowOf(id).key) as {
-                    kind: string;
-                    outcomes: number;
-                    state: string;
-                }[];
+                const rows = statesOf(rowOf(id));
                 const at = rows.findLastIndex((row) => row.kind === "image");
                 if (at < 0) return null;
                 const [image, ...deltas] = rows.slice(at).map((row) => unpack(row.state, stored));
                 return { image: image as Json, deltas, outcomes: rows.at(-1)?.outcomes ?? 0 };
             }),
-        verify: (id): Verification =>
+        verify: (id) => guarded(path, () => verified(rowOf(id))),
+        remove: (ids) =>
             guarded(path, () => {
-                const row = rowOf(id);
-                return verifyRun({
-                    count: row.count,
-                    head: row.head,
-                    answers: row.answers,
-                    answered: row.answered,
-                    events: eventsOf(row, 1),
-                    outcomes: outcomesOf(row, 0),
-                    program: row.program,
-                    status: row.status,
-                    value: () => guarded(path, () => infoOf(row, stored, path).value),
-                    form: () => programOf(row.program),
-                    anchor: readAnchors(anchors, anchorKey()).get(row.id),
-                });
+                const rows = new Map(ids.map(rowOf).map((row) => [row.key, row]));
+                return removeRuns(ledger, path, db, [...rows.values()]);
             }),
         asks: asksOver(
             sqliteAskRows(db, transaction, (work) => guarded(path, work)),
-            anchorKey,
+            key,
         ),
         close: () => {
             if (db.isOpen) guarded(path, () => db.close());

@@ -9,6 +9,7 @@
  */
 import type { Json, Program } from "@remit/language";
 import type { Asks } from "./asks.ts";
+import type { LedgerError } from "./error.ts";
 import type { Failure, MachineEvent, Outcome, SealedEvent, Usage } from "@remit/machine";
 
 /**
@@ -52,6 +53,11 @@ export interface RunInfo {
     readonly events: number;
     /** Milliseconds that counted towards the run's time so far: all but the waiting for a person. */
     readonly spent: number;
+}
+
+export interface UnreadableRun {
+    readonly id: string;
+    readonly error: LedgerError;
 }
 
 export interface RecordedOutcome {
@@ -104,6 +110,8 @@ export interface RunWriter {
     readonly id: string;
     /** Throws `LedgerError`; then nothing of the batch is kept. */
     commit(batch: Batch): void;
+    /** Where the heartbeat reads the time that counts so far from, milliseconds. */
+    timed(spent: () => number): void;
     /** Gives the run up; it can be resumed unless it has ended. */
     release(): void;
 }
@@ -114,8 +122,21 @@ export interface Verification {
     readonly events: number;
     /** `yes`: the anchored head is the last event; `behind`: events came after the last anchor; `no`: this file has no anchor for the run. */
     readonly anchored: "yes" | "behind" | "no";
-    /** First event (or outcome) that does not hold. */
-    readonly problem?: { readonly what: "event" | "outcome" | "head" | "blob"; readonly seq: number; readonly message: string };
+    /**
+     * `yes`: what a resume starts from is as it was recorded under this key; `foreign`: recorded under another key, `no`: under none; for these two it
+     * cannot be told.
+     */
+    readonly bound: "yes" | "foreign" | "no";
+    /** First event (or outcome) that does not hold; `row`: what stands beside them. */
+    readonly problem?: { readonly what: "event" | "outcome" | "head" | "blob" | "row"; readonly seq: number; readonly message: string };
+}
+
+export interface Removed {
+    readonly runs: number;
+    /** By how much the ledger's file became smaller. */
+    readonly bytes: number;
+    /** False where the file could not be made smaller now; later runs use the room again. */
+    readonly shrunk: boolean;
 }
 
 export interface LedgerStore {
@@ -124,10 +145,15 @@ export interface LedgerStore {
     /** Absolute path of the file; null in memory. */
     readonly path: string | null;
     create(run: NewRun): RunWriter;
-    /** Takes over a run that nobody owns. Throws `LedgerError`: `unknown`, `owned`, `finished`. */
-    own(id: string): RunWriter;
-    /** Newest first. */
-    runs(limit?: number): RunInfo[];
+    /**
+     * Takes over a run that nobody owns. Throws `LedgerError`: `unknown`, `owned`, `finished`; `tampered` where what a resume starts from was
+     * changed; `elsewhere` where that cannot be told (another key) and `acceptForeign` does not say that it is to be taken as it is.
+     */
+    own(id: string, options?: { readonly acceptForeign?: boolean }): RunWriter;
+    /** Newest first, 100 where no limit is said. One that cannot be read is told and left out; without `unreadable` its error is thrown. */
+    runs(limit?: number, unreadable?: (one: UnreadableRun) => void): RunInfo[];
+    /** Ids of runs that were anchored and are not in the ledger any more. */
+    dropped(): string[];
     /** By id, by an unambiguous beginning of one, or `last`. Throws `LedgerError` `unknown`. */
     run(id: string): RunInfo;
     /** From event number `from` on. */
@@ -140,6 +166,11 @@ export interface LedgerStore {
     verify(id: string): Verification;
     /** Questions that wait, or waited, for a person. */
     readonly asks: Asks;
+    /**
+     * Removes runs and what only they need, for ever; ids as for `run`, also of runs that cannot be read. Throws `LedgerError` `unknown`, and
+     * `owned` where one of them goes on; then none is removed.
+     */
+    remove(ids: readonly string[]): Removed;
     close(): void;
 }
 

@@ -1,13 +1,14 @@
 /**
  * Verifying a run: the chain of events, the chain of outcomes, the counts of the run's row and the anchor must agree; so must what the row says
- * of the program and of how the run ended with the events that say it.
+ * of the program and of how the run ended with the events that say it; and what a resume starts from with what was bound.
  *
  * Boundary: pure over what the store reads; names the first thing that does not hold.
  */
-import { canonicalJson, type Json } from "@remit/language";
+import { amountOf, canonicalJson, type Json } from "@remit/language";
 import { type SealedEvent, verifyChain } from "@remit/machine";
 import type { Anchor } from "./anchor.ts";
 import { sha256 } from "./blob.ts";
+import type { Held } from "./bound.ts";
 import { LedgerError } from "./error.ts";
 import type { RunStatus, Verification } from "./store.ts";
 
@@ -31,6 +32,7 @@ export interface Claims {
     readonly events: Iterable<SealedEvent>;
     readonly outcomes: Iterable<{ readonly n: number; readonly path: string; readonly text: string; readonly hash: string }>;
     readonly anchor: Anchor | undefined;
+    readonly held: () => Held;
 }
 
 export function verifyRun(claims: Claims): Verification {
@@ -39,10 +41,13 @@ export function verifyRun(claims: Claims): Verification {
     let seen = 0;
     let started: SealedEvent | undefined;
     let ended: SealedEvent | undefined;
-    const no = (what: "event" | "outcome" | "head" | "blob", seq: number, message: string): Verification => ({
+    const found = claims.held();
+    const bound = found.held === "broken" ? "yes" : found.held;
+    const no = (what: NonNullable<Verification["problem"]>["what"], seq: number, message: string): Verification => ({
         ok: false,
         events: seen,
         anchored,
+        bound,
         problem: { what, seq, message },
     });
     try {
@@ -61,7 +66,7 @@ export function verifyRun(claims: Claims): Verification {
         );
         if (!chain.ok) return no("event", chain.seq, chain.message);
         if (chain.count !== claims.count || chain.head !== claims.head)
-            return no("head", chain.count, `the run's row speaks of ${claims.count} events, the file has ${chain.count}`);
+            return no("head", chain.count, `the run's row speaks of ${amountOf(claims.count, "event")}, the file has ${chain.count}`);
 
         let prev = "";
         let n = 0;
@@ -96,12 +101,13 @@ export function verifyRun(claims: Claims): Verification {
             if (done && canonicalJson(claims.value() ?? null) !== canonicalJson(fieldOf(ended, "value") ?? null))
                 return no("head", ended.seq, `the run's row has another value than event ${ended.seq}`);
         }
+        if (found.held === "broken") return no("row", seen, found.message);
     } catch (error) {
         if (error instanceof LedgerError && error.code === "tampered") return no("blob", seen + 1, error.message);
         if (error instanceof SyntaxError) return no("event", seen + 1, `what follows event ${seen} cannot be read`);
         throw error;
     }
-    return { ok: true, events: seen, anchored };
+    return { ok: true, events: seen, anchored, bound };
 }
 
 function fieldOf(event: SealedEvent, name: string): Json | undefined {

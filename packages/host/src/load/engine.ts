@@ -1,5 +1,5 @@
 /**
- * Which engine compiled something: its version and, in a checkout, when its sources last changed.
+ * Which engine compiled or ran something: its version and, in a checkout, when its sources last changed.
  *
  * Boundary: looks at the files of this installation only.
  */
@@ -16,18 +16,27 @@ export const VERSION = "0.1.0";
  * file of the language, so that work on the checker never meets an entry of the checker before.
  */
 export function engineId(): string {
+    return `${VERSION} ${FORM} ${build(["language"])}`;
+}
+
+/** Names the build of the machine, which says what a step is and what an event holds: a replay by another one may differ. */
+export function machineId(): string {
+    return `${VERSION} ${build(["language", "machine"])}`;
+}
+
+function build(packages: readonly string[]): string {
     const here = fileURLToPath(import.meta.url);
     if (!here.endsWith(".ts")) {
         const stat = statSync(here);
-        return `${VERSION} ${FORM} ${stat.size} ${stat.mtimeMs}`;
+        return `${stat.size} ${stat.mtimeMs}`;
     }
     let newest = 0;
     let count = 0;
-    const sources = join(dirname(here), "..", "..", "..", "language", "src");
-    for (const entry of readdirSync(sources, { recursive: true, withFileTypes: true })) {
-        if (!entry.isFile()) continue;
-        count++;
-        newest = Math.max(newest, statSync(join(entry.parentPath, entry.name)).mtimeMs);
-    }
-    return `${VERSION} ${FORM} ${count} ${newest}`;
+    for (const name of packages)
+        for (const entry of readdirSync(join(dirname(here), "..", "..", "..", name, "src"), { recursive: true, withFileTypes: true })) {
+            if (!entry.isFile()) continue;
+            count++;
+            newest = Math.max(newest, statSync(join(entry.parentPath, entry.name)).mtimeMs);
+        }
+    return `${count} ${newest}`;
 }

@@ -10,6 +10,7 @@ import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Diagnostic, Json, Program } from "@remit/language";
 import { type FileContent, canonicalJson } from "@remit/machine";
+import { readJson } from "../input/json.ts";
 import { sha256 } from "../ledger/blob.ts";
 import { RemitError } from "../run/error.ts";
 import type { Config } from "../config/config.ts";
@@ -160,12 +161,9 @@ function importsOf(program: Program, tree: ProgramTree | null): { readonly [plac
 }
 
 function parsedJson(text: string, name: string, site: RemitError["site"] = null): Json {
-    try {
-        return JSON.parse(text) as Json;
-    } catch (error) {
-        if (!(error instanceof SyntaxError)) throw error;
-        throw unreadable(`${name} is not JSON: ${error.message}`, site);
-    }
+    const read = readJson(text);
+    if (read.ok) return read.value;
+    throw unreadable(`${name} ${read.message}`, site, read.hint);
 }
 
 function unreadable(message: string, site: RemitError["site"] = null, hint?: string): RemitError {

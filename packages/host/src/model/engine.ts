@@ -35,6 +35,7 @@ export interface Raw {
     readonly retries?: number;
     /** What the provider did not take, in words. */
     readonly notes?: readonly string[];
+    readonly without?: ModelReply["without"];
 }
 
 export type Turned = { readonly ok: true; readonly raw: Raw } | { readonly ok: false; readonly failure: Failure; readonly usage?: Usage };

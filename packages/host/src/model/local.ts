@@ -119,6 +119,7 @@ export function localEngine(setup: LocalSetup): Engine {
                 constrained: grammar !== null,
                 usage: { input: reply.input, output: reply.output, usd: 0 },
                 ...(notes.length === 0 ? {} : { notes }),
+                ...(shortened ? { without: "contract" } : {}),
             },
         };
     }

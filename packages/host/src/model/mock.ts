@@ -14,7 +14,10 @@ export function mockEngine(): Engine {
             if (value === undefined) return failed("model", `${uri} has no zero value that fits the contract of ${request.label}`);
             const text = request.contract === undefined ? "" : JSON.stringify(value);
             if (request.stream && text !== "") io.emit({ type: "text", delta: text });
-            return { ok: true, raw: { text, value, finish: "stop", model: uri, constrained: true, usage: { input: 0, output: 0, usd: 0 } } };
+            return {
+                ok: true,
+                raw: { text, value, finish: "stop", model: uri, constrained: true, usage: { input: 0, output: 0, usd: 0 } },
+            };
         },
     };
 }

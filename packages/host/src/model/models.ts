@@ -261,7 +261,8 @@ function ownEndpoint(
 }
 
 async function count(request: ModelCount, uri: string): Promise<Outcome> {
-    const parsed = parseModelUri(uri);
+    // A recording stands for the model that the program names: counted otherwise, its prompts would be others than those that were recorded.
+    const parsed = parseModelUri(uri.startsWith("recorded:") ? request.model.uri : uri);
     const tokenizer = await tokenizerOf(parsed.ok && parsed.uri.kind === "provider" ? parsed.uri.model : "");
     const reply: CountReply = countItems(request, tokenizer);
     return { ok: true, value: reply as unknown as Json, origins: [] };
@@ -281,6 +282,7 @@ function replyOf(raw: Raw, request: ModelTurn): ModelReply {
         ...(thinking === "" ? {} : { thinking }),
         ...(raw.retries === undefined ? {} : { retries: raw.retries }),
         ...(raw.notes === undefined ? {} : { notes: raw.notes }),
+        ...(raw.without === undefined ? {} : { without: raw.without }),
     };
     if (contract === undefined) return raw.value === undefined ? head : { ...head, value: raw.value };
     if (raw.calls !== undefined && raw.calls.length > 0) return head;

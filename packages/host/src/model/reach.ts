@@ -6,6 +6,7 @@
 import type { Environment } from "./secrets.ts";
 import { localReason } from "./local.ts";
 import { exists } from "./llama.ts";
+import { repliesProblem } from "./replies.ts";
 import { isLoopback, type ModelUri, type Provider } from "./uri.ts";
 
 export type Reach = { readonly ok: true; readonly note: string } | { readonly ok: false; readonly reason: string };
@@ -103,10 +104,11 @@ export async function reach(uri: ModelUri, setup: ReachSetup): Promise<Reach> {
         case "mock":
             return { ok: true, note: "answers with zero values" };
         case "scripted":
-        case "recorded":
-            return (await exists(setup.resolve(uri.path)))
-                ? { ok: true, note: "replies from a file" }
-                : { ok: false, reason: `there is no file ${uri.path}` };
+        case "recorded": {
+            const file = setup.resolve(uri.path);
+            const reason = (await exists(file)) ? repliesProblem(uri.kind, file) : `there is no file ${uri.path}`;
+            return reason === null ? { ok: true, note: "replies from a file" } : { ok: false, reason };
+        }
         case "local": {
             const path = uri.path === "" ? "" : setup.resolve(uri.path);
             const reason = await localReason({ path, folder: setup.folder, env: setup.env });

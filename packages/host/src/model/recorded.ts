@@ -11,47 +11,27 @@
  * C2: a line is on disk before the reply is used.
  */
 import { createHash } from "node:crypto";
-import { appendFile, chmod, readFile } from "node:fs/promises";
-import type { Json } from "@remit/language";
-import type { Failure, ModelTurn, Usage } from "@remit/machine";
+import { appendFile, chmod } from "node:fs/promises";
+import { canonicalJson, type Json } from "@remit/language";
+import type { ModelTurn } from "@remit/machine";
 import { cancelled, type Engine, failed, type Raw, type Turned, type TurnIO } from "./engine.ts";
+import { type Line, type Recording, readRecording } from "./replies.ts";
 import { jsonWithoutSecrets } from "./secrets.ts";
-
-interface Line {
-    readonly v: 1;
-    readonly request: string;
-    readonly label: string;
-    readonly reply?: Omit<Raw, "usage">;
-    readonly failure?: Failure;
-    readonly usage?: Usage;
-}
 
 /** Lower-case hex SHA-256 of a request. */
 export function requestHash(request: ModelTurn): string {
     const { messages, contract, shapes, strict, maxOutput, temperature, think, tools } = request;
-    const asked = { messages, contract, shapes, strict, maxOutput, temperature, think, tools };
-    return createHash("sha256").update(canonical(asked)).digest("hex");
-}
-
-/** JSON with sorted names and without what is undefined. */
-function canonical(value: unknown): string {
-    if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
-    if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-    const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-    return `{${entries
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`)
-        .join(",")}}`;
+    const asked = { messages, contract, shapes, strict, maxOutput, temperature, think, tools } as unknown as Json;
+    return createHash("sha256").update(canonicalJson(asked)).digest("hex");
 }
 
 export function recordedEngine(uri: string, file: string): Engine {
-    let lines: Promise<ReadonlyMap<string, readonly Line[]> | string> | null = null;
+    let known: Recording | string | null = null;
     const given = new Map<string, number>();
     return {
         uri,
         turn: async (request, io): Promise<Turned> => {
-            lines ??= load(file);
-            const known = await lines;
+            known ??= readRecording(file);
             if (typeof known === "string") return failed("model", known);
             if (io.signal.aborted) return cancelled();
             const hash = requestHash(request);
@@ -73,45 +53,6 @@ export function recordedEngine(uri: string, file: string): Engine {
             return { ok: true, raw: { ...reply, ...usage } };
         },
     };
-}
-
-async function load(file: string): Promise<ReadonlyMap<string, readonly Line[]> | string> {
-    let text: string;
-    try {
-        text = await readFile(file, "utf8");
-    } catch (error) {
-        return `the recording '${file}' cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"})`;
-    }
-    const known = new Map<string, Line[]>();
-    for (const [index, written] of text.split("\n").entries()) {
-        if (written.trim() === "") continue;
-        const line = lineOf(written);
-        if (line === null) return `the recording '${file}' cannot be read: line ${index + 1} is no reply`;
-        const same = known.get(line.request);
-        if (same === undefined) known.set(line.request, [line]);
-        else same.push(line);
-    }
-    return known;
-}
-
-function lineOf(text: string): Line | null {
-    let json: Json;
-    try {
-        json = JSON.parse(text) as Json;
-    } catch {
-        // The caller says which line.
-        return null;
-    }
-    if (json === null || typeof json !== "object" || Array.isArray(json) || json.v !== 1 || typeof json.request !== "string") return null;
-    const { reply, failure } = json;
-    const good = isObject(reply)
-        ? typeof reply.text === "string" && typeof reply.finish === "string"
-        : isObject(failure) && typeof failure.kind === "string";
-    return good ? (json as unknown as Line) : null;
-}
-
-function isObject(json: Json | undefined): json is { [key: string]: Json } {
-    return json !== null && typeof json === "object" && !Array.isArray(json);
 }
 
 /** Any model, with what it answers written to a file. Cancelled turns are not written. */

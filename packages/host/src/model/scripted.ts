@@ -13,20 +13,14 @@
  *
  * Boundary: what a model says is decided by the file alone. A missing reply is a failure that names the label.
  */
-import { readFile } from "node:fs/promises";
 import type { Json } from "@remit/language";
 import { FAILURE_KINDS, type FailureKind, type ModelReply, type ModelTurn, type ToolCall, type Usage } from "@remit/machine";
 import { cancelled, type Engine, failed, promptText, type Turned, type TurnIO } from "./engine.ts";
 import { pauseFor } from "./limiter.ts";
-
-interface Script {
-    readonly replies: readonly Json[];
-    readonly labels: { readonly [label: string]: Json };
-    readonly rules: readonly { readonly when: readonly string[]; readonly reply: Json }[];
-}
+import { readScript, SCRIPT_HINT, type Script } from "./replies.ts";
 
 export function scriptedEngine(uri: string, file: string): Engine {
-    let script: Promise<Script | string> | null = null;
+    let script: Script | string | null = null;
     let next = 0;
     const given = new Map<string, number>();
 
@@ -45,10 +39,9 @@ export function scriptedEngine(uri: string, file: string): Engine {
     }
 
     async function turn(request: ModelTurn, io: TurnIO): Promise<Turned> {
-        script ??= load(file);
-        const loaded = await script;
-        if (typeof loaded === "string") return failed("model", loaded, { hint: "a scripted model is a JSON file of replies" });
-        const reply = pick(request, loaded);
+        script ??= readScript(file);
+        if (typeof script === "string") return failed("model", script, { hint: SCRIPT_HINT });
+        const reply = pick(request, script);
         if (reply === undefined) {
             const hint = `add a reply for ${JSON.stringify(request.label)} to its labels, or one more to its replies`;
             return failed("model", `${uri} has no reply for ${request.label}`, { hint, detail: { label: request.label } });
@@ -56,41 +49,6 @@ export function scriptedEngine(uri: string, file: string): Engine {
         return say(reply, request, io, uri);
     }
     return { uri, turn };
-}
-
-async function load(file: string): Promise<Script | string> {
-    let text: string;
-    try {
-        text = await readFile(file, "utf8");
-    } catch (error) {
-        const code = (error as NodeJS.ErrnoException).code ?? "it cannot be read";
-        return `the scripted model's file '${file}' cannot be read (${code})`;
-    }
-    let json: Json;
-    try {
-        json = JSON.parse(text) as Json;
-    } catch (error) {
-        return `the scripted model's file '${file}' is not JSON: ${(error as Error).message}`;
-    }
-    return scriptOf(json) ?? `the scripted model's file '${file}' is neither a list of replies nor an object with replies, labels or rules`;
-}
-
-/** A script from its JSON; null where it is none. */
-export function scriptOf(json: Json): Script | null {
-    if (Array.isArray(json)) return { replies: json, labels: {}, rules: [] };
-    if (json === null || typeof json !== "object") return null;
-    if (!("replies" in json || "labels" in json || "rules" in json)) return { replies: [], labels: json, rules: [] };
-    const { replies = [], labels = {}, rules = [], ...others } = json;
-    if (Object.keys(others).length > 0 || !Array.isArray(replies) || !Array.isArray(rules)) return null;
-    if (labels === null || typeof labels !== "object" || Array.isArray(labels)) return null;
-    const read: { when: string[]; reply: Json }[] = [];
-    for (const rule of rules) {
-        if (rule === null || typeof rule !== "object" || Array.isArray(rule) || rule.reply === undefined) return null;
-        const when = typeof rule.when === "string" ? [rule.when] : rule.when;
-        if (!Array.isArray(when) || !when.every((words): words is string => typeof words === "string")) return null;
-        read.push({ when, reply: rule.reply });
-    }
-    return { replies, labels, rules: read };
 }
 
 const KEYS: ReadonlySet<string> = new Set(["text", "json", "calls", "fail", "finish", "thinking", "usage", "delay", "chunks"]);

@@ -10,7 +10,7 @@ export type Environment = { readonly [name: string]: string | undefined };
 const SECRET_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i;
 /** What keys of well-known providers look like. */
 const SECRET_SHAPE =
-    /\b(?:sk|pk|rk|xox[abp]|gh[pousr]|AIza)[-_][A-Za-z0-9_-]{16,}|\bAIza[A-Za-z0-9_-]{30,}|\bBearer\s+[A-Za-z0-9._~+/-]{16,}=*/g;
+    /\b(?:sk|pk|rk|xox[abp]|gh[pousr]|AIza)[-_][A-Za-z0-9_-]{16,}|\bAIza[A-Za-z0-9_-]{30,}|\bglpat-[A-Za-z0-9_.-]{16,}|\b(?:npm|hf)_[A-Za-z0-9]{30,}|\bBearer\s+[A-Za-z0-9._~+/-]{16,}=*/g;
 const REMOVED = "[removed]";
 
 /** The values of variables that hold secrets by their name. Short values are words that would be struck out everywhere. */

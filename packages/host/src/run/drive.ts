@@ -113,6 +113,7 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
     /** Events that no state follows. */
     const notes: MachineEvent[] = [...(resumed?.notes ?? []), ...(resumed?.twice ?? []).map(again)];
     const clock = runClock({ signal: options.signal, timeout: options.timeout, spent: options.spent, happened: () => perform.poke() });
+    writer.timed(clock.spent);
     const child = childOf(
         options.host,
         (event) => {

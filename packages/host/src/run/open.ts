@@ -9,9 +9,10 @@ import type { LedgerEvent, SealedPart } from "@remit/machine";
 import type { Ask } from "../ledger/asks.ts";
 import { exportRun } from "../ledger/export.ts";
 import { type FollowOptions, follow } from "../ledger/follow.ts";
+import { machineId } from "../load/engine.ts";
 import { openStore } from "../ledger/open.ts";
 import { ledgerPath } from "../ledger/place.ts";
-import type { LedgerStore, RunInfo, Verification } from "../ledger/store.ts";
+import type { LedgerStore, RunInfo, UnreadableRun, Verification } from "../ledger/store.ts";
 import { type RunHandle, execute, settled } from "./handle.ts";
 import { machineOf } from "./machine.ts";
 import type { KeptOptions } from "./options.ts";
@@ -27,12 +28,14 @@ export interface ResumeRunOptions extends Omit<HostOptions, "ledger" | "model" |
     readonly workspace?: string;
     /** Questions that nobody answers now wait, whatever was said when the run began. */
     readonly park?: boolean;
+    /** Goes on with a run that was recorded under another key, on another machine or by another user: what it does then, it does with your rights. */
+    readonly acceptForeign?: boolean;
 }
 
 export interface Ledger {
     readonly store: LedgerStore;
-    /** Newest first. */
-    runs(limit?: number): RunInfo[];
+    /** Newest first, 100 where no limit is said. One that cannot be read is told and left out; without `unreadable` its error is thrown. */
+    runs(limit?: number, unreadable?: (one: UnreadableRun) => void): RunInfo[];
     /** By id, an unambiguous beginning of one, or `last`. Throws `LedgerError` `unknown`. */
     run(id: string): RunInfo;
     events(id: string, from?: number): Iterable<LedgerEvent>;
@@ -43,8 +46,9 @@ export interface Ledger {
     export(id: string, without?: readonly SealedPart[]): Iterable<string>;
     program(id: string): Program;
     /**
-     * Goes on with a run. Throws `LedgerError` `owned` while another process runs it, `finished` when it is over. A run with an outcome that
-     * nobody knows gives a handle whose result is `waiting`.
+     * Goes on with a run. Throws `LedgerError` `owned` while another process runs it, `finished` when it is over, `tampered` where what it starts
+     * from was changed in the file, `elsewhere` where it was recorded under another key. A run with an outcome that nobody knows gives a handle
+     * whose result is `waiting`.
      */
     resume<T>(id: string, options?: ResumeRunOptions): Promise<RunHandle<T>>;
     /** Questions of a run, or of all, oldest first. */
@@ -67,14 +71,14 @@ export async function openLedger(
     const store = typeof path === "object" ? path : await openStore(ledgerPath(path), options);
     return {
         store,
-        runs: (limit) => store.runs(limit),
+        runs: (limit, unreadable) => store.runs(limit, unreadable),
         run: (id) => store.run(id),
         events: (id, from) => store.events(id, from),
         follow: (id, how) => follow(store, store.run(id).id, how),
         verify: (id) => store.verify(id),
         export: (id, without = []) => exportRun(store, id, { without }),
         program: (id) => store.program(store.run(id).program),
-        replay: (id) => replayRun(store, id, (info) => machineOf(info, store.program(info.program), null)),
+        replay: (id) => replayRun(store, id, (info) => machineOf(info, store.program(info.program), null), machineId()),
         asks: (id) => store.asks.list(id === undefined ? undefined : store.run(id).id),
         answer: (id, ask, decision, by = thisUser()) => store.asks.decide(store.asks.find(store.run(id).id, ask).id, decision, by),
         resume: (id, how = {}) => resumeRun(store, id, how),
@@ -83,30 +87,33 @@ export async function openLedger(
 }
 
 async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOptions): Promise<RunHandle<T>> {
-    const info = store.run(id);
-    const program = store.program(info.program);
-    const kept = info.options as unknown as KeptOptions;
-    const on = options.on ?? {};
-    const model = options.model ?? kept.model;
-    const from = info.root === "" ? undefined : join(info.root, info.file);
-    const setting = await settingOf(from, { ...options, workspace: options.workspace ?? kept.workspace });
-    const world = worldOf(
-        { program, root: info.root },
-        options.model === undefined ? { ...setting, modelFolder: kept.modelFolder } : setting,
-        {
-            ...options,
-            ...(kept.mode === undefined ? {} : { mode: kept.mode }),
-            ...(model === undefined ? {} : { model }),
-        },
-    );
-    const asking = askingOf(info.id, store, { ...kept.asks, ...(options.park === undefined ? {} : { park: options.park }) });
-    const host = withPeople(world, on, asking, true);
-    const over = (): void => {
-        // The run is over: what a tool says about being closed is nobody's business any more.
-        host.close?.().catch(() => undefined);
-    };
+    // First of all: what is read below is what was kept.
+    const writer = store.own(id, { acceptForeign: options.acceptForeign ?? false });
+    let over = (): void => undefined;
     try {
-        const continued = await continueRun(store, info.id, {
+        const info = store.run(writer.id);
+        const program = store.program(info.program);
+        const kept = info.options as unknown as KeptOptions;
+        const on = options.on ?? {};
+        const model = options.model ?? kept.model;
+        const from = info.root === "" ? undefined : join(info.root, info.file);
+        const setting = await settingOf(from, { ...options, workspace: options.workspace ?? kept.workspace });
+        const world = worldOf(
+            { program, root: info.root },
+            options.model === undefined ? { ...setting, modelFolder: kept.modelFolder } : setting,
+            {
+                ...options,
+                ...(kept.mode === undefined ? {} : { mode: kept.mode }),
+                ...(model === undefined ? {} : { model }),
+            },
+        );
+        const asking = askingOf(info.id, store, { ...kept.asks, ...(options.park === undefined ? {} : { park: options.park }) });
+        const host = withPeople(world, on, asking, true);
+        over = () => {
+            // The run is over: what a tool says about being closed is nobody's business any more.
+            host.close?.().catch(() => undefined);
+        };
+        const continued = await continueRun(store, writer, {
             host,
             machine: (of, saved) => machineOf(of, program, saved),
             ...(on.unknown === undefined ? {} : { unknown: on.unknown }),
@@ -117,7 +124,7 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
         }
         return execute<T>(continued.machine, {
             store,
-            writer: continued.writer,
+            writer,
             host,
             scrub: world.scrub,
             hold: world.hold,
@@ -130,6 +137,7 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
             ...(on.part === undefined ? {} : { part: on.part }),
         });
     } catch (error) {
+        writer.release();
         over();
         throw error;
     }

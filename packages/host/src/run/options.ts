@@ -38,6 +38,8 @@ export interface KeptOptions {
     readonly asks?: AskOptions;
     /** What the project adds to what the program says about authority. */
     readonly policy?: Policy;
+    /** The build of the machine that the run began with. */
+    readonly engine?: string;
     /** Contents of file imports as they were when the run began, by `FILE INDEX/NAME`. */
     readonly imports: { readonly [place: string]: FileContent };
 }

@@ -8,7 +8,7 @@
  * F3: what a performer does after its effect was answered (late, or cancelled) changes nothing, and nobody sees it.
  */
 import type { Json } from "@remit/language";
-import type { Effect, Failure, FailureKind, Outcome } from "@remit/machine";
+import { type Effect, type Failure, type FailureKind, type Outcome, whatIsNew } from "@remit/machine";
 import { failureOf, RemitError } from "./error.ts";
 import type { Host, Later, PerformIO } from "./host.ts";
 import { type Parts, partsOf } from "./parts.ts";
@@ -94,13 +94,16 @@ export function performing(host: Host, options: PerformOptions): Performing {
         answers.push({
             path: effect.path,
             effect,
-            outcome: "later" in outcome ? null : clean(outcome),
+            outcome: isLater(outcome) ? null : clean(outcome),
         });
         poke();
     }
     /** Without secrets. What is too deep to be looked through is not let in. */
     function clean(outcome: Outcome): Outcome {
         try {
+            const strange = whatIsNew.outcome(outcome as unknown as Json);
+            if (strange !== null)
+                return { ok: false, failure: { kind: "tool", message: `a performer gave what is no outcome: ${strange}` } };
             return options.scrub(outcome as unknown as Json) as unknown as Outcome;
         } catch (error) {
             if (!(error instanceof RemitError)) throw error;
@@ -203,6 +206,11 @@ export function performing(host: Host, options: PerformOptions): Performing {
         },
         poke,
     };
+}
+
+/** A performer may be anybody's code, and give anything. */
+function isLater(outcome: Outcome | Later): outcome is Later {
+    return typeof outcome === "object" && outcome !== null && "later" in outcome;
 }
 
 function cancelled(reason: unknown): Failure {

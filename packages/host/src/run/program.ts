@@ -12,6 +12,7 @@ import { memoryStore } from "../ledger/memory.ts";
 import type { Answering } from "../model/models.ts";
 import { openStore } from "../ledger/open.ts";
 import type { LedgerStore } from "../ledger/store.ts";
+import { machineId } from "../load/engine.ts";
 import { type LoadSource, type Loaded, loadProgram } from "../load/load.ts";
 import { checkPolicy } from "../config/policy.ts";
 import { type RunHandle, execute } from "./handle.ts";
@@ -75,6 +76,7 @@ export async function run<O = Json>(source: string | LoadSource, input: Json, op
 
 export async function programOf<I, O>(loaded: Loaded, setting: Setting, options: LoadOptions): Promise<RemitProgram<I, O>> {
     const compiled = compileProgram(loaded.program);
+    const engine = machineId();
     const { workspace } = setting;
     const { policy } = setting.config;
     if (policy !== null) checkPolicy(loaded.program, policy);
@@ -93,6 +95,7 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
             limits: limitsOf(setting.config, of.limits),
             workspace,
             imports,
+            engine,
             ...(of.entry === undefined ? {} : { entry: of.entry }),
             ...(options.model === undefined ? {} : { model: options.model }),
             ...(options.mode === undefined ? {} : { mode: options.mode }),

@@ -101,9 +101,16 @@ function given(value: Json, origin: string): Outcome {
     return { ok: true, value, origins: [origin] };
 }
 
+/** The smallest picture there is: a GIF of one pixel. */
+const ONE_PIXEL = "R0lGODlhAQABAAAAACwAAAAAAQABAAA=";
+
 function fixed({ tool, uri, method = "", args }: ToolRequest): Json {
     if (args === undefined) return null;
-    if (uri.startsWith("file:") && method === "read") return { ok: true, content: `mock file content from ${uri}` };
+    if (uri.startsWith("file:") && method === "read") {
+        const [asked] = args;
+        const image = asked !== null && typeof asked === "object" && !Array.isArray(asked) && asked.as === "image";
+        return image ? { ok: true, media_type: "image/gif", data: ONE_PIXEL } : { ok: true, content: `mock file content from ${uri}` };
+    }
     if (uri.startsWith("file:") && method === "list") return { ok: true, entries: [] };
     if (uri.startsWith("env:") && method === "get") return { ok: true, value: null };
     return { ok: true, summary: `${tool}.${method}`, source: uri, args };

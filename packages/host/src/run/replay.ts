@@ -7,11 +7,15 @@
  * J2: events are compared by path, without time, number, run and hashes; those of the host (`host: true`) are not expected.
  * J4: where a part of the run ran out of time while the machine computed is in that outcome (D7), so it is told before the computing begins.
  * J3: where the run's time ended it is recorded input too (D6): the same slice, or waiting with the same outcomes.
+ * J4: outcomes that were told in the same moment as the one that ended the run were not looked at; the ledger has them all the same.
+ * J5: nothing of the world reaches the machine but outcomes and J3, so a difference has two causes: the record was changed (`verify` tells), or
+ *     the machine was. What a step and a byte are is in `run.ended`, so that a machine that counts otherwise is told by it; `engine` says it.
  */
-import type { Json } from "@remit/language";
+import { amountOf, type Json } from "@remit/language";
 import { type Failure, type LedgerEvent, type MachineEvent, type Outcome, canonicalJson, comparable, struckAt } from "@remit/machine";
 import type { LedgerStore, RunInfo } from "../ledger/store.ts";
 import type { Advance, Steppable } from "./drive.ts";
+import type { KeptOptions } from "./options.ts";
 
 export interface Divergence {
     readonly path: string;
@@ -26,12 +30,16 @@ export interface Replayed {
     readonly events: { readonly recorded: number; readonly replayed: number };
     readonly outcomes: number;
     readonly first?: Divergence;
+    /** Builds of the machine, where the run was recorded by another one than replays it. */
+    readonly engine?: { readonly recorded: string; readonly present: string };
     /** As the replayed machine ended; absent where the run had not ended. */
     readonly end?: Advance["end"];
 }
 
-export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunInfo) => Steppable): Replayed {
+/** `engine`: the build of the machine that replays. */
+export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunInfo) => Steppable, engine: string): Replayed {
     const info = store.run(id);
+    const recordedBy = (info.options as Partial<KeptOptions>).engine ?? engine;
     const over = info.status === "done" || info.status === "failed";
     const machine = machineOf(info);
     const recorded = byPath(store.events(info.id));
@@ -53,7 +61,8 @@ export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunI
     };
     const take = (advance: Advance): void => {
         for (const event of advance.events) compare(event);
-        for (const path of advance.dropped) open.delete(path);
+        // J4: what still waited at the end stays, so that its outcome is known.
+        if (advance.state !== "ended") for (const path of advance.dropped) open.delete(path);
         for (const effect of advance.effects) open.add(effect.path);
         if (advance.state === "ended") end = advance.end;
     };
@@ -82,12 +91,11 @@ export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunI
             open.delete(path);
             continue;
         }
-        // Told, but not looked at before the time was up.
-        if (end !== undefined && strike !== null) continue;
         if (!open.delete(path)) {
             diverge({ path, message: "the ledger has an outcome for this, but the program did not ask for it" });
             break;
         }
+        if (end !== undefined) continue;
         machine.resolve(path, outcome);
         run();
     }
@@ -107,12 +115,13 @@ export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunI
                 break;
             }
     if (first === undefined && over && machine.steps !== info.steps)
-        diverge({ path: "main", message: `${machine.steps} steps instead of ${info.steps}` });
+        diverge({ path: "main", message: `${amountOf(machine.steps, "step")} instead of ${info.steps}` });
     return {
         equal: first === undefined,
         steps: { recorded: info.steps, replayed: machine.steps },
         events: { recorded: info.events, replayed },
         outcomes,
+        ...(recordedBy === engine ? {} : { engine: { recorded: recordedBy, present: engine } }),
         ...(first === undefined ? {} : { first }),
         ...(end === undefined ? {} : { end }),
     };

@@ -29,7 +29,6 @@ export type Continued =
     | {
           readonly status: "ready";
           readonly info: RunInfo;
-          readonly writer: RunWriter;
           readonly machine: Steppable;
           readonly resumed: Resumed;
       }
@@ -53,9 +52,8 @@ export async function isRepeatable(effect: Effect, host: Host): Promise<boolean>
     return (await host.repeatable?.(effect)) ?? false;
 }
 
-/** Takes the run over and finds out what to do first. Throws `LedgerError`: `unknown`, `owned`, `finished`. */
-export async function continueRun(store: LedgerStore, id: string, options: ResumeOptions): Promise<Continued> {
-    const writer = store.own(id);
+/** Finds out what to do first with a run that was taken over. */
+export async function continueRun(store: LedgerStore, writer: RunWriter, options: ResumeOptions): Promise<Continued> {
     try {
         const info = store.run(writer.id);
         const saved = store.state(info.id);
@@ -92,7 +90,7 @@ export async function continueRun(store: LedgerStore, id: string, options: Resum
             writer.commit({ end: { status: "waiting" } });
             return { status: "waiting", info, waiting };
         }
-        return { status: "ready", info, writer, machine, resumed: { again, twice, outcomes, answers, notes } };
+        return { status: "ready", info, machine, resumed: { again, twice, outcomes, answers, notes } };
     } catch (error) {
         writer.release();
         throw error;

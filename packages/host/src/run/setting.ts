@@ -57,4 +57,14 @@ export function limitsOf(config: Config, limits: Limits | undefined): Limits {
     }
     return bounds;
 }
-const LIMITS = ["steps", "depth", "tokens", "usd", "calls", "turns", "bytes", "time"] as const satisfies readonly (keyof Limits)[];
+const LIMITS = [
+    "steps",
+    "depth",
+    "tokens",
+    "usd",
+    "calls",
+    "turns",
+    "bytes",
+    "memory",
+    "time",
+] as const satisfies readonly (keyof Limits)[];

@@ -1,7 +1,7 @@
 /**
  * `file://workspace` and `file:FOLDER` below it: read, list, write, patch, undo.
  *
- * Boundary: text files in a jail (J1–J5 in `jail.ts`). Results are AgentScript's.
+ * Boundary: text files in a jail (J1–J5 in `jail.ts`), and pictures to be read. Results are AgentScript's.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
@@ -16,7 +16,19 @@ import { type CallIO, type MethodInfo, type Open, ToolFail } from "./tool.ts";
 const path = { type: "text", description: "path from the workspace, with /", needed: true } as const;
 
 const METHODS: { readonly [name: string]: { readonly fields: Fields; readonly description: string; readonly readOnly: boolean } } = {
-    read: { fields: { path }, description: "Reads a UTF-8 text file.", readOnly: true },
+    read: {
+        fields: {
+            path,
+            as: {
+                type: "text",
+                description: "`image` for a picture or PDF, which `use image` takes",
+                default: "text",
+                one: ["text", "image"],
+            },
+        },
+        description: "Reads a UTF-8 text file, or a picture.",
+        readOnly: true,
+    },
     list: { fields: { path: { ...path, needed: false, default: "." } }, description: "Names in a folder, sorted.", readOnly: true },
     write: {
         fields: { path, content: { type: "text", description: "the whole new content", needed: true } },
@@ -67,7 +79,7 @@ export const openFile: Open = (uri, _about, context) => {
             };
             switch (method) {
                 case "read":
-                    return { ok: true, content: textOf(inside.read(bound(inside.existing(at))), at) };
+                    return { ok: true, ...contentOf(inside.read(bound(inside.existing(at))), at, given.as === "image") };
                 case "list":
                     return { ok: true, entries: list(inside, bound(inside.existing(at))) };
                 case "write":
@@ -92,6 +104,24 @@ function folderOf(uri: string, workspace: string): string {
     return place.real;
 }
 
+/** How the files begin that models take as pictures, or as documents; their bytes decide, not their names. */
+const SIGNATURES: readonly { readonly mediaType: string; readonly begins: (head: string) => boolean }[] = [
+    { mediaType: "image/png", begins: (head) => head.startsWith("\x89PNG\r\n\x1a\n") },
+    { mediaType: "image/jpeg", begins: (head) => head.startsWith("\xff\xd8\xff") },
+    { mediaType: "image/gif", begins: (head) => head.startsWith("GIF87a") || head.startsWith("GIF89a") },
+    { mediaType: "image/webp", begins: (head) => head.startsWith("RIFF") && head.startsWith("WEBP", 8) },
+    { mediaType: "application/pdf", begins: (head) => head.startsWith("%PDF-") },
+];
+
+function contentOf(bytes: Buffer, shown: string, image: boolean): { [key: string]: Json } {
+    if (!image) return { content: textOf(bytes, shown) };
+    const head = bytes.subarray(0, 16).toString("latin1");
+    const found = SIGNATURES.find((one) => one.begins(head));
+    if (found === undefined)
+        throw new ToolFail(`'${shown}' is no picture`, { hint: "PNG, JPEG, GIF, WebP and PDF can be shown to a model" });
+    return { media_type: found.mediaType, data: bytes.toString("base64") };
+}
+
 /** UTF-8 text, or a failure that says which file is none. A byte order mark stays in the text, so that a patch keeps it. */
 export function textOf(bytes: Buffer, shown: string): string {
     try {
@@ -100,7 +130,9 @@ export function textOf(bytes: Buffer, shown: string): string {
     } catch (error) {
         if (!(error instanceof TypeError)) throw error;
     }
-    throw new ToolFail(`'${shown}' is not UTF-8 text`, { hint: "it is a binary file, or in another encoding" });
+    throw new ToolFail(`'${shown}' is not UTF-8 text`, {
+        hint: 'it is in another encoding, or binary: a picture is read with as: "image"',
+    });
 }
 
 function list(inside: Jail, place: Place): string[] {

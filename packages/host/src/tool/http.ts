@@ -14,6 +14,7 @@ import type { LookupFunction } from "node:net";
 import type { Json } from "@remit/language";
 import type { Dispatcher } from "undici";
 import { isSecretRef, resolveSecret } from "../secret/ref.ts";
+import { readJson } from "../input/json.ts";
 import { literalOf, reachOf } from "./address.ts";
 import { type Fields, objectArgument, readFields, schemaOf } from "./args.ts";
 import { checkUrl } from "./bounds.ts";
@@ -271,7 +272,15 @@ async function answer(response: Response, url: URL): Promise<Json> {
         chunks.push(value);
     }
     const body = decoderFor(response.headers.get("content-type")).decode(Buffer.concat(chunks));
-    return { ok: response.status >= 200 && response.status < 300, status: response.status, body, json: jsonOf(body) };
+    const read = readJson(body);
+    return {
+        ok: response.status >= 200 && response.status < 300,
+        status: response.status,
+        body,
+        // What is no JSON has none; JSON that could not be read as it stands is left in the body, and the result says why.
+        json: read.ok ? read.value : null,
+        ...(read.ok || !read.isJson ? {} : { note: `the body ${read.message}; json is none, the text is in body` }),
+    };
 }
 
 /** As the content type says; what nobody knows is read as UTF-8. */
@@ -282,15 +291,6 @@ function decoderFor(type: string | null): { decode(bytes: Uint8Array): string } 
     } catch (error) {
         if (error instanceof RangeError) return new TextDecoder();
         throw error;
-    }
-}
-
-function jsonOf(body: string): Json {
-    try {
-        return JSON.parse(body) as Json;
-    } catch {
-        // Not JSON: the result says so with null.
-        return null;
     }
 }
 

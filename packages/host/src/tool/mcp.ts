@@ -143,6 +143,8 @@ async function failed(error: unknown, connection: Connection, key: string, signa
     const { SdkError, SdkHttpError } = await import("@modelcontextprotocol/client");
     const code = error instanceof SdkError ? (error.code as string) : "";
     const message = error instanceof Error ? tidy(error.message, 1000) : String(error);
+    // What the library says of it is a list of its own checks, as JSON.
+    if (code === "INVALID_RESULT") return new ToolFail(`the server '${key}' gave an answer that does not follow the protocol`);
     if (code === "REQUEST_TIMEOUT") return new ToolFail(`the server '${key}' gave no answer after ${timeout} ms`, { kind: "timeout" });
     const network = error instanceof SdkHttpError || (error instanceof TypeError && error.cause !== undefined);
     if (GONE.has(code) || connection.ended() || network) {

@@ -112,7 +112,13 @@ ${main('[F.f("src/a.txt"), try { F.f("b.txt") } catch e { e.kind }, G.f("src/a.t
         const text = `import llm M from "mock:"
 main agent A { model M  role "r"  description "d"  main func() { generate({ input: "x", tools: [Mail], turns: 3 }) -> { v: string } } }`;
         const asked: string[] = [];
-        const options: LoadOptions = { model: `scripted:${replies}`, on: { ask: (request) => (asked.push(request.question), "deny") } };
+        const on = {
+            ask: (request: { readonly question: string }): string => {
+                asked.push(request.question);
+                return "deny";
+            },
+        };
+        const options: LoadOptions = { model: `scripted:${replies}`, on };
         await run(text, options);
         const before = asked.length;
         says({ remits: { A: "may all" } });

@@ -153,6 +153,19 @@ describe.each(["sqlite", "memory"])("%s", (which) => {
         store.close();
     });
 
+    test("a run that is let go before anything is committed is as it was", () => {
+        const store = make();
+        store.create(newRun("r1")).commit({ end: { status: "waiting" } });
+        store.own("r1").release();
+        expect(store.run("r1")).toMatchObject({ status: "waiting", live: false });
+        const writer = store.own("r1");
+        writer.commit({ events: [event(1)] });
+        writer.release();
+        expect(store.run("r1")).toMatchObject({ status: "running", live: false });
+        expect(store.verify("r1")).toMatchObject({ ok: true, bound: "yes" });
+        store.close();
+    });
+
     test("runs are found by beginning, by last and in order", () => {
         const store = make();
         fill(store, "abc1", 1);
@@ -269,7 +282,7 @@ describe("failures say what they are and lose nothing", () => {
         fill(store, "r1", 2);
         store.close();
         const db = new DatabaseSync(file);
-        db.exec("ALTER TABLE runs DROP COLUMN spent; PRAGMA user_version = 1");
+        db.exec("ALTER TABLE runs DROP COLUMN spent; ALTER TABLE runs DROP COLUMN bound; PRAGMA user_version = 1");
         db.close();
         const again = open();
         expect(again.run("r1")).toMatchObject({ status: "done", spent: 0 });
@@ -325,7 +338,7 @@ describe("tampering is named", () => {
                 outcomes: [{ path: effect(n).path, outcome: { ok: true, value: n, origins: [] } }],
             });
         writer.commit({ end: { status: "done", value: 1 } });
-        expect(store.verify("r1")).toEqual({ ok: true, events: 5, anchored: "yes" });
+        expect(store.verify("r1")).toEqual({ ok: true, events: 5, anchored: "yes", bound: "yes" });
         const other = new DatabaseSync(file);
         other.exec(sql);
         other.close();
@@ -366,6 +379,38 @@ describe("tampering is named", () => {
         expect(codeOf(() => [...store.events("r1")])).toBe("tampered");
         expect(codeOf(() => store.run("r1").options)).toBe("tampered");
         expect(codeOf(() => store.program(HASH))).toBe("tampered");
+        store.close();
+    });
+
+    test.each([
+        ["usage", "UPDATE runs SET usage = '{' WHERE id = 'r2'"],
+        ["owner", "UPDATE runs SET owner = '{' WHERE id = 'r2'"],
+        ["result", "UPDATE runs SET result = '[' WHERE id = 'r2'"],
+        ["blob", "DELETE FROM blobs"],
+    ])("a run that cannot be read is named, and the others are listed: %s", (_name, sql) => {
+        const store = open();
+        fill(store, "r1", 1);
+        store.create(newRun("r2")).commit({ end: { status: "done", value: "x".repeat(BLOB_THRESHOLD + 1) } });
+        fill(store, "r3", 1);
+        const other = new DatabaseSync(file);
+        other.exec(sql);
+        other.close();
+        const unreadable: string[] = [];
+        expect(store.runs(10, (one) => unreadable.push(`${one.id} ${one.error.code}`)).map((run) => run.id)).toEqual(["r3", "r1"]);
+        expect(unreadable).toEqual(["r2 tampered"]);
+        expect(codeOf(() => store.runs())).toBe("tampered");
+        store.close();
+    });
+
+    test("a run that was dropped whole is missed by its anchor", () => {
+        const store = open();
+        fill(store, "r1", 1);
+        fill(store, "r2", 1);
+        expect(store.dropped()).toEqual([]);
+        const other = new DatabaseSync(file);
+        other.exec("DELETE FROM runs WHERE id = 'r1'");
+        other.close();
+        expect(store.dropped()).toEqual(["r1"]);
         store.close();
     });
 

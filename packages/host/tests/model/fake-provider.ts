@@ -29,12 +29,20 @@ export interface FakeReply {
     readonly body?: string;
 }
 
+/** A request's body: the parts that tests look into, of whichever provider. What a provider does not send is absent. */
+export interface Sent {
+    readonly model: string;
+    readonly messages: { readonly role: string; readonly content: unknown }[];
+    readonly stream?: boolean;
+    readonly response_format?: { readonly json_schema: { readonly schema: unknown } };
+    readonly [part: string]: unknown;
+}
+
 export interface FakeRequest {
     readonly method: string;
     readonly path: string;
     readonly headers: IncomingMessage["headers"];
-    // biome-ignore lint/suspicious/noExplicitAny: whatever was sent, looked into by tests.
-    readonly body: any;
+    readonly body: Sent;
 }
 
 export interface FakeProvider {
@@ -44,6 +52,8 @@ export interface FakeProvider {
     readonly requests: FakeRequest[];
     /** Replaces what is still to be said. */
     script(...replies: FakeReply[]): void;
+    /** From now on what is said follows from what was asked. */
+    answer(reply: (body: FakeRequest["body"]) => FakeReply): void;
     /** Most requests that were open at once. */
     peak(): number;
     close(): Promise<void>;
@@ -53,6 +63,7 @@ export interface FakeProvider {
 export async function startFakeProvider(...replies: FakeReply[]): Promise<FakeProvider> {
     const requests: FakeRequest[] = [];
     let script = [...replies];
+    let answer: ((body: FakeRequest["body"]) => FakeReply) | null = null;
     let open = 0;
     let peak = 0;
     const server = createServer(async (request, response) => {
@@ -68,7 +79,7 @@ export async function startFakeProvider(...replies: FakeReply[]): Promise<FakePr
         requests.push({ method: request.method ?? "", path, headers: request.headers, body });
         if (path === "/api/tags") return json(response, 200, { models: [{ name: "qwen3:4b" }, { name: "nomic-embed-text" }] });
         if (path === "/v1/models") return json(response, 200, { data: [{ id: "m" }] });
-        const reply = (script.length > 1 ? script.shift() : script[0]) ?? { text: "" };
+        const reply = answer?.(body) ?? (script.length > 1 ? script.shift() : script[0]) ?? { text: "" };
         await play(reply, path, body, response);
     });
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
@@ -83,6 +94,9 @@ export async function startFakeProvider(...replies: FakeReply[]): Promise<FakePr
         requests,
         script: (...next) => {
             script = next;
+        },
+        answer: (next) => {
+            answer = next;
         },
         peak: () => peak,
         close,

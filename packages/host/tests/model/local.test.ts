@@ -1,7 +1,8 @@
 /** The real local model, where the set-up has put it; else that it says so. */
 import { tmpdir } from "node:os";
 import { afterAll, describe, expect, it } from "vitest";
-import type { Contract } from "@remit/language";
+import { type Contract, toJsonSchema } from "@remit/language";
+import { CONTRACT_HEAD, type ModelTurn } from "@remit/machine";
 import { localReason } from "../../src/model/local.ts";
 import { createModels } from "../../src/model/models.ts";
 import { ask, quiet, replyOf, turnOf } from "./setup.ts";
@@ -19,6 +20,14 @@ const contract: Contract = {
         { name: "name", contract: { type: "string" }, optional: true },
     ],
 };
+
+type UserPart = Extract<ModelTurn["messages"][number], { role: "user" }>["content"][number];
+
+/** A part of a message with a text after it. */
+function ended(part: UserPart | undefined, layer: string): UserPart {
+    if (part?.type !== "text") throw new Error("the request ends with a text");
+    return { ...part, text: part.text + layer };
+}
 
 describe("local", () => {
     it("answers within the contract, the same each time, or says what is missing", async () => {
@@ -49,6 +58,16 @@ describe("local", () => {
         expect(outcome.usage).toMatchObject({ usd: 0, input: expect.any(Number), output: expect.any(Number) });
         expect(io.emitted.length).toBeGreaterThan(0);
         expect(replyOf(await ask(models, request)).text).toBe(reply.text);
+        // the prompt of this turn ends with no schema; one that does is shown to the model without it, and the reply says so
+        expect(reply.without).toBeUndefined();
+        const layer = `\n\n${CONTRACT_HEAD}\n${JSON.stringify(toJsonSchema(contract, {}), null, 2)}`;
+        const messages = request.messages.map((message) =>
+            message.role === "user"
+                ? { ...message, content: [...message.content.slice(0, -1), ended(message.content.at(-1), layer)] }
+                : message,
+        );
+        const bound = replyOf(await ask(models, { ...request, messages }));
+        expect(bound).toMatchObject({ without: "contract", text: reply.text });
     }, 300_000);
 
     it("a prompt that is too long, tools and pictures are refused with the reason", async () => {

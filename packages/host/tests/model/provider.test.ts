@@ -179,7 +179,7 @@ describe("what is sent", () => {
         ]);
         const reply = replyOf(await ask(it.models, turnOf(it.uri, { contract: YES })));
         expect(reply).toMatchObject({ value: { ok: true }, reading: { constrained: false, from: "prose around" } });
-        expect(it.server.requests[0]?.body.response_format.json_schema.schema).toMatchObject({
+        expect(it.server.requests[0]?.body.response_format?.json_schema.schema).toMatchObject({
             required: ["ok"],
             additionalProperties: false,
         });
@@ -193,7 +193,9 @@ describe("what is sent", () => {
         const sent = async (provider: keyof typeof environments, think: boolean | "auto" | "low" | "medium" | "high") => {
             await using it = await against(provider, [{ text: "x" }]);
             await ask(it.models, turnOf(it.uri, { think }));
-            return it.server.requests.at(-1)?.body;
+            const last = it.server.requests.at(-1);
+            if (last === undefined) throw new Error("nothing was sent");
+            return last.body;
         };
         for (const provider of ["openai", "ollama"] as const) {
             expect((await sent(provider, true)).reasoning_effort).toBe("medium");

@@ -84,6 +84,7 @@ function setup(fail?: (batch: Batch, n: number) => void): Setup {
     const log: string[] = [];
     const writer: RunWriter = {
         id: "r",
+        timed: (spent) => inner.timed(spent),
         release: () => inner.release(),
         commit: (batch) => {
             fail?.(batch, batches.length);

@@ -145,6 +145,15 @@ describe("programs as functions", () => {
         await expect(load(join(folder, "p.remit"), { root: folder, cache: false })).rejects.toMatchObject({
             failure: { message: expect.stringContaining("data.json is not JSON") },
         });
+        for (const [text, why] of [
+            ['{"names": [], "names": [1]}', 'data.json has the key "names" twice in one object, again at line 1, column 15'],
+            ['{"names": [1e999]}', "data.json has the number 1e999 at line 1, column 12, which is too large"],
+        ] as const) {
+            writeFileSync(join(folder, "data.json"), text);
+            await expect(load(join(folder, "p.remit"), { root: folder, cache: false })).rejects.toMatchObject({
+                failure: { message: why },
+            });
+        }
     });
 
     test("the cache gives the same program, and a changed file another", async () => {

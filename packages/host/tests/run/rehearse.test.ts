@@ -64,6 +64,24 @@ const prepare = (): string => {
 };
 
 describe("mock", () => {
+    test("a picture that is read is a picture", async () => {
+        const source = `import llm M from "mock:"
+import tool Files from "file://workspace"
+main agent {
+    model M
+    role "r"
+    description "d"
+    main func() {
+        picture = Files.read({ path: "nowhere.png", as: "image" })
+        use image picture
+        generate({ input: "What is it?" })
+    }
+}
+`;
+        const program = await load<Json, Json>({ source }, options({ mode: "mock", model: "mock:" }));
+        expect((await program.run({}).result).failure).toBeUndefined();
+        await program.close();
+    });
     test("answers with AgentScript's values and reaches nothing", async () => {
         const program = await load<Json, Json>(prepare(), options({ mode: "mock" }));
         expect(await program({ name: "x" })).toEqual({

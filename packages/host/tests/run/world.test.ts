@@ -2,6 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Json } from "@remit/language";
+import type { LedgerEvent } from "@remit/machine";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { load } from "../../src/run/program.ts";
 import { startFakeProvider } from "../model/fake-provider.ts";
@@ -63,4 +65,47 @@ test("without trust a configured model counts for nothing", async () => {
     expect(await program({})).toEqual({ word: "" });
     expect(provider.requests).toEqual([]);
     await program.close();
+});
+
+/** One red pixel. */
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==";
+
+test("a picture of the workspace reaches the model as a picture, with where it is from", async () => {
+    await using provider = await startFakeProvider({ text: '{"colour": "red"}' });
+    const program = `import llm Eye from "${provider.url}/v1#seer"
+import tool Files from "file://workspace"
+main agent {
+    model Eye
+    role "an inspector"
+    description "Looks."
+    main func(input: { path: string }) {
+        picture = Files.read({ path: input.path, as: "image" })
+        use image picture as "photo"
+        generate({ input: "Which colour?" }) -> { colour: string }
+    }
+}
+`;
+    // its bytes say what it is, not its name
+    writeFileSync(join(folder, "pixel.bin"), Buffer.from(PIXEL, "base64"));
+    writeFileSync(join(folder, "notes.txt"), "no picture");
+    writeFileSync(join(folder, "main.remit"), program);
+    const loaded = await load<Json, Json>(join(folder, "main.remit"), {
+        workspace: folder,
+        env: { HOME: folder, OPENAI_API_KEY: "sk-none-at-all" },
+        cache: false,
+    });
+    const handle = loaded.run({ path: "pixel.bin" });
+    expect(await handle.result).toMatchObject({ ok: true, value: { colour: "red" } });
+    expect(provider.requests).toHaveLength(1);
+    expect(provider.requests[0]?.body.messages[1]?.content).toMatchObject([
+        { type: "text", text: expect.stringMatching(/\[photo\]\nsource: picture\nfile: image\/png$/) },
+        { type: "image_url", image_url: { url: `data:image/png;base64,${PIXEL}` } },
+        { type: "text", text: expect.stringContaining("Which colour?") },
+    ]);
+    const started: LedgerEvent[] = [];
+    for await (const event of handle.events) if (event.kind === "generate.started") started.push(event);
+    expect(started[0]?.labels).toEqual(["tool:Files"]);
+    const wrong = await loaded.run({ path: "notes.txt" }).result;
+    expect(wrong).toMatchObject({ ok: false, failure: { kind: "tool", message: expect.stringContaining("'notes.txt' is no picture") } });
+    await loaded.close();
 });

@@ -75,6 +75,10 @@ describe("names", () => {
         "sk-abcdefghijklmnop1234",
         "ghp_abcdefghijklmnopqrstuv",
         "AKIAABCDEFGHIJKLMNOP",
+        `AIza${"Sy-abc_DEF".repeat(3)}12345`,
+        `glpat-${"aB3_".repeat(5)}`,
+        `npm_${"aB3".repeat(12)}`,
+        `hf_${"aBcD".repeat(9)}`,
         "-----BEGIN RSA PRIVATE KEY-----\nx",
         "eyJhbGciOiJI.eyJzdWIiOiIx.sig",
     ])("a value like %s is one", (value) => expect(looksSecret("HARMLESS", value)).toBe(true));

@@ -20,6 +20,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
         if (how === "twice") say({ id, result: { content: [{ type: "text", text: "second" }] } });
         if (how === "slow pattern" || how === "schema")
             say({ id, result: { content: [], structuredContent: { a: `${"a".repeat(40)}!` } } });
+        if (how === "wrong shape") say({ id, result: { content: [{ type: "text", text: 5 }, { type: "nothing" }] } });
         if (how === "deep")
             process.stdout.write(
                 `{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{"a":${"[".repeat(1e5)}${"]".repeat(1e5)}}}}\n`,

@@ -23,6 +23,11 @@ describe("a server over stdio", () => {
         // A pattern that takes time exponential in the text would stop everything, time limits too.
         expect((await call(lying(here, how), SERVER, "go", {})).structured).toEqual({ a: `${"a".repeat(40)}!` });
     });
+    test("an answer of the wrong shape is said in words", async () => {
+        await using here = work();
+        const { message } = await failure(lying(here, "wrong shape"), SERVER, "go", {});
+        expect(message).toMatch(/failed: the server 'liar' gave an answer that does not follow the protocol$/);
+    });
     test("a result nested deeper than the stack is said to be", async () => {
         await using here = work();
         expect((await failure(lying(here, "deep"), SERVER, "go", {})).message).toMatch(/failed: .* nested too deep$/);

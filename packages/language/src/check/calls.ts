@@ -239,5 +239,5 @@ function elsewhereHint(name: string, kind: string): { hint: string } | undefined
     const rows = METHODS.get(name)?.filter((row) => row.on !== kind);
     return rows === undefined || rows.length === 0
         ? undefined
-        : { hint: `it is a method of ${rows.map((row) => `a ${row.on}`).join(" and ")}` };
+        : { hint: `it is a method of ${rows.map((row) => withArticle(row.on)).join(" and ")}` };
 }

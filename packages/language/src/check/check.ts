@@ -54,7 +54,7 @@ export function check(program: LoadedProgram): CheckedProgram {
     const files = new Map<string, FileScope>();
     for (const name of program.order) {
         const tree = program.files.get(name);
-        if (tree !== undefined) files.set(name, declareFile(tree));
+        if (tree !== undefined) files.set(name, declareFile(tree, program.own));
     }
     const order = [...files.values()];
     const checking: Checking = {
@@ -154,8 +154,10 @@ function checkAgent(checking: Checking, agent: AgentScope): void {
         if (node.kind === "config") {
             checkConfig(report, checking, file, null, node);
             agent.config = { ...agent.config, [node.key]: node };
-        } else if (node.kind === "context") checkBudget(report, node.max);
-        else checkAgentUse(report, checking, agent, node);
+        } else if (node.kind === "context") {
+            checkBudget(report, node.max);
+            agent.config = { ...agent.config, context: node };
+        } else checkAgentUse(report, checking, agent, node);
     }
 }
 

@@ -11,7 +11,7 @@ import type { Code } from "../diagnostics/codes.ts";
 import type { Range } from "../text/source.ts";
 import { elsewhere, suggestion } from "./names.ts";
 import { type AgentScope, type Binding, type Checking, diagnostic, type Extra, type FileScope, type UseEntry, type Walk } from "./model.ts";
-import { CAPABILITIES, describe, MAY_CHANGE, type Type } from "./types.ts";
+import { CAPABILITIES, describe, literalType, MAY_CHANGE, type Type } from "./types.ts";
 import { expr } from "./expressions.ts";
 
 export type Report = (code: Code, range: Range, message: string, extra?: Extra) => void;
@@ -161,9 +161,23 @@ export function checkUse(w: Walk, node: Use | UseOneOf): void {
         w.using = node;
         judge(w, value);
         w.using = null;
+        if (node.kind === "use" && node.image) checkImage(w, value);
     }
     w.uses = entry(node, w.uses);
     w.declared.push(w.uses);
+}
+
+const NO_PICTURE: ReadonlySet<string> = new Set(["number", "boolean", "list"]);
+
+/** What is no picture by its spelling or its kind. A text of which only its contract is known may be a data URL. */
+function checkImage(w: Walk, value: Expr): void {
+    let first = value;
+    while (first.kind === "paren" || first.kind === "binary") first = first.kind === "paren" ? first.value : first.left;
+    const local = value.kind === "ident" ? w.names.get(value.name) : undefined;
+    const { kind } = local?.type ?? literalType(value);
+    const path = first.kind === "string" && first.value !== "" && !"data:".startsWith(first.value.slice(0, 5));
+    if (path || NO_PICTURE.has(kind))
+        w.report("IMAGE_FROM_TEXT", value.range, `it is ${path ? "a text that is no data URL" : `a ${kind}`}`);
 }
 
 /**

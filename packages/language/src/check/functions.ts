@@ -8,10 +8,11 @@
  * F2: a callee is walked before its caller goes on, unless it is being walked already or the stack is deep; then nothing is taken for
  *     known of it, and the caller is walked again if that was too little.
  */
+import type { Block, Expr, Stmt } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { checkContract, isLiteral } from "./contracts.ts";
 import { checkUsedLocals } from "./context.ts";
-import { bit, type Checking, DATA, diagnostic, type FuncInfo, type Local, Walk } from "./model.ts";
+import { bit, type Checking, DATA, diagnostic, type FuncInfo, isDamaged, type Local, Walk } from "./model.ts";
 import { shown } from "./names.ts";
 import { checkResult, statements } from "./statements.ts";
 import { ANY, contractType, join, literalType, maybeCapability, misfit, type Type } from "./types.ts";
@@ -73,6 +74,9 @@ function walk(checking: Checking, func: FuncInfo, widened: Map<number, Local>, v
     const type = statements(w, body.statements);
     const last = body.statements[body.statements.length - 1];
     const leaves = last !== undefined && alwaysLeaves(last);
+    // An expression that is the last statement itself is the result.
+    const lost = last === undefined || last.kind === "expr" ? null : lostValue(last);
+    if (lost !== null) w.report("LOST_VALUE", lost.range, "this value is the result of nothing");
     if (func.node.result !== undefined) {
         checkContract((code, range, message, extra) => w.report(code, range, message, extra), w.file, func.node.result, false);
         if (last?.kind === "expr") checkResult(w, type, last.value);
@@ -82,6 +86,8 @@ function walk(checking: Checking, func: FuncInfo, widened: Map<number, Local>, v
         const own = leaves ? null : type;
         func.result = w.returned === null ? (own ?? ANY) : own === null ? w.returned : join(own, w.returned);
     }
+    // What could not be read may have given another value.
+    if (func.node.result === undefined && isDamaged(func.file, func.node.range)) func.result = ANY;
     func.returns |= w.params | w.returnedParams;
     func.data |= w.data | w.returnedData;
     w.end();
@@ -100,8 +106,24 @@ function walk(checking: Checking, func: FuncInfo, widened: Map<number, Local>, v
     return w.again;
 }
 
+/** A value at the end of a branch of a last statement, which looks like the function's result. A call may be there for what it does. */
+function lostValue(s: Stmt): Expr | null {
+    if (s.kind === "expr") return DOES.has(s.value.kind) || s.value.kind === "missing" ? null : s.value;
+    const blocks = s.kind === "if" && s.otherwise !== undefined ? [...s.branches.map((one) => one.body), s.otherwise] : [];
+    if (s.kind === "try") blocks.push(s.body, s.handler);
+    for (const { statements: all } of blocks) {
+        const last = all[all.length - 1];
+        const found = last === undefined ? null : lostValue(last);
+        if (found !== null) return found;
+    }
+    return null;
+}
+
+/** Expressions that do something besides giving a value. */
+const DOES: ReadonlySet<string> = new Set(["call", "generate", "parallel", "if.expr", "try.expr"]);
+
 /** A statement after which the end of the block is not reached. */
-function alwaysLeaves(s: import("../syntax/tree.ts").Stmt): boolean {
+function alwaysLeaves(s: Stmt): boolean {
     switch (s.kind) {
         case "return":
         case "raise":
@@ -118,7 +140,7 @@ function alwaysLeaves(s: import("../syntax/tree.ts").Stmt): boolean {
     }
 }
 
-function endLeaves(block: import("../syntax/tree.ts").Block): boolean {
+function endLeaves(block: Block): boolean {
     const last = block.statements[block.statements.length - 1];
     return last !== undefined && alwaysLeaves(last);
 }

@@ -11,7 +11,20 @@
 import type { Code } from "../diagnostics/codes.ts";
 import { CODES } from "../diagnostics/codes.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
-import type { Agent, Call, Config, ContractNode, File, Func, Generate, Import, ShapeDecl, Use, UseOneOf } from "../syntax/tree.ts";
+import type {
+    Agent,
+    Call,
+    Config,
+    ContextBudget,
+    ContractNode,
+    File,
+    Func,
+    Generate,
+    Import,
+    ShapeDecl,
+    Use,
+    UseOneOf,
+} from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { ANY, join, type Type } from "./types.ts";
 
@@ -62,14 +75,15 @@ export interface AgentScope {
     generates: boolean;
 }
 
-/** The model, role and description in force. */
+/** The model, role, description and `context max` in force. */
 export interface Configured {
     readonly model: Config | null;
     readonly role: Config | null;
     readonly description: Config | null;
+    readonly context: ContextBudget | null;
 }
 
-export const UNCONFIGURED: Configured = { model: null, role: null, description: null };
+export const UNCONFIGURED: Configured = { model: null, role: null, description: null, context: null };
 
 /** A `use` in force, and the ones before it. */
 export interface UseEntry {
@@ -203,6 +217,11 @@ export function diagnostic(file: FileScope, code: Code, range: Range, message: s
     if (extra?.fixes !== undefined) made.fixes = extra.fixes;
     if (extra?.related !== undefined) made.related = extra.related;
     return made;
+}
+
+/** Something in it could not be read. */
+export function isDamaged(file: FileScope, { start, end }: Range): boolean {
+    return file.tree.damaged?.some((one) => one.start < end && one.end > start) ?? false;
 }
 
 /** The state of one walk over one function. */

@@ -54,7 +54,7 @@ function typeOf(made: Binding): Type {
 }
 
 /** Reads the declarations of one file. Imported agents are linked afterwards. */
-export function declareFile(tree: File): FileScope {
+export function declareFile(tree: File, own?: ReadonlySet<Import>): FileScope {
     const file: FileScope = {
         name: tree.source.file,
         tree,
@@ -68,7 +68,7 @@ export function declareFile(tree: File): FileScope {
     };
     for (const item of tree.items) if (item.kind === "shape" && !file.shapes.has(item.name.text)) file.shapes.set(item.name.text, item);
     // Imports first, then agents and functions: a later thing is the one that clashes, whatever the order in the text.
-    for (const item of tree.items) if (item.kind === "import") declareImport(file, item);
+    for (const item of tree.items) if (item.kind === "import" && !own?.has(item)) declareImport(file, item);
     for (const item of tree.items) if (item.kind === "agent") declareAgent(file, item);
     for (const item of tree.items) if (item.kind === "func") declareFunc(file, item);
     for (const item of tree.items) {

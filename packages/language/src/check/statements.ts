@@ -11,7 +11,7 @@ import { alias, hold } from "./methods.ts";
 import { mutate, raise } from "./sites.ts";
 import { checkBudget, checkConfig, checkUse, type Report } from "./context.ts";
 import { expr, item, plus, propertyOf } from "./expressions.ts";
-import { DATA, type Walk } from "./model.ts";
+import { DATA, isDamaged, type Walk } from "./model.ts";
 import { elsewhere, suggestion } from "./names.ts";
 import {
     ANY,
@@ -77,6 +77,7 @@ export function statements(w: Walk, all: readonly Stmt[]): Type {
             }
             case "context":
                 checkBudget((code, range, message, extra) => w.report(code, range, message, extra), s.max);
+                w.config = { ...w.config, context: s };
                 continue;
             case "if":
                 for (const branch of s.branches) {
@@ -263,6 +264,7 @@ export function checkResult(w: Walk, type: Type, e: Expr | null): void {
 function assign(w: Walk, s: Assign): void {
     const { target } = s;
     let type = expr(w, s.value);
+    if (isDamaged(w.file, s.range)) type = ANY;
     const { data } = w;
     switch (target.kind) {
         case "ident": {

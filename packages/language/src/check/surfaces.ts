@@ -3,8 +3,8 @@
  *
  * Boundary: reads what `check` found. The order is that of a prompt: outer `use`s first, then as declared.
  */
-import type { ContractNode, Expr, Use, UseOneOf } from "../syntax/tree.ts";
-import { type Site, siteOf } from "../text/source.ts";
+import type { ContractNode, Expr, Node, Spread, Use, UseOneOf } from "../syntax/tree.ts";
+import { type Site, siteOf, type Source } from "../text/source.ts";
 import type { CheckedProgram } from "./check.ts";
 import { valuesOf } from "./context.ts";
 import type { GenerateSite } from "./model.ts";
@@ -17,6 +17,10 @@ export interface SurfaceItem {
     readonly label: string | null;
     /** As written: `4k tokens keep end`. */
     readonly budget: string | null;
+    /** `use image`: it goes into the prompt as a picture or file, not as text. */
+    readonly image: boolean;
+    /** As declared; null where none is, which counts as 0. */
+    readonly priority: number | null;
     readonly from: Site;
     readonly candidates?: readonly {
         readonly name: string;
@@ -36,6 +40,17 @@ export interface PromptSurface {
     readonly role: string | null;
     readonly description: string | null;
     readonly items: readonly SurfaceItem[];
+    /** `context max` in force, as written: the bound of all items together. */
+    readonly contextMax: string | null;
+    /**
+     * As written: `Repo`, `Repo.read`. The model is shown the name, the description and the schema of the arguments of each method, and
+     * then every call that it makes with what came of it. `uri` is null for a tool that a variable holds.
+     */
+    readonly tools: readonly { readonly source: string; readonly uri: string | null }[];
+    /** Tries in all. Each after the first also shows the model what was wrong with its last answer. */
+    readonly attempts: number;
+    /** The other options (`temperature: 0`, `turns: 4`), as written and in their order. */
+    readonly options: readonly string[];
     /** The instruction as written; null where there is none. */
     readonly instruction: string | null;
     /** It takes in more than the source's own text. */
@@ -54,18 +69,19 @@ export function promptSurfaces(checked: CheckedProgram): PromptSurface[] {
 function surface(site: GenerateSite): PromptSurface {
     const { func, node } = site;
     const { source } = func.file.tree;
-    const text = (part: { readonly range: { readonly start: number; readonly end: number } }): string =>
-        source.text.slice(part.range.start, part.range.end);
+    const text = (part: Node): string => source.text.slice(part.range.start, part.range.end);
     const uses: (Use | UseOneOf)[] = [];
     for (let one = site.uses; one !== null; one = one.before) uses.unshift(one.node);
     const option = (key: string): Expr | undefined => node.options.find((one) => one.key.text === key)?.value;
     const input = option("input");
+    const offered = option("tools");
+    const attempts = option("attempts");
     const model = option("model") ?? site.config.model?.value;
 
     const read = new Set<string>();
     for (const use of uses) for (const value of valuesOf(use)) names(value, read);
     if (input !== undefined) names(input, read);
-    const inScope = func.locals.filter((local) => local.start < site.at && local.end > site.at).map((local) => local.name);
+    const inScope = localsAt(site);
     for (const binding of func.file.names.values()) if (binding.kind === "file") inScope.push(binding.name);
 
     return {
@@ -75,35 +91,48 @@ function surface(site: GenerateSite): PromptSurface {
         model: model?.kind === "ident" ? model.name : null,
         role: literal(site.config.role?.value),
         description: literal(site.config.description?.value),
-        items: uses.map((use) => ({
-            source:
-                use.kind === "use"
-                    ? text(use.value)
-                    : (use.candidates.find((one) => one.selected) ?? use.candidates[0])?.value === undefined
-                      ? "empty"
-                      : text((use.candidates.find((one) => one.selected) ?? use.candidates[0])?.value as Expr),
-            label: use.label?.text ?? null,
-            budget:
-                use.kind === "use"
-                    ? (use.max?.text ?? null)
-                    : ((use.candidates.find((one) => one.selected) ?? use.candidates[0])?.max?.text ?? null),
-            from: siteOf(source, use.range),
-            ...(use.kind === "use"
-                ? {}
-                : {
-                      candidates: use.candidates.map((one) => ({
-                          name: one.name.text,
-                          source: one.value === undefined ? null : text(one.value),
-                          budget: one.max?.text ?? null,
-                          selected: one.selected,
-                      })),
-                  }),
-        })),
+        items: uses.map((use) => item(use, source, text)),
+        contextMax: site.config.context?.max.text ?? null,
+        tools: offered?.kind === "list" ? offered.items.map((one) => ({ source: text(one), uri: uriOf(site, one) })) : [],
+        attempts: attempts?.kind === "number" ? attempts.value : 1,
+        options: node.options.filter((one) => !SHOWN_APART.has(one.key.text)).map(text),
         instruction: input === undefined ? null : text(input),
         instructionTakesData: site.data !== 0,
         contract: node.contract === undefined ? null : text(node.contract as ContractNode),
         notInPrompt: [...new Set(inScope)].filter((name) => !read.has(name)),
     };
+}
+
+/** Options that have a field of their own. */
+const SHOWN_APART: ReadonlySet<string> = new Set(["input", "model", "tools", "attempts"]);
+
+function item(use: Use | UseOneOf, source: Source, text: (part: Node) => string): SurfaceItem {
+    const common = { label: use.label?.text ?? null, priority: use.priority?.value ?? null, from: siteOf(source, use.range) };
+    if (use.kind === "use") return { ...common, source: text(use.value), budget: use.max?.text ?? null, image: use.image };
+    const taken = use.candidates.find((one) => one.selected) ?? use.candidates[0];
+    return {
+        ...common,
+        source: taken?.value === undefined ? "empty" : text(taken.value),
+        budget: taken?.max?.text ?? null,
+        image: false,
+        candidates: use.candidates.map((one) => ({
+            name: one.name.text,
+            source: one.value === undefined ? null : text(one.value),
+            budget: one.max?.text ?? null,
+            selected: one.selected,
+        })),
+    };
+}
+
+/** Where an offered tool comes from. A variable of the name of an import hides it. */
+function uriOf(site: GenerateSite, offered: Expr | Spread): string | null {
+    const object = offered.kind === "member" ? offered.object : offered;
+    if (object.kind !== "ident" || localsAt(site).includes(object.name)) return null;
+    return site.func.file.names.get(object.name)?.import?.uri.value ?? null;
+}
+
+function localsAt(site: GenerateSite): string[] {
+    return site.func.locals.filter((local) => local.start < site.at && local.end > site.at).map((local) => local.name);
 }
 
 function literal(value: Expr | undefined): string | null {

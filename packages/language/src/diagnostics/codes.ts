@@ -137,6 +137,13 @@ const CHECKS = {
     BREAK_OUTSIDE_LOOP: { severity: "error", summary: "`break` or `continue` stands outside a loop." },
     UNREACHABLE: { severity: "warning", summary: "A statement can never run because the one before it always leaves." },
 
+    LOST_VALUE: {
+        severity: "note",
+        summary:
+            "A function ends in an `if` or `try` whose branches end in values: as a statement it gives none, and so does the function.",
+        hint: "write `return` in the branches, or assign it: x = if … { … } else { … }",
+    },
+
     // ---- assignment ----
     IMMUTABLE_ASSIGNMENT: { severity: "error", summary: "An import, agent, function or shape is assigned to." },
     INVALID_ASSIGNMENT_TARGET: { severity: "error", summary: "Only a name, a property or an item can be assigned to." },
@@ -196,6 +203,11 @@ const CHECKS = {
         severity: "warning",
         summary: "A value is used that may be, or hold, a tool, model, agent, memory or function: the run fails if it is one then.",
         hint: "use data that was got from it",
+    },
+    IMAGE_FROM_TEXT: {
+        severity: "warning",
+        summary: "`use image` is given what is no picture, such as a path: it takes a picture that was read, or a data URL.",
+        hint: 'read it first: picture = Files.read({ path: "…", as: "image" })',
     },
     INVALID_AGENT_USE: { severity: "error", summary: "A `use` of an agent sees literals and file imports only." },
     INVALID_USE_ONE_OF: { severity: "error", summary: "`use one of` has at least two candidates and a label." },

@@ -7,6 +7,7 @@
  */
 import { FORBIDDEN_NAMES, isIdentifier } from "../contract/open.ts";
 import { nearest } from "../diagnostics/nearest.ts";
+import { withArticle } from "../text/words.ts";
 import { type Errors, MAX_ERRORS, type Place } from "./errors.ts";
 import { GROUPS, type Group, type Keys, NEVER_VARIABLES, RECORDS, type Rule } from "./table.ts";
 
@@ -85,7 +86,7 @@ function checkOne({ value, rule, place }: Task, errors: Errors, inner: Task[], o
             for (let i = 0; i < value.length; i++) inner.push({ value: value[i], rule: rule.of, place: { up: place, key: i } });
             return;
         case "record":
-            if (isObject(value)) checkKeys(value, RECORDS[rule.of], undefined, `a ${rule.of}`, place, errors, inner);
+            if (isObject(value)) checkKeys(value, RECORDS[rule.of], undefined, withArticle(rule.of), place, errors, inner);
             else add("FORM_TYPE", `must be an object (${rule.of}), not ${shown(value)}`);
             return;
         case "node":

@@ -38,6 +38,8 @@ export interface LoadedProgram {
     readonly links: ReadonlyMap<string, ReadonlyMap<string, string>>;
     /** Imports of packages and local modules that the allow list says only read. */
     readonly readOnly: ReadonlySet<Import>;
+    /** Imports of agents from the file that declares them: reported, and the name is the agent's. */
+    readonly own?: ReadonlySet<Import>;
     /** What reading, parsing and following the imports found. */
     readonly diagnostics: readonly Diagnostic[];
 }
@@ -55,6 +57,7 @@ export function loadProgram(entry: string, files: ProgramFiles): LoadedProgram {
     const order: string[] = [];
     const links = new Map<string, Map<string, string>>();
     const readOnly = new Set<Import>();
+    const own = new Set<Import>();
     /** Files whose imports are being followed, outermost first. */
     const path: Opened[] = [];
     const open = new Set<string>();
@@ -93,6 +96,13 @@ export function loadProgram(entry: string, files: ProgramFiles): LoadedProgram {
         }
         const target = agentFile(node, name);
         if (target === null) continue;
+        if (target === name) {
+            const declared = top.file.items.some((item) => item.kind === "agent" && item.name?.text === node.name.text);
+            if (declared) own.add(node);
+            const hint = "leave the import out: agents of one file know each other";
+            report(name, "IMPORT_CYCLE", node.uri.range, "the file imports from itself", hint);
+            continue;
+        }
         if (open.has(target)) {
             const circle = path.slice(path.findIndex((one) => one.file.source.file === target)).map((one) => one.file.source.file);
             report(
@@ -113,7 +123,7 @@ export function loadProgram(entry: string, files: ProgramFiles): LoadedProgram {
         if (tree === undefined) report(name, "IMPORT_NOT_FOUND", node.uri.range, `there is no file ${target}`);
         else linkAgent(node, name, tree);
     }
-    return { entry, files: trees, order, links, readOnly, diagnostics: found };
+    return { entry, files: trees, order, links, readOnly, own, diagnostics: found };
 
     /** The file that an import of an agent means; null for other imports, which are looked at here, and for wrong ones. */
     function agentFile(node: Import, file: string): string | null {

@@ -101,7 +101,27 @@ function instead(char: string): string | undefined {
     return Object.hasOwn(INSTEAD, char) ? INSTEAD[char] : undefined;
 }
 
+/**
+ * A quote that is never closed turns every later string inside out, and the error would be found at the last one. So where the quotes
+ * do not add up, the first string of several lines is taken for the one that was meant to end on its line, if all adds up then.
+ */
 export function lex(src: Source): Lexed {
+    const first = scan(src, -1);
+    if (!first.tokens.unclosed) return first;
+    const { kind, start, end, count } = first.tokens;
+    for (let i = 0; i < count; i++) {
+        if (kind[i] !== T.String) continue;
+        const from = start[i] as number;
+        if (!/[\n\r]/.test(src.text.slice(from, end[i]))) continue;
+        const second = scan(src, from);
+        const unclosed = second.diagnostics.filter((one) => one.code === "UNTERMINATED_STRING");
+        return unclosed.length === 1 ? second : first;
+    }
+    return first;
+}
+
+/** `cut`: a string that begins here ends on its line. */
+function scan(src: Source, cut: number): Lexed {
     const text = src.text;
     const length = text.length;
     let capacity = (length >> 2) + 16;
@@ -123,6 +143,7 @@ export function lex(src: Source): Lexed {
     let doubleOpen = false;
     let singleOpen = false;
     let blockOpen = false;
+    let wasCut = false;
     let commentOpen = false;
 
     function report(code: SyntaxCodeName, message: string, from: number, to: number, hint?: string, fixes?: readonly Fix[]): void {
@@ -164,6 +185,10 @@ export function lex(src: Source): Lexed {
             if (tokenKind === T.RBrace) balanced = false;
             return;
         }
+        if (isStray(tokenKind)) {
+            if (tokenKind === T.RBrace) balanced = false;
+            return;
+        }
         // Brackets opened inside and not closed have no partner.
         for (;;) {
             const index = open.pop() as number;
@@ -177,6 +202,38 @@ export function lex(src: Source): Lexed {
             }
             if (openKind === T.LBrace) balanced = false;
         }
+    }
+
+    /**
+     * The closer at `i` is of another kind than the innermost opener. Either that was never closed, or the closer's own opener is what
+     * is missing, which is so where the closer stands on the line of the innermost opener and its partner would not, or begins a line
+     * that is not further left.
+     */
+    function isStray(tokenKind: number): boolean {
+        const top = open[open.length - 1] as number;
+        if (kind[top] === tokenKind - 1) return false;
+        let below = open.length - 2;
+        while (below > 0 && kind[open[below] as number] !== tokenKind - 1) below--;
+        const topLine = lineStart(start[top] as number);
+        const ownLineStart = lineStart(i);
+        if (topLine === ownLineStart) return lineStart(start[open[below] as number] as number) !== topLine;
+        return ownLine(i) && i - ownLineStart >= indent(topLine);
+    }
+
+    function lineStart(from: number): number {
+        let at = from;
+        while (at > 0) {
+            const c = text.charCodeAt(at - 1);
+            if (c === 10 || c === 13) break;
+            at--;
+        }
+        return at;
+    }
+
+    function indent(from: number): number {
+        let at = from;
+        while (text.charCodeAt(at) === 32 || text.charCodeAt(at) === 9) at++;
+        return at - from;
     }
 
     function lineEnd(from: number): number {
@@ -204,7 +261,7 @@ export function lex(src: Source): Lexed {
         const bounded = quote === 34 ? doubleOpen : singleOpen;
         let at = from + 1;
         let escaped = false;
-        while (at < length) {
+        while (at < length && from !== cut) {
             const c = text.charCodeAt(at);
             if (c === quote) {
                 i = at + 1;
@@ -218,7 +275,8 @@ export function lex(src: Source): Lexed {
             } else if (bounded && (c === 10 || c === 13)) break;
             at++;
         }
-        if (quote === 34) doubleOpen = true;
+        if (from === cut) wasCut = true;
+        else if (quote === 34) doubleOpen = true;
         else singleOpen = true;
         i = lineEnd(from + 1);
         const char = quote === 34 ? '"' : "'";
@@ -529,7 +587,7 @@ export function lex(src: Source): Lexed {
     push(T.EOF, length, length);
     for (const index of open) if (kind[index] === T.LBrace) balanced = false;
     return {
-        tokens: { count, kind, start, end, match, newline, balanced, unclosed: doubleOpen || singleOpen || blockOpen },
+        tokens: { count, kind, start, end, match, newline, balanced, unclosed: doubleOpen || singleOpen || blockOpen || wasCut },
         comments,
         diagnostics,
     };

@@ -126,9 +126,13 @@ main agent A {
             role: "a tester",
             description: "Tests.",
             items: [
-                { source: "Doc", label: "rules", budget: "2k", line: 9 },
-                { source: "x", label: null, budget: null, line: 10 },
+                { source: "Doc", label: "rules", budget: "2k", image: false, priority: null, line: 9 },
+                { source: "x", label: null, budget: null, image: false, priority: null, line: 10 },
             ],
+            contextMax: null,
+            tools: [],
+            attempts: 1,
+            options: [],
             instruction: '"Second."',
             instructionTakesData: false,
             contract: "list[string]",
@@ -142,12 +146,14 @@ main agent A {
             role: "a tester",
             description: "Tests.",
             items: [
-                { source: "Doc", label: "rules", budget: "2k", line: 9 },
-                { source: "input.question", label: "the question", budget: "4k tokens keep end", line: 13 },
+                { source: "Doc", label: "rules", budget: "2k", image: false, priority: null, line: 9 },
+                { source: "input.question", label: "the question", budget: "4k tokens keep end", image: false, priority: null, line: 13 },
                 {
                     source: "input.words",
                     label: "words",
                     budget: "500",
+                    image: false,
+                    priority: null,
                     line: 19,
                     candidates: [
                         { name: "none", source: null, budget: null, selected: false },
@@ -155,6 +161,10 @@ main agent A {
                     ],
                 },
             ],
+            contextMax: null,
+            tools: [],
+            attempts: 1,
+            options: [],
             instruction: '"First " + word',
             instructionTakesData: true,
             contract: "{ ok: boolean }",
@@ -162,4 +172,45 @@ main agent A {
             line: 23,
         },
     ]);
+});
+
+test("prompt surfaces: pictures, priorities, the bound of all items, tools, attempts and options", () => {
+    const [first, second, third] = promptSurfaces(
+        run(`import llm M from "mock:"
+import tool Files from "file://workspace"
+import tool Web from "https://example.com"
+import file Doc from "./doc.md"
+main agent A {
+    model M
+    role "a tester"
+    description "Tests."
+    context max 20k tokens
+    use Doc max 2k priority 3 as rules
+    main func(input: { picture: string }) {
+        use image input.picture as "the picture"
+        generate({ input: "First.", tools: [Files.read, Web], attempts: 3, turns: 4, max_output: 2k, timeout: 30s })
+        if input.picture == "" {
+            context max 500
+            Held = Files
+            generate({ input: "Second.", tools: [Held] })
+        }
+        generate({ input: "Third." })
+    }
+}`),
+    );
+    expect(first?.items.map(({ source, image, priority }) => ({ source, image, priority }))).toEqual([
+        { source: "Doc", image: false, priority: 3 },
+        { source: "input.picture", image: true, priority: null },
+    ]);
+    expect([first, second, third].map((one) => one?.contextMax)).toEqual(["20k tokens", "500", "20k tokens"]);
+    expect(first).toMatchObject({
+        tools: [
+            { source: "Files.read", uri: "file://workspace" },
+            { source: "Web", uri: "https://example.com" },
+        ],
+        attempts: 3,
+        options: ["turns: 4", "max_output: 2k", "timeout: 30s"],
+    });
+    expect(second?.tools).toEqual([{ source: "Held", uri: null }]);
+    expect(third).toMatchObject({ tools: [], attempts: 1, options: [] });
 });

@@ -1,6 +1,6 @@
 /** Following imports: order, links, what is read and what is never asked for. */
 import { expect, test } from "vitest";
-import { entryOf, loadProgram } from "../../src/index.ts";
+import { check, entryOf, loadProgram } from "../../src/index.ts";
 import { load } from "./cases.ts";
 
 const agent = (name: string, imports = ""): string => `${imports}\nagent ${name} { main func(x) { x } }`;
@@ -29,6 +29,48 @@ test("files come after those they import, the entry last, each read once", () =>
     expect(program.links.get("lib/c.as")).toEqual(new Map([["D", "lib/d.as"]]));
     expect(read.sort()).toEqual(["b.as", "lib/c.as", "lib/d.as", "main.remit"]);
     expect(program.diagnostics).toEqual([]);
+});
+
+test("a file that imports from itself is told once", () => {
+    for (const uri of ["./self.as", "./lib/../self.as", "self.as"]) {
+        const files = new Map([["self.as", `import agent S from "${uri}"\nmain agent S { main func(x) { 1 } }`]]);
+        const { diagnostics } = check(load(files, "self.as"));
+        expect(diagnostics.map((d) => `${d.code} ${d.message}`)).toEqual(["IMPORT_CYCLE the file imports from itself"]);
+    }
+});
+
+test("files in a circle are told once, by the file that closes it", () => {
+    const files = new Map([
+        ["a.as", 'import agent B from "./b.as"\nmain agent A { main func(x) { B(x) } }'],
+        ["b.as", agent("B", 'import agent C from "./c.as"').replace("{ x }", "{ C(x) }")],
+        ["c.as", agent("C", 'import agent A from "./a.as"').replace("{ x }", "{ A(x) }")],
+    ]);
+    const { diagnostics } = check(load(files, "a.as"));
+    expect(diagnostics.map((d) => `${d.file} ${d.code}`)).toEqual(["c.as IMPORT_CYCLE"]);
+});
+
+test("one file by two spellings is one file", () => {
+    const files = new Map([
+        ["main.as", 'import agent V from "./w.as"\nimport agent W from "./lib/../w.as"\nmain agent A { main func(x) { V(W(x)) } }'],
+        ["w.as", `${agent("V")}${agent("W")}`],
+    ]);
+    const program = check(load(files, "main.as"));
+    expect(program.order).toEqual(["w.as", "main.as"]);
+    expect(program.diagnostics).toEqual([]);
+});
+
+test("a chain of 2,000 files, and a file of 5,000 lines", () => {
+    const files = new Map<string, string>();
+    for (let i = 0; i < 2000; i++) {
+        const next = i < 1999 ? `import agent C${i + 1} from "./c${i + 1}.as"` : "";
+        files.set(`c${i}.as`, agent(`C${i}`, next).replace("{ x }", i < 1999 ? `{ C${i + 1}(x) }` : "{ x }"));
+    }
+    const chain = check(load(files, "c0.as"));
+    expect([chain.order.length, chain.order[0], chain.diagnostics]).toEqual([2000, "c1999.as", []]);
+    const lines = Array.from({ length: 5000 }, (_, i) => `x${i} = { a: ${i}, b: [x${Math.max(0, i - 1)}, "t"] }`);
+    lines[0] = "x0 = 1";
+    const long = check(load(new Map([["m.as", `main func(input) {\n${lines.join("\n")}\nnope\n}`]]), "m.as"));
+    expect(long.diagnostics.map((d) => d.code)).toEqual(["UNKNOWN_IDENTIFIER"]);
 });
 
 test("a missing entry is an error and nothing else", () => {

@@ -1,3 +1,4 @@
+/** What a value may become to meet its contract, and where nothing is changed. */
 import { describe, expect, test } from "vitest";
 import { acceptValue, coerceValue } from "../../src/contract/coerce.ts";
 import type { Json, Shapes } from "../../src/contract/contract.ts";

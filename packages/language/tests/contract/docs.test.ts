@@ -1,3 +1,4 @@
+/** The page on contracts: its programs run and its JSON is what is made. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Shapes } from "../../src/contract/contract.ts";

@@ -1,3 +1,4 @@
+/** Invariants of contracts (Z1, J2, K1, E1, E2 …) on random contracts and values. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { assignable, disjoint } from "../../src/contract/assignable.ts";

@@ -1,3 +1,4 @@
+/** Contracts as JSON Schema and as TypeScript, byte for byte, and JSON Schema as contracts. */
 import { describe, expect, test } from "vitest";
 import type { Contract, Json, Shapes } from "../../src/contract/contract.ts";
 import { fromJsonSchema } from "../../src/contract/from-schema.ts";

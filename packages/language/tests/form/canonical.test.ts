@@ -1,3 +1,4 @@
+/** Canonical JSON (RFC 8785): the text that is hashed (N1, N2). */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/contract/contract.ts";

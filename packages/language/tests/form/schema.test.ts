@@ -1,3 +1,4 @@
+/** The published JSON Schema of the program form, against the validator. */
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

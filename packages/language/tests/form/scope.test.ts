@@ -1,3 +1,4 @@
+/** Forms that break a rule of names and scopes: the code and the place of each. */
 import { describe, test } from "vitest";
 import type { Json } from "../../src/contract/contract.ts";
 import {

@@ -1,3 +1,4 @@
+/** Forms that look odd and are valid. */
 import { describe, test } from "vitest";
 import type { Json } from "../../src/contract/contract.ts";
 import {

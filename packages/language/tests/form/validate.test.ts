@@ -1,3 +1,4 @@
+/** Forms of a wrong structure: the code and the place of each; caps; random JSON. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/contract/contract.ts";

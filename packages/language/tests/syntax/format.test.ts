@@ -165,9 +165,29 @@ test("an AgentScript program stays one: contracts of several fields have one a l
     );
 });
 
-test("line breaks of other systems and a byte order mark go; the text of strings stays", () => {
+test("lines that all end in CR LF still do after formatting, and what they say is the same", () => {
+    for (const text of [MESSY, 'func f() {\n  x = "a\\nb" y = \'c\'\n/* d\n  e */ z = """\n    one\n      two\n    """\n}\n']) {
+        const crlf = text.replace(/\n/g, "\r\n");
+        const out = format(parse(source(crlf)));
+        expect(out).toBe(format(parse(source(text))).replace(/\n/g, "\r\n"));
+        expect(format(parse(source(out)))).toBe(out);
+        expect(bare(parse(source(out)))).toEqual(bare(parse(source(crlf))));
+    }
+    expect(format(parse(source("func f() {\r\nx\n}\r\n")))).toBe("func f() {\n    x\n}\n");
+    expect(format(parse(source("func f() {\rx\r}\r")))).toBe("func f() {\n    x\n}\n");
+});
+
+test("a fix that begins a line does so as the file does", () => {
+    const text = "func f() {\r\n    use one of { a: x\r\n b: y c: z } as l\r\n}\r\n";
+    const fixes = parse(source(text)).diagnostics.flatMap((one) => one.fixes ?? []);
+    const fixed = applyFixes(text, fixes);
+    expect(fixed).toContain("b: y\r\n c: z");
+    expect(format(parse(source(fixed)))).not.toMatch(/[^\r]\n/);
+});
+
+test("a byte order mark goes; the text of strings stays", () => {
     expect(format(parse(source('\ufefffunc f() {\r\n\tx = "a\r\nb"\r\n\t// c\r\n}\r\n')))).toBe(
-        'func f() {\n    x = "a\r\nb"\n    // c\n}\n',
+        'func f() {\r\n    x = "a\r\nb"\r\n    // c\r\n}\r\n',
     );
 });
 

@@ -4,10 +4,14 @@
  * Boundary: pure; events and a program form in, findings out.
  *
  * Rules: `taint-to-target` (what an untrusted source said chooses where a call goes), `boundary-breach` (somebody tried what it may not),
- * `flow-refused`, `flow-approved` (a person let a forbidden flow through), `endorsed`, `broad-grant`, `unused-grant`, `invariant`.
+ * `flow-refused`, `flow-approved` (a person let a forbidden flow through), `endorsed`, `broad-grant`, `unused-grant`, `invariant`, `drift`.
+ *
+ * U1: what is found follows from the events in their order and the program alone: told event by event or all at once, it is the same.
+ * U2: texts in the events are compared and shown, never followed.
  */
 import type { GrantForm, Json, Program, RemitForm, Site } from "@remit/language";
 import type { LedgerEvent } from "../ledger/events.ts";
+import { drifted, type Profile } from "./drift.ts";
 import type { Evidence, Finding, Severity } from "./finding.ts";
 import { breaks, type Call, type Invariant } from "./invariant.ts";
 
@@ -26,12 +30,24 @@ export const RULES: readonly RuleRow[] = [
     { id: "broad-grant", severity: "low", summary: "A remit gives every method, and only some were used." },
     { id: "unused-grant", severity: "note", summary: "A remit gives what was not used in this run." },
     { id: "invariant", severity: "high", summary: "A declared invariant does not hold." },
+    { id: "drift", severity: "medium", summary: "Somebody has, or does, what it did not in what the run is compared with." },
 ];
 
 export interface AuditOptions {
     readonly invariants?: readonly Invariant[];
     /** Origins that count as trusted besides `user` and what was endorsed. */
     readonly trusted?: readonly string[];
+    /** What was given and done before: anything else is a finding. */
+    readonly against?: Profile;
+}
+
+/** Rules that are told one event after the other. */
+export interface Auditor {
+    /** What can be seen before anything happened. */
+    begin(): Finding[];
+    event(event: LedgerEvent): Finding[];
+    /** What can be seen only when all has happened. */
+    end(): Finding[];
 }
 
 /** Arguments that say where a call goes, by their usual names. */
@@ -47,9 +63,17 @@ const READS = /^(?:read|list|get|find|search|query|fetch|run|head|options|descri
 type Data = { readonly [key: string]: Json };
 
 export function auditEvents(events: Iterable<LedgerEvent>, program: Program, options: AuditOptions = {}): Finding[] {
-    const found: Finding[] = [];
+    const auditor = auditorOf(program, options);
+    const found = auditor.begin();
+    for (const event of events) found.push(...auditor.event(event));
+    return [...found, ...auditor.end()];
+}
+
+export function auditorOf(program: Program, options: AuditOptions = {}): Auditor {
+    let found: Finding[] = [];
     const used = new Map<string, Set<string>>();
     const flows = new Map<string, LedgerEvent>();
+    const drift = options.against === undefined ? null : drifted(program, options.against);
     const trusted = new Set([...(options.trusted ?? []), ...trustedOrigins(program)]);
     const untrusted = (origins: readonly string[]): string[] =>
         origins.filter((o) => o !== "user" && !o.startsWith("endorsed:") && !o.startsWith("only:") && !trusted.has(o));
@@ -68,7 +92,12 @@ export function auditEvents(events: Iterable<LedgerEvent>, program: Program, opt
             ...more,
         });
     };
-    for (const event of events) {
+    const take = (): Finding[] => {
+        const taken = found;
+        found = [];
+        return taken;
+    };
+    const look = (event: LedgerEvent): void => {
         const data = (event.data ?? {}) as Data;
         const principal = shownPrincipal(event.principal);
         switch (event.kind) {
@@ -88,10 +117,16 @@ export function auditEvents(events: Iterable<LedgerEvent>, program: Program, opt
                 const target = targetOf(args);
                 if (event.kind === "tool.started" && origins.length > 0 && target !== null && method !== null && !READS.test(method)) {
                     const certain = tainted(data, target, untrusted);
-                    if (certain !== null)
-                        add("taint-to-target", event, `${name}.${method} goes where ${certain.join(", ")} says (argument ${target})`, {
-                            detail: { argument: target, origins: certain },
-                        });
+                    // A model that chose the call had all of its prompt before it: who said it is not certain, only who could have.
+                    const possible = data["chosen_by"] === "model" ? origins.filter((origin) => !origin.startsWith("model:")) : [];
+                    const from = certain ?? (possible.length > 0 ? possible : null);
+                    if (from !== null)
+                        add(
+                            "taint-to-target",
+                            event,
+                            `${name}.${method} goes where ${from.join(", ")} ${certain === null ? "may have said" : "says"} (argument ${target})`,
+                            { detail: { argument: target, origins: from }, confidence: certain === null ? 0.5 : 1 },
+                        );
                 }
                 break;
             }
@@ -132,9 +167,17 @@ export function auditEvents(events: Iterable<LedgerEvent>, program: Program, opt
             default:
                 break;
         }
-    }
-    found.push(...grants(program, used));
-    return found;
+        const other = drift?.event(event) ?? null;
+        if (other !== null) add("drift", event, other.message, { severity: other.severity, detail: { key: other.key } });
+    };
+    return {
+        begin: () => drift?.begin() ?? [],
+        event: (event) => {
+            look(event);
+            return take();
+        },
+        end: () => grants(program, used),
+    };
 }
 
 /** Grants of remits against what was used. */
@@ -180,7 +223,7 @@ function grants(program: Program, used: ReadonlyMap<string, ReadonlySet<string>>
     return found;
 }
 
-function remitOf(use: RemitForm | undefined, named: readonly RemitForm[]): { readonly grants: readonly GrantForm[] } | null {
+export function remitOf(use: RemitForm | undefined, named: readonly RemitForm[]): { readonly grants: readonly GrantForm[] } | null {
     if (use === undefined) return null;
     return use.use === undefined ? use : (named.find((r) => r.name === use.use) ?? null);
 }
@@ -215,7 +258,7 @@ function tainted(data: Data, target: string, untrusted: (origins: readonly strin
     return bad.length === 0 ? null : bad;
 }
 
-function shownPrincipal(id: string): string {
+export function shownPrincipal(id: string): string {
     return id.startsWith("agent:") ? id.slice(id.lastIndexOf("#") + 1) : id;
 }
 
@@ -223,7 +266,7 @@ function evidenceOf(event: LedgerEvent): Evidence {
     return { kind: "event", run: event.run, seq: event.seq, hash: event.hash };
 }
 
-function siteOf(file: string, at: readonly [number, number, number, number] | undefined): Site | null {
+export function siteOf(file: string, at: readonly [number, number, number, number] | undefined): Site | null {
     return at === undefined ? null : { file, line: at[0], column: at[1], endLine: at[2], endColumn: at[3] };
 }
 

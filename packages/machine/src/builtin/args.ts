@@ -9,8 +9,8 @@
  */
 import { Fail } from "../failure.ts";
 import { capabilityIsNotData } from "../value/json.ts";
-import { join, labelOf, MAX_STRING, nameOf, rawOf } from "../value/operators.ts";
-import { Capability, Labelled, List, MAX_ITEMS, Obj, type Raw, type Value } from "../value/value.ts";
+import { join, labelOf, MAX_STRING, aNameOf, rawOf } from "../value/operators.ts";
+import { Capability, Labelled, List, MAX_ITEMS, Obj, type Value } from "../value/value.ts";
 import type { Lambda, Runtime } from "./builtin.ts";
 
 export type Arg = Value | Lambda;
@@ -30,13 +30,8 @@ export function isLambda(arg: Arg | undefined): arg is Lambda {
 export function wrong(call: string, param: string, wanted: string, arg: Arg | undefined): Fail {
     if (isLambda(arg)) return new Fail("value", `${call}: ${param} must be ${wanted}, not a function`);
     const raw = arg === undefined ? null : rawOf(arg);
-    if (raw instanceof Capability) return capabilityIsNotData(raw);
-    return new Fail("value", `${call}: ${param} must be ${wanted}, not ${naming(raw)}`, { labels: arg === undefined ? 0 : labelOf(arg) });
-}
-
-export function naming(raw: Raw): string {
-    const name = nameOf(raw);
-    return name === "none" ? name : name === "object" ? "an object" : `a ${name}`;
+    if (raw instanceof Capability) return capabilityIsNotData(raw, arg === undefined ? 0 : labelOf(arg));
+    return new Fail("value", `${call}: ${param} must be ${wanted}, not ${aNameOf(raw)}`, { labels: arg === undefined ? 0 : labelOf(arg) });
 }
 
 export function textOf(call: string, param: string, arg: Arg | undefined): string {
@@ -89,7 +84,23 @@ export function rangeOf(call: string, length: number, from: Arg | undefined, to:
 /** Room for a text of this many UTF-16 units. */
 export function room(rt: Runtime, units: number): void {
     if (units > MAX_STRING) throw new Fail("limit.bytes", `a string may hold ${MAX_STRING} characters`, { whole: true });
+    rt.heap.take(units >>> 3);
     rt.charge(2 * units);
+}
+
+/** Texts up to this length may be held for the sake of a part. */
+export const LARGE = 4096;
+
+/** A part of a text. */
+export function cut(text: string, from: number, to: number): string {
+    return part(text.slice(from, to), text);
+}
+
+/**
+ * A small part of a large text, copied: engines keep the whole text for as long as a part of it is held, which no measurement of memory sees.
+ */
+export function part(of: string, text: string): string {
+    return of.length > 12 && text.length > LARGE && of.length < text.length / 4 ? ` ${of}`.slice(1) : of;
 }
 
 /** Room for a list of this many items. */

@@ -45,11 +45,11 @@ export class Keys {
             this.rt.work(WORK.values(1) + (typeof value === "string" ? WORK.chars(value.length) : 0));
             return { key: this.number(this.plain, value), labels: 0 };
         }
-        if (value instanceof Capability) throw capabilityIsNotData(value);
+        if (value instanceof Capability) throw capabilityIsNotData(value, this.met);
         const known = this.known.get(value);
         if (known !== undefined) return known;
         enter(this.above, value, depth, this.met);
-        let labels = 0;
+        let labels = value instanceof List ? 0 : value.keyLabel;
         const inner = (item: Value): number => {
             const found = this.of(item, depth + 1);
             labels = this.rt.labels.union(labels, found.labels);
@@ -99,7 +99,11 @@ export function copyOf(value: Raw, rt: Runtime): Raw {
         roomForItems(rt, size);
         rt.work(WORK.values(2) + size);
         if (v instanceof List) out = rt.heap.list(v.items.map((item) => copy(item, depth + 1)));
-        else out = rt.heap.object(v.shape.keys.map((key, slot) => [key, copy((v as Obj).slots[slot] as Value, depth + 1)] as const));
+        else {
+            const of = v;
+            out = rt.heap.object(of.shape.keys.map((key, slot) => [key, copy(of.slots[slot] as Value, depth + 1)] as const));
+            out.keyLabel = of.keyLabel;
+        }
         above.delete(v);
         made.set(v, out);
         return out;

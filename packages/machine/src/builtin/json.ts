@@ -12,7 +12,7 @@ import { Fail } from "../failure.ts";
 import { capabilityIsNotData, MAX_DEPTH } from "../value/json.ts";
 import { MAX_STRING } from "../value/operators.ts";
 import { Capability, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
-import { type Arg, isLambda, label, labelsWith, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
+import { type Arg, cut, isLambda, label, labelsWith, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
 import { type Builtin, type Runtime, WORK } from "./builtin.ts";
 
 export function parseJson(text: string, rt: Runtime, labels: number): Raw {
@@ -108,7 +108,7 @@ class Parser {
             if (code === 92) return this.escaped(start);
             this.at++;
         }
-        return this.text.slice(start, this.at++);
+        return cut(this.text, start, this.at++);
     }
 
     /** The rest of a string that has an escape in it. */
@@ -235,10 +235,11 @@ export function jsonText(value: Value, rt: Runtime, indent = 0): { text: string;
             put(JSON.stringify(v));
             return;
         }
-        if (v instanceof Capability) throw capabilityIsNotData(v);
+        if (v instanceof Capability) throw capabilityIsNotData(v, labels);
         if (above.has(v)) throw new Fail("value", "this value contains itself", { labels });
         if (depth > MAX_DEPTH) throw new Fail("value", `this value is nested more than ${MAX_DEPTH} deep`, { labels });
         above.add(v);
+        if (!(v instanceof List)) labels = rt.labels.union(labels, v.keyLabel);
         const inner = indent === 0 ? "" : `${line}${" ".repeat(indent)}`;
         const size = v instanceof List ? v.items.length : v.slots.length;
         const [open, close] = v instanceof List ? "[]" : "{}";

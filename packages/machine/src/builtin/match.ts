@@ -12,7 +12,7 @@
  */
 import { Fail } from "../failure.ts";
 import type { Value } from "../value/value.ts";
-import { room } from "./args.ts";
+import { cut, room } from "./args.ts";
 import { type Runtime, WORK } from "./builtin.ts";
 import { compilePattern, type Op, type Pattern } from "./pattern.ts";
 
@@ -30,7 +30,7 @@ export function matchText(rt: Runtime, text: string, pattern: string, flags: str
         const [from, to] = [slots[2 * index], slots[2 * index + 1]];
         if (from === undefined || to === undefined || from < 0 || to < 0) return null;
         room(rt, to - from);
-        return text.slice(from, to);
+        return cut(text, from, to);
     };
     const groups: Value[] = [];
     for (let index = 1; index <= compiled.groups; index++) groups.push(part(index));

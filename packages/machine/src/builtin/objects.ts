@@ -2,7 +2,9 @@
  * Built-in methods of objects. An object's own key of the same name comes first: that is the caller's rule.
  *
  * Label rules as for lists (`lists.ts` K1–K3): a value taken out has its own labels, the object's and those of the key that chose it; an
- * object or list made of values keeps each value's own labels on it and takes the labels of the objects it came from.
+ * object or list made of values keeps each value's own labels on it and takes the labels of the objects it came from. What shows keys, counts
+ * them or finds one absent has the labels of the keys (`Obj.keyLabel`). A copy has them too; where keys decided which value won, the whole
+ * result has them.
  *
  * N1: own keys only. `__proto__` and its like are keys as any other: absent until data has them.
  */
@@ -22,7 +24,7 @@ const get: Method = (rt, self, l, args) => {
     if (own !== undefined) return label(rt, own, met);
     const otherwise = args[1];
     if (isLambda(otherwise)) throw wrong("get", "otherwise", "a value", otherwise);
-    return label(rt, otherwise ?? null, met);
+    return label(rt, otherwise ?? null, rt.labels.union(met, self.keyLabel));
 };
 
 const entries: Method = (rt, self, l) => {
@@ -33,7 +35,7 @@ const entries: Method = (rt, self, l) => {
             ["value", self.slots[slot] as Value],
         ]),
     );
-    return label(rt, rt.heap.list(items), l);
+    return label(rt, rt.heap.list(items), rt.labels.union(l, self.keyLabel));
 };
 
 const merge: Method = (rt, self, l, args) => {
@@ -42,6 +44,8 @@ const merge: Method = (rt, self, l, args) => {
     const take = (from: Obj): void => {
         roomForItems(rt, from.slots.length);
         rt.work(WORK.values(from.slots.length));
+        if (made.slots.length > 0) met = rt.labels.union(met, from.keyLabel);
+        else made.keyLabel = from.keyLabel;
         from.shape.keys.forEach((key, slot) => {
             rt.heap.set(made, key, from.slots[slot] as Value);
         });
@@ -74,17 +78,18 @@ const without: Method = (rt, self, l, args) => {
     self.shape.keys.forEach((key, slot) => {
         if (!left.has(key)) rt.heap.set(made, key, self.slots[slot] as Value);
     });
+    made.keyLabel = self.keyLabel;
     return label(rt, made, met);
 };
 
 const keys: Method = (rt, self, l) => {
     roomForItems(rt, self.slots.length);
-    return label(rt, rt.heap.list([...self.shape.keys]), l);
+    return label(rt, rt.heap.list([...self.shape.keys]), rt.labels.union(l, self.keyLabel));
 };
 
 const values: Method = (rt, self, l) => {
     roomForItems(rt, self.slots.length);
-    return label(rt, rt.heap.list([...self.slots]), l);
+    return label(rt, rt.heap.list([...self.slots]), rt.labels.union(l, self.keyLabel));
 };
 
 export const OBJECT_BUILTINS: readonly Builtin[] = [
@@ -92,7 +97,7 @@ export const OBJECT_BUILTINS: readonly Builtin[] = [
     row("values", "values()", "A list of its values, in the order of its keys.", 0, 0, values),
     row("entries", "entries()", "A list of `{key, value}`, in the order of its keys.", 0, 0, entries),
     row("has", "has(key)", "Whether it has the key.", 1, 1, (rt, self, l, args) =>
-        label(rt, self.has(textOf("has", "key", args[0])), labelsWith(rt, l, args[0])),
+        label(rt, self.has(textOf("has", "key", args[0])), labelsWith(rt, rt.labels.union(l, self.keyLabel), args[0])),
     ),
     row("get", "get(key, otherwise?)", "The value of a key; where it is absent `otherwise`, or none.", 1, 2, get),
     row(

@@ -6,7 +6,7 @@
  */
 
 /** Up to this length the engine's search costs little more than reading the text, whatever it holds. */
-const SHORT = 32;
+export const SHORT = 32;
 
 /** Position of the first occurrence of `part` at or after `from`, -1 where there is none. */
 export function find(text: string, part: string, from = 0): number {

@@ -8,20 +8,35 @@
  * T2: a result carries the labels of the receiver and of every argument.
  */
 import { wholeAfter, wholeBefore } from "../prompt/clip.ts";
+import { LONG } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
-import { type Arg, label, labelsWith, listOf, rangeOf, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
+import { type Arg, cut, LARGE, label, labelsWith, listOf, rangeOf, part, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
 import { type Builtin, type Runtime, WORK } from "./builtin.ts";
 import { matchText } from "./match.ts";
 import { joining, type RowOf, rowsOn } from "./row.ts";
-import { find, findAll } from "./search.ts";
+import { find, findAll, SHORT } from "./search.ts";
 
 type Method = (rt: Runtime, self: string, args: readonly Arg[]) => Value;
 
 const plain = rowsOn<string>("string");
 
-/** A row whose result is labelled with its receiver and arguments (T2). */
+/**
+ * A row whose result is labelled with its receiver and arguments (T2). A long text that was joined from others takes memory of its own from
+ * when it is looked at, which may be now; slices are too many for that, and count a part.
+ */
 const row: RowOf<Method> = (name, signature, summary, min, max, method, more) =>
-    plain(name, signature, summary, min, max, joining<string>(method), more);
+    plain(
+        name,
+        signature,
+        summary,
+        min,
+        max,
+        joining<string>((rt, self, args) => {
+            if (self.length > LONG && name !== "length") rt.heap.take(self.length >>> (name === "slice" ? 8 : 3));
+            return method(rt, self, args);
+        }),
+        more,
+    );
 
 const words = /[^ \t\n\r\f\v\u00a0\u2028\u2029\ufeff]+/g;
 
@@ -32,20 +47,26 @@ function list(rt: Runtime, parts: readonly string[]): Value {
 
 function split(rt: Runtime, self: string, args: readonly Arg[]): Value {
     rt.work(WORK.chars(4 * self.length));
-    if (args.length === 0) return list(rt, self.match(words) ?? []);
+    if (args.length === 0) return list(rt, parted(self.match(words) ?? [], self));
     const separator = textOf("split", "separator", args[0]);
     return list(rt, separator === "" ? Array.from(self) : parts(rt, self, separator));
 }
 
+/** Parts of a text, each as it is held best. */
+function parted(all: string[], text: string): string[] {
+    return text.length > LARGE ? all.map((one) => part(one, text)) : all;
+}
+
 function parts(rt: Runtime, self: string, separator: string): string[] {
     rt.work(searching(self, separator));
+    if (separator.length <= SHORT) return parted(self.split(separator), self);
     const out: string[] = [];
     let from = 0;
     for (const at of findAll(self, separator)) {
-        out.push(self.slice(from, at));
+        out.push(cut(self, from, at));
         from = at + separator.length;
     }
-    out.push(self.slice(from));
+    out.push(cut(self, from, self.length));
     return out;
 }
 
@@ -53,7 +74,7 @@ function lines(rt: Runtime, self: string): Value {
     rt.work(WORK.chars(4 * self.length));
     const all = self.split(/\r\n|\n|\r/);
     if (all[all.length - 1] === "") all.pop();
-    return list(rt, all);
+    return list(rt, parted(all, self));
 }
 
 function replace(rt: Runtime, self: string, args: readonly Arg[]): Value {
@@ -67,14 +88,14 @@ function replace(rt: Runtime, self: string, args: readonly Arg[]): Value {
 }
 
 /** Work of reading a part of a text that may first have to be put together from what was joined: mostly it has been. */
-function reading(text: string, part: number): number {
-    return WORK.chars(part) + (text.length >>> 10);
+function reading(text: string, units: number): number {
+    return WORK.chars(units) + (text.length >>> 10);
 }
 
 function slice(rt: Runtime, self: string, args: readonly Arg[]): Value {
     const [from, to] = rangeOf("slice", self.length, args[0], args[1]);
     rt.work(reading(self, to - from));
-    return self.slice(wholeAfter(self, from), Math.max(wholeAfter(self, from), wholeBefore(self, to)));
+    return cut(self, wholeAfter(self, from), Math.max(wholeAfter(self, from), wholeBefore(self, to)));
 }
 
 function indexOf(rt: Runtime, self: string, args: readonly Arg[]): Value {
@@ -113,13 +134,13 @@ export function joined(rt: Runtime, items: readonly Value[], l: number, separato
 }
 
 /** Position of a text in another, -1 where it does not occur. */
-function search(rt: Runtime, text: string, part: string, from = 0): number {
-    rt.work(searching(text, part));
-    return find(text, part, from);
+function search(rt: Runtime, text: string, wanted: string, from = 0): number {
+    rt.work(searching(text, wanted));
+    return find(text, wanted, from);
 }
 
-function searching(text: string, part: string): number {
-    return WORK.chars(8 * text.length + 16 * part.length);
+function searching(text: string, wanted: string): number {
+    return WORK.chars(8 * text.length + 16 * wanted.length);
 }
 
 function changed(rt: Runtime, text: string): string {
@@ -133,7 +154,7 @@ export const STRING_BUILTINS: readonly Builtin[] = [
     }),
     row("trim", "trim()", "Without spaces, tabs and line breaks at both ends.", 0, 0, (rt, self) => {
         rt.work(WORK.chars(self.length));
-        return self.trim();
+        return part(self.trim(), self);
     }),
     row(
         "split",
@@ -160,14 +181,14 @@ export const STRING_BUILTINS: readonly Builtin[] = [
         (rt, self, args) => search(rt, self, textOf("contains", "text", args[0])) >= 0,
     ),
     row("starts_with", "starts_with(text)", "Whether it begins with the text.", 1, 1, (rt, self, args) => {
-        const part = textOf("starts_with", "text", args[0]);
-        rt.work(reading(self, part.length));
-        return self.startsWith(part);
+        const start = textOf("starts_with", "text", args[0]);
+        rt.work(reading(self, start.length));
+        return self.startsWith(start);
     }),
     row("ends_with", "ends_with(text)", "Whether it ends with the text.", 1, 1, (rt, self, args) => {
-        const part = textOf("ends_with", "text", args[0]);
-        rt.work(reading(self, part.length));
-        return self.endsWith(part);
+        const end = textOf("ends_with", "text", args[0]);
+        rt.work(reading(self, end.length));
+        return self.endsWith(end);
     }),
     row(
         "replace",

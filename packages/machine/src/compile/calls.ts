@@ -6,7 +6,7 @@
  * M1: a call counts one step after its arguments; each run of a lambda counts one.
  */
 import { type ExprForm, type Json, type Site, withArticle } from "@remit/language";
-import type { Builtin, Lambda } from "../builtin/builtin.ts";
+import { type Builtin, type Lambda, WORK } from "../builtin/builtin.ts";
 import { findBuiltin } from "../builtin/table.ts";
 import { Fail } from "../failure.ts";
 import { located, unknownProperty } from "../value/access.ts";
@@ -295,8 +295,20 @@ function callRow(m: RunState, row: Builtin, self: Raw, l: number, args: readonly
     try {
         return row.call(m, self, l, args);
     } catch (error) {
-        throw located(error, at);
+        throw located(decided(m, error, self, l, args), at);
     }
+}
+
+/** Operands decide whether a built-in fails: a failure has the labels of all of them and of a list's items, as a result would. */
+function decided(m: RunState, error: unknown, self: Raw, l: number, args: readonly (Value | Lambda)[]): unknown {
+    if (!(error instanceof Fail)) return error;
+    error.labels = m.labels.union(error.labels, l);
+    if (self instanceof List) {
+        m.work(WORK.items(self.items.length));
+        for (const item of self.items) if (item instanceof Labelled) error.labels = m.labels.union(error.labels, item.l);
+    }
+    for (const arg of args) if (arg instanceof Labelled) error.labels = m.labels.union(error.labels, arg.l);
+    return error;
 }
 
 export function isALambda(arg: Value | Lambda): arg is Lambda {
@@ -357,19 +369,20 @@ export function callMethod(
     const l = object instanceof Labelled ? object.l : 0;
     const self = object instanceof Labelled ? object.v : object;
     if (self instanceof Obj && self.has(name))
-        throw new Fail("value", `'${name}' of this object is not a function`, { site: at, labels: l });
+        throw new Fail("value", `'${name}' of this object is not a function`, { site: at, labels: m.labels.union(l, self.keyLabel) });
     const row = rowFor(rows, self);
     if (row === undefined) {
-        if (safe && (self === null || self instanceof Obj)) return l === 0 ? null : new Labelled(null, l);
+        const absent = self instanceof Obj ? m.labels.union(l, self.keyLabel) : l;
+        if (safe && (self === null || self instanceof Obj)) return absent === 0 ? null : new Labelled(null, absent);
         if (self instanceof Capability)
-            throw new Fail("value", `${self.name} is ${withArticle(self.kind)} and has no method '${name}' here`, { site: at });
-        if (self instanceof Obj) throw unknownProperty(name, at, l);
+            throw new Fail("value", `${self.name} is ${withArticle(self.kind)} and has no method '${name}' here`, { site: at, labels: l });
+        if (self instanceof Obj) throw unknownProperty(name, at, absent);
         throw new Fail("value", `${aNameOf(self)} has no method '${name}'`, {
             site: at,
             labels: l,
         });
     }
     const wrong = wrongArgs(row, args.length);
-    if (wrong !== null) throw new Fail("value", wrong, { site: at });
+    if (wrong !== null) throw new Fail("value", wrong, { site: at, labels: l });
     return callRow(m, row, self, l, args, at);
 }

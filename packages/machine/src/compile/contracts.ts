@@ -3,14 +3,17 @@
  *
  * Boundary: a value that holds its contract is passed on as it is, so references stay references; only one that does not is turned into
  * JSON and shown to the contract module, which fills in defaults or says what is wrong.
+ *
+ * V3: in a value with defaults filled in, what was there keeps its own labels where they were; a default has those of what was found absent.
  */
-import { type Contract, checkValue, type Shapes, type Site } from "@remit/language";
+import { type Contract, checkValue, type Json, type Shapes, type Site } from "@remit/language";
 import { WORK } from "../builtin/builtin.ts";
+import { copyOf } from "../builtin/canonical.ts";
 import { Fail } from "../failure.ts";
 import { located } from "../value/access.ts";
 import { fromJson, toJson } from "../value/json.ts";
-import { deepLabels, join, rawOf } from "../value/operators.ts";
-import { Capability, List, Obj, type Value } from "../value/value.ts";
+import { deepLabels, join, labelOf, rawOf } from "../value/operators.ts";
+import { Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
 import type { RunState, Slots } from "./code.ts";
 import type { Fn } from "./program.ts";
 
@@ -44,9 +47,51 @@ function hold(m: RunState, fn: Fn, value: Value, contract: Contract, what: strin
     }
     m.work(json.size >>> 4);
     const checked = checkValue(contract, json.json, shapes, { what, internal: true });
-    if (checked.ok) return join(m, fromJson(checked.value, m.heap), json.labels);
+    if (checked.ok) return filled(m, value, checked.value, contract, shapes);
     throw new Fail("contract", checked.message, { site: at, labels: json.labels });
 }
+
+/** A copy of `value` with what the check filled in or left out; `json` is its result. */
+function filled(m: RunState, value: Value, json: Json, contract: Contract, shapes: Shapes): Value {
+    if (value instanceof Labelled) return join(m, filled(m, value.v, json, contract, shapes), value.l);
+    if (value === null || typeof value !== "object") return value === json ? value : fromJson(json, m.heap);
+    switch (contract.type) {
+        case "optional":
+            return filled(m, value, json, contract.of, shapes);
+        case "ref":
+            return filled(m, value, json, shapes[contract.name] as Contract, shapes);
+        case "list": {
+            if (!(value instanceof List) || !Array.isArray(json) || contract.item === undefined) break;
+            const { item } = contract;
+            return m.heap.list(value.items.map((v, i) => filled(m, v, json[i] as Json, item, shapes)));
+        }
+        case "object": {
+            if (!(value instanceof Obj) || json === null || typeof json !== "object" || Array.isArray(json)) break;
+            const fields = new Map(contract.fields.map((field) => [field.name, field.contract]));
+            const made = m.heap.object([]);
+            made.keyLabel = value.keyLabel;
+            for (const key of new Set([...value.shape.keys, ...Object.keys(json)])) {
+                const after = json[key];
+                const own = value.get(key);
+                const of = fields.get(key);
+                if (!Object.hasOwn(json, key) || after === undefined) {
+                    // It held none where it may be absent: which keys there are came from there.
+                    made.keyLabel = m.labels.union(made.keyLabel, own === undefined ? 0 : labelOf(own));
+                    continue;
+                }
+                if (own === undefined) m.heap.set(made, key, join(m, fromJson(after, m.heap), value.keyLabel));
+                else m.heap.set(made, key, filled(m, own, after, of ?? ANYTHING, shapes));
+            }
+            return made;
+        }
+        case "union":
+            // What decided between its members may be anywhere in the value.
+            return join(m, fromJson(json, m.heap), deepLabels(m, value, null));
+    }
+    return copyOf(value, m);
+}
+
+const ANYTHING: Contract = { type: "json" };
 
 const MAX_DEPTH = 200;
 

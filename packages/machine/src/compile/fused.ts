@@ -18,7 +18,7 @@ export function plusCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = f[x] as Value;
             const b = f[y] as Value;
             if (typeof a === "number" && typeof b === "number") return a + b;
-            if (typeof a === "string" && typeof b === "string") return concat(a, b, at);
+            if (typeof a === "string" && typeof b === "string") return concat(f[0], a, b, at);
             return plus(f[0], a, b, at);
         };
     }
@@ -29,7 +29,7 @@ export function plusCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = f[x] as Value;
             const b = y;
             if (typeof a === "number" && typeof b === "number") return a + b;
-            if (typeof a === "string" && typeof b === "string") return concat(a, b, at);
+            if (typeof a === "string" && typeof b === "string") return concat(f[0], a, b, at);
             return plus(f[0], a, b, at);
         };
     }
@@ -40,7 +40,7 @@ export function plusCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = f[x] as Value;
             const b = y(f);
             if (typeof a === "number" && typeof b === "number") return a + b;
-            if (typeof a === "string" && typeof b === "string") return concat(a, b, at);
+            if (typeof a === "string" && typeof b === "string") return concat(f[0], a, b, at);
             return plus(f[0], a, b, at);
         };
     }
@@ -51,7 +51,7 @@ export function plusCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = x;
             const b = f[y] as Value;
             if (typeof a === "number" && typeof b === "number") return a + b;
-            if (typeof a === "string" && typeof b === "string") return concat(a, b, at);
+            if (typeof a === "string" && typeof b === "string") return concat(f[0], a, b, at);
             return plus(f[0], a, b, at);
         };
     }
@@ -62,7 +62,7 @@ export function plusCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = x;
             const b = y(f);
             if (typeof a === "number" && typeof b === "number") return a + b;
-            if (typeof a === "string" && typeof b === "string") return concat(a, b, at);
+            if (typeof a === "string" && typeof b === "string") return concat(f[0], a, b, at);
             return plus(f[0], a, b, at);
         };
     }
@@ -73,7 +73,7 @@ export function plusCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = x(f);
             const b = f[y] as Value;
             if (typeof a === "number" && typeof b === "number") return a + b;
-            if (typeof a === "string" && typeof b === "string") return concat(a, b, at);
+            if (typeof a === "string" && typeof b === "string") return concat(f[0], a, b, at);
             return plus(f[0], a, b, at);
         };
     }
@@ -84,7 +84,7 @@ export function plusCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = x(f);
             const b = y;
             if (typeof a === "number" && typeof b === "number") return a + b;
-            if (typeof a === "string" && typeof b === "string") return concat(a, b, at);
+            if (typeof a === "string" && typeof b === "string") return concat(f[0], a, b, at);
             return plus(f[0], a, b, at);
         };
     }
@@ -95,7 +95,7 @@ export function plusCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = x(f);
             const b = y(f);
             if (typeof a === "number" && typeof b === "number") return a + b;
-            if (typeof a === "string" && typeof b === "string") return concat(a, b, at);
+            if (typeof a === "string" && typeof b === "string") return concat(f[0], a, b, at);
             return plus(f[0], a, b, at);
         };
     }
@@ -886,7 +886,7 @@ export function plusInto(slot: number, l: Operand, r: Operand, at: Site | null):
             const a = f[x] as Value;
             const b = f[y] as Value;
             if (typeof a === "number" && typeof b === "number") f[slot] = a + b;
-            else if (typeof a === "string" && typeof b === "string") f[slot] = concat(a, b, at);
+            else if (typeof a === "string" && typeof b === "string") f[slot] = concat(f[0], a, b, at);
             else f[slot] = plus(f[0], a, b, at);
             return undefined;
         };
@@ -898,7 +898,7 @@ export function plusInto(slot: number, l: Operand, r: Operand, at: Site | null):
             const a = f[x] as Value;
             const b = y;
             if (typeof a === "number" && typeof b === "number") f[slot] = a + b;
-            else if (typeof a === "string" && typeof b === "string") f[slot] = concat(a, b, at);
+            else if (typeof a === "string" && typeof b === "string") f[slot] = concat(f[0], a, b, at);
             else f[slot] = plus(f[0], a, b, at);
             return undefined;
         };
@@ -910,7 +910,7 @@ export function plusInto(slot: number, l: Operand, r: Operand, at: Site | null):
             const a = f[x] as Value;
             const b = y(f);
             if (typeof a === "number" && typeof b === "number") f[slot] = a + b;
-            else if (typeof a === "string" && typeof b === "string") f[slot] = concat(a, b, at);
+            else if (typeof a === "string" && typeof b === "string") f[slot] = concat(f[0], a, b, at);
             else f[slot] = plus(f[0], a, b, at);
             return undefined;
         };
@@ -922,7 +922,7 @@ export function plusInto(slot: number, l: Operand, r: Operand, at: Site | null):
             const a = x(f);
             const b = f[y] as Value;
             if (typeof a === "number" && typeof b === "number") f[slot] = a + b;
-            else if (typeof a === "string" && typeof b === "string") f[slot] = concat(a, b, at);
+            else if (typeof a === "string" && typeof b === "string") f[slot] = concat(f[0], a, b, at);
             else f[slot] = plus(f[0], a, b, at);
             return undefined;
         };
@@ -934,7 +934,7 @@ export function plusInto(slot: number, l: Operand, r: Operand, at: Site | null):
             const a = x(f);
             const b = y;
             if (typeof a === "number" && typeof b === "number") f[slot] = a + b;
-            else if (typeof a === "string" && typeof b === "string") f[slot] = concat(a, b, at);
+            else if (typeof a === "string" && typeof b === "string") f[slot] = concat(f[0], a, b, at);
             else f[slot] = plus(f[0], a, b, at);
             return undefined;
         };
@@ -946,7 +946,7 @@ export function plusInto(slot: number, l: Operand, r: Operand, at: Site | null):
             const a = x(f);
             const b = y(f);
             if (typeof a === "number" && typeof b === "number") f[slot] = a + b;
-            else if (typeof a === "string" && typeof b === "string") f[slot] = concat(a, b, at);
+            else if (typeof a === "string" && typeof b === "string") f[slot] = concat(f[0], a, b, at);
             else f[slot] = plus(f[0], a, b, at);
             return undefined;
         };

@@ -1,5 +1,8 @@
 /**
  * List and object literals, with spread.
+ *
+ * V3: what is made with spread has the labels of what was spread: they decided how much is in it, and whether a later key replaced an earlier
+ * one. The labels of its keys stay those of keys where nothing stood before.
  */
 import type { ExprForm, Site } from "@remit/language";
 import { WORK } from "../builtin/builtin.ts";
@@ -29,6 +32,7 @@ export function listCode(cx: Context, e: ExprForm & { kind: "list" }): Code {
     );
     return (f) => {
         const made = new List([], f[0].heap);
+        let met = 0;
         for (const part of parts) {
             const value = part.code(f);
             if (!part.spread) f[0].heap.push(made, value);
@@ -38,10 +42,11 @@ export function listCode(cx: Context, e: ExprForm & { kind: "list" }): Code {
                 if (!(from instanceof List)) throw cannotSpread("list", value, part.at);
                 f[0].charge(8 * from.items.length);
                 f[0].work(from.items.length);
-                for (const item of from.items.slice()) f[0].heap.push(made, join(f[0], item, l));
+                for (const item of from.items.slice()) f[0].heap.push(made, item);
+                met = f[0].labels.union(met, l);
             }
         }
-        return made;
+        return join(f[0], made, met);
     };
 }
 
@@ -90,6 +95,7 @@ export function objectCode(cx: Context, e: ExprForm & { kind: "object" }): Code 
     return (f) => {
         const { heap } = f[0];
         const made = new Obj(heap.root, [], heap);
+        let met = 0;
         for (const part of parts) {
             const value = part.code(f);
             if (part.key !== null) heap.set(made, part.key, value);
@@ -99,11 +105,14 @@ export function objectCode(cx: Context, e: ExprForm & { kind: "object" }): Code 
                 if (!(from instanceof Obj)) throw cannotSpread("object", value, part.at);
                 f[0].charge(8 * from.slots.length);
                 f[0].work(WORK.values(from.slots.length));
+                if (made.slots.length > 0) met = f[0].labels.union(met, from.keyLabel);
+                else made.keyLabel = from.keyLabel;
                 from.shape.keys.forEach((key, slot) => {
-                    heap.set(made, key, join(f[0], from.slots[slot] as Value, l));
+                    heap.set(made, key, from.slots[slot] as Value);
                 });
+                met = f[0].labels.union(met, l);
             }
         }
-        return made;
+        return join(f[0], made, met);
     };
 }

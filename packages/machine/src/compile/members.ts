@@ -86,6 +86,7 @@ function readProperty(m: RunState, object: Value, name: string, safe: boolean, r
         throw new Fail("value", `${v.name} is ${withArticle(v.kind)}: '${name}' can only be called`, {
             site: at,
             hint: `write ${v.name}.${name}(…)`,
+            labels: l,
         });
     const row = rowFor(rows, v);
     if (row?.property === true && !(v instanceof Obj)) {
@@ -95,8 +96,9 @@ function readProperty(m: RunState, object: Value, name: string, safe: boolean, r
             throw located(error, at);
         }
     }
-    if (safe && (v === null || v instanceof Obj)) return l === 0 ? null : new Labelled(null, l);
-    if (v instanceof Obj) throw unknownProperty(name, at, l);
+    const absent = v instanceof Obj ? m.labels.union(l, v.keyLabel) : l;
+    if (safe && (v === null || v instanceof Obj)) return absent === 0 ? null : new Labelled(null, absent);
+    if (v instanceof Obj) throw unknownProperty(name, at, absent);
     throw new Fail("value", `${aNameOf(v)} has no property '${name}'`, {
         site: at,
         labels: l,

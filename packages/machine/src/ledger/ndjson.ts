@@ -4,7 +4,8 @@
  * Boundary: lines and events; verifying them is `seal.ts`.
  */
 import type { Json } from "@remit/language";
-import { EVENT_KINDS, type LedgerEvent } from "./events.ts";
+import { whatIsNew } from "../known.ts";
+import type { LedgerEvent } from "./events.ts";
 
 export function* toNdjson(events: Iterable<LedgerEvent>): Generator<string> {
     for (const event of events) yield `${JSON.stringify(event)}\n`;
@@ -44,7 +45,6 @@ function wrongField(read: Json): string | null {
     if (read === null || typeof read !== "object" || Array.isArray(read)) return "it is no object";
     for (const key of TEXTS) if (typeof read[key] !== "string") return `'${key}' is missing`;
     if (typeof read.seq !== "number") return "'seq' is missing";
-    if (!(EVENT_KINDS as readonly string[]).includes(String(read.kind))) return `there is no kind '${String(read.kind)}'`;
     if (!Array.isArray(read.labels)) return "'labels' is missing";
-    return Object.hasOwn(read, "data") ? null : "'data' is missing";
+    return whatIsNew.event(read);
 }

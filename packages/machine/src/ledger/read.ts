@@ -72,8 +72,10 @@ const ITERATION = /^(.*\/|)parallel\[(\d+)\]$/;
 export function treeOf(events: Iterable<LedgerEvent>): TreeNode[] {
     const byPath = new Map<string, LedgerEvent[]>();
     for (const event of events) {
-        const list = byPath.get(event.path);
-        if (list === undefined) byPath.set(event.path, [event]);
+        // a `use` has the path of the block that it stands in: it is something that happened there, not the block itself
+        const path = event.kind === "use" ? `${event.path}/use@${event.seq}` : event.path;
+        const list = byPath.get(path);
+        if (list === undefined) byPath.set(path, [event]);
         else list.push(event);
     }
     type Building = { path: string; happenings: Happening[]; children: Building[]; seq: number; iteration?: number };

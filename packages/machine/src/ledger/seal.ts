@@ -12,7 +12,7 @@
  * L2: an event whose removed parts are replaced by their commitments verifies as the whole event does.
  * L3: a verifier names the first event that was changed, dropped or moved. A cut tail is seen only against an anchor kept elsewhere.
  */
-import type { Json } from "@remit/language";
+import { amountOf, type Json } from "@remit/language";
 import { canonicalJson } from "./canonical.ts";
 import type { LedgerEvent, MachineEvent } from "./events.ts";
 
@@ -192,7 +192,7 @@ export function verifyChain(events: Iterable<SealedEvent>, hash: Hash, anchor?: 
             ok: false,
             seq: count + 1,
             what: "dropped",
-            message: `event ${count + 1} was dropped: ${anchor.seq} events were anchored, ${count} are here`,
+            message: `event ${count + 1} was dropped: the anchor knows ${amountOf(anchor.seq, "event")}, here ${count === 1 ? "is" : "are"} ${count}`,
         };
     return { ok: true, count, head };
 }

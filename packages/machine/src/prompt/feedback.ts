@@ -30,23 +30,56 @@ export function instructionOf(body: Body): Instruction {
     return { kind: takesKey ? "object" : "other", text };
 }
 
+/** A stretch of an instruction. `answer` and `error` are what was read and what was wrong with it; both may hold the model's words. */
+export interface Stretch {
+    readonly kind: "input" | "feedback" | "answer" | "error";
+    readonly text: string;
+}
+
+/** What is told of a rejection, in stretches, for `explain`. */
+export function feedbackStretches(rejection: Rejection): Stretch[] {
+    const out: Stretch[] = [{ kind: "feedback", text: "Previous generation failed.\n\n" }];
+    if (rejection.rejected !== undefined)
+        out.push(
+            { kind: "feedback", text: "Previous output:\n" },
+            { kind: "answer", text: JSON.stringify(rejection.rejected, null, 2) },
+            { kind: "feedback", text: "\n\n" },
+        );
+    out.push(
+        { kind: "feedback", text: "Error:\n" },
+        { kind: "error", text: rejection.message },
+        { kind: "feedback", text: "\n\nReturn corrected JSON matching the requested schema only." },
+    );
+    return out;
+}
+
+function joined(stretches: readonly Stretch[]): string {
+    return stretches.map((one) => one.text).join("");
+}
+
 /** The text that tells the model what was wrong with its last answer. */
 export function feedbackText(rejection: Rejection): string {
-    const parts = ["Previous generation failed."];
-    if (rejection.rejected !== undefined) parts.push(`Previous output:\n${JSON.stringify(rejection.rejected, null, 2)}`);
-    parts.push(`Error:\n${rejection.message}`, "Return corrected JSON matching the requested schema only.");
-    return parts.join("\n\n");
+    return joined(feedbackStretches(rejection));
 }
 
 /** The instruction of an attempt: the first one's, or with the rejection of the attempt before it. */
 export function instructionText(instruction: Instruction, rejection: Rejection | null): string {
-    if (rejection === null) return instruction.text;
-    const feedback = feedbackText(rejection);
-    if (instruction.kind === "string") return `${instruction.text}\n\n${feedback}`;
-    const repair = `  "repair": ${JSON.stringify(feedback)}`;
-    if (instruction.kind === "object") {
-        const empty = instruction.text === "{}";
-        return empty ? `{\n${repair}\n}` : `${instruction.text.slice(0, -2)},\n${repair}\n}`;
-    }
-    return `{\n  "input": ${instruction.text.replaceAll("\n", "\n  ")},\n${repair}\n}`;
+    return joined(instructionStretches(instruction, rejection));
+}
+
+/** The same in stretches, for `explain`. */
+export function instructionStretches(instruction: Instruction, rejection: Rejection | null): Stretch[] {
+    const input = (text: string): Stretch => ({ kind: "input", text });
+    if (rejection === null) return [input(instruction.text)];
+    const told = feedbackStretches(rejection);
+    if (instruction.kind === "string") return [input(instruction.text), { kind: "feedback", text: "\n\n" }, ...told];
+    // inside a string of JSON each stretch is escaped by itself: no escape spans two UTF-16 units but a pair, which no stretch splits
+    const repair = told.map((one): Stretch => ({ ...one, text: JSON.stringify(one.text).slice(1, -1) }));
+    const key = (before: string): Stretch => ({ kind: "feedback", text: `${before}  "repair": "` });
+    const end: Stretch = { kind: "feedback", text: '"\n}' };
+    if (instruction.kind === "object")
+        return instruction.text === "{}"
+            ? [key("{\n"), ...repair, end]
+            : [input(instruction.text.slice(0, -2)), key(",\n"), ...repair, end];
+    return [{ kind: "feedback", text: '{\n  "input": ' }, input(instruction.text.replaceAll("\n", "\n  ")), key(",\n"), ...repair, end];
 }

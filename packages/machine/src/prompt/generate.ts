@@ -78,21 +78,19 @@ function described(state: State, outcomes: readonly Outcome[]): GenerateStep {
         return { kind: "effect.ended", suffix: `describe[${tool.name}]`, data, labels: originsUnion(outcome.ok ? outcome.origins : []) };
     });
     const failed = outcomes.find((outcome) => !outcome.ok);
-    if (failed !== undefined && !failed.ok) return notStarted(state, failed.failure, events);
     const good = outcomes.flatMap((outcome) => (outcome.ok ? [outcome] : []));
+    const toolOrigins = importsOf(state.tools).map((tool) => `tool:${tool.name}`);
+    const told = { ...state, origins: originsUnion(state.origins, toolOrigins, ...good.map((outcome) => outcome.origins)) };
+    if (failed !== undefined && !failed.ok) return notStarted(told, failed.failure, events);
     try {
         const offers = offersOf(
             state.tools,
             good.map((outcome) => outcome.value),
         );
-        const toolOrigins = importsOf(state.tools).map((tool) => `tool:${tool.name}`);
-        return fit(
-            { ...state, offers, origins: originsUnion(state.origins, toolOrigins, ...good.map((outcome) => outcome.origins)) },
-            events,
-        );
+        return fit({ ...told, offers }, events);
     } catch (problem) {
         if (!(problem instanceof Fail)) throw problem;
-        return notStarted(state, problem.toFailure(), events);
+        return notStarted(told, problem.toFailure(), events);
     }
 }
 

@@ -54,7 +54,8 @@ export function fileOf(value: Value, rt: Runtime): { file: FilePart; body: Body 
         !BASE64.test(file.data)
     )
         throw new Fail("value", "use image needs a picture or file", {
-            hint: 'give a data URL ("data:image/png;base64,…") or {media_type: "image/png", data: "…base64…"}',
+            hint: 'give what Files.read({ path: "…", as: "image" }) of a file:// tool gives, a data URL ("data:image/png;base64,…"), or {media_type: "image/png", data: "…base64…"}',
+            labels,
         });
     rt.charge(2 * file.data.length);
     return {

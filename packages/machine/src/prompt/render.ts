@@ -75,7 +75,7 @@ export function bodyOf(value: Value, rt: Runtime): Body {
         }
         return at;
     };
-    const ownMark = mark(own);
+    const ownMark = mark(isObj(raw) ? rt.labels.union(own, raw.keyLabel) : own);
     if (raw instanceof List || isObj(raw)) {
         const parts: string[] = [];
         const marks: number[] = [];
@@ -153,7 +153,7 @@ class Writer {
             this.put(JSON.stringify(raw));
             return;
         }
-        if (raw instanceof Capability) throw capabilityIsNotData(raw);
+        if (raw instanceof Capability) throw capabilityIsNotData(raw, this.met);
         this.enter(raw, depth);
         const inner = `${indent}  `;
         if (raw instanceof List) {
@@ -163,6 +163,7 @@ class Writer {
             });
             this.put(raw.items.length === 0 ? "[]" : `\n${indent}]`);
         } else {
+            this.met = this.rt.labels.union(this.met, raw.keyLabel);
             raw.shape.keys.forEach((key, slot) => {
                 this.put(`${slot === 0 ? "{" : ","}\n${inner}${JSON.stringify(key)}: `);
                 this.write(raw.slots[slot] as Value, inner, depth + 1);

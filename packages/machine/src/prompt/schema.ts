@@ -9,7 +9,7 @@
  * J1: schema and value are both hostile. Work is bounded by `MAX_CHECKS`; past it the value is refused.
  * J2: own keys only; `__proto__` and its like are refused as property names.
  */
-import type { Json } from "@remit/language";
+import { amountOf, type Json } from "@remit/language";
 
 const MAX_CHECKS = 100_000;
 const MAX_ERRORS = 8;
@@ -77,9 +77,9 @@ class Check {
         let length = 0;
         for (const _ of value) length++;
         if (typeof schema.minLength === "number" && length < schema.minLength)
-            this.error(at, `must have at least ${schema.minLength} characters`);
+            this.error(at, `must have at least ${amountOf(schema.minLength, "character")}`);
         if (typeof schema.maxLength === "number" && length > schema.maxLength)
-            this.error(at, `must have at most ${schema.maxLength} characters`);
+            this.error(at, `must have at most ${amountOf(schema.maxLength, "character")}`);
     }
 
     private number(value: number, schema: JsonObject, at: string): void {
@@ -92,9 +92,9 @@ class Check {
 
     private list(value: Json[], schema: JsonObject, at: string, depth: number): void {
         if (typeof schema.minItems === "number" && value.length < schema.minItems)
-            this.error(at, `must have at least ${schema.minItems} items`);
+            this.error(at, `must have at least ${amountOf(schema.minItems, "item")}`);
         if (typeof schema.maxItems === "number" && value.length > schema.maxItems)
-            this.error(at, `must have at most ${schema.maxItems} items`);
+            this.error(at, `must have at most ${amountOf(schema.maxItems, "item")}`);
         const prefix = Array.isArray(schema.prefixItems) ? schema.prefixItems : Array.isArray(schema.items) ? schema.items : [];
         const rest = Array.isArray(schema.items) ? schema.additionalItems : schema.items;
         value.forEach((item, index) => {

@@ -21,12 +21,12 @@ import type { Run } from "./run.ts";
 
 /** Meters, in the order in which they are looked at. */
 const METERS = [
-    { meter: "tokens", kind: "limit.tokens", unit: "tokens" },
-    { meter: "usd", kind: "limit.cost", unit: "US dollars" },
-    { meter: "calls", kind: "limit.calls", unit: "calls" },
-    { meter: "turns", kind: "limit.turns", unit: "model turns" },
-    { meter: "steps", kind: "limit.steps", unit: "steps" },
-    { meter: "bytes", kind: "limit.bytes", unit: "bytes" },
+    { meter: "tokens", kind: "limit.tokens", unit: "token" },
+    { meter: "usd", kind: "limit.cost", unit: "US dollar" },
+    { meter: "calls", kind: "limit.calls", unit: "call" },
+    { meter: "turns", kind: "limit.turns", unit: "model turn" },
+    { meter: "steps", kind: "limit.steps", unit: "step" },
+    { meter: "bytes", kind: "limit.bytes", unit: "byte" },
     { meter: "time", kind: "limit.time", unit: "ms" },
 ] as const;
 

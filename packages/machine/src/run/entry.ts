@@ -74,6 +74,7 @@ export function startEntry(m: Machine): void {
             calls: null,
             turns: null,
             bytes: null,
+            memory: DEFAULTS.memory,
             time: null,
             ...options.limits,
         },

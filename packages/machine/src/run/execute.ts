@@ -9,7 +9,7 @@
  *     Both hold for work as for steps (R3).
  * X3: an instruction with a lambda is a stretch too; where a whole slice is not enough for it, the next slice is twice as long.
  */
-import { type Site, withArticle } from "@remit/language";
+import { amountOf, type Site, withArticle } from "@remit/language";
 import { readersLabel } from "../authority/decide.ts";
 import type { Lambda } from "../builtin/builtin.ts";
 import { callMethod, isALambda, wrongCount } from "../compile/calls.ts";
@@ -37,12 +37,13 @@ import {
 import { type AgentEntry, type Fn, shownName } from "../compile/program.ts";
 import { Fail } from "../failure.ts";
 import { toJson } from "../value/json.ts";
-import { join, rawOf, truthy } from "../value/operators.ts";
+import { join, labelOf, rawOf, truthy } from "../value/operators.ts";
 import { Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { agentEnded, agentStarted, forEvent, useEvent } from "./events.ts";
 import { type Fiber, Frame } from "./fiber.ts";
 import { beginGenerate } from "./generate.ts";
 import type { Machine } from "./machine.ts";
+import { measure } from "./memory.ts";
 import type { Mark } from "./run.ts";
 import { beginParallel, iterationEnded } from "./parallel.ts";
 import { gate } from "./gate.ts";
@@ -66,9 +67,14 @@ export function runFiber(m: Machine, fiber: Fiber): "wait" | "slice" {
     for (;;) {
         if (fiber.frames.length === 0) return "wait";
         try {
-            return runFrames(m, fiber);
+            if (m.run.heap.room < 0) measure(m);
+            const state = runFrames(m, fiber);
+            m.run.release();
+            if (m.run.heap.room < 0 && m.result === null) measure(m);
+            return state;
         } catch (error) {
             m.run.end();
+            m.run.release();
             const fail = failOf(m, error);
             if (fail === null) throw error;
             if (!unwind(m, fiber, fail)) return "wait";
@@ -154,6 +160,11 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
         run.left -= I.step;
         if (run.left < 0) {
             run.left += I.step;
+            if (run.heap.room < 0) {
+                run.release();
+                measure(m);
+                continue;
+            }
             if (m.spends(I.step)) throw stepsSpent(m, I.step);
             return "slice";
         }
@@ -325,7 +336,7 @@ function stepsSpent(m: Machine, wanted = 0): Fail {
     const over = m.accounts.stepsSpent(wanted, m.spender(path));
     if (over !== null) return overdrawn(m, over, path, fiber === null ? null : siteOfTop(fiber));
     m.run.settle(limit);
-    return new Fail("limit.steps", `the run's budget of ${limit} steps is used up`, {
+    return new Fail("limit.steps", `the run's budget of ${amountOf(limit, "step")} is used up`, {
         whole: true,
         detail: { meter: "steps", limit, used: limit, spender: `${m.spender(path).name} at ${path}` },
     });
@@ -534,7 +545,7 @@ function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Sl
         run.left--;
         const found = capabilityIn(object, d.name, I);
         if (found === null) {
-            if (d.name === null) throw new Fail("value", "only a function can be called", { site: I.site });
+            if (d.name === null) throw new Fail("value", "only a function can be called", { site: I.site, labels: labelOf(object) });
             const value = callMethod(run, object, d.name, args, d.rows, d.safe, I.site);
             L[I.slot] = flow === 0 ? value : withPc(L, flow, value);
             run.end();
@@ -561,7 +572,8 @@ function capabilityIn(object: Value, name: string | null, I: Instruction): { tar
     const own = name !== null && target instanceof Obj ? target.get(name) : undefined;
     if (own === undefined) return null;
     const held = rawOf(own);
-    if (!(held instanceof Capability)) throw new Fail("value", `'${name}' of this object is not a function`, { site: I.site });
+    if (!(held instanceof Capability))
+        throw new Fail("value", `'${name}' of this object is not a function`, { site: I.site, labels: labelOf(object) });
     return { target: held, method: null };
 }
 

@@ -7,6 +7,7 @@
 import type { Json } from "@remit/language";
 import type { Slots } from "../compile/code.ts";
 import { Fail } from "../failure.ts";
+import { whatIsNew } from "../known.ts";
 import { Capability, type CapabilityKind, type Heap, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { Fiber, Frame, type Native } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
@@ -22,7 +23,9 @@ import {
 } from "./save.ts";
 
 function refuse(message: string): Fail {
-    return new Fail("invalid_payload", `this continuation cannot be loaded: ${message}`);
+    return new Fail("invalid_payload", `this continuation cannot be loaded: ${message}`, {
+        hint: "go on with it in the version of Remit that wrote it",
+    });
 }
 
 export function load(m: Machine, documents: readonly Json[]): Machine {
@@ -46,6 +49,8 @@ function checked(m: Machine, json: Json, i: number): Continuation {
     if (doc.run !== m.options.run) throw refuse(`it belongs to run ${String(doc.run)}, not ${m.options.run}`);
     if (doc.form !== (i === 0 ? "image" : "delta"))
         throw refuse(i === 0 ? "the first document is no image" : "a later document is no delta");
+    const strange = whatIsNew.continuation(json);
+    if (strange !== null) throw refuse(strange);
     return doc;
 }
 
@@ -114,6 +119,7 @@ class Reader {
             o.shape = heap.root;
             o.slots = [];
         }
+        o.keyLabel = doc.l === undefined ? 0 : this.label(doc.l);
         doc.keys.forEach((key, i) => {
             o.shape = o.shape.with(key);
             o.slots.push(this.value(doc.values[i] as Cell));
@@ -129,11 +135,16 @@ class Reader {
         }
         if ("l" in cell) {
             const v = this.value(cell.v);
-            if (v instanceof Labelled || cell.l <= 0 || cell.l >= this.m.run.labels.size) throw refuse("a label does not fit");
-            return new Labelled(v, cell.l);
+            if (v instanceof Labelled) throw refuse("a label does not fit");
+            return new Labelled(v, this.label(cell.l));
         }
         if ("c" in cell) return new Capability(cell.c[0] as CapabilityKind, cell.c[1], cell.c[2], cell.c[3], cell.right ?? null);
         return cell.n === "-0" ? -0 : Number(cell.n);
+    }
+
+    private label(l: number): number {
+        if (l <= 0 || l >= this.m.run.labels.size) throw refuse("a label does not fit");
+        return l;
     }
 
     finish(last: Continuation): void {
@@ -164,11 +175,12 @@ class Reader {
             for (const i of last.entry.absent) args[i] = undefined;
             m.entry = { fn, args, questions: [...last.entry.questions], origins: [...last.entry.origins] };
         }
-        const { bytes, given, reserved, ...used } = last.budgets;
+        const { bytes, given, room, reserved, ...used } = last.budgets;
         Object.assign(m.accounts.root.used, used);
         m.accounts.root.reserved = reserved;
         run.bytes = bytes;
         run.given = given;
+        run.heap.room = room;
         run.before = last.steps;
         m.accounts.restore(last.accounts);
         m.standing.restore(last.standing);

@@ -14,7 +14,7 @@ import { Fail } from "../failure.ts";
 import type { EventKind, MachineEvent } from "../ledger/events.ts";
 import { DerivedLabels } from "../value/derive.ts";
 import { fromJson, toJson } from "../value/json.ts";
-import type { Value } from "../value/value.ts";
+import { ROOM, type Value } from "../value/value.ts";
 import { Authority } from "../authority/authority.ts";
 import { Accounts, type Spender } from "./accounts.ts";
 import { type Entry, startEntry } from "./entry.ts";
@@ -84,7 +84,8 @@ export class Machine {
         this.fibers.set(0, this.root);
         const derived = options.derive === true ? new DerivedLabels() : null;
         this.tracer = derived === null ? null : new Tracer(derived);
-        this.run = new Run(this.root, options.limits?.bytes ?? Number.POSITIVE_INFINITY, ...(derived === null ? [] : [derived]));
+        const units = Math.min(2 ** 30 - 1, Math.ceil((options.limits?.memory ?? DEFAULTS.memory) / ROOM.unit));
+        this.run = new Run(this.root, options.limits?.bytes ?? Number.POSITIVE_INFINITY, units, ...(derived === null ? [] : [derived]));
         this.accounts = new Accounts(this.run, options.limits ?? {});
         this.run.bytesSpent = () => this.bytesSpent();
         this.stepLimit = options.limits?.steps ?? DEFAULTS.steps;

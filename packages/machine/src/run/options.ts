@@ -18,6 +18,8 @@ export interface Limits {
     readonly turns?: number;
     /** Bytes of data that growing values take and that requests and events hand out, all in all. */
     readonly bytes?: number;
+    /** About how many bytes of memory the data may take that is held at one time. Default 1 GiB, at most 16. */
+    readonly memory?: number;
     /** Milliseconds; kept by the host, which calls `exceed`. */
     readonly time?: number;
 }
@@ -58,4 +60,11 @@ export interface StartOptions {
     readonly mode?: "closures" | "frames";
 }
 
-export const DEFAULTS = { steps: 100_000_000, depth: 1000, concurrency: 4, slice: 1_000_000, principal: "user" } as const;
+export const DEFAULTS = {
+    steps: 100_000_000,
+    depth: 1000,
+    concurrency: 4,
+    memory: 1024 ** 3,
+    slice: 1_000_000,
+    principal: "user",
+} as const;

@@ -2,6 +2,7 @@
  * `parallel for`: one fiber for each iteration, under a limit, results in the order of the items.
  *
  * P1: an iteration has copies of the slots around it; what it makes is its own, what it did not make it cannot change (`Heap.touch`).
+ * V3: the list of results, or the failure, has the label of the list of items: it decided how many there are.
  * P2: all iterations run even where one fails; then one failure names them all.
  */
 import type { Json } from "@remit/language";
@@ -38,7 +39,7 @@ export function beginParallel(m: Machine, fiber: Fiber, frame: Frame, d: Paralle
     m.emit("parallel.started", path, frame.parent, I.site, [], startedData(m, d, native));
     frame.native = native;
     if (all.length === 0) {
-        const made = m.run.heap.list([]);
+        const made = join(m.run, m.run.heap.list([]), native.label);
         endedEvent(m, frame, d, native, I);
         frame.native = null;
         frame.locals[I.slot] = frame.form.flow === 0 ? made : join(m.run, made, native.label);
@@ -103,13 +104,12 @@ export function iterationEnded(m: Machine, child: Fiber, end: Value | Fail): voi
     endedEvent(m, frame, d, native, I);
     if (m.result !== null) return;
     if (native.failures.length === 0) {
-        const made = m.run.heap.list(resultsOf(native) as Value[]);
-        m.deliver(fiber, frame.form.flow === 0 ? made : join(m.run, made, native.label));
+        m.deliver(fiber, join(m.run, m.run.heap.list(resultsOf(native) as Value[]), native.label));
         return;
     }
     const failures = [...native.failures].sort((a, b) => a.index - b.index);
     const first = (failures[0] as { fail: Fail }).fail;
-    let labels = 0;
+    let labels = native.label;
     for (const f of failures) labels = m.run.labels.union(labels, f.fail.labels);
     const violation = failures.find((f) => f.fail.class === "violation")?.fail;
     const limit = outermost(m, frame, failures);

@@ -126,7 +126,7 @@ export function askMemory(
     m.tracer?.use(path, args);
     const arg = out.json[0] as Json;
     if (arg === null || typeof arg !== "object" || Array.isArray(arg))
-        throw new Fail("value", `${form.name}.${method} expects an object`, { site });
+        throw new Fail("value", `${form.name}.${method} expects an object`, { site, labels: m.run.labels.of(out.labels) });
     const request: MemoryRequest = { memory: form.name, uri: form.uri, file: m.compiled.fileName(memory.file), arg };
     raise(m, fiber, method === "add" ? "remember" : "recall", path, site, request as unknown as Json, out.labels, `memory:${form.name}`);
     m.emit("memory.started", path, frame.parent, site, out.labels, { memory: form.name, operation: method, uri: form.uri, args: arg });

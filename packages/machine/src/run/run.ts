@@ -16,6 +16,7 @@ import { Fail } from "../failure.ts";
 import { Labels } from "../value/label.ts";
 import type { Permit } from "../authority/policy.ts";
 import { type Capability, Heap, type Owner, type Value } from "../value/value.ts";
+import { tooMuch } from "./memory.ts";
 
 /** Most that one value may take: a string of 64 Mi UTF-16 units. */
 const MAX_VALUE_BYTES = 128 * 1024 * 1024;
@@ -32,6 +33,7 @@ export interface Mark {
     readonly left: number;
     readonly work: number;
     readonly bytes: number;
+    readonly room: number;
 }
 
 export class Run implements RunState {
@@ -51,6 +53,10 @@ export class Run implements RunState {
     private beyond = Number.POSITIVE_INFINITY;
     /** Steps beyond the slice that one instruction may take to come to its end. */
     overdraft = 0;
+    /** Most memory that the data held may take, in units of `ROOM`. */
+    readonly memory: number;
+    /** Steps that were taken from the slice so that the interpreter looks at once: memory has to be measured. */
+    forced = 0;
     /** Work left in the present slice. */
     workLeft = 0;
     readonly patterns = new Map<string, Pattern>();
@@ -67,9 +73,15 @@ export class Run implements RunState {
     /** Why the last stretch was given up. */
     cause: "slice" | "depth" = "slice";
 
-    constructor(owner: Owner, maxBytes: number, labels: Labels = new Labels()) {
+    constructor(owner: Owner, maxBytes: number, memory: number, labels: Labels = new Labels()) {
         this.labels = labels;
-        this.heap = new Heap(owner, (items) => this.work(WORK.items(items)));
+        this.heap = new Heap(
+            owner,
+            (items) => this.work(WORK.items(items)),
+            () => this.full(),
+        );
+        this.memory = memory;
+        this.heap.room = memory;
         this.maxBytes = maxBytes;
     }
 
@@ -83,6 +95,7 @@ export class Run implements RunState {
         this.granted = steps;
         this.left = steps;
         this.held = 0;
+        this.forced = 0;
         this.workLeft = Math.min(work, MAX_WORK);
     }
 
@@ -142,6 +155,30 @@ export class Run implements RunState {
         this.left = 0;
     }
 
+    /** There is no room left: what is held has to be measured, between two instructions. */
+    private full(): void {
+        if (this.stretch === "pure") this.bail("slice");
+        if (this.stretch === "none") this.force();
+        // One instruction cannot be measured in between: what it makes counts, also what it no longer holds.
+        if (this.heap.room < -this.memory) throw tooMuch(this.memory, "what one instruction makes");
+    }
+
+    private force(): void {
+        if (this.left < 0) return;
+        const taken = this.left + 1;
+        this.forced += taken;
+        this.granted -= taken;
+        this.left -= taken;
+    }
+
+    /** Gives back what was taken for a measurement. */
+    release(): void {
+        this.granted += this.forced;
+        this.left += this.forced;
+        this.forced = 0;
+        if (this.workLeft < 0) this.endSlice();
+    }
+
     private bail(cause: Run["cause"]): never {
         this.cause = cause;
         throw BAIL;
@@ -193,13 +230,14 @@ export class Run implements RunState {
         this.depth = depth;
         this.stretch = kind;
         this.workAtStart = this.workLeft;
-        return { steps: this.steps, left: this.left, work: this.workLeft, bytes: this.bytes };
+        return { steps: this.steps, left: this.left, work: this.workLeft, bytes: this.bytes, room: this.heap.room };
     }
 
     end(): void {
         this.heap.undo = null;
         this.stretch = "none";
         if (this.workLeft < 0) this.endSlice();
+        if (this.heap.room < 0) this.force();
     }
 
     /** Ends a stretch that was given up: everything is as it was when it began. Gives the steps and work that were in vain. */
@@ -209,6 +247,7 @@ export class Run implements RunState {
         this.left = mark.left;
         this.workLeft = mark.work;
         this.bytes = mark.bytes;
+        this.heap.room = mark.room;
         this.end();
         return wasted;
     }

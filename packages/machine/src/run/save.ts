@@ -48,10 +48,10 @@ export type Cell =
     | { readonly c: readonly [string, number, string, string | null]; readonly right?: Right }
     | { readonly n: string };
 
-/** `at`: it grew from there, what stands before is as it was. `o`: the fiber it belongs to, absent for the run's own. */
+/** `at`: it grew from there, what stands before is as it was. `o`: the fiber it belongs to, absent for the run's own. `l`: the label set of its keys. */
 export type ThingDoc = { readonly id: number; readonly o?: number; readonly at?: number } & (
     | { readonly list: readonly Cell[] }
-    | { readonly keys: readonly string[]; readonly values: readonly Cell[] }
+    | { readonly keys: readonly string[]; readonly values: readonly Cell[]; readonly l?: number }
 );
 
 export interface FailDoc {
@@ -175,6 +175,7 @@ export interface Continuation {
         readonly given: number;
         /** Tokens reserved in the whole. */
         readonly reserved: number;
+        readonly room: number;
     };
     readonly accounts: readonly AccountDoc[];
     readonly standing: StandingDoc;
@@ -265,7 +266,7 @@ class Writer {
             inbox: m.inbox,
             ready: m.ready.map((f) => f.id),
             entry: this.entry(),
-            budgets: { tokens, usd, calls, turns, bytes: run.bytes, given: run.given, reserved },
+            budgets: { tokens, usd, calls, turns, bytes: run.bytes, given: run.given, room: run.heap.room, reserved },
             accounts: m.accounts.docs(),
             steps: run.steps,
             standing: m.standing.doc(),
@@ -336,7 +337,7 @@ class Writer {
                 values.push(this.cell(o.slots[i] as Value));
                 this.size += (o.shape.keys[i] as string).length + 3;
             }
-            this.heap.push({ ...head, keys, values });
+            this.heap.push({ ...head, keys, values, ...(o.keyLabel === 0 ? {} : { l: o.keyLabel }) });
         }
     }
 

@@ -40,6 +40,7 @@ export function show(value: Value, labels: Labels, most = MAX_SHOWN): { json: Js
             }
         } else {
             const made: { [key: string]: Json } = Object.create(null);
+            met = labels.union(met, v.keyLabel);
             for (const [slot, key] of v.shape.keys.entries()) {
                 made[key] = walk(v.slots[slot] as Value, depth + 1);
                 if (size > most) break;

@@ -189,7 +189,7 @@ export function granted(m: Machine, fiber: Fiber, from: string, to: string, args
         if (held.holder !== from)
             throw new Fail("violation.remit", `${m.authority.nameOf(from)} hands on ${c.name}, which was not given to it`, { site });
         args[i] = c.with({ holder: to, from, layers: held.layers, alive: [...held.alive, token] });
-        given.push({ what: c.kind, name: c.name, methods: methodsOf(held.layers) });
+        given.push({ what: c.kind, name: c.name, methods: methodsOf(held.layers), ...within(held.layers.flat()) });
     });
     if (token === 0) return 0;
     m.standing.alive.add(token);
@@ -240,8 +240,15 @@ export function delegated(m: Machine, fiber: Fiber, frame: Frame, d: DelegateDet
         to,
         onward: d.onward,
         grants: d.refs === null ? "all" : d.refs.map((ref) => ref.text),
+        ...within((d.refs ?? []).map((ref) => ref.permit)),
     });
     return token;
+}
+
+/** The patterns that bound what is given, where any do. */
+function within(permits: readonly Permit[]): { readonly within?: Json } {
+    const patterns = [...new Set(permits.flatMap((permit) => permit.bounds.flatMap((bound) => bound.patterns)))].sort();
+    return patterns.length === 0 ? {} : { within: patterns };
 }
 
 /** The end of a block or a call: what was given in it is dead. */

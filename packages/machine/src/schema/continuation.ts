@@ -73,7 +73,10 @@ const CELL: Schema = any(
 
 const THING: Schema = any(
     record<ThingOf<"list">>({ id: count, list: list(ref("Cell")) }, { o: count, at: count }),
-    record<ThingOf<"keys">>({ id: count, keys: list(text), values: list(ref("Cell")) }, { o: count, at: count }),
+    record<ThingOf<"keys">>(
+        { id: count, keys: list(text), values: list(ref("Cell")) },
+        { o: count, at: count, l: { type: "integer", minimum: 1 } },
+    ),
 );
 
 const NATIVE: Schema = any(
@@ -232,7 +235,7 @@ const COMMON = {
     ready: list(count),
     entry: orNull(ref("Entry")),
     budgets: record<Continuation["budgets"]>(
-        { tokens: number, usd: number, calls: number, turns: number, bytes: number, given: number, reserved: number },
+        { tokens: number, usd: number, calls: number, turns: number, bytes: number, given: number, room: number, reserved: number },
         {},
     ),
     accounts: says(list(ref("Account")), "of calls and regions that are open, parents before children"),

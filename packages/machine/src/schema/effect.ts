@@ -128,6 +128,7 @@ const REPLY = record<ModelReply>(
         thinking: text,
         retries: count,
         notes: list(text),
+        without: one(["contract"]),
     },
 );
 

@@ -37,22 +37,24 @@ export function readIndex(m: Joins, object: Value, index: Value, at: Site | null
     if (object instanceof Obj) {
         if (typeof index !== "string") throw new Fail("value", "an object is indexed by a string", { site: at, labels: l });
         const value = object.get(index);
-        if (value === undefined) throw unknownProperty(index, at, l);
+        if (value === undefined) throw unknownProperty(index, at, m.labels.union(l, object.keyLabel));
         return join(m, value, l);
     }
     throw new Fail("value", `${aNameOf(object)} cannot be indexed`, { site: at, labels: l });
 }
 
-/** `object[index] = value`. A list does not grow this way; an object gets the key. */
+/** `object[index] = value`. A list does not grow this way; an object gets the key, and its keys the label of the index. */
 export function writeIndex(m: Joins & { readonly heap: Heap }, object: Value, index: Value, value: Value, at: Site | null): void {
     let l = 0;
+    let chosen = 0;
     if (object instanceof Labelled) {
         l = object.l;
         object = object.v;
     }
     if (index instanceof Labelled) {
-        l = m.labels.union(l, index.l);
-        value = join(m, value, index.l);
+        chosen = index.l;
+        l = m.labels.union(l, chosen);
+        value = join(m, value, chosen);
         index = index.v;
     }
     try {
@@ -64,7 +66,8 @@ export function writeIndex(m: Joins & { readonly heap: Heap }, object: Value, in
             m.heap.setItem(object, index, value);
         } else if (object instanceof Obj) {
             if (typeof index !== "string") throw new Fail("value", "an object is indexed by a string", { labels: l });
-            m.heap.set(object, index, value);
+            if (chosen === 0) m.heap.set(object, index, value);
+            else m.heap.setChosen(object, index, value, m.labels.union(object.keyLabel, chosen));
         } else throw new Fail("value", `an item of ${aNameOf(object)} cannot be assigned`, { labels: l });
     } catch (error) {
         throw located(error, at);
@@ -73,13 +76,17 @@ export function writeIndex(m: Joins & { readonly heap: Heap }, object: Value, in
 
 /** `object.key = value`. */
 export function writeMember(heap: Heap, object: Value, key: string, value: Value, at: Site | null): void {
+    const l = object instanceof Labelled ? object.l : 0;
     const target = object instanceof Labelled ? object.v : object;
     if (!(target instanceof Obj)) {
         if (target instanceof Capability)
-            throw new Fail("violation.capability", `${target.name} is ${withArticle(target.kind)} and cannot be changed`, { site: at });
+            throw new Fail("violation.capability", `${target.name} is ${withArticle(target.kind)} and cannot be changed`, {
+                site: at,
+                labels: l,
+            });
         throw new Fail("value", `property '${key}' of ${aNameOf(target)} cannot be assigned`, {
             site: at,
-            labels: object instanceof Labelled ? object.l : 0,
+            labels: l,
         });
     }
     try {

@@ -82,7 +82,7 @@ export function toJson(value: Value, labels: Labels): { json: Json; labels: numb
         if (size > MAX_SIZE) throw new Fail("limit.bytes", `one value may take ${MAX_SIZE} bytes as JSON`, { whole: true });
         if (typeof v === "number" && !Number.isFinite(v)) throw new Fail("value", `${v} cannot be written as JSON`, { labels: met });
         if (v === null || typeof v !== "object") return v;
-        if (v instanceof Capability) throw capabilityIsNotData(v);
+        if (v instanceof Capability) throw capabilityIsNotData(v, met);
         if (open.has(v)) throw new Fail("value", "this value contains itself", { labels: met });
         if (depth > MAX_DEPTH) throw new Fail("value", `this value is nested more than ${MAX_DEPTH} deep`, { labels: met });
         open.add(v);
@@ -90,6 +90,7 @@ export function toJson(value: Value, labels: Labels): { json: Json; labels: numb
         if (v instanceof List) out = v.items.map((item) => walk(item, depth + 1));
         else {
             const made: { [key: string]: Json } = Object.create(null);
+            met = labels.union(met, v.keyLabel);
             v.shape.keys.forEach((key, slot) => {
                 made[key] = walk((v as Obj).slots[slot] as Value, depth + 1);
             });
@@ -102,8 +103,10 @@ export function toJson(value: Value, labels: Labels): { json: Json; labels: numb
     return { json, labels: met, size };
 }
 
-export function capabilityIsNotData(c: Capability): Fail {
+/** `labels`: of what led to it. */
+export function capabilityIsNotData(c: Capability, labels = 0): Fail {
     return new Fail("violation.capability", `${c.name} is ${withArticle(c.kind)}, which is never data`, {
         hint: "call one of its methods and use the result",
+        labels,
     });
 }

@@ -10,8 +10,9 @@
 import { type Site, withArticle } from "@remit/language";
 import { WORK } from "../builtin/builtin.ts";
 import { Fail } from "../failure.ts";
+import { capabilityIsNotData } from "./json.ts";
 import type { Labels } from "./label.ts";
-import { Capability, Labelled, List, Obj, type Raw, type Value } from "./value.ts";
+import { Capability, type Heap, Labelled, List, Obj, type Raw, type Value } from "./value.ts";
 
 /** What operators need of a run. */
 export interface Joins {
@@ -19,6 +20,7 @@ export interface Joins {
     /** Work that is no step (`Runtime.work`). */
     work(units: number): void;
     fresh(): void;
+    readonly heap: Heap;
 }
 
 /** No string is longer, in UTF-16 units. */
@@ -133,17 +135,19 @@ export function plus(m: Joins, a: Value, b: Value, at: Site | null): Value {
     let r: Raw;
     if (typeof a === "number" && typeof b === "number") r = a + b;
     else if (typeof a === "string" || typeof b === "string") {
-        refuseCapability(a, at);
-        refuseCapability(b, at);
-        r = shown(a) + shown(b);
-        if (r.length > MAX_STRING) throw tooLong(at);
+        refuseCapability(a, at, l);
+        refuseCapability(b, at, l);
+        r = concat(m, shown(a), shown(b), at);
     } else throw wantsNumbers("+", at, l);
     return l === 0 ? r : new Labelled(r, l);
 }
 
 /** The joined text, or the failure of a string beyond the limit. */
-export function concat(a: string, b: string, at: Site | null): string {
+export function concat(m: Joins, a: string, b: string, at: Site | null): string {
     const r = a + b;
+    // The longer one is held as it is until the whole is looked at, which counts it then.
+    const shorter = a.length < b.length ? a.length : b.length;
+    if (shorter > LONG) m.heap.take(shorter >>> 3);
     if (r.length > MAX_STRING) throw tooLong(at);
     return r;
 }
@@ -169,12 +173,11 @@ export function not(value: Value): Value {
 
 // ---- equality --------------------------------------------------------------------------------------------------------
 
-function refuseCapability(v: Raw, at: Site | null): void {
-    if (v instanceof Capability)
-        throw new Fail("violation.capability", `${v.name} is ${withArticle(v.kind)}, which is never data`, {
-            site: at,
-            hint: "call one of its methods and use the result",
-        });
+function refuseCapability(v: Raw, at: Site | null, l: number): void {
+    if (!(v instanceof Capability)) return;
+    const fail = capabilityIsNotData(v, l);
+    fail.site = at;
+    throw fail;
 }
 
 /** Deep equality that does not depend on the order of keys. Carries the labels of everything in both sides. */
@@ -192,16 +195,16 @@ export function equals(m: Joins, a: Value, b: Value, wanted: boolean, at: Site |
     m.fresh();
     if (a === null || b === null || typeof a !== "object" || typeof b !== "object") {
         if (a !== null && b !== null) {
-            refuseCapability(a, at);
-            refuseCapability(b, at);
+            refuseCapability(a, at, l);
+            refuseCapability(b, at, l);
         }
-        same = alike(m, a, b, at);
+        same = alike(m, a, b, at, l);
         // Whether a capability is there is no comparison of capabilities: against none it is not looked at.
         if (typeof a === "object" && a !== null && !(a instanceof Capability)) l = m.labels.union(l, deepLabels(m, a, at));
         if (typeof b === "object" && b !== null && !(b instanceof Capability)) l = m.labels.union(l, deepLabels(m, b, at));
     } else {
         l = m.labels.union(l, m.labels.union(deepLabels(m, a, at), deepLabels(m, b, at)));
-        same = alike(m, a, b, at);
+        same = alike(m, a, b, at, l);
     }
     const r = same === wanted;
     return l === 0 ? r : new Labelled(r, l);
@@ -213,10 +216,11 @@ export function deepLabels(m: Joins, top: Raw, at: Site | null): number {
     const seen = new Set<Raw>();
     const rest: Raw[] = [top];
     for (let v = rest.pop(); v !== undefined; v = rest.pop()) {
-        refuseCapability(v, at);
+        refuseCapability(v, at, l);
         if (v === null || typeof v !== "object" || seen.has(v)) continue;
         seen.add(v);
         const items = v instanceof List ? v.items : (v as Obj).slots;
+        if (v instanceof Obj) l = m.labels.union(l, v.keyLabel);
         m.work(WORK.values(1) + items.length);
         for (const item of items) {
             if (item instanceof Labelled) {
@@ -232,7 +236,7 @@ export function deepLabels(m: Joins, top: Raw, at: Site | null): number {
  * Deep equality. Lists and objects under comparison or found equal are put together in classes: a cycle is equal to one of the same form, and
  * everything is looked at once for each time two classes become one, so the work is in proportion to what is in memory.
  */
-function alike(m: Joins, left: Value, right: Value, at: Site | null): boolean {
+function alike(m: Joins, left: Value, right: Value, at: Site | null, l: number): boolean {
     const classes = new Map<Raw, Raw>();
     const classOf = (v: Raw): Raw => {
         let top = v;
@@ -248,11 +252,14 @@ function alike(m: Joins, left: Value, right: Value, at: Site | null): boolean {
         let a = rawOf(x);
         let b = rawOf(y);
         if (a === null || b === null || typeof a !== "object" || typeof b !== "object") {
-            if (typeof a === "string" && typeof b === "string" && a.length === b.length) m.work(WORK.chars(a.length));
+            if (typeof a === "string" && typeof b === "string" && a.length === b.length) {
+                m.work(WORK.chars(a.length));
+                if (a.length >= LONG) m.heap.take(a.length >>> 2);
+            }
             return a === b;
         }
         if (depth > MAX_EQUAL_DEPTH)
-            throw new Fail("value", `values nested more than ${MAX_EQUAL_DEPTH} deep cannot be compared`, { site: at });
+            throw new Fail("value", `values nested more than ${MAX_EQUAL_DEPTH} deep cannot be compared`, { site: at, labels: l });
         a = classOf(a);
         b = classOf(b);
         if (a === b) return true;

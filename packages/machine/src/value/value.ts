@@ -6,6 +6,7 @@
  * V2: raw means "no origin but the program's own text"; everything else is one `Labelled` around a raw value. A `Labelled` is never
  *     nested and never has the empty set.
  * V3: a label on the reference to a list or object covers everything read through it; elements carry their own only where they differ.
+ *     `Obj.keyLabel` covers which keys an object has: whatever shows a key, counts keys or finds one absent has it.
  * V4: a write to a list or object passes `heap.touch` unless the object was born in the present generation.
  * V5: a capability is never data: it cannot be rendered, stored in memory, compared or turned into JSON.
  */
@@ -29,12 +30,17 @@ export class List {
     items: Value[];
     gen: number;
     id: number;
+    /** The last measurement of memory that reached it. */
+    mark: number;
     owner: Owner;
     constructor(items: Value[], heap: Heap) {
         this.items = items;
         this.gen = heap.gen;
         this.id = 0;
+        this.mark = 0;
         this.owner = heap.owner;
+        heap.room -= THING + items.length;
+        if (heap.room < 0) heap.full();
     }
 }
 
@@ -75,15 +81,22 @@ const MAX_BRANCHES = 64;
 export class Obj {
     shape: Shape;
     slots: Value[];
+    /** Label set of what chose its keys (V3): 0 where they are the program's own, or covered by the label of the reference. */
+    keyLabel: number;
     gen: number;
     id: number;
+    mark: number;
     owner: Owner;
     constructor(shape: Shape, slots: Value[], heap: Heap) {
         this.shape = shape;
         this.slots = slots;
+        this.keyLabel = 0;
         this.gen = heap.gen;
         this.id = 0;
+        this.mark = 0;
         this.owner = heap.owner;
+        heap.room -= THING + slots.length;
+        if (heap.room < 0) heap.full();
     }
     /** Own value of a key, `undefined` where there is none. */
     get(key: string): Value | undefined {
@@ -127,7 +140,14 @@ export interface Owner {
 /** What to put back when a stretch of closures is given up. `items` (`slots`) is null where the object only grew. */
 export type UndoEntry =
     | { readonly list: List; readonly gen: number; readonly length: number; readonly items: Value[] | null }
-    | { readonly obj: Obj; readonly gen: number; readonly shape: Shape; readonly keys: number; readonly slots: Value[] | null };
+    | {
+          readonly obj: Obj;
+          readonly gen: number;
+          readonly shape: Shape;
+          readonly keys: number;
+          readonly keyLabel: number;
+          readonly slots: Value[] | null;
+      };
 
 /** How an object with an id changed since the last save: from `at` on it grew; `whole`: something before `at` was overwritten. */
 export interface Change {
@@ -135,10 +155,21 @@ export interface Change {
     whole: boolean;
 }
 
+function asItIs(obj: Obj, slots: Value[] | null): UndoEntry {
+    return { obj, gen: obj.gen, shape: obj.shape, keys: obj.shape.keys.length, keyLabel: obj.keyLabel, slots };
+}
+
 /** No list holds more items; see LANGUAGE 9 on what bounds a run. */
 export const MAX_ITEMS = 10_000_000;
 
 const nothing = (): void => undefined;
+
+// Read for every list and object that is made: as numbers they cost nothing.
+const THING = 8;
+const CELL = 4;
+
+/** About how much memory things take, in units of `unit` bytes: a list or object without its cells, a label. A cell that is added takes `CELL`. */
+export const ROOM = { unit: 16, thing: THING, label: 3 } as const;
 
 /**
  * The write barrier's state. `gen` is raised at every save, at the start of every stretch of closures and at every change of fiber, so
@@ -154,12 +185,25 @@ export class Heap {
     undo: UndoEntry[] | null = null;
     readonly root = new Shape([], false);
 
+    /** Units of `ROOM` that may be made before what is held has to be measured. */
+    room = 2 ** 30 - 1;
+    /** Measurements so far. */
+    marks = 0;
+    /** Told when there is less than no room, which may throw: nothing has changed then. */
+    readonly full: () => void;
     /** Told of items that are copied before they are overwritten, which may throw: nothing has changed then. */
     private readonly copying: (items: number) => void;
 
-    constructor(owner: Owner = { parent: null }, copying: (items: number) => void = nothing) {
+    constructor(owner: Owner = { parent: null }, copying: (items: number) => void = nothing, full: () => void = nothing) {
         this.owner = owner;
+        this.full = full;
         this.copying = copying;
+    }
+
+    /** Room for something that is about to be made. */
+    take(units: number): void {
+        this.room -= units;
+        if (this.room < 0) this.full();
     }
 
     list(items: Value[]): List {
@@ -179,13 +223,24 @@ export class Heap {
             if (obj.gen !== this.gen) this.touch(obj);
             obj.slots[slot] = value;
         } else {
+            this.room -= CELL;
+            if (this.room < 0) this.full();
             if (obj.gen !== this.gen && obj.gen !== -this.gen) this.touchGrowth(obj);
             obj.shape = obj.shape.with(key);
             obj.slots.push(value);
         }
     }
 
+    /** Writes a key that data chose: `keyLabel` is the object's from here on (V3). */
+    setChosen(obj: Obj, key: string, value: Value, keyLabel: number): void {
+        this.set(obj, key, value);
+        // What was before is in the log that `set` wrote.
+        obj.keyLabel = keyLabel;
+    }
+
     push(list: List, value: Value): void {
+        this.room -= CELL;
+        if (this.room < 0) this.full();
         if (list.gen !== this.gen && list.gen !== -this.gen) this.touchGrowth(list);
         if (list.items.length >= MAX_ITEMS) throw new Fail("limit.bytes", `a list may hold ${MAX_ITEMS} items`, { whole: true });
         list.items.push(value);
@@ -202,7 +257,7 @@ export class Heap {
         if (this.undo !== null) {
             this.copying(o instanceof List ? o.items.length : o.slots.length);
             if (o instanceof List) this.undo.push({ list: o, gen: o.gen, length: o.items.length, items: o.items.slice() });
-            else this.undo.push({ obj: o, gen: o.gen, shape: o.shape, keys: o.shape.keys.length, slots: o.slots.slice() });
+            else this.undo.push(asItIs(o, o.slots.slice()));
         }
         if (o.id !== 0) {
             const change = this.dirty.get(o);
@@ -218,7 +273,7 @@ export class Heap {
         const at = o instanceof List ? o.items.length : o.slots.length;
         if (this.undo !== null) {
             if (o instanceof List) this.undo.push({ list: o, gen: o.gen, length: at, items: null });
-            else this.undo.push({ obj: o, gen: o.gen, shape: o.shape, keys: o.shape.keys.length, slots: null });
+            else this.undo.push(asItIs(o, null));
         }
         if (o.id !== 0 && !this.dirty.has(o)) this.dirty.set(o, { at, whole: false });
         o.gen = -this.gen;
@@ -249,6 +304,7 @@ export class Heap {
                 else obj.slots.length = keys;
                 if (shape.own) for (const key of shape.keys.splice(keys)) shape.index.delete(key);
                 obj.shape = shape;
+                obj.keyLabel = entry.keyLabel;
                 obj.gen = entry.gen;
             }
         }

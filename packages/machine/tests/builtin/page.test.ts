@@ -1,3 +1,4 @@
+/** The page of built-ins is what the table makes. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { builtinsPage } from "../../scripts/built-ins-page.ts";

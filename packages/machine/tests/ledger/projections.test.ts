@@ -1,4 +1,4 @@
-/** Projections of one sample run: canonical ledger, trace, cost, journal, diff, OpenTelemetry, explanation. */
+/** Projections of one sample run: canonical ledger, trace, cost, journal, diff, OpenTelemetry. */
 import { describe, expect, test } from "vitest";
 import fc from "fast-check";
 import type { Json } from "@remit/language";
@@ -9,8 +9,6 @@ import {
     diffLines,
     diffRuns,
     diffText,
-    explainRun,
-    explainText,
     journalOf,
     type LedgerEvent,
     type MachineEvent,
@@ -302,51 +300,6 @@ describe("OpenTelemetry", () => {
         ));
 });
 
-describe("explain", () => {
-    test("covers every character of the prompt, in order, with why it is there", () => {
-        const [one] = explainRun(events);
-        expect(one?.exact).toBe(true);
-        for (const message of ["system", "user"] as const) {
-            const pieces = one?.pieces.filter((piece) => piece.message === message) ?? [];
-            let at = 0;
-            for (const piece of pieces) {
-                expect(piece.from).toBe(at);
-                at = piece.to;
-            }
-            expect(at).toBe(one?.[message].length);
-        }
-        const item = one?.pieces.find((piece) => piece.layer === "context");
-        expect(one?.user.slice(item?.from, item?.to)).toBe('[\n  "alpha",\n  "beta"\n]');
-        expect(item).toMatchObject({
-            why: "item 0 (log): its beginning kept, 23 of 34 characters (max 25)",
-            origins: ["file:log"],
-            item: 0,
-        });
-        expect(one?.items[0]).toMatchObject({
-            label: "build log",
-            source: "log",
-            declared: { line: 4 },
-            origins: ["file:log"],
-            shown: true,
-        });
-        expect(one?.unused).toEqual(["secret"]);
-    });
-
-    test("one generate by its path, and as text", () => {
-        expect(explainRun(events, "main/for[0]/generate#1").map((one) => one.label)).toEqual(["Main.main[1]"]);
-        expect(explainRun(events, "nowhere")).toEqual([]);
-        const text = explainText(explainRun(events));
-        expect(text).toContain('use log as "build log"  main.remit:4:5');
-        expect(text).toContain("in scope and not used: secret");
-    });
-
-    test("says so where it cannot know", () => {
-        const [one] = explainRun(redacted);
-        expect(one?.exact).toBe(false);
-        expect(explainText(explainRun(redacted))).toContain("cannot be explained piece by piece");
-    });
-});
-
 test("passes of a parallel for stand under it, in the order of the input, each with what it did", () => {
     const base = { time: "2026-01-01T00:00:00.000Z", run: "r", principal: "user", site: null, labels: [], prev: "", hash: "" };
     const made = (seq: number, kind: string, path: string, data: Json = {}): LedgerEvent =>
@@ -375,5 +328,51 @@ test("passes of a parallel for stand under it, in the order of the input, each w
         "parallel",
         "  iteration [0]",
         "    T.b()",
+    ]);
+});
+
+test("a use stands in the block that it is written in, before what comes after it, at every depth alike", () => {
+    const base = { time: "2026-01-01T00:00:00.000Z", run: "r", principal: "user", site: null, labels: [], prev: "", hash: "" };
+    let seq = 0;
+    const made = (kind: string, path: string, data: Json = {}): LedgerEvent =>
+        ({ ...base, seq: ++seq, kind, path, parent: null, data }) as unknown as LedgerEvent;
+    const generate = (path: string): LedgerEvent[] => [made("generate.started", path), made("generate.ended", path, { ok: true })];
+    const text = traceText([
+        made("run.started", "main"),
+        made("use", "main", { source: "a" }),
+        ...generate("main/generate#0"),
+        made("for", "main/for[0]", { item: "x", index: 0, value: 1 }),
+        made("use", "main/for[0]", { source: "b" }),
+        ...generate("main/for[0]/generate#1"),
+        made("use", "main/loop[0]", { source: "c" }),
+        ...generate("main/loop[0]/generate#2"),
+        made("parallel.started", "main/parallel#0", { item: "x" }),
+        made("use", "main/parallel[1]", { source: "e" }),
+        made("use", "main/parallel[0]", { source: "d" }),
+        ...generate("main/parallel[1]/generate#3"),
+        ...generate("main/parallel[0]/generate#3"),
+        made("parallel.ended", "main/parallel#0", { ok: true }),
+        made("use", "main", { source: "f" }),
+        ...generate("main/generate#4"),
+        made("run.ended", "main", { ok: true }),
+    ]);
+    expect(text.split("\n").map((line) => /^ *- (?:run|use \w|generate|for|parallel|iteration \[\d\])/.exec(line)?.[0])).toEqual([
+        "- run",
+        "  - use a",
+        "  - generate",
+        "  - for",
+        "    - use b",
+        "    - generate",
+        "  - use c",
+        "  - generate",
+        "  - parallel",
+        "    - iteration [0]",
+        "      - use d",
+        "      - generate",
+        "    - iteration [1]",
+        "      - use e",
+        "      - generate",
+        "  - use f",
+        "  - generate",
     ]);
 });

@@ -191,7 +191,7 @@ test("lines that are no events are reported by number and stop nothing", () => {
         "event",
         "line 3 is not JSON",
         "line 4 is not an event: it is no object",
-        "line 5 is not an event: there is no kind 'odd'",
+        'line 5 is not an event: its kind is "odd"',
         "event",
     ]);
 });

@@ -24,7 +24,7 @@ describe("says what is wrong, with its place", () => {
         ["integer", { path: "a", max: 1.5 }, READ, ["/max: must be an integer"]],
         ["range", { path: "a", max: 11 }, READ, ["/max: must be at most 10"]],
         ["length in characters", { path: "🦊🦊🦊🦊🦊" }, READ, []],
-        ["length", { path: "" }, READ, ["/path: must have at least 1 characters"]],
+        ["length", { path: "" }, READ, ["/path: must have at least 1 character"]],
         ["enum", { path: "a", mode: "x" }, READ, ['/mode: must be one of "r", "w"']],
         ["extra", { path: "a", constructor: 1 }, READ, ["arguments: 'constructor' is not allowed as a name"]],
         ["unknown", { path: "a", pth: 1 }, READ, ["arguments: 'pth' is not a known name; known: path, max, mode"]],

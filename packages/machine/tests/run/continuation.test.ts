@@ -105,6 +105,11 @@ describe("what is saved", () => {
 describe("what is refused", () => {
     const { m, compiled } = started("T.get(1)  T.get(2)");
     const image = imageOf(m);
+    const asking = (change: { [key: string]: Json }): Json => {
+        const doc = structuredClone(image) as { asked: { effect: { [key: string]: Json } }[] };
+        Object.assign(doc.asked[0]?.effect as object, change);
+        return doc as unknown as Json;
+    };
     const load = (document: Json, options: { programHash?: string; run?: string } = {}): string => {
         try {
             Machine.load(compiled, { ...OPTIONS, ...options }, [document]);
@@ -119,6 +124,15 @@ describe("what is refused", () => {
         ["another engine", { ...image, engine: "other/1" }, /its engine is other\/1/],
         ["another program", { ...image, program: "x" }, /it belongs to program x, not hash/],
         ["another run", { ...image, run: "x" }, /it belongs to run x, not run/],
+        ["a field of a later version", { ...image, clocks: [] }, /it has a field 'clocks'/],
+        ["a field that is not there", (({ budgets: _, ...rest }) => rest)(image as { [key: string]: Json }), /it has no field 'budgets'/],
+        ["an effect of a later kind", asking({ kind: "dream" }), /of the effect it waits for its kind is "dream"/],
+        ["an effect with a later field", asking({ priority: 1 }), /of the effect it waits for it has a field 'priority'/],
+        [
+            "an outcome with a later field",
+            { ...image, inbox: [{ path: "main/T.get#0", outcome: { ok: true, value: 1, origins: [], signed: "x" } }] },
+            /of an outcome in it it has a field 'signed'/,
+        ],
         ["no object", [1], /it is no object/],
         ["a delta first", { ...image, form: "delta" }, /the first document is no image/],
     ])("%s", (_, document, message) => {

@@ -61,27 +61,31 @@ function evaluate(e: ExprForm, env: Map<string, Box>): Box {
             return env.get(e.name) as Box;
         case "list": {
             const items: Box[] = [];
+            const spread: Box[] = [];
             for (const i of e.items) {
                 if (i.kind !== "spread") items.push(at(i));
                 else {
                     const from = at(i.value);
                     if (!Array.isArray(from.raw)) throw new Wrong();
-                    items.push(...from.raw.map((item) => joined(item, from.l)));
+                    items.push(...from.raw);
+                    spread.push(from);
                 }
             }
-            return box(items);
+            return box(items, ...spread);
         }
         case "object": {
             const made = new Map<string, Box>();
+            const spread: Box[] = [];
             for (const i of e.entries) {
                 if (i.kind === "entry") made.set(i.key, at(i.value));
                 else {
                     const from = at(i.value);
                     if (!(from.raw instanceof Map)) throw new Wrong();
-                    for (const [k, v] of from.raw) made.set(k, joined(v, from.l));
+                    for (const [k, v] of from.raw) made.set(k, v);
+                    spread.push(from);
                 }
             }
-            return box(made);
+            return box(made, ...spread);
         }
         case "member": {
             const o = at(e.object);

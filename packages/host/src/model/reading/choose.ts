@@ -11,7 +11,7 @@
  * - a list is asked for: its parts cannot be told from its drafts.
  * Any attempt after the answer that does not fit is the result (R7).
  */
-import type { Contract, Json, Shapes } from "@remit/language";
+import { canonicalJson, type Contract, type Json, type Shapes } from "@remit/language";
 import type { ModelReply } from "@remit/machine";
 import type { Found, Piece } from "./find.ts";
 import { type Fitted, fit, open, soleField } from "./fit.ts";
@@ -197,8 +197,8 @@ export function decide(attempts: readonly Attempt[], found: Found, contract: Con
     if (failed?.verdict.kind === "fails") return { error: failed.verdict.error };
     if (winner.piece.zone === "think" && (found.after.replace(/[`\s]+/g, "") !== "" || manner.finish === "length"))
         return { error: { kind: "empty", message: "the reply never ends its thinking" } };
-    const wonText = canonical(won.value);
-    const others = relevant.filter((attempt) => attempt.verdict.kind === "fits" && canonical(attempt.verdict.value) !== wonText);
+    const wonText = canonicalJson(won.value);
+    const others = relevant.filter((attempt) => attempt.verdict.kind === "fits" && canonicalJson(attempt.verdict.value) !== wonText);
     const rival = others.find((other) => later.includes(other) || !supersedes(winner, other, contract, shapes));
     if (rival?.verdict.kind === "fits") return { error: ambiguous("the reply holds different answers", rival.verdict.value, won.value) };
     if (announcesAnother(winner, found))
@@ -211,7 +211,7 @@ export function decide(attempts: readonly Attempt[], found: Found, contract: Con
         return { error: { kind: "ambiguous", message: "the reply takes its answer back and gives no other", rejected: won.value } };
     const drafts = relevant.slice(0, at).flatMap(({ verdict }) => {
         if (verdict.kind === "fails") return `passed over an earlier attempt that does not fit: ${verdict.error.message.slice(0, 120)}`;
-        return canonical(verdict.value) === wonText ? [] : `passed over an earlier draft: ${brief(verdict.value)}`;
+        return canonicalJson(verdict.value) === wonText ? [] : `passed over an earlier draft: ${brief(verdict.value)}`;
     });
     return { ...won, repairs: [...won.repairs, ...new Set(drafts)], place: placeOf(winner.piece) };
 }
@@ -278,13 +278,4 @@ function joinedList(attempts: readonly Attempt[], found: Found, contract: Contra
         from: fitted.from,
         place: "prose around",
     };
-}
-
-/** JSON with sorted names, for comparing. */
-function canonical(value: Json): string {
-    return JSON.stringify(value, (_key, v: Json) =>
-        v !== null && typeof v === "object" && !Array.isArray(v)
-            ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
-            : v,
-    );
 }

@@ -32,9 +32,12 @@ export function atEntry(p: State): boolean {
  */
 export function separated(p: State, open: number, close: number, oldLines: boolean): boolean {
     if (p.k === T.Comma) {
+        p.run = false;
         advance(p);
         return p.k !== close && p.k !== T.EOF;
     }
+    const again = p.run && !onNewLine(p);
+    p.run = false;
     if (p.k === close || p.k === T.EOF) return false;
     if (oldLines && onNewLine(p) && (atEntry(p) || p.k === T.Spread)) {
         const at = prevEnd(p);
@@ -46,11 +49,12 @@ export function separated(p: State, open: number, close: number, oldLines: boole
     const fixes: readonly Fix[] | undefined = element ? insertion("Insert a comma", prevEnd(p), ",", false) : undefined;
     // The element itself was not read: this token has to be left behind.
     const stuck = p.errorAt === p.pos;
-    expected(p, `\`,\` or \`${SYMBOLS[close]}\``, undefined, fixes);
+    if (!again) expected(p, `\`,\` or \`${SYMBOLS[close]}\``, undefined, fixes);
+    p.run = true;
     const limit = p.tokens.match[open] as number;
+    if (element && !stuck && !onNewLine(p)) return true;
     // Without a partner, or where the braces do not add up, what follows on the next line belongs to the code around.
     if (limit < 0 || (!p.tokens.balanced && onNewLine(p))) return false;
-    if (element && !stuck && !onNewLine(p)) return true;
     while (p.pos < limit) {
         const partner = p.tokens.match[p.pos] as number;
         if (p.k === T.Comma) {

@@ -206,21 +206,29 @@ function parseAgent(p: State): Agent | undefined {
     const config: Agent["config"][number][] = [];
     const funcs: Func[] = [];
     let remit: RemitUse | undefined;
+    let strays = false;
     while (p.k !== T.RBrace && p.k !== T.EOF) {
         const before = p.pos;
         const kind = p.k === T.Main ? peek(p, 1) : p.k;
-        if (kind === T.Func || foreignFunc(p)) funcs.push(parseFunc(p));
-        else if (p.k === T.Remit) {
+        if (kind === T.Func || foreignFunc(p)) {
+            funcs.push(parseFunc(p));
+            strays = false;
+        } else if (p.k === T.Remit) {
             if (remit !== undefined)
                 report(p, "SYNTAX", "An agent has one remit.", tokenRange(p, p.pos), "Put all clauses into one `remit { … }`.");
             const read = parseRemitUse(p);
             remit ??= read;
+            strays = false;
+        } else if (strays && !startsItem(p)) {
+            // Statements outside a function: the first of them has been reported.
+            skipLine(p, true);
         } else if (!p.tokens.balanced && startsItem(p) && onNewLine(p)) break;
         else {
             const { errors } = p;
             const outer = beginStatement(p);
             const line = parseAgentLine(p);
             endStatement(p, outer, p.errors > errors);
+            strays = line === undefined && p.errors > errors;
             if (line !== undefined) {
                 if (funcs.length > 0) {
                     const message = "Configuration and `use` stand before the first function of an agent.";
@@ -294,7 +302,7 @@ function parseFunc(p: State): Func {
         p.mode = 0;
         advance(p);
         while (p.k !== T.RParen && p.k !== T.EOF) {
-            const param = parseParam(p);
+            const param = parseParam(p, open);
             if (param !== undefined) params.push(param);
             if (!separated(p, open, T.RParen, false)) break;
         }
@@ -311,7 +319,15 @@ function parseFunc(p: State): Func {
 
 const TYPES: ReadonlySet<string> = new Set(["string", "number", "boolean", "json", "list"]);
 
-function parseParam(p: State): Param | undefined {
+/** The bracket of the parameters is never closed, and the present brace, which nothing like it follows, opens the body. */
+function startsBody(p: State, open: number): boolean {
+    if (p.k !== T.LBrace || (p.tokens.match[open] as number) >= 0) return false;
+    const partner = p.tokens.match[p.pos] as number;
+    const after = p.kinds[partner + 1];
+    return partner < 0 || (after !== T.LBrace && after !== T.RParen && after !== T.Comma);
+}
+
+function parseParam(p: State, open: number): Param | undefined {
     if (!isWord(p.k)) {
         expected(p, "the name of a parameter", undefined, undefined, true);
         return undefined;
@@ -327,7 +343,7 @@ function parseParam(p: State): Param | undefined {
     bind(p, p.k);
     const name = takeName(p);
     let contract: ContractNode | undefined;
-    if (take(p, T.Colon) || startsContract(p)) contract = parseContract(p);
+    if (take(p, T.Colon) || (startsContract(p) && !startsBody(p, open))) contract = parseContract(p);
     let fallback: Expr | undefined;
     if (take(p, T.Assign)) fallback = parseDefault(p);
     return { range: { start: name.range.start, end: prevEnd(p) }, name, contract, default: fallback };

@@ -57,12 +57,14 @@ export function parseGenerate(p: State): Expr {
     let to = from + 8;
     const options: GenerateOption[] = [];
     let height = 0;
-    if (p.k !== T.LParen) expected(p, "`(` after `generate`", 'Write `generate({ input: "…" })`.');
-    else if (enter(p)) {
+    const bare = p.k !== T.LParen;
+    if (bare) expected(p, "`(` after `generate`", 'Write `generate({ input: "…" })`.');
+    // Without the bracket the options are read all the same.
+    if ((!bare || (p.k === T.LBrace && !onNewLine(p))) && enter(p)) {
         const mode = p.mode;
         p.mode = 0;
         const paren = p.pos;
-        advance(p);
+        if (!bare) advance(p);
         if (p.k === T.LBrace) {
             const open = p.pos;
             advance(p);
@@ -79,7 +81,11 @@ export function parseGenerate(p: State): Expr {
             expected(p, "`{` and the options", 'Write `generate({ input: "…" })`.');
             if ((p.tokens.match[paren] as number) > 0) jump(p, p.tokens.match[paren] as number);
         }
-        to = closed(p, paren, T.RParen);
+        if (!bare) to = closed(p, paren, T.RParen);
+        else {
+            take(p, T.RParen);
+            to = p.ends[p.pos - 1] as number;
+        }
         p.mode = mode;
         leave(p);
     }

@@ -45,6 +45,8 @@ export interface State {
     errors: number;
     /** Token of the last error. */
     errorAt: number;
+    /** A separator was missing before the present element, so that a further one after it, on the same line, is the same mistake. */
+    run: boolean;
     /** Where the statement, line of an agent or declaration begins that is being read. */
     statement: number;
     /** For each error: from the beginning of its statement to its own end. */
@@ -80,6 +82,7 @@ export function newState(src: Source, tokens: Tokens): State {
         tooDeep: false,
         errors: 0,
         errorAt: -1,
+        run: false,
         statement: 0,
         damaged: [],
         quiet: false,

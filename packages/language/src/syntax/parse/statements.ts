@@ -42,15 +42,19 @@ import { contextFollows, parseContextBudget, parseUse } from "./use.ts";
 export function parseBlock(p: State, what: string): Block {
     const open = p.pos;
     const from = start(p);
-    if (p.k !== T.LBrace) {
+    // In a file whose braces do not add up this one is missing, and what follows on the next line stands in the block.
+    const lacking = p.k !== T.LBrace;
+    if (lacking) {
         expected(p, what);
-        p.height = 1;
-        return { range: here(p), statements: [] };
+        if (p.tokens.balanced || !onNewLine(p) || p.k === T.RBrace || startsDeclaration(p)) {
+            p.height = 1;
+            return { range: here(p), statements: [] };
+        }
     }
     if (!enter(p)) return { range: { start: from, end: prevEnd(p) }, statements: [] };
     const { mode, bound } = p;
     p.mode = LINE_ENDS;
-    advance(p);
+    if (!lacking) advance(p);
     const statements: Stmt[] = [];
     let height = 0;
     while (p.k !== T.RBrace && p.k !== T.EOF) {
@@ -62,12 +66,12 @@ export function parseBlock(p: State, what: string): Block {
         if (p.pos === before) skipLine(p, true);
         else if (p.errorAt === p.pos && !onNewLine(p) && p.k !== T.RBrace) skipLine(p, false);
     }
-    const to = closed(p, open, T.RBrace);
+    const to = lacking && p.k !== T.RBrace ? prevEnd(p) : closed(p, open, T.RBrace);
     p.mode = mode;
     p.bound = bound;
     leave(p);
     p.height = height + 1;
-    return { range: { start: from, end: to }, statements };
+    return { range: { start: Math.min(from, to), end: to }, statements };
 }
 
 /**

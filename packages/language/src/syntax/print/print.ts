@@ -31,7 +31,10 @@ import {
 /** Comments inside expressions settle in one or two rounds; no text needs more than this. */
 const ROUNDS = 8;
 
-/** The text of a file in its one layout: four spaces a step, at most one empty line, earlier spellings in the current one. */
+/**
+ * The text of a file in its one layout: four spaces a step, at most one empty line, earlier spellings in the current one. Lines end as
+ * they did where all ended in CR LF, else in LF.
+ */
 export function format(file: File): string {
     if (file.diagnostics.some((diagnostic) => diagnostic.severity === "error")) return file.source.text;
     let { text, moved } = layOut(file);
@@ -40,7 +43,13 @@ export function format(file: File): string {
         if (again.text === text) break;
         ({ text, moved } = again);
     }
-    return text;
+    // A line break inside a string in quotes is part of its value; in such a file it has its CR already.
+    return endsInCrLf(file.source.text) ? text.replace(/\r?\n/g, "\r\n") : text;
+}
+
+/** Every line break of the text is CR LF, and there is one. */
+function endsInCrLf(text: string): boolean {
+    return text.includes("\n") && !/(?:^|[^\r])\n|\r(?!\n)/.test(text);
 }
 
 function layOut(file: File): { text: string; moved: boolean } {
@@ -70,7 +79,7 @@ export function printExpr(expr: Expr): string {
 }
 
 /**
- * The text with fixes applied. Edits are made from first to last; a fix that overlaps one before it is left out whole, so that a second
+ * The text with fixes applied; a line break in a fix is what it is in the text. Edits are made from first to last; a fix that overlaps one before it is left out whole, so that a second
  * round can bring it.
  */
 export function applyFixes(text: string, fixes: readonly Fix[]): string {
@@ -83,10 +92,11 @@ export function applyFixes(text: string, fixes: readonly Fix[]): string {
     const sorted = chosen
         .map((edit, order) => ({ ...edit, order }))
         .sort((a, b) => a.start - b.start || a.end - b.end || a.order - b.order);
+    const lines = endsInCrLf(text);
     let out = "";
     let from = 0;
     for (const edit of sorted) {
-        out += text.slice(from, edit.start) + edit.text;
+        out += text.slice(from, edit.start) + (lines ? edit.text.replace(/\r?\n/g, "\r\n") : edit.text);
         from = edit.end;
     }
     return out + text.slice(from);

@@ -1,0 +1,59 @@
+/** `remit check`: each mistake once, however many programs import its file, and none folded into another. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Room, room } from "./remit.ts";
+
+let at: Room;
+beforeAll(() => {
+    at = room();
+});
+afterAll(() => at.clear());
+
+interface Found {
+    readonly file: string;
+    readonly code: string;
+    readonly severity: string;
+    readonly message: string;
+}
+const errorsOf = (json: string): Found[] => (JSON.parse(json) as Found[]).filter((one) => one.severity === "error");
+
+test("two mistakes at one place are two, in check as in run", () => {
+    at.write(
+        "a.remit",
+        'import llm M from "mock:"\nmain agent A {\n    model M\n    main func(input) {\n        generate({ input: "x" })\n    }\n}\n',
+    );
+    const { code, err } = at.remit("check", "a.remit");
+    expect(code).toBe(1);
+    expect(err).toContain("no role is in scope here");
+    expect(err).toContain("no description is in scope here");
+    expect(err).toMatch(/\n2 errors\n$/);
+    expect(errorsOf(at.remit("check", "a.remit", "--json").out).map((one) => one.message)).toEqual([
+        "no role is in scope here",
+        "no description is in scope here",
+    ]);
+    const run = at.remit("run", "a.remit").err;
+    expect(run.match(/error MISSING_GENERATE_CONFIG/g)).toHaveLength(2);
+});
+
+test("a mistake of a file that two programs import is told once", () => {
+    at.write("shared.remit", "agent B {\n    main func(input) {\n        nothing\n    }\n}\n");
+    for (const name of ["one", "two"])
+        at.write(
+            `${name}.remit`,
+            `import agent B from "./shared.remit"\nmain agent A {\n    main func(input) {\n        B.main(input)\n    }\n}\n`,
+        );
+    expect(at.remit("check", "one.remit", "two.remit").err.match(/UNKNOWN_IDENTIFIER/g)).toHaveLength(1);
+});
+
+test("programs of one name in two folders are two programs, each with its own lines", () => {
+    at.write("x/main.remit", "main func(input) { alpha }\n");
+    at.write("y/main.remit", "main func(input) { omega }\n");
+    const { err } = at.remit("check", "x/main.remit", "y/main.remit");
+    expect(err).toContain("x/main.remit:1:20: error UNKNOWN_IDENTIFIER");
+    expect(err).toContain("y/main.remit:1:20: error UNKNOWN_IDENTIFIER");
+    expect(err).toContain("1 | main func(input) { alpha }");
+    expect(err).toContain("1 | main func(input) { omega }");
+    expect(errorsOf(at.remit("check", "x/main.remit", "y/main.remit", "--json").out).map((one) => one.file)).toEqual([
+        "x/main.remit",
+        "y/main.remit",
+    ]);
+});

@@ -1,0 +1,94 @@
+/**
+ * Removing runs from the embedded ledger, and giving the room back to the disk.
+ *
+ * Boundary: rows, blobs and anchors of whole runs. Which runs may go is the caller's decision; one that somebody runs now never goes.
+ *
+ * P1: all of a run goes in one transaction, its anchor with it, so that it is not missed; programs and blobs go when no other run needs them.
+ * P2: the file is made smaller only while nobody runs anything in it: that takes the lock for longer than a writer waits. Otherwise the room
+ *     is used again by later runs.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import { dropAnchors } from "./anchor.ts";
+import { blobsOf } from "./blob.ts";
+import { LedgerError, guarded } from "./error.ts";
+import { isLive, parseOwner } from "./lease.ts";
+import type { RunRow } from "./rows.ts";
+import type { Removed } from "./store.ts";
+import type { LedgerFile } from "./writer.ts";
+
+/** Texts that may name blobs. */
+const PACKED = [
+    "SELECT data AS text FROM events",
+    "SELECT outcome AS text FROM outcomes",
+    "SELECT state AS text FROM continuations",
+    "SELECT options AS text FROM runs",
+    "SELECT result AS text FROM runs WHERE result IS NOT NULL",
+];
+
+export function removeRuns(file: LedgerFile, path: string, db: DatabaseSync, rows: readonly RunRow[]): Removed {
+    const size = (): number => {
+        const { page_count: pages } = db.prepare("PRAGMA page_count").get() as { page_count: number };
+        const { page_size: bytes } = db.prepare("PRAGMA page_size").get() as { page_size: number };
+        return pages * bytes;
+    };
+    const before = size();
+    file.transaction(() => {
+        const owners = db.prepare("SELECT owner, beat FROM runs WHERE key = ?");
+        for (const row of rows) {
+            if (isRunning(owners.get(row.key) as Pick<RunRow, "owner" | "beat"> | undefined))
+                throw new LedgerError("owned", `run ${row.id} goes on in another process`);
+            for (const table of ["events", "outcomes", "pending", "continuations"])
+                db.prepare(`DELETE FROM ${table} WHERE run = ?`).run(row.key);
+            db.prepare("DELETE FROM runs WHERE key = ?").run(row.key);
+        }
+        db.exec("DELETE FROM programs WHERE hash NOT IN (SELECT program FROM runs)");
+        sweep(db);
+        dropAnchors(file.anchors, file.key(), new Set(rows.map((row) => row.id)));
+    });
+    const owners = db.prepare("SELECT owner, beat FROM runs WHERE owner IS NOT NULL").all() as unknown as Pick<RunRow, "owner" | "beat">[];
+    const shrunk = !owners.some(isRunning) && shrink(path, db);
+    return { runs: rows.length, bytes: before - size(), shrunk };
+}
+
+/** An owner that cannot be read is nobody. */
+function isRunning(row: Pick<RunRow, "owner" | "beat"> | undefined): boolean {
+    if (row === undefined) return false;
+    try {
+        const owner = parseOwner(row.owner);
+        return owner !== null && isLive(owner, row.beat, Date.now());
+    } catch (error) {
+        if (error instanceof SyntaxError) return false;
+        throw error;
+    }
+}
+
+/** Deletes blobs that nothing names any more; a blob may name others. */
+function sweep(db: DatabaseSync): void {
+    const live = new Set<string>();
+    const bytes = db.prepare("SELECT bytes FROM blobs WHERE sha256 = ?");
+    const mark = (text: string): void => {
+        for (const name of blobsOf(text)) {
+            if (live.has(name)) continue;
+            live.add(name);
+            const row = bytes.get(name) as { bytes: string } | undefined;
+            if (row !== undefined) mark(row.bytes);
+        }
+    };
+    for (const sql of PACKED)
+        for (const row of db.prepare(`SELECT text FROM (${sql}) WHERE instr(text, '"$blob"') > 0`).iterate())
+            mark((row as { text: string }).text);
+    const remove = db.prepare("DELETE FROM blobs WHERE sha256 = ?");
+    for (const { name } of db.prepare("SELECT sha256 AS name FROM blobs").all() as { name: string }[])
+        if (!live.has(name)) remove.run(name);
+}
+
+/** False where another process is at the file, or the disk has no room for the smaller copy that this takes. */
+function shrink(path: string, db: DatabaseSync): boolean {
+    try {
+        guarded(path, () => db.exec("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)"));
+        return true;
+    } catch (error) {
+        if (error instanceof LedgerError && (error.code === "busy" || error.code === "full")) return false;
+        throw error;
+    }
+}

@@ -1,0 +1,97 @@
+/** Removing runs (P1, P2): everything of them and nothing of others goes, and the file becomes smaller. */
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { canonicalJson, type Json, type Program } from "@remit/language";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { BLOB_THRESHOLD, sha256 } from "../../src/ledger/blob.ts";
+import { LedgerError } from "../../src/ledger/error.ts";
+import { openSqlite } from "../../src/ledger/sqlite.ts";
+import type { LedgerStore } from "../../src/ledger/store.ts";
+
+let folder = "";
+let file = "";
+let store: LedgerStore;
+beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "remit-prune-"));
+    file = join(folder, "ledger.db");
+    store = openSqlite(file, { config: join(folder, "config") });
+});
+afterEach(() => {
+    store.close();
+    rmSync(folder, { recursive: true, force: true });
+});
+
+/** Each run has a program of its own, a text that all share and one of its own, nested in a larger value. */
+function fill(id: string): void {
+    const program = { format: "remit-program/1", files: [], name: id } as unknown as Program;
+    const hash = sha256(canonicalJson(program as unknown as Json));
+    const shared = "s".repeat(BLOB_THRESHOLD + 1);
+    const own = id.repeat(BLOB_THRESHOLD);
+    const writer = store.create({ id, program, hash, file: "a.remit", root: "", options: { input: shared } });
+    writer.commit({
+        events: [{ path: "main", parent: null, kind: "for", principal: "user", site: null, labels: [], data: { list: [own, shared] } }],
+        outcomes: [{ path: "main/x", outcome: { ok: true, value: { list: [own, own, shared] }, origins: [] } }],
+        state: { kind: "image", json: { own } },
+    });
+    writer.commit({ end: { status: "done", value: [own] } });
+}
+const rows = (sql: string): unknown[] => {
+    const db = new DatabaseSync(file);
+    const found = db.prepare(sql).all();
+    db.close();
+    return found;
+};
+
+test("P1: what only a removed run needs goes, and what others need stays whole", () => {
+    for (const id of ["r1", "r2", "r3"]) fill(id);
+    const before = rows("SELECT sha256 FROM blobs").length;
+    expect(store.remove(["r2"])).toMatchObject({ runs: 1, shrunk: true });
+    expect(store.runs().map((run) => run.id)).toEqual(["r3", "r1"]);
+    for (const id of ["r1", "r3"]) {
+        expect(store.verify(id)).toMatchObject({ ok: true, anchored: "yes", bound: "yes" });
+        expect(store.run(id).value).toEqual([id.repeat(BLOB_THRESHOLD)]);
+        expect([...store.outcomes(id)].length).toBe(1);
+        expect((store.run(id).options as { input: string }).input.length).toBe(BLOB_THRESHOLD + 1);
+    }
+    expect(store.dropped()).toEqual([]);
+    expect(rows("SELECT hash FROM programs").length).toBe(2);
+    expect(rows("SELECT sha256 FROM blobs").length).toBeLessThan(before);
+    for (const table of ["events", "outcomes"]) expect(rows(`SELECT DISTINCT run FROM ${table}`).length).toBe(2);
+    store.remove(["r1", "r3", "r3"]);
+    for (const table of ["runs", "events", "outcomes", "pending", "continuations", "programs", "blobs"])
+        expect(rows(`SELECT * FROM ${table}`)).toEqual([]);
+});
+
+test("P2: the file becomes smaller", () => {
+    for (let n = 0; n < 20; n++) fill(`r${n}x`);
+    store.close();
+    const large = statSync(file).size;
+    store = openSqlite(file, { config: join(folder, "config") });
+    const { bytes } = store.remove(store.runs().map((run) => run.id));
+    expect(statSync(file).size).toBe(large - bytes);
+    expect(statSync(file).size).toBeLessThan(large / 5);
+    expect(statSync(`${file}-wal`).size).toBe(0);
+});
+
+test("a run that goes on is never removed, and with it none", () => {
+    fill("r1");
+    const writer = store.create({ id: "r2", program: {} as Program, hash: "h", file: "a", root: "", options: {} });
+    expect(() => store.remove(["r1", "r2"])).toThrow(LedgerError);
+    expect(store.runs().length).toBe(2);
+    expect(store.remove(["r1"])).toMatchObject({ runs: 1, bytes: 0, shrunk: false });
+    writer.commit({ end: { status: "waiting" } });
+    expect(store.remove(["r2"]).shrunk).toBe(true);
+    expect(() => store.remove(["r2"])).toThrow(/no run r2/);
+});
+
+test("a run that cannot be read can be removed", () => {
+    fill("r1");
+    fill("r2");
+    const db = new DatabaseSync(file);
+    db.exec("UPDATE runs SET usage = '{', owner = '[', result = 'x' WHERE id = 'r1'");
+    db.close();
+    store.remove(["r1"]);
+    expect(store.runs().map((run) => run.id)).toEqual(["r2"]);
+});

@@ -1,0 +1,100 @@
+/**
+ * The limit of memory: about how much the data takes that a run still holds.
+ *
+ * Boundary: walks what fibers hold. What is made is counted by the heap (`Heap.room`), which asks for a measurement when it may be too much.
+ *
+ * Y1: a run is measured between two instructions, right after the one that used up the room, or before a fiber goes on: neither slices nor the
+ *     form that code has make a difference, so the failure comes at the same step everywhere.
+ * Y2: a list or object counts once, and so does a text, which is then held once: texts that are equal are made the same.
+ * Y3: a measurement costs in proportion to what is held, and comes only after an eighth of the limit or more was made since the last one.
+ */
+import { Fail } from "../failure.ts";
+import { Labelled, List, type Obj, ROOM, type Value } from "../value/value.ts";
+import type { Machine } from "./machine.ts";
+
+/** Texts from this length on are looked for among the others. */
+const LONG = 128;
+/** Most texts that are looked for: more than that many do not fit any limit that is usual. */
+const MAX_TEXTS = 10_000_000;
+
+/** Makes room where there is less than nothing left, or fails. */
+export function measure(m: Machine): void {
+    const { run } = m;
+    const held = new Holdings(run.memory, ++run.heap.marks);
+    held.all(run.imports);
+    for (const fiber of m.fibers.values())
+        for (const { locals, native } of fiber.frames) {
+            held.all(locals, 1);
+            if (native?.kind === "parallel") held.all([native.items, native.done]);
+        }
+    run.work(held.looked);
+    if (held.units > run.memory) throw tooMuch(run.memory, "data of the run at one time");
+    run.heap.room = Math.max(run.memory - held.units, run.memory >>> 3);
+}
+
+/** The failure of a run whose data takes more than `units`. */
+export function tooMuch(units: number, what: string): Fail {
+    const limit = units * ROOM.unit;
+    return new Fail("limit.bytes", `${what} may take about ${limit} bytes of memory`, {
+        whole: true,
+        detail: { meter: "memory", limit },
+        hint: 'keep less at a time, or raise "memory" in limits',
+    });
+}
+
+class Holdings {
+    units = 0;
+    /** Values looked at. */
+    looked = 0;
+    private readonly most: number;
+    private readonly mark: number;
+    private readonly texts = new Map<string, string>();
+    private readonly rest: (List | Obj)[] = [];
+
+    constructor(most: number, mark: number) {
+        this.most = most;
+        this.mark = mark;
+    }
+
+    /** Everything in `cells` from `from` on, and in what is in it. Ends early where it is too much. */
+    all(cells: unknown[] | readonly Value[], from = 0): void {
+        this.cells(cells as Value[], from);
+        for (let next = this.rest.pop(); next !== undefined && this.units <= this.most; next = this.rest.pop()) {
+            const inside = next instanceof List ? next.items : next.slots;
+            this.units += ROOM.thing + inside.length;
+            this.cells(inside, 0);
+        }
+    }
+
+    private cells(cells: Value[], from: number): void {
+        this.looked += cells.length;
+        for (let at = from; at < cells.length; at++) {
+            const cell = cells[at] as Value;
+            if (cell === null || typeof cell === "number" || typeof cell === "boolean") continue;
+            if (typeof cell === "string") {
+                if (cell.length >= LONG) cells[at] = this.text(cell);
+                else this.units += 1 + (cell.length >>> 3);
+            } else if (cell instanceof Labelled) {
+                this.units += ROOM.label;
+                const { v } = cell;
+                if (typeof v !== "string") this.thing(v);
+                else if (v.length < LONG) this.units += 1 + (v.length >>> 3);
+                else cells[at] = new Labelled(this.text(v), cell.l);
+            } else this.thing(cell);
+        }
+    }
+
+    private thing(v: Value): void {
+        if (!(v !== null && typeof v === "object" && "gen" in v) || v.mark === this.mark) return;
+        v.mark = this.mark;
+        this.rest.push(v);
+    }
+
+    private text(text: string): string {
+        const known = this.texts.get(text);
+        if (known !== undefined) return known;
+        this.units += 1 + (text.length >>> 3);
+        if (this.texts.size < MAX_TEXTS) this.texts.set(text, text);
+        return text;
+    }
+}

@@ -1,0 +1,257 @@
+/** Strict mode: labels that control flow carries, in files, remits and policies; what stays unlabelled; that it is the same run however it is run. */
+import type { Json } from "@remit/language";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Effect, MachineEvent, Outcome } from "../../src/index.ts";
+import { type How, type Ran, runAll } from "../run/forms.ts";
+import { formOf } from "../run/text.ts";
+
+const TOOLS = `
+import tool T from "https://t.example"
+import tool U from "https://u.example"
+import llm M from "mock://m"
+`;
+
+/** The secret comes from a tool of its own; all other answers are public and the same whatever is asked. */
+const answer =
+    (secret: Json) =>
+    (e: Effect): Outcome => {
+        const r = e.request as { tool?: string; method?: string };
+        if (r.tool === "T") return { ok: true, value: secret, origins: ["tool:T"] };
+        if (e.kind === "model") return { ok: true, value: { text: "m", parsed: "m" } as Json, origins: ["model:M"] };
+        return { ok: true, value: { items: [1, 2, 3] }, origins: [] };
+    };
+
+const text = (flow: string, statements: string, more = ""): string => `${flow}\n${TOOLS}\n${more}
+main func() {
+    s = T.secret({})
+    p = true
+    xs = [1, 2, 3]
+    o = { k: 1 }
+${statements}
+}
+`;
+
+function once(source: string, secret: Json, how: How = {}): Ran {
+    return runAll(formOf(source), { ...how, answer: answer(secret) });
+}
+
+/** However it is sliced, saved or compiled, it is the same run. */
+function run(source: string, secret: Json): Ran {
+    const ran = once(source, secret);
+    for (const how of [
+        { saving: true },
+        { saving: 2 },
+        { options: { mode: "frames" } },
+        { options: { slice: 1 } },
+        { saving: true, options: { slice: 4 } },
+    ] as const)
+        expect(once(source, secret, how)).toEqual(ran);
+    return ran;
+}
+
+function origins(ran: Ran): readonly string[] {
+    if (!ran.result.ok) throw new Error(`${ran.result.failure.kind}: ${ran.result.failure.message}`);
+    return ran.result.origins;
+}
+
+interface Case {
+    readonly name: string;
+    readonly body: string;
+    readonly more?: string;
+    /** Values of the secret; each has to be labelled. */
+    readonly secrets: readonly Json[];
+}
+const BOOL = [true, false];
+const NUMS = [0, 1, 3];
+const LISTS = [[], [1], [1, 2, 3]];
+
+const FLOWS: readonly Case[] = [
+    { name: "if", body: 'x = "b"\nif s { x = "a" }\nx', secrets: BOOL },
+    { name: "if and else", body: 'x = ""\nif s { x = "a" } else { x = "b" }\nx', secrets: BOOL },
+    { name: "else if behind a secret", body: "x = 0\nif s == 1 { x = 1 } else if p { x = 2 } else { x = 3 }\nx", secrets: NUMS },
+    { name: "the branch of an else if", body: "x = 0\nif not p { x = 1 } else if s { x = 2 }\nx", secrets: BOOL },
+    { name: "a branch that is not taken", body: "x = 1\nif s == 99 { x = 2 }\nx", secrets: NUMS },
+    { name: "if as an expression", body: 'x = if s then "a" else "b"\nx', secrets: BOOL },
+    { name: "if as an expression without else", body: "x = if s { 1 }\nx", secrets: BOOL },
+    { name: "an assignment inside an if expression", body: "x = 0\ny = if s { x = 1; 2 } else { 2 }\nx", secrets: BOOL },
+    { name: "ifs inside each other", body: "x = 0\nif p { if s { x = 1 } }\nx", secrets: BOOL },
+    { name: "copied through two conditions", body: "x = false\ny = true\nif s { x = true }\nif x { y = false }\ny", secrets: BOOL },
+    { name: "condition of a loop", body: "n = 0\nloop until n >= s max 5 { n = n + 1 }\nn", secrets: NUMS },
+    { name: "variables beside it", body: "n = 0\nm = 0\nloop until n >= s max 5 { n = n + 1\n m = m + 1 }\nm", secrets: NUMS },
+    { name: "passes of a for", body: "n = 0\nfor x in s max 10 { n = n + 1 }\nn", secrets: LISTS },
+    { name: "a loop that never passes", body: "n = 7\nfor x in s max 10 { n = 1 }\nn", secrets: LISTS },
+    { name: "break", body: "n = 0\nfor x in xs max 9 { if x > s { break }\n n = n + 1 }\nn", secrets: NUMS },
+    { name: "break in the first pass", body: "n = 0\nrepeat 3 { if s { break }\n n = 1 }\nn", secrets: BOOL },
+    { name: "continue", body: "n = 0\nfor x in xs max 9 { if x == s { continue }\n n = n + 1 }\nn", secrets: NUMS },
+    { name: "return", body: "f(s)", more: "func f(s) { if s { return 1 }\n return 2 }", secrets: BOOL },
+    { name: "return of nothing", body: "f(s)", more: "func f(s) { if s { return 1 } }", secrets: BOOL },
+    {
+        name: "what stands behind a return",
+        body: "x = f(s)\nx",
+        more: "func f(s) { y = 0\n if s { return y }\n y = 1\n y }",
+        secrets: BOOL,
+    },
+    {
+        name: "return out of a loop",
+        body: "f(s, xs)",
+        more: "func f(s, xs) { for x in xs max 5 { if x == s { return 1 } }\n 0 }",
+        secrets: NUMS,
+    },
+    { name: "raise", body: 'x = 0\ntry { if s { raise "no" }\n x = 1 } catch e { x = 2 }\nx', secrets: BOOL },
+    {
+        name: "raise in a function",
+        body: "x = 0\ntry { f(s)\n x = 1 } catch e { }\nx",
+        more: 'func f(s) { if s { raise "no" } }',
+        secrets: BOOL,
+    },
+    {
+        name: "raise two functions down",
+        body: "x = 0\ntry { g(s)\n x = 1 } catch e { }\nx",
+        more: 'func f(s) { if s { raise "no" } }\nfunc g(s) { f(s)\n 1 }',
+        secrets: BOOL,
+    },
+    { name: "a failing division", body: "x = 0\ntry { y = 1 / s\n x = 1 } catch e { }\nx", secrets: NUMS },
+    { name: "a failing index", body: "x = 0\ntry { y = xs[s]\n x = 1 } catch e { x = 2 }\nx", secrets: [0, 7] },
+    { name: "a failing condition inside a branch", body: "x = 0\ntry { if s { y = [1][5] }\n x = 1 } catch e { }\nx", secrets: BOOL },
+    { name: "try as an expression", body: "try { 1 / s\n 5 } catch e { 6 }", secrets: NUMS },
+    { name: "a message", body: 'try { if s { raise "a" }\n raise "b" } catch e { e.message }', secrets: BOOL },
+    { name: "and", body: "x = s and p\nx", secrets: BOOL },
+    { name: "a change on the right of and", body: "l = []\ny = s and l.add(1).length > 0\nl.length", secrets: BOOL },
+    {
+        name: "a call on the right of or",
+        body: "l = []\ny = s or put(l)\nl.length",
+        more: "func put(l) { l.add(1)\n true }",
+        secrets: BOOL,
+    },
+    { name: "what is none", body: "l = []\ny = s ?? l.add(1)\nl.length", secrets: [null, 1] },
+    { name: "filter", body: "xs.filter(x => x > s).length", secrets: NUMS },
+    { name: "filter of labelled items", body: "[1, s, 3].filter(x => x == 1).length", secrets: NUMS },
+    { name: "any", body: "xs.any(x => x == s)", secrets: NUMS },
+    { name: "all", body: "xs.all(x => x != s)", secrets: NUMS },
+    { name: "find", body: "xs.find(x => x == s)", secrets: NUMS },
+    { name: "sort_by", body: "xs.sort_by(x => if s { 0 - x } else { x })[0]", secrets: BOOL },
+    { name: "group_by", body: "xs.group_by(x => x > s).summary", secrets: NUMS },
+    {
+        name: "a function as a predicate",
+        body: "xs.filter(f).length",
+        more: "func f(x) { x > 1 and T.held == x }".replace("T.held == x", "x > 2"),
+        secrets: [],
+    },
+    { name: "an if in a lambda", body: "xs.map(x => if s { x } else { 0 })[0]", secrets: BOOL },
+    { name: "a call in a lambda", body: "xs.map(x => f(x, s))[0]", more: "func f(x, s) { if s { return x }\n 0 }", secrets: BOOL },
+    { name: "a variable that a lambda assigns", body: "n = 0\ny = xs.map(x => if s { n = 1; x } else { x })\nn", secrets: BOOL },
+    { name: "unique of labelled items", body: "[1, s].unique().length", secrets: NUMS },
+    { name: "a spread list", body: "[...s, 1].length", secrets: LISTS },
+    { name: "a spread object", body: "{ ...s, a: 1 }.summary.keys().length", secrets: [{}, { b: 1 }] },
+    { name: "an item added", body: "if s { xs.add(4) }\nxs.length", secrets: BOOL },
+    { name: "a field set", body: "if s { o.k = 2 }\no.k", secrets: BOOL },
+    { name: "an item set", body: "if s { xs[0] = 9 }\nxs[0]", secrets: BOOL },
+    { name: "a change in a function", body: "put(xs, s)\nxs.length", more: "func put(l, s) { if s { l.add(1) } }", secrets: BOOL },
+    {
+        name: "a function that changes, under a condition",
+        body: "if s { put(xs) }\nxs.length",
+        more: "func put(l) { l.add(1) }",
+        secrets: BOOL,
+    },
+    { name: "a function called under a condition", body: "x = 0\nif s { x = one() }\nx", more: "func one() { 1 }", secrets: BOOL },
+    {
+        name: "a function chosen by a secret",
+        body: "g = if s { one } else { two }\ng()",
+        more: "func one() { 1 }\nfunc two() { 2 }",
+        secrets: BOOL,
+    },
+    { name: "parallel iterations over a secret list", body: "(parallel for x in s max 5 { 1 }).length", secrets: LISTS },
+    { name: "parallel iterations under a condition", body: "(parallel for x in xs max 5 { if s { 1 } else { 2 } })[0]", secrets: BOOL },
+    {
+        name: "an iteration that fails",
+        body: 'x = 0\ntry { y = parallel for i in xs max 5 { if s { raise "no" } }\n x = 1 } catch e { }\nx',
+        secrets: BOOL,
+    },
+    { name: "the result of an effect under a condition", body: "x = {}\nif s { x = U.get({}) }\nx", secrets: BOOL },
+    { name: "whether something is there", body: "x = s?.k ?? 5\nx", secrets: [{}, { k: 1 }] },
+    {
+        name: "a counter in a callee's loop",
+        body: "count(s)",
+        more: "func count(s) { n = 0\n loop until n >= s max 5 { n = n + 1 }\n n }",
+        secrets: NUMS,
+    },
+    { name: "recursion", body: "down(s)", more: "func down(n) { if n <= 0 { return 0 }\n down(n - 1)\n 0 }", secrets: NUMS },
+];
+
+/** Nothing here depends on the secret. */
+const NEAR: readonly (readonly [string, string, string?])[] = [
+    ["a condition of its own", "x = 0\nif p { x = 1 }\nx"],
+    ["the secret beside", "y = s\nx = 1\nx"],
+    ["behind the end of an if", "y = 0\nif s { y = 1 }\nx = 1\nx"],
+    ["another variable", "x = 1\ny = 0\nif s { y = 1 } else { y = 2 }\nx"],
+    ["assigned anew behind", "x = 0\nif s { x = 1 }\nx = 2\nx"],
+    ["behind a loop", "n = 0\nloop until n >= 3 max 5 { n = n + 1 }\nn"],
+    ["behind a secret loop", "n = 0\nfor x in [s] max 5 { n = n + 1 }\nn"],
+    ["passes of a list with secret items", "n = 0\nfor x in [s, s] max 5 { n = n + 1 }\nn"],
+    ["length of a list with secret items", "[s, s].length"],
+    ["behind break", "n = 0\nrepeat 3 { if s { break } }\nx = 1\nx"],
+    ["in a loop without the break", "n = 0\nrepeat 3 { n = n + 1 }\nfor x in xs max 3 { if s { break } }\nn"],
+    ["behind a return of a function", "y = f(s)\nx = 1\nx", "func f(s) { if s { return 1 }\n 2 }"],
+    ["a function that does not use it", "f(s)", "func f(s) { 1 }"],
+    ["one of two arguments", "f(s, 2)", "func f(s, x) { x }"],
+    ["behind a raise that nobody catches", "y = f(false)\nx = 1\nx", 'func f(s) { if s { raise "no" } }'],
+    ["a check that nobody catches", "check(s)\nx = 1\nx", 'func check(s) { if s == 99 { raise "no" }\n 1 }'],
+    ["behind a try", "try { y = 1 / s } catch e { }\nx = 1\nx"],
+    ["a try without secrets", "x = 0\ntry { y = 1 / 1\n x = 1 } catch e { x = 2 }\nx"],
+    ["a handler without secrets", 'x = 0\ntry { raise "no" } catch e { x = 2 }\nx'],
+    ["before the failing", "x = 1\ntry { y = 1 / s } catch e { y = 0 }\nx"],
+    ["and of public ones", "y = s\np and true"],
+    ["filter by public ones", "xs.filter(x => x > 1).length"],
+    ["filter with a label elsewhere", "y = s\nxs.filter(x => x != 2)[0]"],
+    ["map over secrets", "[s, s].map(x => x).length"],
+    ["one result of map", "xs.map((x, i) => if i == 0 { x } else { s })[0]"],
+    ["any of public ones", "xs.any(x => x == 2)"],
+    ["find in public ones", "xs.find(x => x == 2)"],
+    ["a lambda that assigns", "n = 0\ny = xs.map(x => if p { n = 1; x } else { x })\nn"],
+    ["another list", "ys = [1]\nif s { xs.add(1) }\nys.length"],
+    ["another field's object", "q = { k: 1 }\nif s { o.k = 1 }\nq.k"],
+    ["a field beside a secret one", "q = { k: 1, s: s }\nq.k"],
+    ["a number given to a call under a condition", "n = 1\nif s { f(n) }\nn", "func f(n) { n }"],
+    ["a function that reads a list", "y = f(xs, s)\nxs.length", "func f(l, s) { if s { l.length } else { 0 } }"],
+    ["a list given behind a condition", "if s { y = 1 }\nput(xs)\nxs.length", "func put(l) { l.add(1) }"],
+    ["parallel iterations", "(parallel for x in xs max 5 { x })[0]"],
+    ["one of parallel iterations", "r = parallel for x in xs max 5 { if x == 2 { s } else { x } }\nr.length"],
+    ["an effect behind a condition", "y = 0\nif s { y = 1 }\nU.get({}).items.length"],
+    ["an effect before a condition", "x = U.get({}).items[0]\nif s { y = 1 }\nx"],
+    ["if as an expression of public ones", 'y = s\nif p then "a" else "b"'],
+    ["public recursion", "y = s\ndown(3)", "func down(n) { if n <= 0 { return 0 }\n down(n - 1) }"],
+    ["a spread public list", "y = s\n[...xs, 1].length"],
+    ["the left of ??", "y = s\no?.z ?? 5"],
+    ["a nested condition's end", "y = 0\nif p { if s { y = 1 } }\nx = 3\nx"],
+];
+
+describe("implicit flows", () => {
+    test.each(FLOWS.flatMap((c) => c.secrets.map((secret) => [c.name, secret, c] as const)))("%s: %j", (_name, secret, c) => {
+        expect(origins(run(text("flow strict", c.body, c.more), secret))).toContain("tool:T");
+    });
+
+    test("basic mode does not carry them, or only by data", () => {
+        const quiet = FLOWS.filter((c) => c.secrets.some((secret) => !origins(once(text("", c.body, c.more), secret)).includes("tool:T")));
+        expect(quiet.length).toBeGreaterThanOrEqual(40);
+    });
+
+    test("there are enough of them", () => {
+        expect(FLOWS.filter((c) => c.secrets.length > 0).length).toBeGreaterThanOrEqual(40);
+        expect(NEAR.length).toBeGreaterThanOrEqual(40);
+    });
+
+    test.each(NEAR)("no label: %s", (_name, body, more) => {
+        for (const secret of [1, 2]) expect(origins(run(text("flow strict", body, more ?? ""), secret))).not.toContain("tool:T");
+    });
+
+    test("the same value and steps as in basic mode", () => {
+        for (const c of FLOWS)
+            for (const secret of c.secrets) {
+                const strict = once(text("flow strict", c.body, c.more), secret);
+                const basic = once(text("", c.body, c.more), secret);
+                expect({ ...strict.result, origins: [] }).toEqual({ ...basic.result, origins: [] });
+                expect(strict.steps).toBe(basic.steps);
+            }
+    });
+});
