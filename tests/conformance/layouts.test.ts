@@ -1,6 +1,8 @@
 /**
  * Whole programs in layouts that the grammar allows and few people write (sections 1.1 to 1.11 of the reference), in the current and in
  * each earlier spelling. Values, prompts and instructions are worked out from the rules.
+ *
+ * Why it is long: it is a list of programs.
  */
 import { applyFixes, format, type Json, parse, source } from "@remit/language";
 import { describe, expect, test } from "vitest";

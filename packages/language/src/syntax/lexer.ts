@@ -7,6 +7,9 @@
  * L1: never throws, whatever the text, and takes time linear in it.
  * L2: tokens and comments are in source order, do not overlap, and the last token is `EOF` at the end of the text.
  * L3: every bracket that has a partner knows it (`match`), every other has -1.
+ *
+ * Why it is long: reading is one function over its own cursor and arrays; cut into several, each would have to pass
+ * them on at every character.
  */
 import type { Diagnostic, Fix } from "../diagnostics/diagnostic.ts";
 import type { Source } from "../text/source.ts";

@@ -5,6 +5,8 @@
  * E1: a node's range begins with its first token and ends with its last.
  * E2: a call or an index begins on the line of what it applies to (D6). Where that line break can end a statement the bracket begins
  *     the next one; inside brackets and headers, where it cannot, AgentScript's reading is kept, with a warning and a fix.
+ *
+ * Why it is long: operands, postfixes and literals call one another at every step, so they stand together.
  */
 import { decodeBlock, decodeQuoted } from "../strings.ts";
 import { INFIX, SYMBOLS, T } from "../tokens.ts";

@@ -1,0 +1,58 @@
+/** What `npm run demo` shows after its set-up, with the scripted model in the small one's place. */
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+let room: string;
+beforeAll(() => {
+    // inside the checkout, so that the example's own server finds the checkout's packages
+    room = mkdtempSync(join(root, ".tools-test-"));
+    cpSync(join(root, "examples", "support-desk"), room, { recursive: true });
+});
+afterAll(() => rmSync(room, { recursive: true, force: true }));
+
+function remit(...args: string[]): { code: number | null; out: string; err: string } {
+    const model = `scripted:${join(room, "replies.json")}`;
+    const own = { XDG_STATE_HOME: room, XDG_CACHE_HOME: room, XDG_CONFIG_HOME: room, NO_COLOR: "1" };
+    const env = { ...process.env, ...own, REMIT_MODEL: model, REMIT_LEDGER: join(room, "ledger.db") };
+    const ran = spawnSync(process.execPath, [join(root, "packages", "cli", "bin", "remit.mjs"), ...args], {
+        cwd: join(room, "data"),
+        env,
+        encoding: "utf8",
+    });
+    return { code: ran.status, out: ran.stdout, err: ran.stderr };
+}
+
+test("works in parallel on real files and an MCP server, refuses wrong answers, and shows what the model saw", () => {
+    const run = remit("run", join(room, "main.remit"), "--input", '{"inbox": "inbox"}', "--workspace", join(room, "data"), "--trust");
+    expect(run.code).toBe(0);
+    // the value alone is on standard output
+    expect(JSON.parse(run.out)).toEqual(JSON.parse(readFileSync(join(room, "expected.json"), "utf8")));
+    expect(run.err).toMatch(/Answered by a scripted model .*no model at all/);
+    expect(run.err).toMatch(/one line: export REMIT_MODEL=/);
+
+    const drafts = readFileSync(join(room, "data", "drafts.md"), "utf8");
+    expect(drafts).toContain("## inbox/01-parcel.txt\n\nYour order A-1042 (");
+    expect(drafts).toContain("## inbox/05-hours.txt\n\n(no order number found: a person should read this one)");
+    expect(drafts.match(/^## /gm)).toHaveLength(6);
+
+    const seen = remit("explain", "last", "--full", "--at", "parallel[5]/order_of#0/for[0]");
+    expect(seen.code).toBe(0);
+    expect(seen.out).toContain("--- user, as it was sent\n");
+    expect(seen.out).toContain("Customer 4711 here. Please send E-9034 to my new address");
+    expect(seen.out).toMatch(/user +\d+–\d+ +contract +the contract after ->/);
+
+    // both second tries: the runtime's, of an answer that broke its contract, and the program's, of a wrong number
+    const twice = remit("explain", "last", "--at", "parallel[4]/order_of#0/for[0]");
+    expect(twice.out).toMatch(/ {2}attempt 2, because .*order_number/);
+    const { out: trace } = remit("trace", "last");
+    expect(trace).toMatch(/- iteration \[4\]\n[\s\S]*in 2 attempts[\s\S]*- iteration \[5\]/);
+    expect(trace.match(/- tool Orders\.lookup\(/g)).toHaveLength(5);
+    expect(trace.slice(trace.indexOf("- iteration [5]")).match(/- generate "Copy the order number\."/g)).toHaveLength(2);
+
+    expect(remit("trace", "verify", "last")).toMatchObject({ code: 0, out: expect.stringContaining("sound") });
+    expect(remit("replay", "last").code).toBe(0);
+});
