@@ -2,13 +2,13 @@
 // library in packages/host/dist the same way; then every package as npm gets it, in dist (`lib/publish.mjs`).
 // Libraries with native parts stay outside; everything of the project and its pure libraries goes in.
 import { readdirSync, rmSync, statSync } from "node:fs";
-import { join, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import { build } from "esbuild";
 import { builtins } from "./lib/builtins.mjs";
 import { direct } from "./lib/direct.mjs";
 import { licences } from "./lib/licences.mjs";
 import { merge, withoutRequire } from "./lib/merge.mjs";
-import { publish } from "./lib/publish.mjs";
+import { HOST_ENTRIES, publish } from "./lib/publish.mjs";
 import { root } from "./lib/setup.mjs";
 
 const out = join(root, "packages", "cli", "dist");
@@ -34,7 +34,7 @@ async function bundle(entryPoints, outdir) {
         minifyWhitespace: true,
         keepNames: false,
         legalComments: "linked",
-        external: ["node-llama-cpp", "@node-llama-cpp/*"],
+        external: ["node-llama-cpp", "@node-llama-cpp/*", "vitest"],
         banner: { js: BANNER.trimEnd() },
         plugins: [direct(root), builtins()],
         metafile: true,
@@ -53,7 +53,8 @@ function tell(folder, more) {
 const metafile = await bundle({ remit: join(root, "packages", "cli", "src", "main.ts") }, out);
 const merged = await merge(out, metafile, RUN, "run-all.mjs");
 tell(out, `, ${merged} pieces merged into one`);
-await bundle({ index: join(root, "packages", "host", "src", "index.ts") }, library);
+const host = join(root, "packages", "host", "src");
+await bundle(Object.fromEntries(Object.values(HOST_ENTRIES).map((path) => [basename(path), join(host, `${path}.ts`)])), library);
 tell(library, "");
 for (const tarball of Object.values(await publish(root))) {
     process.stdout.write(`${relative(root, tarball)}: ${(statSync(tarball).size / 1e6).toFixed(1)} MB\n`);

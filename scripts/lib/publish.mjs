@@ -2,8 +2,11 @@
 // `pack.mjs` made go in where there are some, and each package gets the package.json of a published one.
 // Result: `dist/npm/NAME` and `dist/NAME.tgz` for each package, ready for `npm install` and `npm publish`.
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { quietly } from "./shell.mjs";
+
+/** What `import` finds of the host: the name below `@remit/host` → the module's path below `src`, without its ending. */
+export const HOST_ENTRIES = { ".": "index", "./vitest": "testing/vitest", "./jest": "testing/jest", "./node-test": "testing/node-test" };
 
 /**
  * Package → what stands in it. `entry`: the module that `import` finds; `dist`: "compiled" sources or the "bundled" ones;
@@ -70,13 +73,21 @@ async function compile(root, to) {
 
 function manifest(root, name, one) {
     const { exports: _, devDependencies: __, dependencies, optionalDependencies: ___, ...kept } = read(join(root, "packages", name));
-    const entry = { types: "./types/index.d.ts", default: `./dist/index.${one.dist === "compiled" ? "js" : "mjs"}` };
+    const ending = one.dist === "compiled" ? "js" : "mjs";
+    const entries = Object.fromEntries(
+        Object.entries(name === "host" ? HOST_ENTRIES : { ".": "index" }).map(([at, path]) => [
+            at,
+            { types: `./types/${path}.d.ts`, default: `./dist/${basename(path)}.${ending}` },
+        ]),
+    );
     // the command brings the local model's engine as the library does
     const host = read(join(root, "packages", "host"));
-    const peers = name === "cli" ? { peerDependencies: host.peerDependencies, peerDependenciesMeta: host.peerDependenciesMeta } : {};
+    const { vitest: _vitest, ...engine } = host.peerDependencies;
+    const { vitest: _optional, ...meta } = host.peerDependenciesMeta;
+    const peers = name === "cli" ? { peerDependencies: engine, peerDependenciesMeta: meta } : {};
     return {
         ...kept,
-        ...(one.entry ? { exports: { ".": entry, ...(SCHEMAS.includes(name) ? { "./schema/*": "./schema/*" } : {}) } } : {}),
+        ...(one.entry ? { exports: { ...entries, ...(SCHEMAS.includes(name) ? { "./schema/*": "./schema/*" } : {}) } } : {}),
         ...(one.needs.length > 0 ? { dependencies: Object.fromEntries(one.needs.map((other) => [other, dependencies[other]])) } : {}),
         ...peers,
     };

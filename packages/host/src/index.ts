@@ -81,3 +81,5 @@ export { requestHash } from "./model/recorded.ts";
 export { repliesProblem, SCRIPT_HINT } from "./model/replies.ts";
 export { type ModelUri, parseModelUri } from "./model/uri.ts";
 export { type Audited, auditRun, type AuditRunOptions, invariantsOf } from "./audit/audit.ts";
+export { monitor, type MonitorOptions, profileOfRun } from "./audit/monitor.ts";
+export { type HeardRun, RUNS } from "./run/started.ts";

@@ -6,12 +6,13 @@
  * N1: nothing is buffered for a reader of events: each reader reads the ledger from where it is.
  * N2: `result` tells every way a run can end; it rejects only where the ledger itself failed.
  */
-import type { Json } from "@remit/language";
+import type { Json, Program } from "@remit/language";
 import type { Effect, Failure, LedgerEvent, Usage } from "@remit/machine";
 import { follow } from "../ledger/follow.ts";
 import type { LedgerStore, RunStatus, RunWriter } from "../ledger/store.ts";
 import { type DriveEnd, type DriveOptions, type Steppable, drive } from "./drive.ts";
 import { RemitError } from "./error.ts";
+import { announce } from "./started.ts";
 
 export interface RunResult<T = Json> {
     readonly run: string;
@@ -36,6 +37,8 @@ export interface RunHandle<T = Json> {
     readonly result: Promise<RunResult<T>>;
     /** All events from the first on; ends with the run. Every iteration reads them anew. */
     readonly events: AsyncIterable<LedgerEvent>;
+    /** What runs. */
+    readonly program: Program;
     /** Stops the run. With a durable ledger it can be resumed. */
     cancel(): void;
 }
@@ -59,12 +62,15 @@ export function execute<T>(machine: Steppable, options: ExecuteOptions): RunHand
     else outside?.addEventListener("abort", onAbort, { once: true });
 
     let wakers: (() => void)[] = [];
-    let seen = options.event === undefined ? 0 : store.run(id).events;
+    const heard = announce(id, () => ({ program: programOf(store, id), events: store.events(id) }));
+    const told = options.event !== undefined || heard !== null;
+    let seen = told ? store.run(id).events : 0;
     const committed = (): void => {
-        if (options.event !== undefined)
+        if (told)
             for (const event of store.events(id, seen + 1)) {
                 seen = event.seq;
-                options.event(event);
+                heard?.events.push(event);
+                options.event?.(event);
             }
         if (wakers.length === 0) return;
         const waiting = wakers;
@@ -92,6 +98,9 @@ export function execute<T>(machine: Steppable, options: ExecuteOptions): RunHand
         events: {
             [Symbol.asyncIterator]: () => follow(store, id, { news: () => new Promise((resolve) => void wakers.push(resolve)) }),
         },
+        get program() {
+            return programOf(store, id);
+        },
         cancel: () => cancel.abort(),
     };
 }
@@ -106,8 +115,15 @@ export function settled<T>(store: LedgerStore, id: string, end: DriveEnd): RunHa
             return result.then(valueOrThrow);
         },
         events: { [Symbol.asyncIterator]: () => follow(store, id) },
+        get program() {
+            return programOf(store, id);
+        },
         cancel: () => undefined,
     };
+}
+
+function programOf(store: LedgerStore, id: string): Program {
+    return store.program(store.run(id).program);
 }
 
 /** The value of a result; throws `RemitError` where there is none. */

@@ -78,6 +78,7 @@ export function startOptions(run: string, program: Program, hash: string, kept: 
         programHash: hash,
         entry: entryOf(program, kept.entry),
         input: kept.input,
+        ...(kept.inputOrigins === undefined ? {} : { inputLabels: kept.inputOrigins }),
         imports: kept.imports as { readonly [place: string]: FileContent },
         limits: kept.limits,
         slice,

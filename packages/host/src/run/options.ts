@@ -18,6 +18,8 @@ export interface Entry {
 /** Kept with the run: plain JSON. */
 export interface KeptOptions {
     readonly input: Json;
+    /** Origins of the input; `user` where absent. */
+    readonly inputOrigins?: readonly string[];
     readonly entry?: Entry;
     readonly limits: Limits;
     /** Model URI that stands for every `import llm`. */

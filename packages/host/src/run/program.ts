@@ -100,6 +100,7 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
             ...(options.model === undefined ? {} : { model: options.model }),
             ...(options.mode === undefined ? {} : { mode: options.mode }),
             modelFolder: setting.modelFolder,
+            ...(of.inputOrigins === undefined ? {} : { inputOrigins: of.inputOrigins }),
             ...(of.variants === undefined ? {} : { variants: of.variants }),
             ...(of.concurrency === undefined ? {} : { concurrency: of.concurrency }),
             ...(of.interactive === undefined ? {} : { interactive: of.interactive }),

@@ -41,6 +41,8 @@ export interface RunOptions {
     /** Bounds of the whole run; `time` in milliseconds. */
     readonly limits?: Limits;
     readonly entry?: Entry;
+    /** Origins of the input. Default `user`: whoever starts the run says so. What others wrote has an origin of its own. */
+    readonly inputOrigins?: readonly string[];
     readonly variants?: { readonly [site: string]: string };
     readonly on?: Handlers;
     /** Iterations of a `parallel for` that run at once. Default 4. */

@@ -1,0 +1,30 @@
+/**
+ * Tells whoever listens in this process that a run begins or goes on, and each of its events after it is kept.
+ *
+ * Boundary: Node's diagnostics channel `remit:run`; listeners are others' business. Several copies of this library in one process are heard alike.
+ *
+ * D1: where nobody listens nothing is kept and nothing is copied.
+ */
+import { channel } from "node:diagnostics_channel";
+import type { Program } from "@remit/language";
+import type { LedgerEvent } from "@remit/machine";
+
+export const RUNS = "remit:run";
+
+/** A run that goes on in this process. */
+export interface HeardRun {
+    readonly id: string;
+    readonly program: Program;
+    /** From the first event of the run on; it grows. */
+    readonly events: LedgerEvent[];
+}
+
+/** Null where nobody listens; else what takes each event. */
+export function announce(id: string, about: () => { readonly program: Program; readonly events: Iterable<LedgerEvent> }): HeardRun | null {
+    const to = channel(RUNS);
+    if (!to.hasSubscribers) return null;
+    const { program, events } = about();
+    const run: HeardRun = { id, program, events: [...events] };
+    to.publish(run);
+    return run;
+}
