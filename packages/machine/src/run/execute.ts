@@ -554,6 +554,7 @@ function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Sl
             return "next";
         }
         run.end();
+        if (flow !== 0) raisePc(L, flow, found.value);
         if (m.spends(0)) throw stepsSpent(m);
         callCapability(m, fiber, frame, found.target, found.method, dataOnly(args, I), pathOf(frame, d.path), d.path, I);
         return frame.native !== null ? "wait" : "pushed";
@@ -566,15 +567,19 @@ function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Sl
 }
 
 /** The capability that a call through a value reaches: the value itself, or what the object's own key holds. */
-function capabilityIn(object: Value, name: string | null, I: Instruction): { target: Capability; method: string | null } | null {
+function capabilityIn(
+    object: Value,
+    name: string | null,
+    I: Instruction,
+): { target: Capability; value: Value; method: string | null } | null {
     const target = rawOf(object);
-    if (target instanceof Capability) return { target, method: name };
+    if (target instanceof Capability) return { target, value: object, method: name };
     const own = name !== null && target instanceof Obj ? target.get(name) : undefined;
     if (own === undefined) return null;
     const held = rawOf(own);
     if (!(held instanceof Capability))
         throw new Fail("value", `'${name}' of this object is not a function`, { site: I.site, labels: labelOf(object) });
-    return { target: held, method: null };
+    return { target: held, value: own, method: null };
 }
 
 function dataOnly(args: readonly (Value | Lambda)[], I: Instruction): Value[] {

@@ -72,9 +72,9 @@ const FLOWS: readonly Case[] = [
     { name: "else if behind a secret", body: "x = 0\nif s == 1 { x = 1 } else if p { x = 2 } else { x = 3 }\nx", secrets: NUMS },
     { name: "the branch of an else if", body: "x = 0\nif not p { x = 1 } else if s { x = 2 }\nx", secrets: BOOL },
     { name: "a branch that is not taken", body: "x = 1\nif s == 99 { x = 2 }\nx", secrets: NUMS },
-    { name: "if as an expression", body: 'x = if s then "a" else "b"\nx', secrets: BOOL },
+    { name: "if as an expression", body: 'x = if s { "a" } else { "b" }\nx', secrets: BOOL },
     { name: "if as an expression without else", body: "x = if s { 1 }\nx", secrets: BOOL },
-    { name: "an assignment inside an if expression", body: "x = 0\ny = if s { x = 1; 2 } else { 2 }\nx", secrets: BOOL },
+    { name: "an assignment inside an if expression", body: "x = 0\ny = if s {\nx = 1\n2 } else { 2 }\nx", secrets: BOOL },
     { name: "ifs inside each other", body: "x = 0\nif p { if s { x = 1 } }\nx", secrets: BOOL },
     { name: "copied through two conditions", body: "x = false\ny = true\nif s { x = true }\nif x { y = false }\ny", secrets: BOOL },
     { name: "condition of a loop", body: "n = 0\nloop until n >= s max 5 { n = n + 1 }\nn", secrets: NUMS },
@@ -82,7 +82,7 @@ const FLOWS: readonly Case[] = [
     { name: "passes of a for", body: "n = 0\nfor x in s max 10 { n = n + 1 }\nn", secrets: LISTS },
     { name: "a loop that never passes", body: "n = 7\nfor x in s max 10 { n = 1 }\nn", secrets: LISTS },
     { name: "break", body: "n = 0\nfor x in xs max 9 { if x > s { break }\n n = n + 1 }\nn", secrets: NUMS },
-    { name: "break in the first pass", body: "n = 0\nrepeat 3 { if s { break }\n n = 1 }\nn", secrets: BOOL },
+    { name: "break in the first pass", body: "n = 0\nrepeat * 3 { if s { break }\n n = 1 }\nn", secrets: BOOL },
     { name: "continue", body: "n = 0\nfor x in xs max 9 { if x == s { continue }\n n = n + 1 }\nn", secrets: NUMS },
     { name: "return", body: "f(s)", more: "func f(s) { if s { return 1 }\n return 2 }", secrets: BOOL },
     { name: "return of nothing", body: "f(s)", more: "func f(s) { if s { return 1 } }", secrets: BOOL },
@@ -114,8 +114,8 @@ const FLOWS: readonly Case[] = [
     { name: "a failing division", body: "x = 0\ntry { y = 1 / s\n x = 1 } catch e { }\nx", secrets: NUMS },
     { name: "a failing index", body: "x = 0\ntry { y = xs[s]\n x = 1 } catch e { x = 2 }\nx", secrets: [0, 7] },
     { name: "a failing condition inside a branch", body: "x = 0\ntry { if s { y = [1][5] }\n x = 1 } catch e { }\nx", secrets: BOOL },
-    { name: "try as an expression", body: "try { 1 / s\n 5 } catch e { 6 }", secrets: NUMS },
-    { name: "a message", body: 'try { if s { raise "a" }\n raise "b" } catch e { e.message }', secrets: BOOL },
+    { name: "try as an expression", body: "x = try { 1 / s\n 5 } catch e { 6 }\nx", secrets: NUMS },
+    { name: "a message", body: 'x = try { if s { raise "a" }\n raise "b" } catch e { e.message }\nx', secrets: BOOL },
     { name: "and", body: "x = s and p\nx", secrets: BOOL },
     { name: "a change on the right of and", body: "l = []\ny = s and l.add(1).length > 0\nl.length", secrets: BOOL },
     {
@@ -131,7 +131,7 @@ const FLOWS: readonly Case[] = [
     { name: "all", body: "xs.all(x => x != s)", secrets: NUMS },
     { name: "find", body: "xs.find(x => x == s)", secrets: NUMS },
     { name: "sort_by", body: "xs.sort_by(x => if s { 0 - x } else { x })[0]", secrets: BOOL },
-    { name: "group_by", body: "xs.group_by(x => x > s).summary", secrets: NUMS },
+    { name: "group_by", body: "xs.group_by(x => x > s).keys().length", secrets: NUMS },
     {
         name: "a function as a predicate",
         body: "xs.filter(f).length",
@@ -140,10 +140,10 @@ const FLOWS: readonly Case[] = [
     },
     { name: "an if in a lambda", body: "xs.map(x => if s { x } else { 0 })[0]", secrets: BOOL },
     { name: "a call in a lambda", body: "xs.map(x => f(x, s))[0]", more: "func f(x, s) { if s { return x }\n 0 }", secrets: BOOL },
-    { name: "a variable that a lambda assigns", body: "n = 0\ny = xs.map(x => if s { n = 1; x } else { x })\nn", secrets: BOOL },
+    { name: "a variable that a lambda assigns", body: "n = 0\ny = xs.map(x => if s {\nn = 1\nx } else { x })\nn", secrets: BOOL },
     { name: "unique of labelled items", body: "[1, s].unique().length", secrets: NUMS },
     { name: "a spread list", body: "[...s, 1].length", secrets: LISTS },
-    { name: "a spread object", body: "{ ...s, a: 1 }.summary.keys().length", secrets: [{}, { b: 1 }] },
+    { name: "a spread object", body: "q = { ...s, a: 1 }\nq.keys().length", secrets: [{}, { b: 1 }] },
     { name: "an item added", body: "if s { xs.add(4) }\nxs.length", secrets: BOOL },
     { name: "a field set", body: "if s { o.k = 2 }\no.k", secrets: BOOL },
     { name: "an item set", body: "if s { xs[0] = 9 }\nxs[0]", secrets: BOOL },
@@ -157,15 +157,19 @@ const FLOWS: readonly Case[] = [
     { name: "a function called under a condition", body: "x = 0\nif s { x = one() }\nx", more: "func one() { 1 }", secrets: BOOL },
     {
         name: "a function chosen by a secret",
-        body: "g = if s { one } else { two }\ng()",
+        body: "h = { g: if s { one } else { two } }\nh.g()",
         more: "func one() { 1 }\nfunc two() { 2 }",
         secrets: BOOL,
     },
     { name: "parallel iterations over a secret list", body: "(parallel for x in s max 5 { 1 }).length", secrets: LISTS },
-    { name: "parallel iterations under a condition", body: "(parallel for x in xs max 5 { if s { 1 } else { 2 } })[0]", secrets: BOOL },
+    {
+        name: "parallel iterations under a condition",
+        body: "(parallel for x in xs max 5 { y = if s { 1 } else { 2 }\ny })[0]",
+        secrets: BOOL,
+    },
     {
         name: "an iteration that fails",
-        body: 'x = 0\ntry { y = parallel for i in xs max 5 { if s { raise "no" } }\n x = 1 } catch e { }\nx',
+        body: 'x = 0\ntry { y = parallel for i in xs max 5 { if s { raise "no" }\ni }\n x = 1 } catch e { }\nx',
         secrets: BOOL,
     },
     { name: "the result of an effect under a condition", body: "x = {}\nif s { x = U.get({}) }\nx", secrets: BOOL },
@@ -190,8 +194,8 @@ const NEAR: readonly (readonly [string, string, string?])[] = [
     ["behind a secret loop", "n = 0\nfor x in [s] max 5 { n = n + 1 }\nn"],
     ["passes of a list with secret items", "n = 0\nfor x in [s, s] max 5 { n = n + 1 }\nn"],
     ["length of a list with secret items", "[s, s].length"],
-    ["behind break", "n = 0\nrepeat 3 { if s { break } }\nx = 1\nx"],
-    ["in a loop without the break", "n = 0\nrepeat 3 { n = n + 1 }\nfor x in xs max 3 { if s { break } }\nn"],
+    ["behind break", "n = 0\nrepeat * 3 { if s { break } }\nx = 1\nx"],
+    ["in a loop without the break", "n = 0\nrepeat * 3 { n = n + 1 }\nfor x in xs max 3 { if s { break } }\nn"],
     ["behind a return of a function", "y = f(s)\nx = 1\nx", "func f(s) { if s { return 1 }\n 2 }"],
     ["a function that does not use it", "f(s)", "func f(s) { 1 }"],
     ["one of two arguments", "f(s, 2)", "func f(s, x) { x }"],
@@ -208,7 +212,7 @@ const NEAR: readonly (readonly [string, string, string?])[] = [
     ["one result of map", "xs.map((x, i) => if i == 0 { x } else { s })[0]"],
     ["any of public ones", "xs.any(x => x == 2)"],
     ["find in public ones", "xs.find(x => x == 2)"],
-    ["a lambda that assigns", "n = 0\ny = xs.map(x => if p { n = 1; x } else { x })\nn"],
+    ["a lambda that assigns", "n = 0\ny = xs.map(x => if p {\nn = 1\nx } else { x })\nn"],
     ["another list", "ys = [1]\nif s { xs.add(1) }\nys.length"],
     ["another field's object", "q = { k: 1 }\nif s { o.k = 1 }\nq.k"],
     ["a field beside a secret one", "q = { k: 1, s: s }\nq.k"],
@@ -216,10 +220,10 @@ const NEAR: readonly (readonly [string, string, string?])[] = [
     ["a function that reads a list", "y = f(xs, s)\nxs.length", "func f(l, s) { if s { l.length } else { 0 } }"],
     ["a list given behind a condition", "if s { y = 1 }\nput(xs)\nxs.length", "func put(l) { l.add(1) }"],
     ["parallel iterations", "(parallel for x in xs max 5 { x })[0]"],
-    ["one of parallel iterations", "r = parallel for x in xs max 5 { if x == 2 { s } else { x } }\nr.length"],
+    ["one of parallel iterations", "r = parallel for x in xs max 5 { y = if x == 2 { s } else { x }\ny }\nr.length"],
     ["an effect behind a condition", "y = 0\nif s { y = 1 }\nU.get({}).items.length"],
     ["an effect before a condition", "x = U.get({}).items[0]\nif s { y = 1 }\nx"],
-    ["if as an expression of public ones", 'y = s\nif p then "a" else "b"'],
+    ["if as an expression of public ones", 'y = s\nx = if p { "a" } else { "b" }\nx'],
     ["public recursion", "y = s\ndown(3)", "func down(n) { if n <= 0 { return 0 }\n down(n - 1) }"],
     ["a spread public list", "y = s\n[...xs, 1].length"],
     ["the left of ??", "y = s\no?.z ?? 5"],
@@ -241,8 +245,8 @@ describe("implicit flows", () => {
         expect(NEAR.length).toBeGreaterThanOrEqual(40);
     });
 
-    test.each(NEAR)("no label: %s", (_name, body, more) => {
-        for (const secret of [1, 2]) expect(origins(run(text("flow strict", body, more ?? ""), secret))).not.toContain("tool:T");
+    test.each(NEAR.map(([name, body, more]) => ({ name, body, more: more ?? "" })))("no label: $name", ({ body, more }) => {
+        for (const secret of [1, 2]) expect(origins(run(text("flow strict", body, more), secret))).not.toContain("tool:T");
     });
 
     test("the same value and steps as in basic mode", () => {
