@@ -33,12 +33,15 @@ export function removeRuns(file: LedgerFile, path: string, db: DatabaseSync, row
     };
     const before = size();
     file.transaction(() => {
+        // Made with the first question.
+        const asks = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'asks'").get() !== undefined;
         const owners = db.prepare("SELECT owner, beat FROM runs WHERE key = ?");
         for (const row of rows) {
             if (isRunning(owners.get(row.key) as Pick<RunRow, "owner" | "beat"> | undefined))
                 throw new LedgerError("owned", `run ${row.id} goes on in another process`);
             for (const table of ["events", "outcomes", "pending", "continuations"])
                 db.prepare(`DELETE FROM ${table} WHERE run = ?`).run(row.key);
+            if (asks) db.prepare("DELETE FROM asks WHERE run = ?").run(row.id);
             db.prepare("DELETE FROM runs WHERE key = ?").run(row.key);
         }
         db.exec("DELETE FROM programs WHERE hash NOT IN (SELECT program FROM runs)");

@@ -160,6 +160,13 @@ describe("a question that waits", () => {
         );
     });
 
+    test("a run that is removed takes its questions along", async () => {
+        const { run } = await begin();
+        const other = await begin();
+        store.remove([run]);
+        expect(store.asks.list().map((one) => one.run)).toEqual([other.run]);
+    });
+
     test("no secret is in a record", async () => {
         const text = PROGRAM.replace('"second"', "input.to");
         const program = await load(
