@@ -31,10 +31,22 @@ export interface Right {
     readonly holder: string;
     /** Who gave it. */
     readonly from: string;
+    /** Each is enough by itself. */
+    readonly ways: readonly Way[];
+    /** What `.only` left: all of them must permit, whichever way is taken and whatever the holder has besides. */
+    readonly only: readonly (readonly Permit[])[];
+    /** Calls that must still be going on. */
+    readonly alive: readonly number[];
+}
+
+/** One way in which a right was come by. */
+export interface Way {
     /** All of them must permit. */
     readonly layers: readonly (readonly Permit[])[];
-    /** Blocks and calls that must still be going on. */
+    /** Blocks that must still be going on. */
     readonly alive: readonly number[];
+    /** It was delegated without `onward`: its holder may use it and not pass it on. */
+    readonly stays?: true;
 }
 
 /** What is used, and how. */
@@ -102,9 +114,16 @@ export function decide(use: Use, on: Standing): Decision {
         }
         const own = ownVerdict(on.remits, use, method, hits);
         if (own === "never") return { kind: "refused", why: "remit", clause: hits[0]?.site ?? null };
-        const given: (Verdict | null)[] = on.delegated.map((layers) => layered(layers, use, method, hits));
-        if (use.right !== null) given.push(layered(use.right.layers, use, method, hits));
-        const ways = [own, ...given].filter((v) => v !== null && v !== "never");
+        const ways: Verdict[] = own === null ? [] : [own];
+        for (const layers of on.delegated) take(ways, layered(layers, use, method, hits));
+        if (use.right !== null) {
+            if (layered(use.right.only, use, method, hits) === null) return { kind: "refused", why: "remit", clause: null };
+            let dead = false;
+            for (const way of use.right.ways)
+                if (way.alive.every(on.live)) take(ways, layered(way.layers, use, method, hits));
+                else dead = true;
+            if (ways.length === 0 && dead) return { kind: "refused", why: "revoked", clause: null };
+        }
         if (ways.length === 0) return { kind: "refused", why: "remit", clause: null };
         // An `ask` of the remit stands whatever else was given; an explicit `may` settles what was left open.
         verdict = ways.includes("ask") ? "ask" : ways.includes("may") ? "may" : "open";
@@ -122,6 +141,10 @@ export function decide(use: Use, on: Standing): Decision {
     if (final === "ask")
         return { kind: "ask", why: "gate", clause: gate?.site ?? hits.find((h) => h.gate === "ask")?.site ?? null, within };
     return { kind: "may", within };
+}
+
+function take(ways: Verdict[], verdict: Verdict | null): void {
+    if (verdict !== null) ways.push(verdict);
 }
 
 function ownVerdict(remits: readonly Remit[], use: Use, method: string | null, hits: Permit[]): Verdict | null {

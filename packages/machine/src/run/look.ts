@@ -9,6 +9,7 @@
  */
 import { Capability, type CapabilityKind, Labelled, List, type Value } from "../value/value.ts";
 import type { Labels } from "../value/label.ts";
+import { methodsOf } from "./standing.ts";
 
 export const MAX_TEXT = 200;
 export const MAX_PAGE = 1000;
@@ -62,15 +63,10 @@ export function viewOf(at: Looker, name: string, value: Value, inherited = 0): V
     if (!(raw instanceof Capability)) return base;
     const { right } = raw;
     if (right === null) return { ...base, kind: raw.kind };
-    let methods: readonly string[] | null = null;
-    for (const layer of right.layers) {
-        const named = layer.filter((permit) => permit.gate !== "never");
-        if (named.some((permit) => permit.method === null)) continue;
-        const these = new Set(named.map((permit) => permit.method as string));
-        methods = methods === null ? [...these].sort() : methods.filter((one) => these.has(one));
-    }
-    const live = right.alive.every((token) => at.alive.has(token));
-    return { ...base, kind: raw.kind, right: { holder: right.holder, from: right.from, layers: right.layers.length, methods, live } };
+    const alive = (tokens: readonly number[]): boolean => tokens.every((token) => at.alive.has(token));
+    const live = alive(right.alive) && right.ways.some((way) => alive(way.alive));
+    const layers = right.only.length + Math.max(0, ...right.ways.map((way) => way.layers.length));
+    return { ...base, kind: raw.kind, right: { holder: right.holder, from: right.from, layers, methods: methodsOf(right), live } };
 }
 
 /** The part of a value at a key or index; undefined where there is none. `label`: what reading it joins. */

@@ -9,7 +9,7 @@
  * A9: what nobody else holds stays as cheap as before: without remits and clauses nothing here runs.
  */
 import type { Json, Site } from "@remit/language";
-import type { Right } from "../authority/decide.ts";
+import type { Right, Way } from "../authority/decide.ts";
 import { type Permit, rank } from "../authority/policy.ts";
 import type { DelegateDetail } from "../compile/instructions.ts";
 import { Fail } from "../failure.ts";
@@ -44,6 +44,11 @@ export interface StandingDoc {
 
 const OPEN: Permit = { method: null, gate: "open", bounds: [], site: null };
 const FULL: Layers = [[OPEN]];
+const ALL: readonly Way[] = [{ layers: FULL, alive: [] }];
+
+/** Ways and layers beyond this are not given: whoever piles them up has less, never more. */
+const MAX_WAYS = 16;
+const MAX_LAYERS = 64;
 
 /** Texts kept for one origin. */
 const MAX_KNOWN = 100_000;
@@ -128,50 +133,65 @@ export function inForce(m: Machine, fiber: Fiber, principal: string): Delegation
     return found;
 }
 
-/** What a principal has on a thing at this moment, as ways of layers; empty where it has nothing. `onward`: only what it may pass on. */
-export function waysOf(
-    m: Machine,
-    fiber: Fiber,
-    principal: string,
-    key: string,
-    onward: boolean,
-): { readonly ways: Layers[]; readonly alive: number[] } {
+/** What a principal has on a thing at this moment, what lives longest first; empty where it has nothing. */
+export function waysOf(m: Machine, fiber: Fiber, principal: string, key: string): readonly Way[] {
     const remits = m.authority.remitsOf(principal);
-    if (remits.length === 0) return { ways: [FULL], alive: [] };
+    if (remits.length === 0) return ALL;
     // What a project's remit alone lets through stays as open as it was without it.
     const given = remits.every((remit) => remit.project === true);
     const own = remits.map((remit) => {
         const rows = [...(remit.rows.get(key) ?? []), ...remit.all];
         return given ? rows.map((row): Permit => (row.gate === "may" ? { ...row, gate: "open" } : row)) : rows;
     });
-    if (own.every((rows) => rows.some((row) => rank(row.gate) < rank("never")))) return { ways: [own], alive: [] };
-    for (const d of inForce(m, fiber, principal)) {
-        if (onward && !d.onward) continue;
-        const ways = Object.hasOwn(d.grants, key) ? d.grants[key] : undefined;
-        if (ways === undefined) continue;
-        // What the principal's own remit forbids stays forbidden.
-        const never = own.map((rows) => rows.filter((row) => row.gate === "never"));
-        return {
-            ways: ways.map((layers) =>
-                never.some((rows) => rows.length > 0) ? [...layers, ...never.map((rows) => [...rows, OPEN])] : layers,
-            ),
-            alive: [d.token],
-        };
+    const ways: Way[] = own.every((rows) => rows.some((row) => rank(row.gate) < rank("never"))) ? [{ layers: own, alive: [] }] : [];
+    // What the principal's own remit forbids stays forbidden.
+    const never = own.map((rows) => rows.filter((row) => row.gate === "never")).filter((rows) => rows.length > 0);
+    for (const d of inForce(m, fiber, principal).reverse())
+        for (const layers of Object.hasOwn(d.grants, key) ? (d.grants[key] ?? []) : [])
+            ways.push({
+                layers: [...layers, ...never.map((rows) => [...rows, OPEN])],
+                alive: [d.token],
+                ...(d.onward ? {} : { stays: true as const }),
+            });
+    return fewest(ways);
+}
+
+/** The same without what is said twice. */
+function fewest(ways: readonly Way[]): Way[] {
+    const known = new Set<string>();
+    const out: Way[] = [];
+    for (const way of ways) {
+        if (out.length >= MAX_WAYS) break;
+        const layers = distinct(way.layers);
+        const said = JSON.stringify([layers, way.stays ?? false]);
+        if (layers.length > MAX_LAYERS || known.has(said)) continue;
+        known.add(said);
+        out.push({ ...way, layers });
     }
-    return { ways: [], alive: [] };
+    return out;
+}
+
+function distinct(layers: Layers): Layers {
+    const known = new Set<string>();
+    return layers.filter((layer) => {
+        const said = JSON.stringify(layer);
+        return !known.has(said) && known.add(said);
+    });
 }
 
 /** A capability that is named as a value by whoever runs under a remit. */
 export function minted(m: Machine, fiber: Fiber, principal: string, c: Capability): Capability {
-    const { ways, alive } = waysOf(m, fiber, principal, m.authority.keyOf(c), false);
-    return c.with({ holder: principal, from: principal, layers: ways[0] ?? [[]], alive });
+    const ways = waysOf(m, fiber, principal, m.authority.keyOf(c));
+    return c.with({ holder: principal, from: principal, ways, only: [], alive: [] });
 }
 
 /** One more layer for whoever holds it. */
 export function narrowed(m: Machine, fiber: Fiber | null, principal: string, c: Capability, layer: readonly Permit[]): Capability {
     const right = c.right ?? (fiber === null || principal === m.principal ? null : minted(m, fiber, principal, c).right);
-    const before: Right = right ?? { holder: principal, from: principal, layers: FULL, alive: [] };
-    return c.with({ ...before, layers: [...before.layers, layer] });
+    const before: Right = right ?? { holder: principal, from: principal, ways: ALL, only: [], alive: [] };
+    const only = distinct([...before.only, layer]);
+    if (only.length > MAX_LAYERS) throw new Fail("value", `${c.name} was narrowed in more than ${MAX_LAYERS} different ways`);
+    return c.with({ ...before, only });
 }
 
 /**
@@ -185,11 +205,23 @@ export function granted(m: Machine, fiber: Fiber, from: string, to: string, args
         const c = rawOf(arg);
         if (!(c instanceof Capability)) return;
         if (token === 0) token = m.standing.next++;
-        const held = c.right ?? { holder: from, from, layers: FULL, alive: [] };
+        const held: Right = c.right ?? { holder: from, from, ways: ALL, only: [], alive: [] };
         if (held.holder !== from)
-            throw new Fail("violation.remit", `${m.authority.nameOf(from)} hands on ${c.name}, which was not given to it`, { site });
-        args[i] = c.with({ holder: to, from, layers: held.layers, alive: [...held.alive, token] });
-        given.push({ what: c.kind, name: c.name, methods: methodsOf(held.layers), ...within(held.layers.flat()) });
+            throw new Fail("violation.remit", `${m.authority.nameOf(from)} hands on ${c.name}, which was not given to it`, { site, by: from });
+        if (!held.alive.every((one) => m.standing.alive.has(one)))
+            throw new Fail("violation.revoked", `${m.authority.nameOf(from)} hands on ${c.name}, which it had only inside a call that has ended`, {
+                site,
+                by: from,
+            });
+        const ways = held.ways.filter((way) => way.stays === undefined);
+        if (ways.length < held.ways.length && ways.length === 0)
+            throw new Fail("violation.remit", `${m.authority.nameOf(from)} hands on ${c.name}, which was delegated to it alone`, {
+                site,
+                by: from,
+                hint: "delegate it onward",
+            });
+        args[i] = c.with({ holder: to, from, ways, only: held.only, alive: [...held.alive, token] });
+        given.push({ what: c.kind, name: c.name, methods: methodsOf(held), ...within([...ways.flatMap((way) => way.layers), ...held.only].flat()) });
     });
     if (token === 0) return 0;
     m.standing.alive.add(token);
@@ -197,13 +229,23 @@ export function granted(m: Machine, fiber: Fiber, from: string, to: string, args
     return token;
 }
 
-/** The methods that layers leave; null: all. For people. */
-function methodsOf(layers: Layers): Json {
-    for (let i = layers.length - 1; i >= 0; i--) {
-        const named = (layers[i] as readonly Permit[]).filter((p) => p.gate !== "never");
-        if (named.every((p) => p.method !== null)) return [...new Set(named.map((p) => p.method as string))].sort();
-    }
-    return null;
+/** The methods that a right leaves; null: all. For people. */
+export function methodsOf(right: Right): string[] | null {
+    const among = (layers: Layers, start: ReadonlySet<string> | null): ReadonlySet<string> | null => {
+        let left = start;
+        for (const layer of layers) {
+            const named = layer.filter((p) => p.gate !== "never");
+            if (named.some((p) => p.method === null)) continue;
+            const these = named.map((p) => p.method as string);
+            const before = left;
+            left = new Set(before === null ? these : these.filter((one) => before.has(one)));
+        }
+        return left;
+    };
+    const ways = right.ways.map((way) => among(way.layers, null));
+    const any = ways.some((way) => way === null) ? null : new Set(ways.flatMap((way) => [...(way as ReadonlySet<string>)]));
+    const left = among(right.only, any);
+    return left === null ? null : [...left].sort();
 }
 
 /** Begins a block in which somebody has more than its remit. Gives the token. */
@@ -211,13 +253,13 @@ export function delegated(m: Machine, fiber: Fiber, frame: Frame, d: DelegateDet
     const from = frame.principal;
     if (d.to === null) throw new Fail("value", `there is no agent '${d.name}' here`, { site });
     const to = m.authority.principalOf(d.to);
-    const refs = d.refs ?? m.authority.thingsOf(frame.fn.file).map((key) => ({ key, text: key, permit: OPEN }));
+    const things = m.authority.thingsOf(frame.fn.file);
+    const refs = d.refs ?? things.map((key) => ({ key, text: key, permit: OPEN }));
     const grants: { [key: string]: Layers[] } = Object.create(null);
-    const alive: number[] = [];
     for (const ref of refs) {
-        const has = waysOf(m, fiber, from, ref.key, true);
-        const known = d.refs !== null && !m.authority.thingsOf(frame.fn.file).includes(ref.key);
-        if (has.ways.length === 0 || (known && m.authority.remitsOf(from).length === 0)) {
+        const has = waysOf(m, fiber, from, ref.key).filter((way) => way.stays === undefined);
+        const unknown = d.refs !== null && !things.includes(ref.key);
+        if (has.length === 0 || (unknown && m.authority.remitsOf(from).length === 0)) {
             if (d.refs === null) continue;
             m.emit("policy.denied", path, frame.parent, site, [], { why: "delegate", principal: from, capability: ref.text, to });
             throw new Fail("violation.remit", `${m.authority.nameOf(from)} delegates ${ref.text}, which it does not have`, {
@@ -226,9 +268,9 @@ export function delegated(m: Machine, fiber: Fiber, frame: Frame, d: DelegateDet
                 by: from,
             });
         }
-        alive.push(...has.alive);
-        const ways = has.ways.map((layers): Layers => [...layers, [ref.permit]]);
-        grants[ref.key] = [...(grants[ref.key] ?? []), ...ways];
+        const ways = has.map((way) => ({ layers: [...way.layers, [ref.permit]], alive: [] }));
+        const known = (grants[ref.key] ?? []).map((layers) => ({ layers, alive: [] }));
+        grants[ref.key] = fewest([...known, ...ways]).map((way) => way.layers);
     }
     const token = m.standing.next++;
     m.standing.delegations.set(token, { token, from, to, onward: d.onward, grants, path });

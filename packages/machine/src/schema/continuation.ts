@@ -4,7 +4,7 @@
  * Boundary: the shapes of `run/save.ts` as tables. Whether ids, labels and frames fit the program and the documents before is for the loader.
  * The state of a running `generate` is the machine's own and open here; the version of the engine stands for it.
  */
-import type { Right } from "../authority/decide.ts";
+import type { Right, Way } from "../authority/decide.ts";
 import type { Permit } from "../authority/policy.ts";
 import type { AccountDoc } from "../run/accounts.ts";
 import type { Delegation, StandingDoc } from "../run/standing.ts";
@@ -173,7 +173,24 @@ const PERMIT = record<Permit>(
 
 const LAYERS: Schema = says(list(list(ref("Permit"))), "all must permit");
 
-const RIGHT = record<Right>({ holder: text, from: text, layers: LAYERS, alive: says(list(count), "blocks and calls it lives in") }, {});
+const RIGHT = record<Right>(
+    {
+        holder: text,
+        from: text,
+        ways: says(
+            list(
+                record<Way>(
+                    { layers: LAYERS, alive: says(list(count), "blocks it lives in") },
+                    { stays: says(is(true), "may not be passed on") },
+                ),
+            ),
+            "each is enough by itself",
+        ),
+        only: says(list(list(ref("Permit"))), "all must permit, whichever way is taken"),
+        alive: says(list(count), "calls it lives in"),
+    },
+    {},
+);
 
 const STANDING = record<StandingDoc>(
     {
