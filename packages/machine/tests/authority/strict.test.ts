@@ -2,7 +2,7 @@
 import type { Json } from "@remit/language";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Effect, MachineEvent, Outcome } from "../../src/index.ts";
+import type { Effect, Outcome } from "../../src/index.ts";
 import { type How, type Ran, runAll } from "../run/forms.ts";
 import { formOf } from "../run/text.ts";
 
@@ -257,5 +257,224 @@ describe("implicit flows", () => {
                 expect({ ...strict.result, origins: [] }).toEqual({ ...basic.result, origins: [] });
                 expect(strict.steps).toBe(basic.steps);
             }
+    });
+});
+
+const kindOf = (ran: Ran): Json => (ran.result.ok ? ran.result.value : ran.result.failure.kind);
+const calls = (ran: Ran): string[] =>
+    ran.effects.filter((e) => e.kind === "tool").map((e) => (e.request as { method?: string }).method ?? "");
+
+describe("effects under a condition", () => {
+    const guarded = TOOLS.replace('import tool U from "https://u.example"', 'import tool U from "https://u.example" { arg to: trusted }');
+    const source = (flow: string, body: string): string => text(flow, body).replace(TOOLS, guarded);
+
+    test.each([
+        ["a constant chosen by a secret", 'x = if s { "a" } else { "b" }\nU.send({ to: x })\n"sent"'],
+        ["a constant under a secret", 'if s { U.send({ to: "a" }) } else { U.send({ to: "b" }) }\n"sent"'],
+        ["behind a break that is not taken", 'for x in xs max 3 { if x == s + 5 { break }\nU.send({ to: "a" }) }\n"sent"'],
+        ["in a function called there", 'if s { tell() } else { tell() }\n"sent"'],
+        ["behind a failure that is caught", 'try { y = 1 / s\nU.send({ to: "a" }) } catch e { U.send({ to: "b" }) }\n"sent"'],
+    ])("%s may not stand for a trusted argument", (_name, body) => {
+        const more = 'func tell() { U.send({ to: "a" }) }\n';
+        for (const secret of [1, 2]) {
+            const strict = run(source("flow strict", body).replace("main func", `${more}main func`), secret);
+            expect(kindOf(strict)).toBe("violation.flow");
+            expect(calls(strict)).toEqual(["secret"]);
+            expect(kindOf(once(source("", body).replace("main func", `${more}main func`), secret))).toBe("sent");
+        }
+    });
+
+    test("the effect itself carries the label, and its events", () => {
+        const ran = run(text("flow strict", "if s { U.ping() }\n1"), true);
+        const ping = ran.effects.find((e) => (e.request as { method?: string }).method === "ping");
+        expect(ping?.labels).toEqual(["tool:T"]);
+        expect(ran.events.find((e) => e.kind === "tool.started" && e.path.includes("ping"))?.labels).toEqual(["tool:T"]);
+        const basic = once(text("", "if s { U.ping() }\n1"), true);
+        expect(basic.effects.find((e) => (e.request as { method?: string }).method === "ping")?.labels).toEqual([]);
+    });
+
+    test("behind the condition nothing of it is left", () => {
+        const body = 'y = 0\nif s { y = 1 }\nU.send({ to: "a" })\n"sent"';
+        expect(kindOf(run(source("flow strict", body), true))).toBe("sent");
+    });
+});
+
+describe("what is strict", () => {
+    const flow = "x = 0\nif s { x = 1 }\nreturn x";
+    const agent = (remit: string): string => `${TOOLS}
+main agent Main {
+    main func() { s = T.secret({})
+    A.%(s) }
+}
+agent A { ${remit}
+    func f(s) { ${flow} }
+    func g(s) { h(s) }
+    main func() { 1 }
+}
+func h(s) { ${flow} }
+`;
+    test("an agent whose remit says so, and the functions that it calls", () => {
+        for (const name of ["f", "g"]) {
+            expect(origins(run(agent("remit { flow strict }").replace("%", name), true))).toEqual(["tool:T"]);
+            expect(origins(run(agent("remit { may T }").replace("%", name), false))).toEqual([]);
+            expect(origins(run(agent("").replace("%", name), false))).toEqual([]);
+        }
+    });
+
+    test("everything, where the project says so", () => {
+        const form = formOf(text("", flow));
+        const ran = runAll(form, { answer: answer(false), options: { policy: { strict: true } } });
+        expect(origins(ran)).toEqual(["tool:T"]);
+        expect(runAll(form, { answer: answer(false), options: { policy: { strict: true } }, saving: true })).toEqual(ran);
+    });
+
+    test("a file's own functions, whoever calls them, also as closures", () => {
+        const files = {
+            "main.remit": `${TOOLS}
+import agent B from "b.remit"
+main agent Main {
+main func() { s = T.secret({})
+a = B.f(s)
+[a, plain(s)] }
+}
+func plain(s) { x = 0
+if s { x = 1 }
+x }
+`,
+            "b.remit": `flow strict\nagent B { func f(s) { inner([1, 2], s) }\n func inner(l, s) { l.map(x => deep(x, s))[0] }\n func deep(x, s) { if s { return x }\n 0 }\n main func() { 1 } }\n`,
+        };
+        for (const secret of BOOL) {
+            const of = (how: How): Ran => runAll(formOf(files), { ...how, answer: answer(secret) });
+            const ran = of({});
+            for (const how of [{ saving: true }, { options: { slice: 1 } }, { options: { mode: "frames" } }] as const)
+                expect(of(how)).toEqual(ran);
+            expect(origins(ran)).toEqual(["tool:T"]);
+        }
+        const only = { ...files, "main.remit": files["main.remit"].replace("a = B.f(s)\n[a, plain(s)]", "plain(s)") };
+        expect(origins(runAll(formOf(only), { answer: answer(true) }))).toEqual([]);
+    });
+});
+
+// ---- noninterference -------------------------------------------------------------------------------------------------
+
+/** Variables: numbers a to d, lists l and m. `s` is the secret number. No two variables hold the same list. */
+const NUMBERS = ["a", "b", "c", "d"];
+const LISTS_OF = ["l", "m"];
+
+const { block } = fc.letrec<{ expression: string; test: string; statement: string; block: string }>((tie) => ({
+    expression: fc.oneof(
+        { depthSize: "small", withCrossShrink: true },
+        fc.constantFrom("s", ...NUMBERS, "0", "1", "2"),
+        fc.tuple(tie("expression"), fc.constantFrom("+", "-", "*", "/", "%"), tie("expression")).map(([x, op, y]) => `(${x} ${op} ${y})`),
+        fc.constantFrom(...LISTS_OF).map((l) => `${l}.length`),
+        fc.tuple(fc.constantFrom(...LISTS_OF), tie("expression")).map(([l, i]) => `${l}[${i}]`),
+        fc.tuple(fc.constantFrom(...LISTS_OF), tie("test")).map(([l, t]) => `${l}.filter(x => x > 1 or ${t}).length`),
+        fc.tuple(fc.constantFrom(...LISTS_OF), tie("expression")).map(([l, e]) => `(${l}.find(x => x == ${e}) ?? 7)`),
+        fc.tuple(fc.constantFrom(...LISTS_OF), tie("expression")).map(([l, e]) => `${l}.map(x => x + ${e}).sum()`),
+        tie("expression").map((e) => `check(${e})`),
+        tie("expression").map((e) => `choose(${e})`),
+    ),
+    test: fc.oneof(
+        { depthSize: "small" },
+        { weight: 3, arbitrary: fc.constantFrom("(s > 1)", "(s == 0)", "(s < 1)", "(s == 2)", "(choose(s) == 1)") },
+        fc.tuple(tie("expression"), fc.constantFrom("<", ">", "==", "!="), tie("expression")).map(([x, op, y]) => `(${x} ${op} ${y})`),
+        fc.tuple(tie("test"), fc.constantFrom("and", "or"), tie("test")).map(([x, op, y]) => `(${x} ${op} ${y})`),
+        tie("test").map((t) => `not ${t}`),
+    ),
+    statement: fc.oneof(
+        { depthSize: "small", withCrossShrink: true },
+        { weight: 8, arbitrary: fc.tuple(fc.constantFrom(...NUMBERS), fc.nat(9)).map(([v, k]) => `${v} = ${k}`) },
+        {
+            weight: 2,
+            arbitrary: fc.tuple(fc.constantFrom("s % 1", "1 / s", "l[s]", "m[s]", "check(s)", "choose(s)")).map(([e]) => `z = ${e}`),
+        },
+        fc.tuple(fc.constantFrom(...NUMBERS), tie("expression")).map(([v, e]) => `${v} = ${e}`),
+        fc.tuple(fc.constantFrom(...LISTS_OF), tie("expression")).map(([l, e]) => `${l}.add(${e})`),
+        fc.tuple(fc.constantFrom(...LISTS_OF), tie("expression")).map(([l, e]) => `grow(${l}, ${e})`),
+        fc.tuple(fc.constantFrom(...LISTS_OF), tie("expression")).map(([l, e]) => `${l}[0] = ${e}`),
+        fc.tuple(tie("test"), tie("block")).map(([t, b]) => `if ${t} {\n${b}\n}`),
+        fc.tuple(tie("test"), tie("block"), tie("block")).map(([t, x, y]) => `if ${t} {\n${x}\n} else {\n${y}\n}`),
+        fc.tuple(tie("test"), tie("block")).map(([t, b]) => `loop until ${t} max 3 {\n${b}\n}`),
+        fc
+            .tuple(tie("block"), tie("test"), fc.constantFrom("break", "continue"), tie("block"))
+            .map(([x, t, jump, y]) => `repeat * 3 {\n${x}\nif ${t} { ${jump} }\n${y}\n}`),
+        fc.tuple(fc.constantFrom(...LISTS_OF), fc.constantFrom(...NUMBERS)).map(([l, v]) => `for x in ${l} max 4 { ${v} = ${v} + 1 }`),
+        fc.tuple(tie("block"), tie("block")).map(([x, y]) => `try {\n${x}\n} catch e {\n${y}\n}`),
+        fc
+            .tuple(tie("block"), tie("test"), tie("block"))
+            .map(([x, t, y]) => `try {\n${x}\nif ${t} { raise "no" }\n${y}\n} catch e { a = 3 }`),
+    ),
+    block: fc.array(tie("statement"), { minLength: 1, maxLength: 4 }).map((list) => list.join("\n")),
+}));
+
+const HELPERS = `
+func check(n) { if n > 2 { raise "no" }
+n }
+func choose(n) { if n > 1 { return 1 }
+x = 2
+repeat * 2 { if n == x { break }
+x = x + 1 }
+x }
+func grow(list, n) { if n > 0 { list.add(n) } }
+`;
+
+/** `caught`: failures are caught around it; else they end the run, which tells that they happened (termination). */
+const whole = (body: string, caught = true): string => `flow strict\n${TOOLS}\n${HELPERS}
+main func() {
+s = T.secret({})
+a = 0
+b = 1
+c = 2
+d = 3
+l = [1, 2]
+m = [3]
+${caught ? `try {\n${body}\n} catch e { }` : body}
+ra = U.tell({ v: a })
+rb = U.tell({ v: b })
+rc = U.tell({ v: c })
+rd = U.tell({ v: d })
+rl = U.tell({ v: l })
+rm = U.tell({ v: m })
+1
+}
+`;
+
+/** What somebody sees who may see nothing of the secret. */
+function seen(ran: Ran): Json {
+    const isPublic = (labels: readonly string[]): boolean => !labels.includes("tool:T");
+    return ran.effects.filter((e) => isPublic(e.labels)).map((e) => [e.path, e.request]) as Json;
+}
+
+const RUNS = 300;
+
+describe("noninterference", () => {
+    test("two runs that differ in the secret alone look the same to whoever may not see it", () => {
+        fc.assert(
+            fc.property(block, fc.boolean(), fc.constantFrom(0, 1, 2, 3), fc.constantFrom(0, 1, 2, 5), (body, caught, one, other) => {
+                const form = formOf(whole(body, caught));
+                const [a, b] = [runAll(form, { answer: answer(one) }), runAll(form, { answer: answer(other) })];
+                if (a.result.ok && b.result.ok) expect(seen(a)).toEqual(seen(b));
+            }),
+            { numRuns: RUNS },
+        );
+    });
+
+    test("and each is the same run however it is sliced and saved", () => {
+        fc.assert(
+            fc.property(block, fc.constantFrom(0, 2), fc.integer({ min: 1, max: 9 }), (body, secret, slice) => {
+                const source = whole(body);
+                const ran = once(source, secret);
+                expect(once(source, secret, { options: { slice } })).toEqual(ran);
+                expect(once(source, secret, { saving: true, options: { slice: slice * 5 } })).toEqual(ran);
+                expect(once(source, secret, { options: { mode: "frames" } })).toEqual(ran);
+            }),
+            { numRuns: 60 },
+        );
+    });
+
+    test("basic mode does not promise it", () => {
+        const body = "if s > 1 { a = 5 }";
+        const source = whole(body).replace("flow strict", "");
+        expect(seen(once(source, 0))).not.toEqual(seen(once(source, 2)));
     });
 });
