@@ -12,7 +12,7 @@
  * W4: checkpoints are text: nothing that goes on changes them. Their number and size are bounded; where they are changes no answer.
  */
 import type { Json, Program } from "@remit/language";
-import { type Compiled, compileProgram, Fail, type Failure, Machine, type MachineEvent, type StartOptions } from "@remit/machine";
+import { type Compiled, compileProgram, Fail, type Failure, Machine, type MachineEvent, type StartOptions, struckAt } from "@remit/machine";
 import type { LedgerStore, RecordedOutcome, RunInfo } from "../ledger/store.ts";
 import { RemitError } from "../run/error.ts";
 import { SLICE, startOptions } from "../run/machine.ts";
@@ -29,7 +29,7 @@ export interface Moment {
 }
 
 export function compareMoments(a: Moment, b: Moment): number {
-    return a.outcomes - b.outcomes || a.steps - b.steps || Number(a.ended) - Number(b.ended);
+    return a.outcomes - b.outcomes || a.steps - b.steps || Number(a.ended) - Number(b.ended) || a.events - b.events;
 }
 
 export interface TimelineOptions {
@@ -50,6 +50,9 @@ interface Checkpoint {
     readonly documents: readonly string[];
     readonly size: number;
     readonly waits: boolean;
+    /** The ledger's own, which knows no ends of times that came later. */
+    readonly kept: boolean;
+    readonly late: readonly string[];
 }
 
 export class Timeline {
@@ -71,6 +74,8 @@ export class Timeline {
     private events = 0;
     /** What the ledger holds and the program did not ask for: it cannot go on from here. */
     private odd: string | null = null;
+    /** Effects that nobody waits for any more: an answer that came with others before may be in the record all the same. */
+    private late = new Set<string>();
     machine: Machine;
 
     constructor(store: LedgerStore, id: string, options: TimelineOptions = {}) {
@@ -129,7 +134,7 @@ export class Timeline {
             do {
                 this.compute(events, (until) => (room === 2 ? go(until) : this.machine.advance(Math.min(until, before.steps + room))));
                 room *= 2;
-            } while (this.state === "slice" && this.machine.usage.steps === before.steps);
+            } while (this.state === "slice" && compareMoments(this.moment, before) === 0);
         }
         this.keep();
         return events;
@@ -137,9 +142,7 @@ export class Timeline {
 
     /** Tells the next outcome, or the time that was up while everything waited. */
     private answer(events: MachineEvent[]): boolean {
-        let next = this.told < this.recorded ? this.outcome(this.told) : undefined;
-        // Those were told at the beginning.
-        while (next !== undefined && isStrike(next)) next = ++this.told < this.recorded ? this.outcome(this.told) : undefined;
+        const next = this.upcoming();
         if (next === undefined) {
             if (this.strike?.until !== null) return false;
             this.timeUp(events);
@@ -154,13 +157,34 @@ export class Timeline {
         return true;
     }
 
+    private upcoming(): RecordedOutcome | undefined {
+        return this.told < this.recorded ? this.outcome(this.told) : undefined;
+    }
+
     private compute(events: MachineEvent[], go: (until: number) => ReturnType<Machine["advance"]>): void {
         const until = this.strike?.until ?? Number.POSITIVE_INFINITY;
-        const advance = go(until);
-        for (const event of advance.events) events.push(event);
-        this.events += advance.events.length;
-        this.state = advance.state;
-        if (this.state === "slice" && this.machine.reach >= until) this.timeUp(events);
+        const take = (advance: ReturnType<Machine["advance"]>): void => {
+            for (const event of advance.events) events.push(event);
+            this.events += advance.events.length;
+            this.state = advance.state;
+            for (const path of advance.withdrawn) this.late.add(path);
+        };
+        take(go(until));
+        // The time of a part of the run was up here. A step beyond it that a call took counts as having come there, however it was come to.
+        for (let n = 0; n < 2 && this.state === "slice" && this.machine.inbox.some((told) => struckAt(told) <= this.reached); n++)
+            take(this.machine.advance(this.machine.usage.steps));
+        if (this.state === "slice" && this.reached >= until) this.timeUp(events);
+        // Told at the beginning, or to nobody.
+        if (this.state === "waiting")
+            for (let one = this.upcoming(); one !== undefined && this.passes(one); one = this.upcoming()) this.told++;
+    }
+
+    private passes(one: RecordedOutcome): boolean {
+        return isStrike(one) || (this.late.has(one.path) && !this.machine.waiting.has(one.path));
+    }
+
+    private get reached(): number {
+        return Math.max(this.machine.reach, this.machine.usage.steps);
     }
 
     private timeUp(events: MachineEvent[]): void {
@@ -189,6 +213,8 @@ export class Timeline {
         if (back || compareMoments(best.at, this.moment) > 0) this.restore(best);
         while (this.told < to.outcomes) {
             while (this.state === "slice") this.compute([], (until) => this.machine.advance(until));
+            // Some are passed where it waits.
+            if (this.told >= to.outcomes) break;
             if (this.state === "done" || !this.answer([])) throw this.lost(to);
         }
         while (this.state === "slice" && (this.machine.usage.steps < to.steps || to.ended)) {
@@ -196,6 +222,13 @@ export class Timeline {
             this.compute([], (until) => this.machine.advance(Math.min(until, to.ended ? Number.POSITIVE_INFINITY : to.steps)));
             if (!to.ended && this.state === "slice" && this.machine.usage.steps === steps && this.machine.reach >= to.steps)
                 throw this.lost(to);
+        }
+        // The same steps, but behind the end of a part's time.
+        for (let room = 1; this.state === "slice" && compareMoments(this.moment, to) < 0; room *= 2) {
+            const strikes = this.machine.inbox.map(struckAt);
+            if (strikes.length === 0) throw this.lost(to);
+            const upTo = Math.min(to.steps + room, ...strikes);
+            this.compute([], (until) => this.machine.advance(Math.min(until, upTo)));
         }
         if (to.ended && this.state === "waiting") this.answer([]);
         if (compareMoments(this.moment, to) !== 0) throw this.lost(to);
@@ -261,7 +294,8 @@ export class Timeline {
     private begun(): Machine {
         const machine = Machine.start(this.compiled, this.options);
         this.machine = machine;
-        this.tellStrikes();
+        this.tellStrikes(0);
+        this.late = new Set();
         this.told = 0;
         this.events = 0;
         this.odd = null;
@@ -272,9 +306,9 @@ export class Timeline {
     private strikes: readonly RecordedOutcome[] | null = null;
 
     /** What came while the machine computed counts where it says (J4). */
-    private tellStrikes(): void {
+    private tellStrikes(after: number): void {
         this.strikes ??= [...this.store.outcomes(this.info.id)].filter(isStrike);
-        for (const { path, outcome } of this.strikes) this.machine.resolve(path, outcome);
+        for (const { n, path, outcome } of this.strikes) if (n > after) this.machine.resolve(path, outcome);
     }
 
     private restore(from: Checkpoint): void {
@@ -287,7 +321,8 @@ export class Timeline {
             this.options,
             from.documents.map((text) => JSON.parse(text) as Json),
         );
-        this.tellStrikes();
+        if (from.kept) this.tellStrikes(from.at.outcomes);
+        this.late = new Set(from.late);
         this.told = from.at.outcomes;
         this.events = from.at.events;
         this.odd = null;
@@ -300,7 +335,7 @@ export class Timeline {
         const at = this.moment;
         const last = this.checkpoints.findLast((one) => compareMoments(one.at, at) <= 0);
         if (last === undefined) {
-            this.checkpoints.push({ at, documents: [], size: 0, waits: this.waits });
+            this.checkpoints.push({ at, documents: [], size: 0, waits: this.waits, kept: false, late: [] });
             return;
         }
         // What is saved costs time too: the larger it is, the farther apart.
@@ -310,10 +345,17 @@ export class Timeline {
         this.add(at, [JSON.stringify("image" in saved ? saved.image : saved.delta)]);
     }
 
-    private add(at: Moment, documents: readonly string[]): void {
+    private add(at: Moment, documents: readonly string[], kept = false): void {
         const size = documents.reduce((sum, text) => sum + text.length, 0);
         const place = this.checkpoints.findIndex((one) => compareMoments(one.at, at) > 0);
-        this.checkpoints.splice(place < 0 ? this.checkpoints.length : place, 0, { at, documents, size, waits: this.waits });
+        this.checkpoints.splice(place < 0 ? this.checkpoints.length : place, 0, {
+            at,
+            documents,
+            size,
+            waits: this.waits,
+            kept,
+            late: [...this.late],
+        });
         this.size += size;
         while (this.size > this.room && this.checkpoints.length > 2) {
             this.every *= 2;
@@ -340,6 +382,7 @@ export class Timeline {
                 this.add(
                     this.moment,
                     documents.map((one) => JSON.stringify(one)),
+                    true,
                 );
         } catch (error) {
             // A state that another version wrote: the way from the beginning is the same.

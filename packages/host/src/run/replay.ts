@@ -44,6 +44,8 @@ export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunI
     const machine = machineOf(info);
     const recorded = byPath(store.events(info.id));
     const open = new Set<string>();
+    /** Nobody waits for them any more; an answer may be in the record all the same, because it came with others before the time was up. */
+    const late = new Set<string>();
     let replayed = 0;
     let first: Divergence | undefined;
     let end: Advance["end"];
@@ -62,7 +64,7 @@ export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunI
     const take = (advance: Advance): void => {
         for (const event of advance.events) compare(event);
         // J4: what still waited at the end stays, so that its outcome is known.
-        if (advance.state !== "ended") for (const path of advance.dropped) open.delete(path);
+        if (advance.state !== "ended") for (const path of advance.dropped) if (open.delete(path)) late.add(path);
         for (const effect of advance.effects) open.add(effect.path);
         if (advance.state === "ended") end = advance.end;
     };
@@ -91,6 +93,7 @@ export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunI
             open.delete(path);
             continue;
         }
+        if (late.delete(path)) continue;
         if (!open.delete(path)) {
             diverge({ path, message: "the ledger has an outcome for this, but the program did not ask for it" });
             break;

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Json } from "@remit/language";
 import { memoryStore } from "../../src/ledger/memory.ts";
@@ -89,8 +90,36 @@ main agent Main {
 }
 `;
 
+/** Budgets of regions: steps inside a lambda, time while it computes in branches, time while it waits. */
+export const SPENDS = `import tool Work from "host:work"
+main func(input: { items: list[number] }) {
+    found = []
+    try {
+        spend 7 steps {
+            x = 1
+            x = input.items.map((n) => n + x).length
+            x = x + 1
+        }
+    } catch e { found = [...found, e.detail.meter] }
+    try {
+        spend 40 ms {
+            parts = parallel for n in input.items max 4 {
+                a = Work.step(n)
+                repeat * 90000000 { a = a + 1 }
+                a
+            }
+        }
+    } catch e { found = [...found, e.kind] }
+    try {
+        spend 40 ms { Work.hang(1) }
+    } catch e { found = [...found, e.kind] }
+    found
+}
+`;
+
 const WORK = {
     step: (n: number) => n + 1,
+    hang: (_: number, io: { signal: AbortSignal }) => wait(1e7, 1, { signal: io.signal }),
     fail: (n: number) => {
         throw new Error(`no ${n}`);
     },

@@ -2,9 +2,10 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { memoryStore } from "../../src/ledger/memory.ts";
+import { openLedger } from "../../src/run/open.ts";
 import { type DebugSession, debugRun, moved, type Movement, movedUnless } from "../../src/debug/session.ts";
 import { readBreakpoint } from "../../src/debug/breakpoint.ts";
-import { ASKS, BRANCHES, contents, FAILS, killed, REFUSED, type Recorded, recorded, TOOLS } from "./runs.ts";
+import { ASKS, BRANCHES, contents, FAILS, killed, REFUSED, type Recorded, recorded, SPENDS, TOOLS } from "./runs.ts";
 
 const state = (s: DebugSession): unknown => [s.moment, s.where(), s.inspect(), s.threads().map((t) => s.authority(t.id, 0))];
 const line = (s: DebugSession): number | null => s.where().site?.line ?? null;
@@ -88,6 +89,44 @@ describe("time", () => {
                 { numRuns: 25 },
             );
         });
+    });
+
+    test("budgets of regions end where they ended", async () => {
+        const { store, id } = await recorded(SPENDS, { items: [1, 2, 3, 4, 5] });
+        const info = store.run(id);
+        expect(info.value).toEqual(["steps", "limit.time", "limit.time"]);
+        expect((await openLedger(store)).replay(id)).toMatchObject({ equal: true });
+        const s = debugRun(store, id);
+        expect(moved(s.goTo({ kind: "path", path: "main/parallel[0]" })).reason).toBe("goto");
+        const before = [...Array(40)].map(() => {
+            moved(s.back());
+            return state(s);
+        });
+        expect(s.moment.steps).toBeLessThan(30);
+        const forwards = debugRun(store, id);
+        const states = new Map([[JSON.stringify(forwards.moment), state(forwards)]]);
+        while (forwards.moment.steps < 30) {
+            forwards.timeline.tick();
+            states.set(JSON.stringify(forwards.moment), state(forwards));
+        }
+        for (const one of before) {
+            const [moment] = one as [DebugSession["moment"]];
+            if (moment.steps < 30) expect(one).toEqual(states.get(JSON.stringify(moment)));
+        }
+        // Around each end of a time: back over it, and to the same place again.
+        for (const event of [...store.events(id)].filter((one) => one.kind === "budget")) {
+            moved(s.goTo({ kind: "event", seq: event.seq }));
+            const near = state(s);
+            moved(s.stepIn());
+            const after = state(s);
+            expect(s.moment.events).toBeGreaterThanOrEqual(event.seq);
+            moved(s.back());
+            expect(state(s)).toEqual(near);
+            moved(s.stepIn());
+            expect(state(s)).toEqual(after);
+        }
+        expect(moved(s.goTo({ kind: "end" }))).toMatchObject({ reason: "end", moment: { steps: info.steps } });
+        expect(s.where().state).toBe("done");
     });
 
     test("a run whose time was up ends where it ended", async () => {

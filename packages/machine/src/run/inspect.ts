@@ -12,6 +12,7 @@ import type { BodyForm, FrameForm } from "../compile/instructions.ts";
 import { shownName } from "../compile/program.ts";
 import type { Effect } from "../effect.ts";
 import type { Value } from "../value/value.ts";
+import type { AccountDoc } from "./accounts.ts";
 import type { Fiber, Frame } from "./fiber.ts";
 import { type Looker, partOf, partsOf, type ValueView, viewOf, wholeOf } from "./look.ts";
 import type { Machine, Result } from "./machine.ts";
@@ -72,6 +73,15 @@ export interface Account {
         readonly bytes: number;
     };
     readonly limits: Limits;
+    /** Budgets of calls and regions that are open, those around others first. */
+    readonly open: readonly {
+        readonly path: string;
+        readonly name: string;
+        readonly limits: SpendForm;
+        readonly used: AccountDoc["used"];
+        /** Tokens of turns that have no outcome yet. */
+        readonly reserved: number;
+    }[];
 }
 
 /** What whoever runs at a frame may do there. */
@@ -122,7 +132,8 @@ export function inspect(m: Machine): Inspection {
             stackFrames: fiber.frames.map((frame) => frameView(m, at, frame)).reverse(),
         }),
     );
-    return { threads, pending: m.pending, account: { used: m.usage, limits: m.options.limits ?? {} }, result: m.result };
+    const open = m.accounts.docs().map(({ path, name, limits, used, reserved }) => ({ path, name, limits, used, reserved }));
+    return { threads, pending: m.pending, account: { used: m.usage, limits: m.options.limits ?? {}, open }, result: m.result };
 }
 
 function stateOf(m: Machine, fiber: Fiber): ThreadView["state"] {

@@ -181,7 +181,7 @@ export class Machine {
     step(until = Number.POSITIVE_INFINITY): Advance {
         const { run } = this;
         const to = Math.min(run.steps + 1, until);
-        run.overdraft = Math.max(0, Math.min(until, this.stepLimit) - to);
+        run.overdraft = Math.max(0, Math.min(until, this.stepLimit, ...this.inbox.map(struckAt)) - to);
         const advance = this.advance(to);
         run.overdraft = 0;
         return advance;
