@@ -13,7 +13,7 @@
  * B5: of several accounts that are used up it is the innermost that is named: what stands around it may still end in good order.
  * B6: what was reserved for a turn that is withdrawn stays reserved, since nobody will say what it used.
  */
-import type { Json, SpendForm } from "@remit/language";
+import { amountOf, type Json, type SpendForm } from "@remit/language";
 import type { EffectKind, ModelTurn, Usage } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import type { Limits } from "./options.ts";
@@ -259,14 +259,21 @@ export class Accounts {
         const used = meter === "time" ? limit : meter === "steps" ? Math.min(limit, a.used.steps) : a.used[meter];
         const { unit } = METERS.find((row) => row.meter === meter) as (typeof METERS)[number];
         const more = meter === "tokens" && a.reserved > 0 ? ` and ${a.reserved} reserved` : "";
-        return this.failing(a, meter, who, limit, used, `${a.name}'s budget of ${limit} ${unit} is used up (${used}${more}), ${at(who)}`);
+        return this.failing(
+            a,
+            meter,
+            who,
+            limit,
+            used,
+            `${a.name}'s budget of ${unit === "ms" ? `${limit} ms` : amountOf(limit, unit)} is used up (${used}${more}), ${at(who)}`,
+        );
     }
 
     /** LANGUAGE 6: where nobody says what is used, a budget of it bounds nothing. */
     private unmeasured(a: Account, meter: "tokens" | "usd", who: Spender): Exceeded {
         const limit = a.limits[meter] as number;
         const what = meter === "tokens" ? "how many tokens it used" : "what it cost";
-        const message = `${a.name}'s budget of ${limit} ${meter === "tokens" ? "tokens" : "US dollars"} cannot be kept: the model does not say ${what}, ${at(who)}`;
+        const message = `${a.name}'s budget of ${amountOf(limit, meter === "tokens" ? "token" : "US dollar")} cannot be kept: the model does not say ${what}, ${at(who)}`;
         return this.failing(a, meter, who, limit, a.used[meter], message, "bound it by turns or time as well");
     }
 

@@ -254,7 +254,7 @@ describe("agents", () => {
         expect(value(ran)).toEqual([
             "limit.calls",
             "B at main/B.main#0/T.get#1",
-            "B's budget of 1 calls is used up (1), by B at main/B.main#0/T.get#1",
+            "B's budget of 1 call is used up (1), by B at main/B.main#0/T.get#1",
         ]);
     });
 
