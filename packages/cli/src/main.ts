@@ -82,6 +82,8 @@ export function build(finish: (code: number) => void): Command {
         .option("--agent <name>", "start with this agent's main func")
         .option("--function <name>", "start with this function")
         .option("--variant <site=name...>", "choose a candidate of a `use one of`")
+        .option("--monitor", "audit the run as it goes, print each finding as it happens, and exit with 1 where there are any")
+        .option("--against <run>", "with --monitor: compare with this run; what is new is a finding")
         .option("--no-cache", "compile afresh");
     // AgentScript's command line, understood here (LANGUAGE 10, D11)
     for (const [flags, text] of [
@@ -185,8 +187,14 @@ export function build(finish: (code: number) => void): Command {
             () => import("./commands/audit.ts"),
         ),
     )
-        .option("--fail-on <severity>", "note, low, medium or high", "medium")
+        .option("--fail-on <severity>", "note, low, medium or high; default: the configuration's, else medium")
         .option("--baseline <file>", "findings that are known and accepted until a day")
+        .option("--write-baseline <file>", "accept what fails now, with --until and --reason")
+        .option("--until <day>", "with --write-baseline: the last day, such as 2027-01-31")
+        .option("--reason <text>", "with --write-baseline: why")
+        .option("--against <run>", "compare with this run: who has or does what it did not there")
+        .option("--auditor <file...>", "programs that look at the run too; they add findings, and take none away")
+        .option("-m, --model <uri>", "model for every `import llm` of the auditors")
         .option("--invariant <text...>", "what must hold: 'Fixer never Repo.write outside \"src/**\"', or @FILE with one a line")
         .option("--sarif", "as SARIF 2.1.0")
         .option("--junit", "as JUnit XML")

@@ -81,5 +81,7 @@ export { requestHash } from "./model/recorded.ts";
 export { repliesProblem, SCRIPT_HINT } from "./model/replies.ts";
 export { type ModelUri, parseModelUri } from "./model/uri.ts";
 export { type Audited, auditRun, type AuditRunOptions, invariantsOf } from "./audit/audit.ts";
-export { monitor, type MonitorOptions, profileOfRun } from "./audit/monitor.ts";
+export { monitor, type MonitorOptions, profileOfRun, today } from "./audit/monitor.ts";
 export { type HeardRun, RUNS } from "./run/started.ts";
+export { type AgentsSaid, auditorsSay } from "./audit/agents.ts";
+export { type AuditConfig, FAIL_ON } from "./config/audit.ts";

@@ -1,67 +1,122 @@
 /** `remit audit`: rules over a run's record, or over a program. Exit 0 clean, 1 findings, 2 it could not be told. */
-import { existsSync, readFileSync, statSync } from "node:fs";
-import { auditRun, checkFile, invariantsOf, openLedger } from "@remit/host";
+import { writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { auditorsSay, auditRun, type Audited, checkFile, type Config, loadConfig, openLedger, profileOfRun, today } from "@remit/host";
 import { type Json, siteOf } from "@remit/language";
 import {
+    accepting,
     against,
     type AuditFinding,
     type Baseline,
-    baselineOf,
+    isDay,
     type Invariant,
-    isSeverity,
     junit,
     sarif,
     type Severity,
     severityRank,
 } from "@remit/machine";
+import { atLeast, baselineFrom, findingLines, invariantsFrom, isFile, severityOf, unknownIn } from "../auditing.ts";
 import { counted, EXIT, paint, plain, print, printJson, say, UsageError } from "../io.ts";
+import { hostOptions } from "../running.ts";
 
+type Options = Record<string, unknown>;
+
+/** Nothing is called clean that could not be looked at. */
 const UNSURE = 2;
+const VERSION = "0.1.0";
 
-export default async function audit(args: string[], options: Record<string, unknown>): Promise<number> {
-    const failOn = severityOf(String(options["failOn"] ?? "medium"));
-    const baseline = baselineFrom(options["baseline"] as string | undefined);
-    const invariants = invariantsFrom((options["invariant"] as string[] | undefined) ?? []);
+export default async function audit(args: string[], options: Options): Promise<number> {
     const subject = args[0] ?? "last";
-    let looked: { findings: readonly AuditFinding[]; fabricated: readonly AuditFinding[]; unsure: readonly string[] };
+    const invariants = invariantsFrom((options["invariant"] as string[] | undefined) ?? []);
+    const baseline = baselineFrom(options["baseline"] as string | undefined);
+    const keep = keeping(options);
+    const ofAFile = isFile(subject);
+    if (ofAFile && (options["against"] !== undefined || options["auditor"] !== undefined))
+        throw new UsageError("--against and --auditor are about a run, not a file");
+    let looked: Audited;
+    let config: Config;
     try {
-        looked = isFile(subject) ? await ofFile(subject) : await ofRun(subject, invariants, options);
+        ({ looked, config } = ofAFile ? await ofFile(subject) : await ofRun(subject, invariants, options));
     } catch (error) {
+        if (error instanceof UsageError) throw error;
         const { showError } = await import("../failure.ts");
         showError(error);
         return UNSURE;
     }
-    const today = new Date().toISOString().slice(0, 10);
-    const { open, accepted } = against(looked.findings, baseline, today);
-    const over = open.filter((f) => severityRank(f.severity) >= severityRank(failOn));
+    const failOn = severityOf(options["failOn"], config);
+    const { open, accepted } = against(looked.findings, baseline, today());
+    const over = atLeast(open, failOn);
     if (options["sarif"]) printJson(sarif(open, { version: VERSION, suppressed: accepted }), true);
-    else if (options["junit"]) process.stdout.write(junit(open, failOn));
+    else if (options["junit"]) process.stdout.write(junit(open, failOn, looked.unsure));
     else if (options["json"])
         printJson({ findings: open, accepted, fabricated: looked.fabricated, unsure: looked.unsure, failOn } as unknown as Json, true);
-    else show(open, accepted.length, failOn);
+    else show(open, accepted.length, failOn, looked.unsure.length > 0);
     for (const why of looked.unsure) say(`could not tell: ${plain(why)}`);
     for (const one of looked.fabricated) say(`left out, its evidence is not there: ${plain(one.message)} (${plain(one.by)})`);
+    if (keep !== null && looked.unsure.length === 0) {
+        keep(baseline, over);
+        return EXIT.ok;
+    }
     if (over.length > 0) return EXIT.failed;
     return looked.unsure.length > 0 ? UNSURE : EXIT.ok;
 }
 
-const VERSION = "0.1.0";
-
-function isFile(subject: string): boolean {
-    return existsSync(subject) && statSync(subject).isFile();
+/** `--write-baseline`: what fails now is accepted until a day, for a reason. */
+function keeping(options: Options): ((before: Baseline | null, findings: readonly AuditFinding[]) => void) | null {
+    const { writeBaseline: file, until, reason } = options as { writeBaseline?: string; until?: string; reason?: string };
+    if (file === undefined) {
+        if (until !== undefined || reason !== undefined) throw new UsageError("--until and --reason are for --write-baseline FILE");
+        return null;
+    }
+    if (until === undefined || reason === undefined || reason.trim() === "")
+        throw new UsageError("--write-baseline takes --until DATE and --reason TEXT: what is accepted is accepted for a time and a reason");
+    if (!isDay(until) || until < today()) throw new UsageError(`--until takes a day that is to come, such as 2027-01-31, not '${until}'`);
+    const known = isFile(file) ? baselineFrom(file) : null;
+    return (before, findings) => {
+        // What is in the file stays; what `--baseline` named comes with it.
+        const all = accepting({ version: 1, accepted: [...(before?.accepted ?? []), ...(known?.accepted ?? [])] }, [], until, reason);
+        const unique = new Map(all.accepted.map((one) => [one.fingerprint, one]));
+        const made = accepting({ version: 1, accepted: [...unique.values()] }, findings, until, reason);
+        writeFileSync(file, `${JSON.stringify(made, null, 2)}\n`);
+        say(`${file}: ${counted(findings.length, "finding")} accepted until ${until}`);
+    };
 }
 
-async function ofRun(id: string, invariants: readonly Invariant[], options: Record<string, unknown>) {
+interface Looked {
+    readonly looked: Audited;
+    readonly config: Config;
+}
+
+async function ofRun(id: string, invariants: readonly Invariant[], options: Options): Promise<Looked> {
     const ledger = await openLedger(options["ledger"] as string | undefined);
     try {
-        return auditRun(ledger.store, ledger.run(id).id, { invariants });
+        const { store } = ledger;
+        const info = ledger.run(id);
+        const kept = info.options as { readonly workspace?: string };
+        const config = loadConfig({
+            folder: process.cwd(),
+            ...(kept.workspace === undefined ? {} : { workspace: kept.workspace }),
+            ...(info.root === "" ? {} : { from: dirname(join(info.root, info.file)) }),
+        });
+        const program = store.program(info.program);
+        const [wrong] = unknownIn(invariants, program);
+        if (wrong !== undefined) throw new UsageError(wrong, "an invariant about what is not there always holds");
+        const profile = options["against"] === undefined ? {} : { against: profileOfRun(store, ledger.run(String(options["against"])).id) };
+        const rules = { invariants: [...invariants, ...config.audit.invariants], ...profile };
+        const auditors = (options["auditor"] as string[] | undefined) ?? [];
+        const found = auditRun(store, info.id, rules);
+        if (auditors.length === 0) return { looked: found, config };
+        const said = await auditorsSay(store, info.id, auditors, found.findings, hostOptions(options));
+        const looked = auditRun(store, info.id, { ...rules, others: said.findings });
+        return { looked: { ...looked, unsure: [...looked.unsure, ...said.unsure] }, config };
     } finally {
         ledger.close();
     }
 }
 
 /** What the checker says of authority, as findings. */
-async function ofFile(file: string) {
+async function ofFile(file: string): Promise<Looked> {
+    const config = loadConfig({ folder: process.cwd(), from: file });
     const checked = await checkFile(file);
     const about = /^(?:REMIT|DELEGATE|FLOW|ENDORSE|SPEND)_/;
     const unsure = checked.diagnostics.some((d) => d.severity === "error" && !about.test(d.code))
@@ -85,59 +140,15 @@ async function ofFile(file: string) {
                 by: "remit",
             };
         });
-    return { findings, fabricated: [], unsure };
+    return { looked: { findings, fabricated: [], unsure }, config };
 }
 
-function show(findings: readonly AuditFinding[], accepted: number, failOn: Severity): void {
+function show(findings: readonly AuditFinding[], accepted: number, failOn: Severity, unsure: boolean): void {
     const colour = paint(process.stdout);
-    const ink = { high: "red", medium: "yellow", low: "cyan", note: "dim" } as const;
     const sorted = [...findings].sort((a, b) => severityRank(b.severity) - severityRank(a.severity));
-    for (const f of sorted) {
-        const where = f.site === null ? plain(f.path ?? "") : plain(`${f.site.file}:${f.site.line}:${f.site.column}`);
-        print(`${colour(ink[f.severity], f.severity.padEnd(6))} ${where}  ${plain(f.message)}  ${colour("dim", f.rule)}`);
-        const events = f.evidence.flatMap((e) => (e.kind === "event" ? [`event ${e.seq}`] : []));
-        if (events.length > 0) print(colour("dim", `       ${events.join(", ")}${f.path === null ? "" : ` at ${plain(f.path)}`}`));
-    }
-    const over = findings.filter((f) => severityRank(f.severity) >= severityRank(failOn)).length;
+    for (const f of sorted) for (const line of findingLines(f, colour)) print(line);
     const known = accepted === 0 ? "" : `, ${accepted} in the baseline`;
-    print(findings.length === 0 ? `clean${known}` : `${counted(findings.length, "finding")}, ${over} at ${failOn} or over${known}`);
-}
-
-function severityOf(text: string): Severity {
-    if (isSeverity(text)) return text;
-    throw new UsageError(`--fail-on takes note, low, medium or high, not '${text}'`);
-}
-
-function invariantsFrom(texts: readonly string[]): readonly Invariant[] {
-    const all = texts.flatMap((text) => (text.startsWith("@") ? linesOf(text.slice(1)) : [text]));
-    const { invariants, wrong } = invariantsOf(all);
-    if (wrong.length > 0) throw new UsageError(`'${wrong[0]}' is no invariant`, 'write: Fixer never Repo.write outside "src/**"');
-    return invariants;
-}
-
-function linesOf(file: string): string[] {
-    if (!isFile(file)) throw new UsageError(`there is no file ${file}`);
-    return readFileSync(file, "utf8")
-        .split(/\r?\n/)
-        .map((line) => line.trim())
-        .filter((line) => line !== "" && !line.startsWith("//"));
-}
-
-function baselineFrom(file: string | undefined): Baseline | null {
-    if (file === undefined) return null;
-    if (!isFile(file)) throw new UsageError(`there is no baseline ${file}`);
-    let json: Json;
-    try {
-        json = JSON.parse(readFileSync(file, "utf8")) as Json;
-    } catch (error) {
-        if (!(error instanceof SyntaxError)) throw error;
-        throw new UsageError(`${file} is not JSON: ${error.message}`);
-    }
-    const made = baselineOf(json);
-    if (made === null)
-        throw new UsageError(
-            `${file} is no baseline`,
-            '{"version": 1, "accepted": [{"fingerprint": "…", "reason": "…", "until": "2027-01-31"}]}',
-        );
-    return made;
+    const none = unsure ? "no findings, but not everything could be looked at" : "clean";
+    const over = atLeast(findings, failOn).length;
+    print(findings.length === 0 ? `${none}${known}` : `${counted(findings.length, "finding")}, ${over} at ${failOn} or over${known}`);
 }

@@ -1,10 +1,12 @@
 /** `remit run`: a program from its file to its value. */
 import { dirname, resolve } from "node:path";
-import { load, readJson, RemitError, type Unperformed } from "@remit/host";
+import { load, loadConfig, monitor, profileOfRun, readJson, RemitError, type RemitProgram, type Unperformed } from "@remit/host";
 import type { Json } from "@remit/language";
+import type { AuditFinding } from "@remit/machine";
 import { showDiagnostics } from "../diagnostics.ts";
-import { plainLine, safeJson, say, UsageError } from "../io.ts";
-import { finish, loadOptions, watched } from "../running.ts";
+import { atLeast, findingLines, severityOf } from "../auditing.ts";
+import { counted, EXIT, paint, plainLine, safeJson, say, UsageError } from "../io.ts";
+import { finish, loadOptions, type Watch, watched } from "../running.ts";
 import { decoded, readText } from "../text.ts";
 
 export default async function run(args: string[], given: Record<string, unknown>): Promise<number> {
@@ -34,18 +36,48 @@ export default async function run(args: string[], given: Record<string, unknown>
         showDiagnostics(program.diagnostics, sourcesOf(program.root, program.diagnostics), { json: options["json"] === true });
     }
     try {
+        if (options["against"] !== undefined && !options["monitor"]) throw new UsageError("--against is for --monitor");
+        const rules = options["monitor"] ? await rulesOf(file, program, options) : null;
         const handle = begun(() => program.run(input, { signal: watch.signal }));
-        const code = await finish(handle, watch, {
+        const findings = rules === null ? null : monitor(handle, { ...rules, finding: (one) => tell(one, watch, options) });
+        const ended = await finish(handle, watch, {
             ...options,
             root: watch.root,
             answered: () => program.answering(),
         });
+        const over = rules === null || findings === null ? [] : atLeast(await findings, rules.failOn);
+        if (over.length > 0) say(`the audit found ${counted(over.length, "thing")} at ${rules?.failOn} or over`);
+        const code = over.length > 0 && ended === EXIT.ok ? EXIT.failed : ended;
         if (options["dryRun"]) showUnperformed(program.unperformed(), options["json"] === true);
         return code;
     } finally {
         watch.end();
         await program.close();
     }
+}
+
+/** What `--monitor` goes by: the project's invariants, and the run to compare with. */
+async function rulesOf(file: string, program: RemitProgram<Json, Json>, options: Record<string, unknown>) {
+    const workspace = options["workspace"];
+    const { audit, ...rest } = loadConfig({
+        folder: process.cwd(),
+        from: file,
+        ...(workspace === undefined ? {} : { workspace: String(workspace) }),
+        ...(options["trust"] ? { trust: true } : {}),
+    });
+    const store = await program.ledger();
+    const before = options["against"];
+    return {
+        invariants: audit.invariants,
+        failOn: severityOf(undefined, { audit, ...rest }),
+        ...(before === undefined || store === null ? {} : { against: profileOfRun(store, String(before)) }),
+    };
+}
+
+function tell(finding: AuditFinding, watch: Watch, options: Record<string, unknown>): void {
+    watch.progress.pause();
+    if (options["json"]) say(safeJson({ finding }));
+    else for (const line of findingLines(finding, paint(process.stderr))) say(line);
 }
 
 /** What cannot begin is not in the program: an entry, a candidate. */

@@ -5,8 +5,17 @@
  *
  * Q1: what could not be looked at is never called clean.
  */
-import type { Json } from "@remit/language";
-import { type AuditFinding, type AuditOptions, auditEvents, type Invariant, merged, parseInvariant, resolved } from "@remit/machine";
+import type { Json, Program } from "@remit/language";
+import {
+    type AuditFinding,
+    type AuditOptions,
+    auditEvents,
+    type Invariant,
+    type LedgerEvent,
+    merged,
+    parseInvariant,
+    resolved,
+} from "@remit/machine";
 import type { LedgerStore } from "../ledger/store.ts";
 
 export interface Audited {
@@ -20,8 +29,6 @@ export interface Audited {
 export interface AuditRunOptions extends AuditOptions {
     /** Findings of agents: they can add, never take away. */
     readonly others?: readonly AuditFinding[];
-    /** Lines of a source file, for evidence that is a place. Default: any line of a file of the program. */
-    readonly line?: (file: string, line: number) => boolean;
 }
 
 export function auditRun(store: LedgerStore, id: string, options: AuditRunOptions = {}): Audited {
@@ -32,12 +39,32 @@ export function auditRun(store: LedgerStore, id: string, options: AuditRunOption
     const program = store.program(info.program);
     const events = [...store.events(info.id)];
     const found = auditEvents(events, program, options);
-    const files = new Set(program.files.map((file) => file.file));
+    const places = placesOf(program, events);
     const checked = resolved(options.others ?? [], {
         event: (run, seq) => (run === info.id ? (events.find((event) => event.seq === seq) ?? null) : null),
-        line: (file, line) => files.has(file) && (options.line?.(file, line) ?? true),
+        line: (file, line) => places.has(`${file}:${line}`),
     });
     return { findings: merged(found, checked.good), fabricated: checked.fabricated, unsure };
+}
+
+/** Places that the record itself names: those of events, of declarations and of what they give. */
+function placesOf(program: Program, events: readonly LedgerEvent[]): ReadonlySet<string> {
+    const places = new Set<string>();
+    for (const { site } of events) if (site !== null) places.add(`${site.file}:${site.line}`);
+    for (const file of program.files) {
+        const remits = [...(file.remits ?? []), ...file.agents.flatMap((agent) => (agent.remit === undefined ? [] : [agent.remit]))];
+        const grants = remits.flatMap((remit) => remit.grants);
+        for (const { at } of [
+            ...file.imports,
+            ...file.agents,
+            ...file.funcs,
+            ...remits,
+            ...grants,
+            ...grants.flatMap((grant) => grant.refs),
+        ])
+            if (at !== undefined) places.add(`${file.file}:${at[0]}`);
+    }
+    return places;
 }
 
 /** Invariants from a list of texts; a text that is none is told. */

@@ -3,7 +3,7 @@
  *
  * Boundary: reads files and environment; performs nothing. Models, prices and servers are used elsewhere.
  *
- * C3: of a project's file that is not trusted only `limits`, `rates`, `policy` and a `workspace` inside its folder count; all else is in `withheld` (T1 in `trust.ts`).
+ * C3: of a project's file that is not trusted only `limits`, `rates`, `policy`, `audit` (L3 in `audit.ts`) and a `workspace` inside its folder count; all else is in `withheld` (T1 in `trust.ts`).
  * C4: the bytes that were hashed for trust are the bytes that are read as JSON.
  *
  * Files, the first that names something wins: `remit.json` upward from the program; `remit.json`, `agentscript.mcp.json`, `agentscript.npm.json`
@@ -15,6 +15,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "nod
 import type { Json } from "@remit/language";
 import type { Policy } from "@remit/machine";
 import { configFolder, type Environment } from "../ledger/place.ts";
+import { type AuditConfig, auditProblems, joinedAudit } from "./audit.ts";
 import { ConfigError, checkJson, type Keys, type Problem } from "./check.ts";
 import {
     AGENTSCRIPT_MCP_KEYS,
@@ -75,6 +76,8 @@ export interface Config {
     readonly secrets: { readonly [reference: string]: From<{ readonly origins: readonly string[] }> };
     /** What all files together add to what programs say about authority; null where they add nothing. */
     readonly policy: Policy | null;
+    /** What all files together say of audits. */
+    readonly audit: AuditConfig;
     /** What files that are not trusted say: kind and name → the file. Kinds: `mcp`, `node`, `npm`, `local`, `http`, `env`, `secret`. */
     readonly withheld: ReadonlyMap<string, ConfigFile>;
 }
@@ -162,6 +165,7 @@ function readConfig(path: string, keys: Keys, env: Environment, trusted: boolean
     }
     const policy = readPolicy(read.json.policy as unknown as PolicyFile | undefined);
     problems.push(...policy.problems.map(({ key, message }) => ({ file: name, key: `policy.${key}`, message })));
+    problems.push(...auditProblems((read.json as unknown as RemitFile).audit).map((one) => ({ file: name, ...one })));
     const trust = stateOf(real, content, env);
     return {
         name,
@@ -260,6 +264,7 @@ function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace
         plainEnv,
         withheld,
         policy: joinedPolicy(files),
+        audit: joinedAudit(files),
     };
 }
 

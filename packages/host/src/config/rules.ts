@@ -4,6 +4,8 @@
  * Boundary: tables and shapes. What needs trust is a column of the table (`NEEDS_TRUST`), not code.
  */
 import type { Json } from "@remit/language";
+import { SEVERITIES } from "@remit/machine";
+import type { AuditFile } from "./audit.ts";
 import type { Keys, Rule } from "./check.ts";
 
 const text: Rule = { is: "text" };
@@ -99,6 +101,10 @@ export const REMIT_KEYS: Keys = {
             flow: { is: "text", one: ["strict"] },
         },
     },
+    audit: {
+        is: "object",
+        keys: { invariants: texts, failOn: { is: "text", one: [...SEVERITIES] } },
+    },
 };
 
 /** Keys of AgentScript's two files. */
@@ -107,7 +113,8 @@ export const AGENTSCRIPT_NPM_KEYS: Keys = { allow: { is: "object", keys: { node:
 
 /**
  * Keys that start commands, load modules, read the environment, send credentials somewhere or say what something costs. In a project's file
- * they count only when the file is trusted. What is left, limits, rates, a policy and a workspace inside the project's own folder, can only narrow.
+ * they count only when the file is trusted. What is left, limits, rates, a policy, audits and a workspace inside the project's own
+ * folder, can only narrow.
  */
 export const NEEDS_TRUST: ReadonlySet<string> = new Set(["models", "prices", "mcpServers", "allow", "http", "env", "secrets"]);
 
@@ -176,6 +183,7 @@ export interface RemitFile {
     readonly env?: { readonly allow?: readonly string[] };
     readonly secrets?: { readonly [reference: string]: readonly string[] };
     readonly policy?: PolicyFile;
+    readonly audit?: AuditFile;
 }
 
 /** Clauses and remits in the language's own words; it takes away, whatever it says. */

@@ -79,8 +79,11 @@ export function sarif(findings: readonly Finding[], more: { readonly version: st
     };
 }
 
-/** One test case a rule; each finding at or over `failOn` is a failure of its rule's case, others are its output. */
-export function junit(findings: readonly Finding[], failOn: Severity): string {
+/**
+ * One test case a rule; each finding at or over `failOn` is a failure of its rule's case, others are its output. What could not be told is an
+ * error of a case of its own.
+ */
+export function junit(findings: readonly Finding[], failOn: Severity, unsure: readonly string[] = []): string {
     const rules = [...new Set([...RULES.map((r) => r.id), ...findings.map((f) => f.rule)])];
     const fails = (f: Finding): boolean => severityRank(f.severity) >= severityRank(failOn);
     const failures = findings.filter(fails).length;
@@ -96,7 +99,11 @@ export function junit(findings: readonly Finding[], failOn: Severity): string {
         const head = `    <testcase classname="remit.audit" name="${xml(rule)}"`;
         return lines.length === 0 ? `${head}/>\n` : `${head}>\n${lines.join("")}    </testcase>\n`;
     });
-    return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n  <testsuite name="remit audit" tests="${rules.length}" failures="${failures}">\n${cases.join("")}  </testsuite>\n</testsuites>\n`;
+    const errors = unsure.map(
+        (why) => `    <testcase classname="remit.audit" name="could not tell">\n      <error message="${xml(why)}"/>\n    </testcase>\n`,
+    );
+    cases.push(...errors);
+    return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n  <testsuite name="remit audit" tests="${cases.length}" failures="${failures}" errors="${errors.length}">\n${cases.join("")}  </testsuite>\n</testsuites>\n`;
 }
 
 /** XML 1.0 text; characters that XML cannot hold show as U+FFFD. */
@@ -117,9 +124,33 @@ export interface Baseline {
     readonly version: 1;
     readonly accepted: readonly {
         readonly fingerprint: string;
-        readonly reason: string /** `2027-01-31`, the last day. */;
+        readonly reason: string;
+        /** `2027-01-31`, the last day. */
         readonly until: string;
+        /** For people. */
+        readonly rule?: string;
+        readonly message?: string;
     }[];
+}
+
+/** A baseline that accepts these findings too; what it said of them before is replaced. */
+export function accepting(baseline: Baseline | null, findings: readonly Finding[], until: string, reason: string): Baseline {
+    const prints = new Set(findings.map(fingerprint));
+    const kept = (baseline?.accepted ?? []).filter((one) => !prints.has(one.fingerprint));
+    const fresh = new Map(
+        findings.map((f) => [fingerprint(f), { fingerprint: fingerprint(f), rule: f.rule, message: f.message, reason, until }]),
+    );
+    return { version: 1, accepted: [...kept, ...fresh.values()] };
+}
+
+/** A day that is in the calendar, `2027-01-31`. */
+export function isDay(text: string): boolean {
+    const found = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
+    if (found === null) return false;
+    const [year, month, day] = found.slice(1).map(Number) as [number, number, number];
+    const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+    const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1];
+    return days !== undefined && day >= 1 && day <= days;
 }
 
 /** What a baseline says of findings on a day (`2026-11-21`); null where it is none. */
@@ -134,7 +165,7 @@ export function baselineOf(json: Json): Baseline | null {
             typeof one.fingerprint === "string" &&
             typeof one.reason === "string" &&
             typeof one.until === "string" &&
-            /^\d{4}-\d{2}-\d{2}$/.test(one.until),
+            isDay(one.until),
     );
     return good ? (json as unknown as Baseline) : null;
 }

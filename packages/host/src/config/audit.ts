@@ -1,0 +1,48 @@
+/**
+ * What a project's configuration says of audits: invariants that must hold, and from which severity on findings fail.
+ *
+ * Boundary: texts to rules, and several files to one. What a finding is, is the machine's.
+ *
+ * L3: without trust a file can only make an audit stricter: add invariants, and fail on less than `medium`.
+ */
+import { type Invariant, parseInvariant, type Severity, severityRank } from "@remit/machine";
+
+export interface AuditFile {
+    readonly invariants?: readonly string[];
+    readonly failOn?: Severity;
+}
+
+export interface AuditConfig {
+    readonly invariants: readonly Invariant[];
+    /** Null: no file says. */
+    readonly failOn: Severity | null;
+}
+
+/** What fails an audit where nobody says. */
+export const FAIL_ON: Severity = "medium";
+
+export function auditProblems(file: AuditFile | undefined): readonly { readonly key: string; readonly message: string }[] {
+    return (file?.invariants ?? []).flatMap((text, i) =>
+        parseInvariant(text) === null
+            ? [{ key: `audit.invariants[${i}]`, message: `'${text}' is no invariant; write: Fixer never Repo.write outside "src/**"` }]
+            : [],
+    );
+}
+
+/** All invariants that any file says, and the strictest severity. */
+export function joinedAudit(
+    files: readonly { readonly trusted: boolean; readonly content: { readonly audit?: AuditFile } }[],
+): AuditConfig {
+    const invariants = new Map<string, Invariant>();
+    let failOn: Severity | null = null;
+    for (const { trusted, content } of files) {
+        for (const text of content.audit?.invariants ?? []) {
+            const made = parseInvariant(text);
+            if (made !== null) invariants.set(made.text, made);
+        }
+        const said = content.audit?.failOn;
+        if (said === undefined || (!trusted && severityRank(said) >= severityRank(FAIL_ON))) continue;
+        if (failOn === null || severityRank(said) < severityRank(failOn)) failOn = said;
+    }
+    return { invariants: [...invariants.values()], failOn };
+}
