@@ -6,6 +6,8 @@
  * D1: every layer must permit, and the strictest gate counts: never, ask, nothing said, may.
  * D2: what nothing names is refused.
  * D3: a flow that a clause forbids is refused whoever asks, `user` included; `or ask` makes it a question that shows the flow.
+ * D4: what is used through a value is bounded by what the value was given with, whatever its holder has besides: who names a thing to
+ *     somebody else does not borrow their rights.
  */
 import type { Json, ReadersForm, Site } from "@remit/language";
 import type { Labels } from "../value/label.ts";
@@ -114,9 +116,13 @@ export function decide(use: Use, on: Standing): Decision {
         }
         const own = ownVerdict(on.remits, use, method, hits);
         if (own === "never") return { kind: "refused", why: "remit", clause: hits[0]?.site ?? null };
-        const ways: Verdict[] = own === null ? [] : [own];
-        for (const layers of on.delegated) take(ways, layered(layers, use, method, hits));
-        if (use.right !== null) {
+        const ways: Verdict[] = [];
+        if (use.right === null) {
+            take(ways, own);
+            for (const layers of on.delegated) take(ways, layered(layers, use, method, hits));
+        } else {
+            // D4. An `ask` of the holder's own remit stands all the same.
+            if (own === "ask") take(ways, own);
             if (layered(use.right.only, use, method, hits) === null) return { kind: "refused", why: "remit", clause: null };
             let dead = false;
             for (const way of use.right.ways)
@@ -223,10 +229,18 @@ function flowOf(use: Use, method: string | null, on: Standing): { readonly rule:
     return hit !== null && !hit.rule.ask ? hit : (asked ?? hit);
 }
 
+/** More words than this are not looked for: nobody has so many recipients. */
+const MAX_WORDS = 1000;
+
 /** Every word of the argument occurred in what came from one of the rule's origins: somebody else may have chosen it, but not made it up. */
 function occurred(found: Found, rule: ArgRule, on: Standing): boolean {
     const words = wordsOf(found.json);
-    return words !== null && words.length > 0 && words.every((word) => (rule.from ?? []).some((origin) => on.known(origin, word)));
+    return (
+        words !== null &&
+        words.length > 0 &&
+        words.length <= MAX_WORDS &&
+        words.every((word) => (rule.from ?? []).some((origin) => on.known(origin, word)))
+    );
 }
 
 function allowed(origin: string, rule: ArgRule, on: Standing): boolean {

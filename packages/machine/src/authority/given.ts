@@ -34,7 +34,8 @@ export function valuesGiven(args: readonly Value[], labels: Labels): Given {
     const [first] = args;
     const raw = first === undefined ? null : rawOf(first);
     const object = args.length === 1 && raw instanceof Obj ? raw : null;
-    const outer = first instanceof Labelled ? first.l : 0;
+    // Who chose the keys chose which argument a value is.
+    const outer = labels.union(first instanceof Labelled ? first.l : 0, object?.keyLabel ?? 0);
     return {
         named: (name) => {
             const place = placeOf(name);

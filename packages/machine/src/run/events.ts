@@ -61,15 +61,18 @@ export function agentEnded(
     m.emit("agent.ended", frame.path, parent, site, m.run.labels.origins(shown.labels), { ...base, ok: true, result: shown.json });
 }
 
-export function shownArgs(m: Machine, args: readonly Value[]): { json: Json[]; labels: readonly string[] } {
+/** `cut`: not all of them is shown. */
+export function shownArgs(m: Machine, args: readonly Value[]): { json: Json[]; labels: readonly string[]; cut: boolean } {
     let labels = 0;
+    let cut = false;
     const json = args.map((arg) => {
         const shown = show(arg, m.run.labels);
         labels = m.run.labels.union(labels, shown.labels);
         m.run.give(shown.size);
+        cut ||= shown.cut;
         return shown.json;
     });
-    return { json, labels: m.run.labels.origins(labels) };
+    return { json, labels: m.run.labels.origins(labels), cut };
 }
 
 /** One event for each pass of a `for` whose body can reach an effect. */

@@ -512,7 +512,7 @@ function push(
     const principal = agent === null ? (deputy ?? caller.principal) : m.authority.principalOf(agent);
     const strict = caller.form.flow !== 0 || fn.strict || m.authority.isStrict(principal);
     const form = fn.framesFor(strict);
-    const token = principal === caller.principal ? 0 : granted(m, fiber, caller.principal, principal, args, path, I.site);
+    const token = principal === caller.principal ? 0 : granted(m, caller.principal, principal, args, path, I.site);
     const locals = slotsOf(form.slots, run, args);
     if (strict) enterStrict(locals, fn, caller.locals, caller.form.flow);
     try {

@@ -5,6 +5,7 @@
  *
  * A10: a use that was refused or asked about has an event with the principal, the thing, the arguments' origins and the clause.
  * A11: a yes is for this use with these arguments (`once`), or for this principal, thing and method (`session`). Everything else is a no.
+ * A11b: nobody is asked about arguments that cannot be shown whole.
  * A12: a violation names who committed it, so that its own code cannot catch it.
  */
 import type { Json, Site } from "@remit/language";
@@ -101,6 +102,11 @@ export function gate(
     const known = m.standing.answers.get(session);
     if (known === true) return decision.within;
     if (known === false) throw denied(frame.principal, { ...target, method }, site, "the answer for the session is no");
+    if (shown.cut)
+        throw new Fail("value", `${target.name} is given more than a person can be shown, who would have to allow it`, {
+            site,
+            hint: "pass less, or less deeply nested, or in parts",
+        });
     const use = canonicalJson(about);
     if (frame.approved === use) {
         frame.approved = null;

@@ -12,11 +12,16 @@ const MAX_DEPTH = 100;
 /** Bytes, as in `toJson`. */
 const MAX_SHOWN = 16 * 1024 * 1024;
 
-/** `most`: bytes of what is shown. */
-export function show(value: Value, labels: Labels, most = MAX_SHOWN): { json: Json; labels: number; size: number } {
+/** `most`: bytes of what is shown. `cut`: something was left out. */
+export function show(value: Value, labels: Labels, most = MAX_SHOWN): { json: Json; labels: number; size: number; cut: boolean } {
     let met = 0;
     let size = 0;
+    let cut = false;
     const open = new Set<List | Obj>();
+    const left = (instead: string): Json => {
+        cut = true;
+        return instead;
+    };
     const walk = (given: Value, depth: number): Json => {
         let v = given;
         if (v instanceof Labelled) {
@@ -24,12 +29,12 @@ export function show(value: Value, labels: Labels, most = MAX_SHOWN): { json: Js
             v = v.v;
         }
         size += typeof v === "string" ? 8 + 2 * v.length : v !== null && typeof v === "object" ? 200 : 8;
-        if (size > most) return "[Large]";
+        if (size > most) return left("[Large]");
         if (typeof v === "number" && !Number.isFinite(v)) return String(v);
         if (v === null || typeof v !== "object") return v;
         if (v instanceof Capability) return { $capability: { kind: v.kind, name: v.name } };
-        if (open.has(v)) return "[Circular]";
-        if (depth > MAX_DEPTH) return "[Deep]";
+        if (open.has(v)) return left("[Circular]");
+        if (depth > MAX_DEPTH) return left("[Deep]");
         open.add(v);
         let out: Json;
         if (v instanceof List) {
@@ -51,5 +56,5 @@ export function show(value: Value, labels: Labels, most = MAX_SHOWN): { json: Js
         return out;
     };
     const json = walk(value, 0);
-    return { json, labels: met, size };
+    return { json, labels: met, size, cut };
 }

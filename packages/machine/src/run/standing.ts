@@ -82,7 +82,7 @@ export class Standing {
         const rest: Json[] = [value];
         for (let one = rest.pop(); one !== undefined && words.size < MAX_KNOWN; one = rest.pop()) {
             if (typeof one === "string" || typeof one === "number") words.add(String(one));
-            else if (one !== null && typeof one === "object") rest.push(...(Array.isArray(one) ? one : (Object.values(one) as Json[])));
+            else if (one !== null && typeof one === "object") for (const part of Object.values(one) as Json[]) rest.push(part);
         }
     }
 
@@ -198,7 +198,7 @@ export function narrowed(m: Machine, fiber: Fiber | null, principal: string, c: 
  * Capabilities among the arguments of a call that crosses to another principal: each is a grant for that call. Gives the token that dies with
  * the call, 0 where nothing was granted.
  */
-export function granted(m: Machine, fiber: Fiber, from: string, to: string, args: Value[], path: string, site: Site | null): number {
+export function granted(m: Machine, from: string, to: string, args: Value[], path: string, site: Site | null): number {
     let token = 0;
     const given: Json[] = [];
     args.forEach((arg, i) => {
@@ -207,12 +207,19 @@ export function granted(m: Machine, fiber: Fiber, from: string, to: string, args
         if (token === 0) token = m.standing.next++;
         const held: Right = c.right ?? { holder: from, from, ways: ALL, only: [], alive: [] };
         if (held.holder !== from)
-            throw new Fail("violation.remit", `${m.authority.nameOf(from)} hands on ${c.name}, which was not given to it`, { site, by: from });
-        if (!held.alive.every((one) => m.standing.alive.has(one)))
-            throw new Fail("violation.revoked", `${m.authority.nameOf(from)} hands on ${c.name}, which it had only inside a call that has ended`, {
+            throw new Fail("violation.remit", `${m.authority.nameOf(from)} hands on ${c.name}, which was not given to it`, {
                 site,
                 by: from,
             });
+        if (!held.alive.every((one) => m.standing.alive.has(one)))
+            throw new Fail(
+                "violation.revoked",
+                `${m.authority.nameOf(from)} hands on ${c.name}, which it had only inside a call that has ended`,
+                {
+                    site,
+                    by: from,
+                },
+            );
         const ways = held.ways.filter((way) => way.stays === undefined);
         if (ways.length < held.ways.length && ways.length === 0)
             throw new Fail("violation.remit", `${m.authority.nameOf(from)} hands on ${c.name}, which was delegated to it alone`, {
@@ -221,7 +228,12 @@ export function granted(m: Machine, fiber: Fiber, from: string, to: string, args
                 hint: "delegate it onward",
             });
         args[i] = c.with({ holder: to, from, ways, only: held.only, alive: [...held.alive, token] });
-        given.push({ what: c.kind, name: c.name, methods: methodsOf(held), ...within([...ways.flatMap((way) => way.layers), ...held.only].flat()) });
+        given.push({
+            what: c.kind,
+            name: c.name,
+            methods: methodsOf(held),
+            ...within([...ways.flatMap((way) => way.layers), ...held.only].flat()),
+        });
     });
     if (token === 0) return 0;
     m.standing.alive.add(token);

@@ -11,8 +11,11 @@ import type { Frame } from "./fiber.ts";
 /** Labelled parts of a value, by JSON Pointer, containers before what they hold. */
 export type Parts = readonly { readonly pointer: string; readonly label: number }[];
 
-/** Parts that one value may be told apart into. */
+/** Parts that one value may be told apart into, and what is looked at for them: what is shared in many places is as large as if it were not. */
 const MAX_PARTS = 10_000;
+const MAX_WALK = 1_000_000;
+/** As deep as a value may be that leaves the run. */
+const MAX_DEPTH = 500;
 
 export class Tracer {
     readonly labels: DerivedLabels;
@@ -113,8 +116,9 @@ export class Tracer {
 export function partsOf(value: Value, pointer: string): { pointer: string; label: number }[] {
     const out: { pointer: string; label: number }[] = [];
     const open = new Set<object>();
+    let walked = 0;
     const walk = (given: Value, at: string): void => {
-        if (out.length >= MAX_PARTS) return;
+        if (out.length >= MAX_PARTS || open.size > MAX_DEPTH || ++walked > MAX_WALK) return;
         let v = given;
         if (v instanceof Labelled) {
             out.push({ pointer: at, label: v.l });
@@ -122,7 +126,10 @@ export function partsOf(value: Value, pointer: string): { pointer: string; label
         }
         if (v === null || typeof v !== "object" || open.has(v)) return;
         open.add(v);
-        if (v instanceof List) v.items.forEach((item, i) => walk(item, `${at}/${i}`));
+        if (v instanceof List)
+            v.items.forEach((item, i) => {
+                walk(item, `${at}/${i}`);
+            });
         else if (v instanceof Obj)
             v.shape.keys.forEach((key, slot) => {
                 walk((v as Obj).slots[slot] as Value, `${at}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
