@@ -274,6 +274,17 @@ describe("the command line", () => {
         await run("env", [...own(at), "sh", "sample.sh"], at);
     });
 
+    test("the transcript of docs/debugging.md is what the debugger says", async () => {
+        const at = folder();
+        const inPage = (language: string): Sample => of(language).find((one) => one.page === "docs/debugging.md") as Sample;
+        writeFileSync(join(at, "main.remit"), inPage("remit").text);
+        const { text } = inPage("text");
+        writeFileSync(join(at, "typed"), [...text.matchAll(/^\(remit\) (.*)$/gm)].map((found) => `${found[1]}\n`).join(""));
+        await run("env", [...own(at), "remit", "run", "main.remit", "--input", '{"prices": [3, 4]}', "-q"], at);
+        const said = await run("env", [...own(at), "sh", "-c", "cat typed | remit debug last"], at);
+        expect(said.replace(/^run \S+:/, "run RUN:")).toBe(text);
+    });
+
     test("docs/cli.md names the options of every command, and no others", () => {
         const text = page("docs/cli.md");
         for (const command of commands()) {

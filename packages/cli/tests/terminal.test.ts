@@ -36,7 +36,9 @@ test("help says every command in a line, and each command gives an example", () 
         .map((found) => found[1] as string)
         .filter((one) => one !== "help");
     expect(commands).toEqual(
-        "run resume asks answer replay debug check fmt parse compile explain runs trace diff cost init models tools trust".split(" "),
+        "run resume asks answer replay debug check fmt parse compile explain runs trace diff why audit cost init models tools trust".split(
+            " ",
+        ),
     );
     expect(out).toContain("Begin with: remit init hello");
     for (const command of ["run", "trace", "trust"]) expect(at.remit(command, "--help").out).toMatch(/\nExamples:\n {2}remit /);

@@ -255,9 +255,8 @@ export class LineDebugger {
                 : result.ok
                   ? " the run is done"
                   : ` the run failed: ${plainLine(result.failure.kind)}: ${plainLine(result.failure.message)}`;
-        this.out(
-            `${this.colour("cyan", place)}${name}${end}  ${this.colour("dim", `step ${at.moment.steps}, event ${this.session.events(1)[0]?.seq ?? 0}`)}`,
-        );
+        const said = `${this.colour("cyan", place)}${name}${end}`.trim();
+        this.out(`${said}  ${this.colour("dim", `step ${at.moment.steps}, event ${this.session.events(1)[0]?.seq ?? 0}`)}`);
         if (at.site === null) return;
         const lines = sourceLines(this.session.info, at.site.file);
         if (lines !== null) this.out(excerpt(lines, at.site.line, 0, this.marks(at.site.file), this.colour));
