@@ -277,6 +277,7 @@ describe("the command line", () => {
     test("the transcript of docs/debugging.md is what the debugger says", async () => {
         const at = folder();
         const inPage = (language: string): Sample => of(language).find((one) => one.page === "docs/debugging.md") as Sample;
+        writeFileSync(join(at, "remit.json"), "{}\n");
         writeFileSync(join(at, "main.remit"), inPage("remit").text);
         const { text } = inPage("text");
         writeFileSync(join(at, "typed"), [...text.matchAll(/^\(remit\) (.*)$/gm)].map((found) => `${found[1]}\n`).join(""));
