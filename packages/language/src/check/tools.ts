@@ -11,6 +11,7 @@ const METHODS: Readonly<Record<string, readonly string[]>> = {
     sh: ["run"],
     env: ["get"],
     file: ["read", "list", "write", "patch", "undo"],
+    inspect: ["stack", "frame", "owner", "origins", "capabilities", "find"],
 };
 
 /** AgentScript's names of methods that write, whatever the tool. */

@@ -7,7 +7,7 @@ import type { ImportKind } from "../syntax/tree.ts";
 
 /** Schemes of each kind; `""` stands for a path without one. */
 export const SCHEMES: Readonly<Record<ImportKind, readonly string[]>> = {
-    tool: ["sh", "file", "env", "http", "https", "mcp", "node", "npm", "host", ""],
+    tool: ["sh", "file", "env", "http", "https", "mcp", "node", "npm", "host", "inspect", ""],
     llm: ["openai", "anthropic", "google", "ollama", "local", "mock", "scripted", "recorded", "http", "https"],
     memory: ["file", "sqlite"],
     file: ["file", ""],

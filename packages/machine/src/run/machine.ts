@@ -23,6 +23,7 @@ import { Fiber, type Frame, type Pending } from "./fiber.ts";
 import { DEFAULTS, type StartOptions } from "./options.ts";
 import { applyOutcome } from "./perform.ts";
 import { type AuthorityView, authorityAt, type Inspection, inspect, look, type Looked, type Place } from "./inspect.ts";
+import { inspectorAnswers, isInspector } from "./inspector.ts";
 import { load } from "./load.ts";
 import { Run } from "./run.ts";
 import { Saved, save } from "./save.ts";
@@ -64,6 +65,8 @@ export class Machine {
     /** Step count until which calls stay on frames, after a stretch was given up. */
     framesUntil = 0;
     effects: Effect[] = [];
+    /** Effects that the machine answers itself: never there between two advances. */
+    own: string[] = [];
     events: MachineEvent[] = [];
     withdrawn: string[] = [];
     readonly saved = new Saved();
@@ -204,6 +207,7 @@ export class Machine {
         if (this.result !== null) return "done";
         this.grant(until);
         for (;;) {
+            if (!this.answerOwn()) return "done";
             const fiber = this.ready[0];
             if (fiber !== undefined) {
                 if (runFiber(this, fiber) === "slice") return "slice";
@@ -223,6 +227,17 @@ export class Machine {
             applyOutcome(this, pending, next.outcome);
             if (this.result !== null) return "done";
         }
+    }
+
+    /** Answers what the run asked about itself, before anything else happens. False where the run ended by it. */
+    private answerOwn(): boolean {
+        for (let path = this.own.shift(); path !== undefined && this.result === null; path = this.own.shift()) {
+            const pending = this.waiting.get(path);
+            if (pending === undefined) continue;
+            this.waiting.delete(path);
+            applyOutcome(this, pending, inspectorAnswers(this, pending.fiber, pending.effect.request));
+        }
+        return this.result === null;
     }
 
     /**
@@ -358,6 +373,10 @@ export class Machine {
     /** Asks the host for an effect. */
     ask(pending: Pending): void {
         this.waiting.set(pending.effect.path, pending);
+        if (pending.effect.kind === "tool" && isInspector((pending.effect.request as { uri?: string }).uri ?? "")) {
+            this.own.push(pending.effect.path);
+            return;
+        }
         this.effects.push(pending.effect);
     }
 
@@ -395,7 +414,8 @@ export class Machine {
             }
         }
         // Also what this very call hands out: whether it does must not depend on where a slice ended.
-        this.withdrawn.push(...this.waiting.keys());
+        this.withdrawn.push(...[...this.waiting.keys()].filter((path) => !this.own.includes(path)));
+        this.own = [];
         this.waiting.clear();
         this.inbox = [];
         this.ready = [];

@@ -94,7 +94,7 @@ export function overdrawn(m: Machine, over: Exceeded, path: string, site: Site |
 
 /** Nobody waits for an effect any more. */
 export function withdraw(m: Machine, path: string): void {
-    if (m.waiting.delete(path)) m.withdrawn.push(path);
+    if (m.waiting.delete(path) && !m.own.includes(path)) m.withdrawn.push(path);
 }
 
 /** Withdraws what a fiber waits for, besides the times of its accounts. */
