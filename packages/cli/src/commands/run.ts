@@ -99,7 +99,7 @@ function showUnperformed(calls: readonly Unperformed[], json: boolean): void {
     say(calls.length === 0 ? "Nothing was left unperformed." : "Not performed:");
     for (const { path, call, args } of calls) {
         const text = args.map((one) => safeJson(one)).join(", ");
-        say(plainLine(`  ${call}(${text.length > 200 ? `${text.slice(0, 200)}…` : text})  ${path}`));
+        say(`  ${plainLine(`${call}(${text.length > 200 ? `${text.slice(0, 200)}…` : text})`)}  ${plainLine(path)}`);
     }
 }
 
