@@ -73,10 +73,13 @@ export function auditorOf(program: Program, options: AuditOptions = {}): Auditor
     let found: Finding[] = [];
     const used = new Map<string, Set<string>>();
     const flows = new Map<string, LedgerEvent>();
+    /** Tools that gave something: the description of one that did not is no data of others. */
+    const answered = new Set<string>();
     const drift = options.against === undefined ? null : drifted(program, options.against);
     const trusted = new Set([...(options.trusted ?? []), ...trustedOrigins(program)]);
     const untrusted = (origins: readonly string[]): string[] =>
         origins.filter((o) => o !== "user" && !o.startsWith("endorsed:") && !o.startsWith("only:") && !trusted.has(o));
+    const told = (origin: string): boolean => (origin.startsWith("tool:") ? answered.has(origin) : !origin.startsWith("model:"));
     const add = (rule: string, event: LedgerEvent, message: string, more: Partial<Finding> = {}): void => {
         const row = RULES.find((r) => r.id === rule) as RuleRow;
         found.push({
@@ -118,7 +121,7 @@ export function auditorOf(program: Program, options: AuditOptions = {}): Auditor
                 if (event.kind === "tool.started" && origins.length > 0 && target !== null && method !== null && !READS.test(method)) {
                     const certain = tainted(data, target, untrusted);
                     // A model that chose the call had all of its prompt before it: who said it is not certain, only who could have.
-                    const possible = data["chosen_by"] === "model" ? origins.filter((origin) => !origin.startsWith("model:")) : [];
+                    const possible = data["chosen_by"] === "model" ? origins.filter(told) : [];
                     const from = certain ?? (possible.length > 0 ? possible : null);
                     if (from !== null)
                         add(
@@ -130,6 +133,9 @@ export function auditorOf(program: Program, options: AuditOptions = {}): Auditor
                 }
                 break;
             }
+            case "tool.ended":
+                answered.add(`tool:${String(data["tool"])}`);
+                break;
             case "policy.denied": {
                 const what = String(data["capability"] ?? data["why"] ?? "something");
                 if (data["why"] === "flow") {
