@@ -125,6 +125,16 @@ export function build(finish: (code: number) => void): Command {
             () => import("./commands/debug.ts"),
         ),
     ).option("--dap", "speak the Debug Adapter Protocol on standard input and output, for editors");
+    ledger(
+        add(
+            "snapshot <run>",
+            "Show a moment of a run: frames, variables and their origins, authority",
+            () => import("./commands/snapshot.ts"),
+        ),
+    )
+        .option("--at <place>", "start, end, failure, a number of steps, or a path; default: where it failed, else the end")
+        .option("--against <file>", "compare with a snapshot that was kept; exit with 1 where they differ")
+        .option("--json", "as JSON");
 
     // ---- reading programs
     add("check <files...>", "Report every error of all files in one pass", () => import("./commands/check.ts"))
@@ -235,6 +245,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     answer: ["remit answer last 3f9c once", "remit answer last 3f9c deny session"],
     replay: ["remit replay last"],
     debug: ["remit debug last", "echo 'goto failure' | remit debug last"],
+    snapshot: ["remit snapshot last --json", "remit snapshot last --at main/helper#0"],
     check: ["remit check *.remit", "remit check main.remit --fix"],
     fmt: ["remit fmt main.remit", "remit fmt --fix *.remit", "remit fmt --check *.remit"],
     parse: ["remit parse main.remit"],
@@ -259,7 +270,7 @@ const NOTES: Readonly<Record<string, string>> = {
 mock: (zero values), scripted:FILE, recorded:FILE.`,
 };
 const RUN_NOTE = "RUN is a run's id, the beginning of one, or `last`.";
-const OF_RUNS: ReadonlySet<string> = new Set(["why", "resume", "asks", "answer", "replay", "explain", "trace", "diff", "cost"]);
+const OF_RUNS: ReadonlySet<string> = new Set(["why", "resume", "asks", "answer", "replay", "explain", "trace", "diff", "cost", "snapshot"]);
 
 function examples(name: string): string {
     const shown = EXAMPLES[name] ?? [];

@@ -11,6 +11,7 @@ export {
     type StopReason,
     type Target,
 } from "./debug/session.ts";
+export { applyChanges, diffSnapshots, SNAPSHOT, type Snapshot, type SnapshotChange, snapshotOf } from "./debug/snapshot.ts";
 export type { Moment, TimelineOptions } from "./debug/timeline.ts";
 export { LEDGER_ERRORS, LedgerError, type LedgerErrorCode } from "./ledger/error.ts";
 export { type ExportOptions, exportRun } from "./ledger/export.ts";

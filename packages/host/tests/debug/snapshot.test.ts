@@ -1,0 +1,74 @@
+/** Snapshots: what a moment of a run holds, without secrets, the same for the same moment, and differences that can be applied. */
+import type { Json } from "@remit/language";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { debugRun, moved, type Target } from "../../src/debug/session.ts";
+import { applyChanges, diffSnapshots, type Snapshot, snapshotOf } from "../../src/debug/snapshot.ts";
+import { createScrubber } from "../../src/secret/scrub.ts";
+import { ASKS, BRANCHES, FAILS, type Recorded, recorded } from "./runs.ts";
+
+const SECRET = "correct-horse-battery";
+const scrubber = createScrubber([{ name: "env:KEY", value: SECRET }]);
+
+function at(run: Recorded, target: Target): Snapshot {
+    const session = debugRun(run.store, run.id);
+    moved(session.goTo(target));
+    return snapshotOf(session, scrubber);
+}
+
+describe("snapshots", () => {
+    test("of a question that waits inside a delegation: frames in order, principals, the delegation, the effect", async () => {
+        const run = await recorded(ASKS, { to: "bob" }, { on: { ask: () => null } });
+        const made = at(run, { kind: "end" });
+        expect(made.format).toBe("remit-snapshot/1");
+        expect(made.threads[0]?.frames.map((f) => [f.name, made.principals[f.principal]?.name])).toEqual([
+            ["Sender.go", "Sender"],
+            ["Main.main", "user"],
+        ]);
+        const [token] = made.threads[0]?.frames[0]?.delegations ?? [];
+        expect(made.delegations[String(token)]).toMatchObject({ from: "user", to: "Sender", things: ["tool:host:mail"] });
+        expect(made.pending).toMatchObject([{ kind: "ask" }]);
+        expect(made.labels).toContain("user");
+    });
+
+    test("of a failure, with the values around it", async () => {
+        const made = at(await recorded(FAILS, { n: 1 }), { kind: "failure" });
+        expect(made.threads[0]?.frames[0]?.scopes[0]?.variables.map((v) => v.name)).toEqual(["n", "x", "y"]);
+    });
+
+    test("a secret is nowhere in it, whatever holds it", async () => {
+        const run = await recorded(ASKS, { to: SECRET }, { on: { ask: () => null } });
+        const text = JSON.stringify(at(run, { kind: "end" }));
+        expect(text).not.toContain(SECRET);
+        expect(text).not.toContain(Buffer.from(SECRET).toString("base64").replace(/=+$/, ""));
+        expect(text).toContain("[secret env:KEY]");
+    });
+
+    test("the same bytes for the same moment, however it was come to", async () => {
+        const run = await recorded(BRANCHES, { items: [1, 2, 3] }, { concurrency: 2 });
+        const session = debugRun(run.store, run.id);
+        const direct = JSON.stringify(at(run, { kind: "step", step: 20 }));
+        moved(session.goTo({ kind: "end" }));
+        moved(session.goTo({ kind: "step", step: 20 }));
+        expect(JSON.stringify(snapshotOf(session, scrubber))).toBe(direct);
+    });
+
+    test("the differences of two, applied to the first, give the second", async () => {
+        const run = await recorded(BRANCHES, { items: [1, 2, 3] }, { concurrency: 2 });
+        const moments = [0, 5, 12, 25, 40].map((step) => at(run, { kind: "step", step }) as unknown as Json);
+        for (const a of moments)
+            for (const b of moments) {
+                expect(applyChanges(a, diffSnapshots(a, b))).toEqual(b);
+                expect(diffSnapshots(a, a)).toEqual([]);
+            }
+    });
+
+    test("so they do for any JSON", () => {
+        fc.assert(
+            fc.property(fc.jsonValue(), fc.jsonValue(), (x, y) => {
+                const [a, b] = [JSON.parse(JSON.stringify(x)) as Json, JSON.parse(JSON.stringify(y)) as Json];
+                expect(applyChanges(a, diffSnapshots(a, b))).toEqual(b);
+            }),
+        );
+    });
+});
