@@ -1,5 +1,5 @@
 /** What the language gives to the machine, the host, editors and other tools. Exports only. */
-export { type AuthorityRow, authorityOf } from "./authority/rows.ts";
+export { type AuthorityRow, authorityOf, type Exception as AuthorityException } from "./authority/rows.ts";
 export { showAuthority } from "./authority/show.ts";
 export { assignable, disjoint } from "./contract/assignable.ts";
 export {

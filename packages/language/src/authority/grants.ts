@@ -2,12 +2,17 @@
  * What a program's own code gives to agents while it runs: `delegate` blocks, and capabilities as direct arguments of agents' functions.
  *
  * Boundary: what stands in the text. A capability that travels through containers is no grant; one in a variable is followed where the
- * function gives the variable one value only.
+ * function gives the variable one value only, one in a parameter to every call of the function by name.
+ *
+ * T4: nobody gives what they do not have: what a giver's remit forbids is left out of what it gives, what it asks about is asked about.
  */
 import type { ArgForm, BoundForm, ExprForm, FuncForm, StmtForm } from "../form/form.ts";
-import { crossed, type Holder, type Line, methodOf, type Tables, type Thing } from "./rows.ts";
+import { crossed, type Holder, type Line, methodOf, type Tables, type Thing, without } from "./rows.ts";
 
 type NodeForm = ExprForm | StmtForm;
+
+/** Rounds after which what is passed on and on is taken as told: no program is read for longer. */
+const MAX_ROUNDS = 12;
 
 /** Every node of a body, parents first. */
 function eachForm(node: unknown, visit: (node: NodeForm) => void): void {
@@ -25,88 +30,178 @@ export function idOf(holder: Holder): string {
     return holder.agent === null ? "user" : `agent:${holder.agent.file}#${holder.agent.name}`;
 }
 
+interface Func {
+    readonly file: number;
+    readonly form: FuncForm;
+    readonly giver: Holder;
+    readonly values: ReadonlyMap<string, ExprForm | null>;
+    /** What its parameters may hold, as far as calls by name tell. */
+    readonly params: Map<string, Line[]>;
+}
+
 /** By identity of the agent that gets it. */
 export function grantsIn(tables: Tables, holders: readonly Holder[]): Map<string, Line[]> {
-    const given = new Map<string, Line[]>();
     const holderOf = (key: string): Holder | undefined => holders.find((one) => one.agent !== null && idOf(one) === key);
     const user = holders[0] as Holder;
+    const funcs = new Map<string, Func>();
     for (const { file, agent, func } of tables.funcs()) {
-        const name = tables.program.files[file]?.file;
+        const owner = agent === null ? undefined : `agent:${tables.program.files[file]?.file}#${agent.name}`;
         // A plain function runs as its caller; the widest is `user`.
-        const giver = (agent === null ? undefined : holderOf(`agent:${name}#${agent.name}`)) ?? user;
-        const give = (to: Holder, lines: readonly Line[], how: Pick<Line, "by" | "site" | "onward">): void => {
-            const some = lines.flatMap((line) =>
-                giver.lines.flatMap((own) => {
-                    if (own.gate === "never" || (giver === user && own.file !== file)) return [];
-                    const both = crossed(line, own);
-                    return both === null ? [] : [{ ...both, ...how, from: giver.name }];
-                }),
-            );
-            given.set(idOf(to), [...(given.get(idOf(to)) ?? []), ...some]);
-        };
-        const values = assignedOnce(func);
-        const found = (name: string): Thing | undefined => (values.has(name) ? undefined : tables.thing(file, name));
-        eachForm(func.body, (node) => {
-            if (node.kind === "delegate") {
-                const thing = tables.thing(file, node.to);
-                const to = thing === undefined ? undefined : holderOf(thing.key);
-                if (to === undefined) return;
-                const site = tables.site(file, node.at);
-                const how = { by: "delegate" as const, site, ...(node.onward === true ? { onward: true as const } : {}) };
-                if (node.all !== true) {
-                    give(
-                        to,
-                        node.refs.flatMap((ref) => tables.line(file, ref, "may", "delegate", site) ?? []),
-                        how,
-                    );
-                    return;
-                }
-                const all = giver.lines.filter(
-                    (line) => line.gate !== "never" && line.thing.key !== thing?.key && (giver !== user || line.file === file),
-                );
-                given.set(idOf(to), [...(given.get(idOf(to)) ?? []), ...all.map((line) => ({ ...line, ...how, from: giver.name }))]);
-            } else if (node.kind === "call") {
-                const object = node.callee.kind === "member" ? node.callee.object : node.callee;
-                const callee = object.kind === "name" ? found(object.name) : undefined;
-                const to = callee?.what === "agent" ? holderOf(callee.key) : undefined;
-                if (to === undefined || to === giver) return;
-                const site = tables.site(file, node.at);
-                for (const arg of node.args) give(to, passed(tables, file, arg, values, site), { by: "argument", site });
-            }
-        });
+        const giver = (owner === undefined ? undefined : holderOf(owner)) ?? user;
+        funcs.set(`${owner ?? `file:${file}`} ${func.name}`, { file, form: func, giver, values: valuesOf(func), params: new Map() });
+    }
+    let given = new Map<string, Line[]>();
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+        const before = sizeOf(given, funcs);
+        const next = new Map<string, Line[]>();
+        for (const func of funcs.values()) give(tables, func, funcs, holderOf, user, given, next);
+        given = next;
+        if (sizeOf(given, funcs) === before) break;
     }
     return given;
 }
 
-function passed(tables: Tables, file: number, arg: ArgForm, values: ReadonlyMap<string, ExprForm | null>, site: Line["site"]): Line[] {
-    let value: ExprForm = arg.value;
-    const layers: (readonly { readonly method: string; readonly in?: readonly BoundForm[] }[])[] = [];
-    for (let steps = 0; steps < 20; steps++) {
-        if (value.kind === "narrow") {
-            layers.push(value.methods);
-            value = value.object;
-        } else if (value.kind === "name" && values.has(value.name)) {
-            const next = values.get(value.name);
-            if (next == null) return [];
-            value = next;
-        } else break;
-    }
-    if (value.kind !== "name") return [];
-    const thing = tables.thing(file, value.name);
-    if (thing === undefined) return [];
-    let lines: Line[] = [{ thing, file, method: null, gate: "may", bounds: [], by: "argument", site }];
-    for (const layer of layers)
-        lines = lines.flatMap((line) =>
-            layer.flatMap(
-                (one) => crossed(line, { ...line, method: methodOf(thing, one.method), gate: "may", bounds: one.in ?? [] }) ?? [],
-            ),
-        );
-    // Bounds of a line crossed with itself would be said twice.
-    return lines.map((line) => ({ ...line, bounds: [...new Set(line.bounds)] }));
+function sizeOf(given: ReadonlyMap<string, readonly Line[]>, funcs: ReadonlyMap<string, Func>): string {
+    const params = [...funcs.values()].map((func) => [...func.params.values()].reduce((sum, lines) => sum + lines.length, 0));
+    return `${[...given].map(([id, lines]) => `${id}:${lines.length}`).join()} ${params.join()}`;
 }
 
-/** Names of a function with their value, null where there are several or it cannot be told. */
-function assignedOnce(func: FuncForm): Map<string, ExprForm | null> {
+type How = Pick<Line, "by" | "site" | "onward">;
+
+/** What one function gives. `given`: as far as it was found before. */
+function give(
+    tables: Tables,
+    func: Func,
+    funcs: ReadonlyMap<string, Func>,
+    holderOf: (key: string) => Holder | undefined,
+    user: Holder,
+    given: ReadonlyMap<string, readonly Line[]>,
+    next: Map<string, Line[]>,
+): void {
+    const { file, giver, values } = func;
+    const own = giver.lines.filter((line) => line.gate !== "never" && (giver !== user || line.file === file));
+    // Its own rows, and what it was delegated with the right to pass it on.
+    const has = [
+        ...own,
+        ...kept(
+            giver,
+            (given.get(idOf(giver)) ?? []).filter((line) => line.onward === true),
+        ),
+    ];
+    const add = (to: Holder, lines: readonly Line[], how: How): Line[] => {
+        const some = lines.map((line): Line => {
+            const { onward: _, ...rest } = line;
+            return { ...rest, ...how, from: giver.name };
+        });
+        next.set(idOf(to), merged(next.get(idOf(to)) ?? [], some));
+        return some;
+    };
+    const both = (lines: readonly Line[]): Line[] =>
+        kept(
+            giver,
+            lines.flatMap((line) => has.flatMap((one) => crossed(line, one) ?? [])),
+        );
+    const found = (name: string): Thing | undefined => (values.has(name) ? undefined : tables.thing(file, name));
+    /** What an argument carries: what its giver has of a name, what came with a parameter. */
+    const carried = (arg: ArgForm, crosses: boolean): Line[] => {
+        const layers: (readonly { readonly method: string; readonly in?: readonly BoundForm[] }[])[] = [];
+        let value: ExprForm = arg.value;
+        for (let steps = 0; steps < 20; steps++) {
+            if (value.kind === "narrow") {
+                layers.push(value.methods);
+                value = value.object;
+            } else if (value.kind === "name" && values.get(value.name) != null) value = values.get(value.name) as ExprForm;
+            else break;
+        }
+        if (value.kind !== "name") return [];
+        const site = tables.site(file, arg.value.at);
+        let lines: Line[];
+        if (values.has(value.name)) {
+            const came = func.params.get(value.name) ?? [];
+            lines = crosses ? kept(giver, came) : came;
+        } else {
+            const thing = tables.thing(file, value.name);
+            if (thing === undefined) return [];
+            lines = both([{ thing, file, method: null, gate: "may", bounds: [], by: "argument", site }]);
+        }
+        for (const layer of layers)
+            lines = lines.flatMap((line) =>
+                layer.flatMap((one) => {
+                    const method = methodOf(line.thing, one.method);
+                    return crossed(line, { ...line, method, gate: "may", bounds: one.in ?? [], except: [] }) ?? [];
+                }),
+            );
+        return lines;
+    };
+    eachForm(func.form.body, (node) => {
+        if (node.kind === "delegate") {
+            const thing = tables.thing(file, node.to);
+            const to = thing === undefined ? undefined : holderOf(thing.key);
+            if (to === undefined) return;
+            const site = tables.site(file, node.at);
+            const how: How = { by: "delegate", site, ...(node.onward === true ? { onward: true } : {}) };
+            const keys = new Set(tables.things(file).map((one) => one.key));
+            add(
+                to,
+                node.all === true
+                    ? kept(
+                          giver,
+                          has.filter((line) => keys.has(line.thing.key) && line.thing.key !== thing?.key),
+                      )
+                    : both(node.refs.flatMap((ref) => tables.line(file, ref, "may", "delegate", site) ?? [])),
+                how,
+            );
+        } else if (node.kind === "call") {
+            const { callee } = node;
+            const object = callee.kind === "member" ? callee.object : callee;
+            const called = object.kind === "name" ? found(object.name) : undefined;
+            const to = called?.what === "agent" ? holderOf(called.key) : undefined;
+            const target =
+                called?.what === "agent"
+                    ? funcs.get(`${called.key} ${callee.kind === "member" ? callee.name : ""}`)
+                    : callee.kind === "name" && !values.has(callee.name)
+                      ? funcs.get(`file:${file} ${callee.name}`)
+                      : undefined;
+            const crosses = to !== undefined && to !== giver;
+            node.args.forEach((arg, i) => {
+                let lines = carried(arg, crosses);
+                if (crosses) lines = add(to, lines, { by: "argument", site: tables.site(file, node.at) });
+                const param = target?.form.params[i]?.name;
+                if (target === undefined || param === undefined || lines.length === 0) return;
+                target.params.set(param, merged(target.params.get(param) ?? [], lines));
+            });
+        }
+    });
+}
+
+/** Lines as their holder may pass them on: without what its remit forbids, and asked about where that asks. */
+function kept(holder: Holder, lines: readonly Line[]): Line[] {
+    const never = holder.lines.filter((line) => line.gate === "never");
+    const asks = holder.agent === null ? [] : holder.lines.filter((line) => line.gate === "ask");
+    return lines.flatMap((line) => {
+        const left = without(line, never);
+        return left === null ? [] : [left, ...asks.flatMap((ask) => crossed(left, ask) ?? [])];
+    });
+}
+
+function merged(known: readonly Line[], more: readonly Line[]): Line[] {
+    const out = [...known];
+    const said = new Set(known.map(saying));
+    for (const line of more) {
+        if (said.has(saying(line))) continue;
+        said.add(saying(line));
+        out.push(line);
+    }
+    return out;
+}
+
+function saying(line: Line): string {
+    const { thing, ...rest } = line;
+    return JSON.stringify([thing.key, rest]);
+}
+
+/** Names of a function with their value, null for parameters, and where there are several or it cannot be told. */
+function valuesOf(func: FuncForm): Map<string, ExprForm | null> {
     const values = new Map<string, ExprForm | null>(func.params.map((param) => [param.name, null]));
     const set = (name: string, value: ExprForm | null): void => {
         values.set(name, values.has(name) ? null : value);

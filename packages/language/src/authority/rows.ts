@@ -4,7 +4,8 @@
  * Boundary: pure, no run. What a call decides besides (who chose it, what a tool says of itself, where values came from) is the machine's;
  * the table is what the program's own text gives.
  *
- * T1: of the rows for one principal and one thing that fit a call, the strictest gate counts; where none fits, the call is refused.
+ * T1: of the rows for one principal and one thing that fit a call, the strictest gate counts; where none fits, the call is refused. Rows by
+ *     `argument` are about use through that argument, all others about use by name; what a remit forbids or asks about counts for both.
  * T2: a thing is known by what it is and where it leads, as in the machine: two imports of one thing are one thing.
  * T3: an agent that several remits bind has what all of them give: their rows are crossed, and gates and bounds add up.
  */
@@ -41,8 +42,12 @@ export interface AuthorityRow {
     readonly gate: Gate;
     /** All of them must hold. */
     readonly bounds: readonly BoundForm[];
+    /** What it does not give all the same, since whoever gives it does not have it. */
+    readonly except?: readonly Exception[];
     /** What gives it. `clause`: what an import says tightens it. */
     readonly by: "user" | "remit" | "delegate" | "argument" | "model line" | "clause";
+    /** Comes with an argument: for use through that only. */
+    readonly argument?: true;
     /** For a delegation or an argument: who gives. */
     readonly from?: string;
     readonly onward?: true;
@@ -56,6 +61,13 @@ export interface AuthorityRow {
     readonly unconfined?: true;
     /** Where it is said; null where the form holds no places. */
     readonly site: Site | null;
+}
+
+export interface Exception {
+    /** `*`: every method. */
+    readonly method: string;
+    /** All of them must hold. */
+    readonly bounds: readonly BoundForm[];
 }
 
 /** What a name of a file stands for. */
@@ -75,6 +87,7 @@ export interface Line {
     readonly method: string | null;
     readonly gate: Gate;
     readonly bounds: readonly BoundForm[];
+    readonly except?: readonly Exception[];
     readonly by: AuthorityRow["by"];
     readonly from?: string;
     readonly onward?: true;
@@ -108,7 +121,25 @@ export function stricter(a: Gate, b: Gate): Gate {
 /** What both lines give, as one; null where they speak of different things. */
 export function crossed(a: Line, b: Line): Line | null {
     if (a.thing.key !== b.thing.key || (a.method !== null && b.method !== null && a.method !== b.method)) return null;
-    return { ...a, method: a.method ?? b.method, gate: stricter(a.gate, b.gate), bounds: [...a.bounds, ...b.bounds] };
+    const bounds = [...a.bounds, ...b.bounds.filter((one) => !a.bounds.includes(one))];
+    const line = { ...a, method: a.method ?? b.method, gate: stricter(a.gate, b.gate), bounds };
+    const except = [...(a.except ?? []), ...(b.except ?? []).filter((one) => !(a.except ?? []).includes(one))];
+    if (except.some((one) => covers(one, line))) return null;
+    return except.length === 0 ? line : { ...line, except };
+}
+
+function covers(one: Exception, line: Line): boolean {
+    return one.bounds.length === 0 && (one.method === "*" || one.method === line.method);
+}
+
+/** A line without what others forbid; null where nothing is left. */
+export function without(line: Line, never: readonly Line[]): Line | null {
+    const more = never
+        .filter((one) => one.thing.key === line.thing.key && (one.method === null || line.method === null || one.method === line.method))
+        .map((one): Exception => ({ method: one.method ?? "*", bounds: one.bounds }))
+        .filter((one) => !(line.except ?? []).some((known) => known.method === one.method && known.bounds === one.bounds));
+    if (more.some((one) => covers(one, line))) return null;
+    return more.length === 0 ? line : { ...line, except: [...(line.except ?? []), ...more] };
 }
 
 /** Names, remits and principals of a program. */
@@ -285,7 +316,12 @@ function rowsOf(tables: Tables, holder: Holder): AuthorityRow[] {
         ...(holder.strict ? { strict: true as const } : {}),
     };
     const rows: AuthorityRow[] = [];
-    for (const line of holder.lines) {
+    const home = tables.program.files.findIndex((file) => file.file === holder.agent?.file);
+    for (const given of holder.lines) {
+        // Used by name, it is used by a name of the holder's own file, as the clauses of that import say.
+        const names = home < 0 || given.by === "argument" ? [] : tables.things(home).filter((one) => one.key === given.thing.key);
+        const [own] = names.includes(given.thing) ? [given.thing] : names;
+        const line: Line = own === undefined ? given : { ...given, thing: own, file: home };
         const clauses = line.thing.import?.clauses ?? [];
         const flowOf = (method: string | null): ClauseForm[] =>
             clauses.filter(
@@ -303,20 +339,24 @@ function rowsOf(tables: Tables, holder: Holder): AuthorityRow[] {
             name: line.thing.name,
             uri: line.thing.key.slice(line.thing.what.length + 1),
             bounds: line.bounds,
+            ...(line.except === undefined || line.except.length === 0 ? {} : { except: line.except }),
+            ...(line.by === "argument" ? { argument: true as const } : {}),
             ...(line.from === undefined ? {} : { from: line.from }),
             ...(line.onward === undefined ? {} : { onward: line.onward }),
             ...(line.thing.import?.unconfined === true ? { unconfined: true as const } : {}),
         };
         rows.push({ ...base, method: line.method ?? "*", gate: line.gate, by: line.by, flow: flowOf(line.method), site: line.site });
         if (line.gate === "never") continue;
-        for (const clause of clauses) {
-            if (clause.kind !== "gate") continue;
-            const method = methodOf(line.thing, clause.method) as string;
-            if (line.method !== null && line.method !== method) continue;
-            const gate = stricter(line.gate, clause.gate);
-            if (gate === line.gate && line.method === method) continue;
-            rows.push({ ...base, method, gate, by: "clause", flow: flowOf(method), site: tables.site(line.file, clause.at) });
-        }
+        for (const thing of names.length === 0 ? [line.thing] : names)
+            for (const clause of thing.import?.clauses ?? []) {
+                if (clause.kind !== "gate") continue;
+                const method = methodOf(thing, clause.method) as string;
+                if (line.method !== null && line.method !== method) continue;
+                const gate = stricter(line.gate, clause.gate);
+                if (gate === line.gate && line.method === method) continue;
+                const site = tables.site(line.file, clause.at);
+                rows.push({ ...base, name: thing.name, method, gate, by: "clause", flow: flowOf(method), site });
+            }
     }
     const alone = { ...who, file: holder.agent?.file ?? "", uri: "", method: "*", bounds: [], flow: [], site: holder.site };
     if (holder.endorse !== null)

@@ -37,7 +37,12 @@ export function showAuthority(rows: readonly AuthorityRow[]): string {
 function whatText(row: AuthorityRow): string {
     if (row.what === "nothing") return "nothing";
     if (row.what === "endorse") return "endorse";
-    return `${row.name}${row.method === "*" ? "" : `.${row.method}`}${row.bounds.map(boundText).join("")} (${row.what} ${row.uri})`;
+    return `${row.name}${row.method === "*" ? "" : `.${row.method}`}${row.bounds.map(boundText).join("")}${exceptText(row)} (${row.what} ${row.uri})`;
+}
+
+function exceptText(row: AuthorityRow): string {
+    const names = (row.except ?? []).map((one) => `${one.method}${one.bounds.map(boundText).join("")}`);
+    return names.length === 0 ? "" : ` except ${names.join(" and ")}`;
 }
 
 function boundText(bound: BoundForm): string {

@@ -121,14 +121,15 @@ export function decide(use: Use, on: Standing): Decision {
             take(ways, own);
             for (const layers of on.delegated) take(ways, layered(layers, use, method, hits));
         } else {
-            // D4. An `ask` of the holder's own remit stands all the same.
-            if (own === "ask") take(ways, own);
-            if (layered(use.right.only, use, method, hits) === null) return { kind: "refused", why: "remit", clause: null };
+            const left = layered(use.right.only, use, method, hits);
+            if (left === null) return { kind: "refused", why: "remit", clause: null };
             let dead = false;
             for (const way of use.right.ways)
                 if (way.alive.every(on.live)) take(ways, layered(way.layers, use, method, hits));
                 else dead = true;
             if (ways.length === 0 && dead) return { kind: "refused", why: "revoked", clause: null };
+            // D4. What is asked of the holder, or was asked of whoever handed it on, is asked all the same.
+            if (ways.length > 0 && (own === "ask" || left === "ask")) ways.push("ask");
         }
         if (ways.length === 0) return { kind: "refused", why: "remit", clause: null };
         // An `ask` of the remit stands whatever else was given; an explicit `may` settles what was left open.

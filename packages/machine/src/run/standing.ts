@@ -44,6 +44,7 @@ export interface StandingDoc {
 
 const OPEN: Permit = { method: null, gate: "open", bounds: [], site: null };
 const FULL: Layers = [[OPEN]];
+const PASS: Permit = { method: null, gate: "may", bounds: [], site: null };
 const ALL: readonly Way[] = [{ layers: FULL, alive: [] }];
 
 /** Ways and layers beyond this are not given: whoever piles them up has less, never more. */
@@ -144,16 +145,24 @@ export function waysOf(m: Machine, fiber: Fiber, principal: string, key: string)
         return given ? rows.map((row): Permit => (row.gate === "may" ? { ...row, gate: "open" } : row)) : rows;
     });
     const ways: Way[] = own.every((rows) => rows.some((row) => rank(row.gate) < rank("never"))) ? [{ layers: own, alive: [] }] : [];
-    // What the principal's own remit forbids stays forbidden.
-    const never = own.map((rows) => rows.filter((row) => row.gate === "never")).filter((rows) => rows.length > 0);
+    const kept = restrictions(m, principal, key);
     for (const d of inForce(m, fiber, principal).reverse())
         for (const layers of Object.hasOwn(d.grants, key) ? (d.grants[key] ?? []) : [])
             ways.push({
-                layers: [...layers, ...never.map((rows) => [...rows, OPEN])],
+                layers: [...layers, ...kept],
                 alive: [d.token],
                 ...(d.onward ? {} : { stays: true as const }),
             });
     return fewest(ways);
+}
+
+/** What a principal's own remits forbid or ask about a thing, as layers: it stands for whomever the principal passes the thing on to. */
+function restrictions(m: Machine, principal: string, key: string): Layers {
+    return m.authority
+        .remitsOf(principal)
+        .map((remit) => [...(remit.rows.get(key) ?? []), ...remit.all].filter((row) => row.gate === "never" || row.gate === "ask"))
+        .filter((rows) => rows.length > 0)
+        .map((rows) => [...rows, PASS]);
 }
 
 /** The same without what is said twice. */
@@ -227,12 +236,13 @@ export function granted(m: Machine, from: string, to: string, args: Value[], pat
                 by: from,
                 hint: "delegate it onward",
             });
-        args[i] = c.with({ holder: to, from, ways, only: held.only, alive: [...held.alive, token] });
+        const only = distinct([...held.only, ...restrictions(m, from, m.authority.keyOf(c))]);
+        args[i] = c.with({ holder: to, from, ways, only, alive: [...held.alive, token] });
         given.push({
             what: c.kind,
             name: c.name,
             methods: methodsOf(held),
-            ...within([...ways.flatMap((way) => way.layers), ...held.only].flat()),
+            ...within([...ways.flatMap((way) => way.layers), ...only].flat()),
         });
     });
     if (token === 0) return 0;
@@ -266,7 +276,7 @@ export function delegated(m: Machine, fiber: Fiber, frame: Frame, d: DelegateDet
     if (d.to === null) throw new Fail("value", `there is no agent '${d.name}' here`, { site });
     const to = m.authority.principalOf(d.to);
     const things = m.authority.thingsOf(frame.fn.file);
-    const refs = d.refs ?? things.map((key) => ({ key, text: key, permit: OPEN }));
+    const refs = d.refs ?? things.filter((key) => key !== to).map((key) => ({ key, text: key, permit: OPEN }));
     const grants: { [key: string]: Layers[] } = Object.create(null);
     for (const ref of refs) {
         const has = waysOf(m, fiber, from, ref.key).filter((way) => way.stays === undefined);
