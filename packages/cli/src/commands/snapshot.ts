@@ -82,5 +82,5 @@ function textOf(s: Snapshot): string {
     for (const [token, d] of Object.entries(s.delegations))
         lines.push(`delegation ${token}: ${d.things.join(", ")} from ${d.from} to ${d.to}`);
     for (const effect of s.pending) lines.push(`pending ${(effect as { path: string }).path}`);
-    return lines.map(plainLine).join("\n");
+    return lines.map((line) => " ".repeat(line.length - line.trimStart().length) + plainLine(line.trimStart())).join("\n");
 }

@@ -7,6 +7,8 @@
  * M1: steps are the same in both forms: one for each statement, one for each call (of a function, built-in or lambda), one for each pass of
  *     a loop.
  * M2: every failure of an expression carries its own place, so both forms report the same.
+ *
+ * Why it is long: expressions and statements call each other, and one switch over each keeps them complete.
  */
 import { type At, type BranchForm, type ExprForm, isModule, type Site, type StmtForm } from "@remit/language";
 import { Fail } from "../failure.ts";

@@ -5,6 +5,8 @@
  *
  * M1: steps are counted as in closures: a statement's first instruction counts its step, `NEXT` one for each pass.
  * M3: no value is half computed between two instructions: everything is in a slot.
+ *
+ * Why it is long: one class emits all statements, whose parts share its state.
  */
 import type { At, ExprForm, Site, StmtForm } from "@remit/language";
 import { agentContext, useSpec } from "./context.ts";

@@ -5,6 +5,8 @@
  * Boundary: expressions of one function. A lifted value is referred to by a hidden name (`%3`), which no program can write.
  *
  * M4: operands left of a lifted call are computed before it: they go to temporaries unless nothing can change them.
+ *
+ * Why it is long: one class lifts all expressions, whose parts share its state.
  */
 import { type ArgForm, type ExprForm, isModule, printFormExpr, type SpreadForm, type StmtForm } from "@remit/language";
 import { argsOf, defaultsFrom, refusalOf, wrongCount } from "./calls.ts";
