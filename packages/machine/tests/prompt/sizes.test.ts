@@ -16,7 +16,8 @@ const tokens = (amount: number) => ({ amount, unit: "tokens" as const, text: `${
 function shownOf(given: Parameters<typeof setup>[0], counts: number[][] = []): { shown: Json[]; files: Json[]; parts: string[] } {
     const outcomes = counts.map((totals) => ok({ tokenizer: "words", items: totals.map((total) => ({ fits: 0, tokens: total, total })) }));
     const ran = drive(setup(given), runtime(), inOrder(...outcomes, text("x")));
-    const { items } = ran.events.find((event) => event.kind === "generate.started")?.data as { items: Record<string, Json>[] };
+    const started = ran.events.find((event) => event.kind === "generate.started");
+    const { items } = (started ?? { data: { items: [] } }).data as { items: Record<string, Json>[] };
     const user = ran.turns[0]?.messages.find((message) => message.role === "user");
     return {
         shown: items.map((item) => item.shown as Json),
