@@ -3,7 +3,7 @@
  *
  * Boundary: texts to rules, and several files to one. What a finding is, is the machine's.
  *
- * L3: without trust a file can only make an audit stricter: add invariants, and fail on less than `medium`.
+ * L3: without trust a file can only make an audit stricter: add invariants, and fail on `medium` or less.
  */
 import { type Invariant, parseInvariant, type Severity, severityRank } from "@remit/machine";
 
@@ -29,6 +29,11 @@ export function auditProblems(file: AuditFile | undefined): readonly { readonly 
     );
 }
 
+/** Says something that counts only with trust. */
+export function loosens(file: AuditFile | undefined): boolean {
+    return file?.failOn !== undefined && severityRank(file.failOn) > severityRank(FAIL_ON);
+}
+
 /** All invariants that any file says, and the strictest severity. */
 export function joinedAudit(
     files: readonly { readonly trusted: boolean; readonly content: { readonly audit?: AuditFile } }[],
@@ -41,7 +46,7 @@ export function joinedAudit(
             if (made !== null) invariants.set(made.text, made);
         }
         const said = content.audit?.failOn;
-        if (said === undefined || (!trusted && severityRank(said) >= severityRank(FAIL_ON))) continue;
+        if (said === undefined || (!trusted && loosens(content.audit))) continue;
         if (failOn === null || severityRank(said) < severityRank(failOn)) failOn = said;
     }
     return { invariants: [...invariants.values()], failOn };

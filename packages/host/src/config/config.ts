@@ -15,7 +15,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "nod
 import type { Json } from "@remit/language";
 import type { Policy } from "@remit/machine";
 import { configFolder, type Environment } from "../ledger/place.ts";
-import { type AuditConfig, auditProblems, joinedAudit } from "./audit.ts";
+import { type AuditConfig, auditProblems, joinedAudit, loosens } from "./audit.ts";
 import { ConfigError, checkJson, type Keys, type Problem } from "./check.ts";
 import {
     AGENTSCRIPT_MCP_KEYS,
@@ -173,7 +173,9 @@ function readConfig(path: string, keys: Keys, env: Environment, trusted: boolean
         folder: dirname(real),
         trust,
         trusted: trusted || trust.state === "trusted",
-        needs: Object.keys(read.json).filter((key) => NEEDS_TRUST.has(key)),
+        needs: Object.keys(read.json).filter(
+            (key) => NEEDS_TRUST.has(key) || (key === "audit" && loosens((read.json as unknown as RemitFile).audit)),
+        ),
         content: read.json as unknown as RemitFile,
         policy: policy.policy,
     };

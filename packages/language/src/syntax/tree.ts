@@ -5,6 +5,8 @@
  * the program form. Every node has a `range`. Nodes made by error recovery are `Missing`.
  *
  * T1: print(parse(text)) parses to an equal tree (ranges and comments aside).
+ *
+ * Why it is long: it is a list of shapes.
  */
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { Range, Source } from "../text/source.ts";

@@ -1,5 +1,7 @@
 /**
  * Random program forms that are valid, and what tests compare them by.
+ *
+ * Why it is long: it is a list of forms.
  */
 import fc from "fast-check";
 import type { Contract, Json } from "../../src/contract/contract.ts";

@@ -8,6 +8,8 @@
  * X2: after a stretch that counted n steps was given up, the next n steps stay on frames: what is given up never costs more than what is done.
  *     Both hold for work as for steps (R3).
  * X3: an instruction with a lambda is a stretch too; where a whole slice is not enough for it, the next slice is twice as long.
+ *
+ * Why it is long: the loop over instructions and the calls it makes work on the same frame, slots and counts.
  */
 import { amountOf, type Site, withArticle } from "@remit/language";
 import { readersLabel } from "../authority/decide.ts";
@@ -677,5 +679,8 @@ function endorsed(
     });
     // A list or object is made anew, so that labels inside it go too and what others hold stays as it is.
     const raw = m.fromJson(toJson(value, labels).json);
-    return join(m.run, rawOf(raw), labels.of(after));
+    m.tracer?.at(site, frame.path, "endorsed");
+    const made = join(m.run, rawOf(raw), labels.of(after));
+    m.tracer?.at(site, frame.path);
+    return made;
 }

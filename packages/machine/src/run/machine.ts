@@ -383,9 +383,9 @@ export class Machine {
     /** Gives the instruction that waits at the top of a fiber its value. */
     deliver(fiber: Fiber, value: Value): void {
         const frame = fiber.top;
-        const instruction = frame.form.code[frame.pc] as { slot: number };
+        const instruction = frame.form.code[frame.pc] as { slot: number; site: Site | null };
         frame.native = null;
-        frame.locals[instruction.slot] = value;
+        frame.locals[instruction.slot] = this.tracer === null ? value : this.tracer.taken(value, instruction.site, frame.path);
         frame.pc++;
         if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
         this.ready.push(fiber);

@@ -14,7 +14,7 @@ import { Fail } from "../failure.ts";
 import { located } from "../value/access.ts";
 import { fromJson, labelParts, toJson } from "../value/json.ts";
 import { join, rawOf } from "../value/operators.ts";
-import { type Capability, Labelled, List, type Value } from "../value/value.ts";
+import { type Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { answerEntry } from "./entry.ts";
 import type { Fiber, Frame, Pending } from "./fiber.ts";
 import { valuesGiven } from "../authority/given.ts";
@@ -250,8 +250,17 @@ function remembered(m: Machine, effect: Effect, outcome: Json, value: Value): Va
         // Its origins stay those that the outcome has: only how it came about is known better.
         const own = item instanceof Labelled ? m.run.labels.origins(item.l) : [];
         const origins = [...new Set([...(value instanceof Labelled ? m.run.labels.origins(value.l) : []), ...own])].sort();
-        const made = tracer.labels.derive([l], effect.site, effect.path, whatOf(effect), origins);
-        return made === 0 ? item : new Labelled(rawOf(item), made);
+        const from = [l, value instanceof Labelled ? value.l : 0];
+        const made = tracer.labels.derive(from, effect.site, effect.path, whatOf(effect), origins);
+        const raw = rawOf(item);
+        // So has what it was stored as, which has labels of its own.
+        if (raw instanceof Obj)
+            raw.slots = raw.slots.map((slot) => {
+                if (!(slot instanceof Labelled)) return slot;
+                const those = [...new Set([...origins, ...m.run.labels.origins(slot.l)])].sort();
+                return new Labelled(slot.v, tracer.labels.derive([...from, slot.l], effect.site, effect.path, whatOf(effect), those));
+            });
+        return made === 0 ? item : new Labelled(raw, made);
     });
     return value;
 }

@@ -13,6 +13,7 @@ import { WORK } from "../builtin/builtin.ts";
 import type { Pattern } from "../builtin/pattern.ts";
 import { BAIL, type RunState } from "../compile/code.ts";
 import { Fail } from "../failure.ts";
+import { DerivedHeap, DerivedLabels } from "../value/derive.ts";
 import { Labels } from "../value/label.ts";
 import type { Permit } from "../authority/policy.ts";
 import { type Capability, Heap, type Owner, type Value } from "../value/value.ts";
@@ -75,11 +76,13 @@ export class Run implements RunState {
 
     constructor(owner: Owner, maxBytes: number, memory: number, labels: Labels = new Labels()) {
         this.labels = labels;
-        this.heap = new Heap(
+        const isDerived = labels instanceof DerivedLabels;
+        this.heap = new (isDerived ? DerivedHeap : Heap)(
             owner,
             (items) => this.work(WORK.items(items)),
             () => this.full(),
         );
+        if (isDerived) (this.heap as DerivedHeap).derived = labels;
         this.memory = memory;
         this.heap.room = memory;
         this.maxBytes = maxBytes;

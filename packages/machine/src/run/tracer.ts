@@ -45,9 +45,34 @@ export class Tracer {
         const { locals, path } = last.frame;
         for (let i = 1; i < locals.length; i++) {
             const value = locals[i] as Value;
-            if (value !== last.before[i]) locals[i] = this.mark(value, last.site, path);
+            if (value === last.before[i]) continue;
+            locals[i] = this.taken(value, last.site, path);
         }
         this.last = null;
+    }
+
+    /** A value that a statement got, with what it holds. */
+    taken(value: Value, site: Site | null, path: string): Value {
+        this.fresh(value, site, path);
+        return this.mark(value, site, path);
+    }
+
+    private readonly met = new WeakSet<object>();
+
+    /** What a list or object that was made now took in. */
+    private fresh(value: Value, site: Site | null, path: string): void {
+        const rest: Value[] = [value];
+        for (let one = rest.pop(); one !== undefined; one = rest.pop()) {
+            const raw = one instanceof Labelled ? one.v : one;
+            if (!(raw instanceof List || raw instanceof Obj) || this.met.has(raw)) continue;
+            this.met.add(raw);
+            const held = raw instanceof List ? raw.items : raw.slots;
+            for (let i = 0; i < held.length; i++) {
+                const part = held[i] as Value;
+                held[i] = this.mark(part, site, path);
+                if (typeof part === "object" && part !== null) rest.push(part);
+            }
+        }
     }
 
     at(site: Site | null, path: string, what = "value"): void {

@@ -4,10 +4,11 @@
  * Boundary: takes the place of `Labels` in a run that is done again from its ledger; the origins are the same at every moment, so the run is.
  *
  * C1: every step of a chain is a place in the source, or an effect; steps come after the steps they were made from.
- * C2: a value that was only passed on unchanged inside one statement is one step.
+ * C2: a value that was only passed on unchanged inside one statement is one step; putting it into a list or an object is passing it on.
  */
 import type { Site } from "@remit/language";
 import { Labels } from "./label.ts";
+import { Heap, Labelled, type List, type Obj, type Value } from "./value.ts";
 
 /** One step of a derivation. */
 export interface Step {
@@ -37,7 +38,21 @@ export class DerivedLabels extends Labels {
     override union(a: number, b: number): number {
         if (a === b || b === 0) return a;
         if (a === 0) return b;
+        const left = this.nodes[a] as Node;
+        const right = this.nodes[b] as Node;
+        // Two things of one place, or a thing and what was made of it, are no new step.
+        if (left.parents.includes(b) && this.within(b, a)) return a;
+        if (right.parents.includes(a) && this.within(a, b)) return b;
+        if (left.what === "value" && right.what === "value" && left.path === right.path && samePlace(left.site, right.site))
+            return this.derive([a, b], left.site, left.path, "value");
         return this.derive([a, b], this.now.site, this.now.path, "value");
+    }
+
+    /** A value as it is put somewhere now. */
+    passed(value: Value): Value {
+        if (!(value instanceof Labelled)) return value;
+        const l = this.derive([value.l], this.now.site, this.now.path, "value");
+        return l === value.l ? value : new Labelled(value.v, l);
     }
 
     override get size(): number {
@@ -74,9 +89,9 @@ export class DerivedLabels extends Labels {
 
     /** The steps behind a set, what they were made from before them. Steps at one place are one. */
     chain(id: number): Step[] {
-        const out: Step[] = [];
+        const out: (Step | null)[] = [];
         const seen = new Set<number>();
-        const places = new Set<string>();
+        const places = new Map<string, number>();
         const rest: { readonly id: number; at: number }[] = [];
         const enter = (one: number): void => {
             if (one === 0 || seen.has(one)) return;
@@ -93,21 +108,44 @@ export class DerivedLabels extends Labels {
             }
             rest.pop();
             const { site, path, what, origins } = node;
-            const place = JSON.stringify([path, what, site?.file, site?.line, site?.column, what === "value" ? null : origins]);
-            if (places.has(place)) continue;
-            places.add(place);
-            out.push({ site, path, what, origins });
+            const place = JSON.stringify([path, what, site?.file, site?.line, site?.column]);
+            const before = places.get(place);
+            if (before !== undefined && what === "value") continue;
+            const known = before === undefined ? null : (out[before] as Step);
+            // What an effect brought stands behind all that its parts were made from.
+            if (before !== undefined) out[before] = null;
+            places.set(place, out.length);
+            out.push({ site, path, what, origins: known === null ? origins : [...new Set([...known.origins, ...origins])].sort() });
         }
-        return out;
+        return out.filter((step) => step !== null);
     }
+}
+
+/** A heap that keeps where its lists and objects took their parts. */
+export class DerivedHeap extends Heap {
+    derived: DerivedLabels | null = null;
+
+    override set(obj: Obj, key: string, value: Value): void {
+        super.set(obj, key, this.derived === null ? value : this.derived.passed(value));
+    }
+
+    override push(list: List, value: Value): void {
+        super.push(list, this.derived === null ? value : this.derived.passed(value));
+    }
+
+    override setItem(list: List, index: number, value: Value): void {
+        super.setItem(list, index, this.derived === null ? value : this.derived.passed(value));
+    }
+}
+
+function samePlace(a: Site | null, b: Site | null): boolean {
+    return a?.file === b?.file && a?.line === b?.line && a?.column === b?.column;
 }
 
 function same(a: Step, b: Step): boolean {
     return (
         (b.what === "value" || (a.what === b.what && a.path === b.path)) &&
-        a.site?.file === b.site?.file &&
-        a.site?.line === b.site?.line &&
-        a.site?.column === b.site?.column &&
+        samePlace(a.site, b.site) &&
         a.origins.length === b.origins.length &&
         a.origins.every((origin, i) => origin === b.origins[i])
     );
