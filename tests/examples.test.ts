@@ -118,7 +118,15 @@ function continued(
     kept: { input: Json; imports: never; limits: never; policy?: never },
 ): string[] {
     const compiled = compileProgram(form);
-    const options = { run, programHash, input: kept.input, imports: kept.imports, limits: kept.limits, policy: kept.policy, concurrency: 1 };
+    const options = {
+        run,
+        programHash,
+        input: kept.input,
+        imports: kept.imports,
+        limits: kept.limits,
+        policy: kept.policy,
+        concurrency: 1,
+    };
     let machine = Machine.start(compiled, options);
     const events: MachineEvent[] = [];
     const rest = [...outcomes];
