@@ -9,7 +9,7 @@
  * U1: what is found follows from the events in their order and the program alone: told event by event or all at once, it is the same.
  * U2: texts in the events are compared and shown, never followed.
  */
-import type { GrantForm, Json, Program, RemitForm, Site } from "@remit/language";
+import type { GrantForm, ImportForm, Json, Program, RemitForm, Site } from "@remit/language";
 import type { LedgerEvent } from "../ledger/events.ts";
 import { drifted, type Profile } from "./drift.ts";
 import type { Evidence, Finding, Severity } from "./finding.ts";
@@ -119,7 +119,9 @@ export function auditorOf(program: Program, options: AuditOptions = {}): Auditor
                 const origins = untrusted(event.labels);
                 const target = targetOf(args);
                 if (event.kind === "tool.started" && origins.length > 0 && target !== null && method !== null && !READS.test(method)) {
-                    const certain = tainted(data, target, untrusted);
+                    const certain = tainted(data, target, (origins) =>
+                        untrusted(origins).filter((one) => !letIn(program, name, method, target, one)),
+                    );
                     // A model that chose the call had all of its prompt before it: who said it is not certain, only who could have.
                     const possible = data["chosen_by"] === "model" ? origins.filter(told) : [];
                     const from = certain ?? (possible.length > 0 ? possible : null);
@@ -252,6 +254,21 @@ function targetOf(args: readonly Json[]): string | null {
     const [first] = args;
     if (first === null || first === undefined || typeof first !== "object" || Array.isArray(first)) return null;
     return Object.keys(first).find((key) => TARGETS.has(key.toLowerCase())) ?? null;
+}
+
+/** Whether the clauses of the tool name the origin as one that the argument may come from: the program's author has said so. */
+function letIn(program: Program, tool: string, method: string, target: string, origin: string): boolean {
+    const imports = program.files.flatMap((file) => file.imports.filter((i) => i.what === "tool" && i.name === tool));
+    const says = (i: ImportForm): boolean =>
+        i.clauses?.some(
+            (c) =>
+                c.kind === "arg" &&
+                c.name === target &&
+                (c.method === undefined || c.method === method) &&
+                c.among !== true &&
+                c.from?.includes(origin) === true,
+        ) === true;
+    return imports.length > 0 && imports.every(says);
 }
 
 /** Untrusted origins of that argument by name, where the event has them; null where it is not tainted for certain. */

@@ -1,0 +1,116 @@
+/** Why a value is what it is: chains written by hand, what stands beside them, and runs that did not end well. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { auditEvents } from "@remit/machine";
+import type { Json } from "@remit/language";
+import { openLedger } from "../../src/run/open.ts";
+import { whyOf } from "../../src/run/why.ts";
+import { FLOWS } from "./flows.ts";
+import { NEAR } from "./near.ts";
+import { chainOf, ran, type World, world } from "./setup.ts";
+
+let at: World;
+beforeEach(() => {
+    at = world();
+});
+afterEach(() => at.close());
+
+describe("flows", () => {
+    test("there are forty, and forty near-misses", () => {
+        expect(FLOWS.length).toBeGreaterThanOrEqual(40);
+        expect(NEAR.length).toBeGreaterThanOrEqual(40);
+    });
+    test.each(FLOWS)("$name", async (flow) => {
+        const result = await ran(at, flow);
+        expect(result.ok || result.failure).toBe(true);
+        expect(chainOf(at, result.run, flow.of ?? "main/Send.go#0/to")).toEqual(flow.chain);
+    });
+});
+
+describe("near-misses", () => {
+    test.each(NEAR)("$name", async (flow) => {
+        const result = await ran(at, flow);
+        // Neither refused nor asked about.
+        expect(result.ok || result.failure).toBe(true);
+        const events = [...at.store.events(result.run)];
+        expect(events.filter((e) => /^(?:ask\.|policy\.denied)/.test(e.kind))).toEqual([]);
+        const uses = events.filter((e) => e.kind === "tool.started" && (e.data as { tool: string }).tool === "Send");
+        expect(uses.length).toBeGreaterThan(0);
+        const last = uses.at(-1)?.path as string;
+        expect(chainOf(at, result.run, `${last}/to`)).toEqual(flow.chain);
+        // Nor flagged.
+        const program = at.store.program(at.store.run(result.run).program);
+        const found = auditEvents(events, program).filter((one) => one.rule === "taint-to-target" || one.rule.startsWith("flow-"));
+        expect(found).toEqual([]);
+    });
+});
+
+describe("runs of every kind", () => {
+    // What the checker cannot see: the value goes through a container.
+    const DIRTY = 'p = Page.get({})\nx = [p.to + ""].map((v) => v).first()\nSend.go({ to: x })';
+    test("a use that was refused", async () => {
+        const result = await ran(at, { body: DIRTY });
+        expect(result).toMatchObject({ ok: false, failure: { kind: "violation.flow" } });
+        expect(at.sent).toEqual([]);
+        expect(chainOf(at, result.run, "main/Send.go#0/to")).toEqual(["1 tool Page.get", "2"]);
+    });
+    test("a use that is refused by the remit of an agent", async () => {
+        const body =
+            "p = Page.get({})\nx = try { B.go(p.text) } catch e { e.kind }\nx\n---\nagent B {\nremit { may Other.get }\nfunc go(t) {\nu = t\ns = [Send].first()\ns.go({ body: u })\n}\n}\n";
+        const result = await ran(at, { body });
+        expect(result).toMatchObject({ ok: true, value: "violation.remit" });
+        expect(chainOf(at, result.run, "main/B.go#0/s.go#0/body")).toEqual(["1 tool Page.get", "8"]);
+    });
+    test("a use that a person refused, and one that a person waits for", async () => {
+        const asked = { body: DIRTY, clauses: "arg to: trusted or ask" };
+        const refused = await ran(at, asked);
+        expect(refused).toMatchObject({ ok: false, failure: { kind: "denied" } });
+        expect(chainOf(at, refused.run, "main/Send.go#0/to")).toEqual(["1 tool Page.get", "2"]);
+        const waits = await ran(at, { ...asked, options: { asks: { park: true, owner: "os:me" } } });
+        expect(at.store.run(waits.run).status).toBe("waiting");
+        expect(chainOf(at, waits.run, "main/Send.go#0/to")).toEqual(["1 tool Page.get", "2"]);
+        const ledger = await openLedger(at.store);
+        const [question] = at.store.asks.list(waits.run).filter((one) => one.state === "open");
+        expect(question).toBeDefined();
+        expect(ledger.replay(waits.run).equal).toBe(true);
+    });
+    test("a call that a model chose: its arguments come from all that the model saw", async () => {
+        const replies: Json[] = [{ calls: [{ name: "Page_get", args: {} }] }, { calls: [{ name: "Other_get", args: { q: "x" } }] }, "done"];
+        const body = 'o = Book.get({})\nuse o.v as "book"\nx = generate({ input: "Look.", tools: [Page.get, Other.get] })\nx';
+        const result = await ran(at, { body, replies });
+        expect(result.ok || result.failure).toBe(true);
+        expect(chainOf(at, result.run, "main/generate#0/attempt[0]/turn[0]/call[0]")).toEqual(["1 tool Book.get", "3 model Model"]);
+        expect(chainOf(at, result.run, "main/generate#0/attempt[0]/turn[1]/call[0]")).toEqual([
+            "1 tool Book.get",
+            "3 tool Page.get",
+            "3 model Model",
+        ]);
+    });
+    test("a run that a limit ended", async () => {
+        const result = await ran(at, {
+            body: `${DIRTY}\nloop until 1 == 2 max 100000000 {\ny = 1\n}`,
+            clauses: "",
+            options: { limits: { steps: 5000 } },
+        });
+        expect(result).toMatchObject({ ok: false, failure: { kind: "limit.steps" } });
+        expect(chainOf(at, result.run, "main/Send.go#0/to")).toEqual(["1 tool Page.get", "2"]);
+    });
+    test("a run whose spend region ended", async () => {
+        const body =
+            "p = Page.get({})\nx = try {\nspend 1 calls { Other.get({})  Other.get({}) }\n} catch e { p.text }\nSend.go({ to: x })";
+        const result = await ran(at, { body, clauses: "" });
+        expect(result.ok || result.failure).toBe(true);
+        expect(chainOf(at, result.run, "main/Send.go#0/to")).toEqual(["1 tool Page.get", "4"]);
+    });
+    test("what is nowhere in the run, and what stands in the program's own text", async () => {
+        const result = await ran(at, { body: 'Send.go({ to: "a@b.c" })' });
+        expect(() => whyOf(at.store, result.run, "main/Send.go#7/to")).toThrow("there is no");
+        expect(chainOf(at, result.run, "main/Send.go#0/to")).toEqual([]);
+    });
+    test("what is shared 2^30 times does not make it hang", async () => {
+        const body =
+            "p = Page.get({})\nl = [p.text]\ni = 0\nloop until i >= 30 max 40 {\nl = [l, l]\ni += 1\n}\nx = try { Send.go({ to: l }) } catch e { 1 }\np.text";
+        const result = await ran(at, { body, clauses: "" });
+        expect(result).toMatchObject({ ok: false, failure: { kind: "limit.bytes" } });
+        expect(chainOf(at, result.run, "main/Send.go#0/to")[0]).toBe("1 tool Page.get");
+    });
+});
