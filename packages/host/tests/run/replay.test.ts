@@ -40,11 +40,11 @@ main agent Four {
     const turn = (): Promise<Outcome> =>
         new Promise((done) => {
             const value = { text: "yes", finish: "stop", model: "m" };
-            open.push(() => done({ ok: true, value, origins: ["model:Model"], usage: { input: 100, output: 1 } }));
+            open.push(() => done({ ok: true, value, origins: ["model:Model"], usage: { input: 30_000, output: 1 } }));
             if (open.length === 4) for (const one of open.splice(0)) one();
         });
     const program = await load({ source }, { performers: { model: turn }, ledger: store, cache: false });
-    const handle = program.run(null, { limits: { tokens: 50 } });
+    const handle = program.run(null, { limits: { tokens: 20_000 } });
     expect(await handle.result).toMatchObject({ status: "failed", failure: { kind: "limit.tokens" }, effects: 4 });
     const ledger = await openLedger(store);
     expect(ledger.replay(handle.id)).toMatchObject({ equal: true, outcomes: 4 });
