@@ -242,7 +242,9 @@ ${expressions.map((e) => `P.put(try { { v: (${e}) } } catch e { { failed: e.mess
                 ),
             ) as [ReturnType<typeof put>, ReturnType<typeof put>];
             expressions.forEach((e, i) => {
-                const [x, y] = [one[i], two[i]] as [(typeof one)[number], (typeof two)[number]];
+                const [x, y] = [one[i], two[i]];
+                // What cannot be sent at all, such as a list that holds itself, ended the run: that it ended is no label's affair.
+                if (x === undefined || y === undefined) return;
                 if (JSON.stringify(x.json) === JSON.stringify(y.json)) return;
                 // What fails second shows that the first did not, as the branch of an `if` shows its condition: labels do not follow that.
                 const failed = [x, y].filter((s) => "failed" in (s.json as object));
