@@ -235,3 +235,96 @@ export interface AskRequest {
     readonly detail: Json;
     readonly options: readonly string[];
 }
+
+// ---- agents outside the program (PROTOCOLS 4) ---------------------------------------------------------------------------
+
+/** A part of a prompt to an agent. `resource` is an embedded document. */
+export type AgentPart =
+    | { readonly type: "text"; readonly text: string }
+    | { readonly type: "resource"; readonly uri: string; readonly mediaType: string; readonly text: string };
+
+/** A tool that the agent's own hands may reach while it works: what its remit and the call give it at this moment. */
+export interface AgentHand {
+    /** Import name in the program, its URI, and the file that imports it. */
+    readonly tool: string;
+    readonly uri: string;
+    readonly file: string;
+    /** `method` null: every method. Never those that it may not use at all. */
+    readonly methods: readonly { readonly method: string | null; readonly gate: "may" | "ask" }[];
+}
+
+/** What a session may use, counted by the host while a turn runs. Absent: not bounded here. */
+export interface AgentLimits {
+    /** Messages and tool calls of the agent. */
+    readonly steps?: number;
+    /** Tool calls. */
+    readonly calls?: number;
+    /** Milliseconds of this turn. */
+    readonly ms?: number;
+    /** Milliseconds without any sign of life. */
+    readonly silence?: number;
+    /** Tokens, input and cached ones counted, as far as the agent reports usage. */
+    readonly tokens?: number;
+    readonly usd?: number;
+    /** Bytes (UTF-8) of the agent's text. */
+    readonly bytes?: number;
+}
+
+/** One prompt turn of a session with an agent. The host opens the session at its first turn and ends it once the session's call is over. */
+export interface AgentTurn {
+    readonly op: "turn";
+    /** The agent's import: name in the program, URI, and the file that imports it. */
+    readonly agent: { readonly name: string; readonly uri: string; readonly file: string; readonly unconfined?: true };
+    /** Path of the call that opened the session: one session, one process, by this id. */
+    readonly session: string;
+    /** From 0. */
+    readonly turn: number;
+    readonly prompt: readonly AgentPart[];
+    readonly hands: readonly AgentHand[];
+    readonly limits: AgentLimits;
+    /** A wish, which the agent may not be able to fulfil. */
+    readonly model?: string;
+}
+
+/** What happened during a turn, in order, as far as the agent told: the trajectory is made of it. `time` in ISO 8601. */
+export type AgentEntry =
+    | { readonly kind: "thought"; readonly text: string; readonly time?: string }
+    | { readonly kind: "message"; readonly text: string; readonly time?: string; readonly media?: readonly AgentMedia[] }
+    | {
+          readonly kind: "call";
+          readonly id: string;
+          readonly name: string;
+          readonly title?: string;
+          /** As the protocol has it: read, edit, delete, move, search, execute, think, fetch, switch_mode, other. */
+          readonly toolKind?: string;
+          readonly input?: Json;
+          readonly output?: Json;
+          readonly status: "pending" | "in_progress" | "completed" | "failed";
+          readonly locations?: readonly string[];
+          /** What was decided about it, and by whom: `remit`, `person`, `nobody`. */
+          readonly permission?: { readonly allowed: boolean; readonly by: string; readonly why?: string };
+          readonly time?: string;
+      }
+    | { readonly kind: "plan"; readonly items: readonly { readonly content: string; readonly status: string }[]; readonly time?: string }
+    | { readonly kind: "compaction"; readonly summary?: string; readonly time?: string };
+
+/** A picture or sound that the agent gave: base64, or the name of a blob. */
+export interface AgentMedia {
+    readonly mediaType: string;
+    readonly data: string;
+}
+
+/** Outcome value of a turn. A turn that ended by a limit, a crash or a cancel fails; `failure.detail.reply` then holds what there was of this. */
+export interface AgentReply {
+    /** The messages of the turn, joined. */
+    readonly text: string;
+    readonly resources?: readonly { readonly uri: string; readonly mediaType: string; readonly text: string }[];
+    readonly stop: "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled";
+    readonly entries: readonly AgentEntry[];
+    /** As the agent calls itself. */
+    readonly agent?: { readonly name: string; readonly version: string; readonly model?: string };
+    /** How its process was kept: in a sandbox of the operating system, without one, or it is none of ours (a server, a stub). */
+    readonly confinement: "sandbox" | "unconfined" | "remote";
+    /** Steps and tool calls that were counted. */
+    readonly spent: { readonly steps: number; readonly calls: number; readonly ms: number };
+}

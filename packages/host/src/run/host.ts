@@ -7,6 +7,20 @@
 import type { Effect, EffectKind, Outcome } from "@remit/machine";
 import type { Json } from "@remit/language";
 
+/** A use of one of the program's tools that an agent at work wants to make with its own hands. */
+export interface AgentUse {
+    /** Import name of the tool, one of the turn's `hands`. */
+    readonly tool: string;
+    readonly method: string;
+    readonly args: readonly Json[];
+    /** What the agent says of it, for whoever is asked. */
+    readonly note?: string;
+}
+
+export type Permission =
+    | { readonly allowed: true; readonly by: "remit" | "person" }
+    | { readonly allowed: false; readonly by: "remit" | "person" | "nobody"; readonly message: string };
+
 export interface PerformIO {
     /** Aborted at cancel, at the effect's deadline and at the end of the run's time. */
     readonly signal: AbortSignal;
@@ -16,6 +30,13 @@ export interface PerformIO {
     wait(ms: number): Promise<void>;
     /** A request that arose while this effect runs; decided by the machine. */
     child(effect: Effect): Promise<Outcome>;
+    /**
+     * Whether the agent of this effect may make such a use now: decided by the machine with the agent's remit, asked where that says so. Its
+     * events are in the ledger. Only for `agent` effects.
+     */
+    may?(use: AgentUse): Promise<Permission>;
+    /** The same, and the use is made where it is allowed: a tool call with its own events. A refusal is a failure `violation.remit` or `denied`. */
+    use?(use: AgentUse): Promise<Outcome>;
     /** For a request that arose while another effect runs: the path of that one. */
     readonly parent?: string;
 }
