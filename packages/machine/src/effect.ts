@@ -187,7 +187,18 @@ export interface CountReply {
     readonly items: readonly { readonly fits: number; readonly tokens: number; readonly total: number }[];
 }
 
-export interface ToolRequest {
+/** Patterns for a resource (the path of a file, a URL): what lies within them matches one of each list. */
+export type Within = readonly (readonly string[])[];
+
+/** Where a call may lead. To be kept by whoever performs it, too: where links and redirects go is known only there. */
+export interface Reach {
+    /** All of it lies within these. */
+    readonly within?: Within;
+    /** Nothing of it lies within one of these. */
+    readonly without?: readonly Within[];
+}
+
+export interface ToolRequest extends Reach {
     readonly op: "call" | "describe";
     /** Import name in the program and its URI. */
     readonly tool: string;
@@ -199,8 +210,6 @@ export interface ToolRequest {
     readonly args?: Json[];
     /** Who chose the call: the program's own text, or a model in a `generate` with tools. */
     readonly chosenBy?: "program" | "model";
-    /** Patterns for the resource (the path of a file, a URL), one of each list: to be kept where links and redirects lead, too. */
-    readonly within?: readonly (readonly string[])[];
 }
 
 /** Outcome value of `op: "describe"`. */
@@ -250,7 +259,15 @@ export interface AgentHand {
     readonly uri: string;
     readonly file: string;
     /** `method` null: every method. Never those that it may not use at all. */
-    readonly methods: readonly { readonly method: string | null; readonly gate: "may" | "ask" }[];
+    readonly methods: readonly {
+        readonly method: string | null;
+        readonly gate: "may" | "ask";
+        /**
+         * True: the gate holds for every call, whatever its arguments. False: some calls are outside it (bounds on paths, hosts, values). Absent:
+         * not known, which counts against writing and not against reading.
+         */
+        readonly whole?: boolean;
+    }[];
 }
 
 /** What a session may use, counted by the host while a turn runs. Absent: not bounded here. */

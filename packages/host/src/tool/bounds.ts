@@ -3,23 +3,33 @@
  *
  * Boundary: patterns of the request and a place to hold against them; what a pattern means is the machine's (`authority/match.ts`).
  *
- * B1: of every list one pattern must match, as the machine asked of what was written in the call.
+ * B1: of every list of `within` one pattern must match, as the machine asked of what was written in the call; of no group of `without` do all
+ *     lists.
  */
-import { matches, type ToolRequest } from "@remit/machine";
+import { matches, type Reach, type ToolRequest } from "@remit/machine";
 import type { Jail } from "./jail.ts";
 import { relative, sep } from "node:path";
 import { type CallIO, ToolFail } from "./tool.ts";
 
-function within(io: CallIO): readonly (readonly string[])[] {
-    return (io.effect.request as unknown as ToolRequest).within ?? [];
+function reachOf(io: CallIO): Required<Reach> {
+    const { within = [], without = [] } = io.effect.request as unknown as ToolRequest;
+    return { within, without };
 }
+
+/** Where names in another case name the same file. */
+const FOLDS = process.platform === "darwin" || process.platform === "win32";
 
 /** May this call touch the file or folder at this real path of the jail? */
 export function insideBounds(io: CallIO, jail: Jail, real: string): boolean {
-    const lists = within(io);
-    if (lists.length === 0) return true;
+    const { within, without } = reachOf(io);
+    if (within.length === 0 && without.length === 0) return true;
     const path = relative(jail.root, real).split(sep).join("/");
-    return lists.every((patterns) => patterns.some((pattern) => matches("path", pattern, path)));
+    const forbids = (pattern: string): boolean =>
+        matches("path", pattern, path, null, true) || (FOLDS && matches("path", pattern.toLowerCase(), path.toLowerCase()));
+    return (
+        within.every((patterns) => patterns.some((pattern) => matches("path", pattern, path))) &&
+        !without.some((lists) => lists.every((patterns) => patterns.some(forbids)))
+    );
 }
 
 /** Throws where a path leads outside what the call is bound to. */
@@ -30,12 +40,19 @@ export function checkPath(io: CallIO, jail: Jail, real: string, shown: string): 
 
 /** `base`: the import's URL. */
 export function checkUrl(io: CallIO, base: string, url: URL): void {
-    if (within(io).every((patterns) => patterns.some((pattern) => matches("url", pattern, url.href, base)))) return;
+    const { within, without } = reachOf(io);
+    if (
+        within.every((patterns) => patterns.some((pattern) => matches("url", pattern, url.href, base))) &&
+        !without.some((lists) => lists.every((patterns) => patterns.some((pattern) => matches("url", pattern, url.href, base, true))))
+    )
+        return;
     throw new ToolFail(`${url.origin}${url.pathname} is outside what this call may reach`, { kind: "denied", hint: hintOf(io) });
 }
 
 function hintOf(io: CallIO): string {
-    return `it may reach ${within(io)
-        .map((patterns) => patterns.map((one) => JSON.stringify(one)).join(" or "))
-        .join(", and of that ")}`;
+    const { within, without } = reachOf(io);
+    const shown = (lists: readonly (readonly string[])[]): string =>
+        lists.map((patterns) => patterns.map((one) => JSON.stringify(one)).join(" or ")).join(", and of that ");
+    const may = within.length === 0 ? [] : [`it may reach ${shown(within)}`];
+    return [...may, ...without.map((lists) => `it does not go into ${shown(lists)} without being allowed to`)].join("; ");
 }

@@ -52,6 +52,36 @@ test("a link inside the workspace leads nowhere else than what the call may reac
     expect(readFileSync(join(folder, "secret/c.txt"), "utf8")).toBe("needle c");
 });
 
+test("nor into what it may not, or what would have been asked about", async () => {
+    symlinkSync(join(folder, "src"), join(folder, "secret/back"));
+    for (const forbids of ["never", "ask"])
+        expect(
+            await under('import tool Repo from "file://workspace"', `may Repo  ${forbids} Repo in "secret/**"`, [
+                'Repo.read({ path: "src/a.txt" }).content',
+                'Repo.read({ path: "src/link.txt" })',
+                'Repo.read({ path: "src/linked/c.txt" })',
+                'Repo.list({ path: "src/linked" })',
+                'Repo.write({ path: "src/linked/new.txt", content: "x" })',
+                'Repo.patch({ path: "src/link.txt", search: "c", replace: "x" })',
+                'Repo.read({ path: "secret/back/a.txt" })',
+            ]),
+        ).toEqual(["needle a", "denied", "denied", "denied", "denied", "denied", forbids === "ask" ? "denied" : "violation.remit"]);
+    expect(readFileSync(join(folder, "secret/c.txt"), "utf8")).toBe("needle c");
+});
+
+test("a search gives nothing of what is forbidden", async () => {
+    const found = await under(
+        'import tool Find from "sh://find"\nimport tool Grep from "sh://grep"\nimport tool Lines from "sh://read-range"',
+        'may all  never Find in "secret/**"  never Grep in "secret/**", "src/deep/**"  never Lines in "secret/**"',
+        [
+            'Find.run({ path: ".", name: "*.txt", type: "file", max: 9 }).files',
+            'Grep.run({ path: ".", pattern: "needle", max: 9 }).matches.map((m) => m.path)',
+            'Lines.run({ path: "src/link.txt", max: 1 })',
+        ],
+    );
+    expect(found).toEqual([["src/a.txt", "src/deep/b.txt"], ["src/a.txt"], "denied"]);
+});
+
 test("a search gives only what lies within its bounds", async () => {
     const found = await under(
         'import tool Find from "sh://find"\nimport tool Grep from "sh://grep"\nimport tool Lines from "sh://read-range"',
@@ -82,6 +112,14 @@ test("a redirect stays within the bounds of its call", async () => {
                 'Web.get({ url: "/v1/on" }).body',
                 'Web.get({ url: "/v1/out" })',
                 'Web.get({ url: "/v2/secret" })',
+            ]),
+        ).toEqual(["end", "denied", "violation.remit"]);
+        expect(seen.splice(0)).toEqual(["/v1/on", "/v1/end", "/v1/out"]);
+        expect(
+            await under(`import tool Web from "${origin}/"`, 'may Web.get  never Web.get in "/v2/**"', [
+                'Web.get({ url: "/v1/on" }).body',
+                'Web.get({ url: "/v1/out" })',
+                'Web.get({ url: "/v%32/secret" })',
             ]),
         ).toEqual(["end", "denied", "violation.remit"]);
         expect(seen).toEqual(["/v1/on", "/v1/end", "/v1/out"]);

@@ -8,8 +8,10 @@
  * D3: a flow that a clause forbids is refused whoever asks, `user` included; `or ask` makes it a question that shows the flow.
  * D4: what is used through a value is bounded by what the value was given with, whatever its holder has besides: who names a thing to
  *     somebody else does not borrow their rights.
+ * D5: bounds hold for what is reached, not for what is written: the decision says what the one who performs the call has to keep to.
  */
 import type { Json, ReadersForm, Site } from "@remit/language";
+import type { Reach } from "../effect.ts";
 import type { Labels } from "../value/label.ts";
 import type { Found, Given } from "./given.ts";
 import { wordsOf } from "./given.ts";
@@ -20,7 +22,6 @@ import {
     type Clauses,
     methodName,
     type Permit,
-    rank,
     type ReadersRule,
     type Remit,
     resourceOf,
@@ -66,13 +67,13 @@ export interface Use {
 }
 
 export type Decision =
-    | { readonly kind: "may"; readonly within: readonly (readonly string[])[] }
+    | { readonly kind: "may"; readonly reach: Reach }
     | {
           readonly kind: "ask";
           readonly why: "gate" | "flow";
           readonly clause: Site | null;
           readonly flow?: Flow;
-          readonly within: readonly (readonly string[])[];
+          readonly reach: Reach;
       }
     | {
           readonly kind: "refused";
@@ -106,7 +107,7 @@ export interface Standing {
 export function decide(use: Use, on: Standing): Decision {
     const { clauses } = on;
     const method = use.method === null ? null : methodName(use.uri, use.method);
-    const hits: Permit[] = [];
+    const seen: Seen = { hits: [], missed: [] };
     let verdict: Verdict | null;
     if (use.right === null && on.remits.length === 0) verdict = "open";
     else {
@@ -114,18 +115,18 @@ export function decide(use: Use, on: Standing): Decision {
             if (use.right.holder !== use.principal) return { kind: "refused", why: "holder", clause: null };
             if (!use.right.alive.every(on.live)) return { kind: "refused", why: "revoked", clause: null };
         }
-        const own = ownVerdict(on.remits, use, method, hits);
-        if (own === "never") return { kind: "refused", why: "remit", clause: hits[0]?.site ?? null };
+        const own = ownVerdict(on.remits, use, method, seen);
+        if (own === "never") return { kind: "refused", why: "remit", clause: siteOf(seen, "never") };
         const ways: Verdict[] = [];
         if (use.right === null) {
             take(ways, own);
-            for (const layers of on.delegated) take(ways, layered(layers, use, method, hits));
+            for (const layers of on.delegated) take(ways, layered(layers, use, method, seen));
         } else {
-            const left = layered(use.right.only, use, method, hits);
+            const left = layered(use.right.only, use, method, seen);
             if (left === null) return { kind: "refused", why: "remit", clause: null };
             let dead = false;
             for (const way of use.right.ways)
-                if (way.alive.every(on.live)) take(ways, layered(way.layers, use, method, hits));
+                if (way.alive.every(on.live)) take(ways, layered(way.layers, use, method, seen));
                 else dead = true;
             if (ways.length === 0 && dead) return { kind: "refused", why: "revoked", clause: null };
             // D4. What is asked of the holder, or was asked of whoever handed it on, is asked all the same.
@@ -139,27 +140,37 @@ export function decide(use: Use, on: Standing): Decision {
     if (gate?.gate === "never") return { kind: "refused", why: "gate", clause: gate.site };
     const settled = gate?.gate ?? (verdict === "open" ? (use.chosenBy === "program" || use.readOnly === true ? "may" : "ask") : verdict);
     const final = gate === undefined ? settled : stricter(verdict === "open" ? "may" : verdict, settled);
-    const within = withinOf(hits);
+    const reach = reachOf(use.uri, seen);
     const flow = flowOf(use, method, on);
     if (flow !== null) {
-        if (flow.rule.ask) return { kind: "ask", why: "flow", clause: flow.rule.site, flow: flow.flow, within };
+        if (flow.rule.ask) return { kind: "ask", why: "flow", clause: flow.rule.site, flow: flow.flow, reach };
         return { kind: "refused", why: "flow", clause: flow.rule.site, flow: flow.flow };
     }
-    if (final === "ask")
-        return { kind: "ask", why: "gate", clause: gate?.site ?? hits.find((h) => h.gate === "ask")?.site ?? null, within };
-    return { kind: "may", within };
+    if (final === "ask") return { kind: "ask", why: "gate", clause: gate?.site ?? siteOf(seen, "ask"), reach };
+    return { kind: "may", reach };
+}
+
+/** Rows that speak of a use. */
+interface Seen {
+    readonly hits: Permit[];
+    /** They forbid it or ask about it only where it leads into their bounds, which what was written does not. */
+    readonly missed: Permit[];
+}
+
+function siteOf(seen: Seen, gate: Verdict): Site | null {
+    return seen.hits.find((row) => row.gate === gate)?.site ?? null;
 }
 
 function take(ways: Verdict[], verdict: Verdict | null): void {
     if (verdict !== null) ways.push(verdict);
 }
 
-function ownVerdict(remits: readonly Remit[], use: Use, method: string | null, hits: Permit[]): Verdict | null {
+function ownVerdict(remits: readonly Remit[], use: Use, method: string | null, seen: Seen): Verdict | null {
     if (remits.length === 0) return null;
     // A project's remit alone leaves open what depends on who chose the call: it gives nothing (A2).
     let verdict: Verdict | null = remits.every((remit) => remit.project === true) ? "open" : "may";
     for (const remit of remits) {
-        const found = rowVerdict([...(remit.rows.get(use.key) ?? []), ...remit.all], use, method, hits);
+        const found = rowVerdict([...(remit.rows.get(use.key) ?? []), ...remit.all], use, method, seen);
         if (found === "never") return "never";
         verdict = verdict === null || found === null ? null : stricter(verdict, found);
     }
@@ -167,26 +178,33 @@ function ownVerdict(remits: readonly Remit[], use: Use, method: string | null, h
 }
 
 /** The strictest gate of the rows that fit; null where none does. */
-function rowVerdict(rows: readonly Permit[], use: Use, method: string | null, hits: Permit[]): Verdict | null {
+function rowVerdict(rows: readonly Permit[], use: Use, method: string | null, seen: Seen): Verdict | null {
     let verdict: Verdict | null = null;
     for (const row of rows) {
         if (row.method !== null && (method === null || methodName(use.uri, row.method) !== method)) continue;
         // A bound that cannot be told lets nothing through; one on `never` forbids as long as it cannot be told.
-        if (!row.bounds.every((bound) => holds(bound, use, row.gate === "never"))) continue;
-        hits.push(row);
+        if (!row.bounds.every((bound) => holds(bound, use, row.gate === "never"))) {
+            if ((row.gate === "never" || row.gate === "ask") && row.bounds.every((bound) => bound.arg === null || holds(bound, use, true)))
+                seen.missed.push(row);
+            continue;
+        }
+        seen.hits.push(row);
         // Rows of one remit: `open` comes from a right and gives way to what is said.
-        verdict = verdict === null ? row.gate : rank(row.gate) > rank(verdict) ? row.gate : verdict;
+        verdict = verdict === null ? row.gate : stricter(verdict, row.gate);
     }
     return verdict;
 }
 
-function layered(layers: readonly (readonly Permit[])[], use: Use, method: string | null, hits: Permit[]): Verdict | null {
+function layered(layers: readonly (readonly Permit[])[], use: Use, method: string | null, seen: Seen): Verdict | null {
+    const own: Seen = { hits: [], missed: [] };
     let verdict: Verdict = "may";
     for (const layer of layers) {
-        const found = rowVerdict(layer, use, method, hits);
+        const found = rowVerdict(layer, use, method, own);
         if (found === null || found === "never") return null;
         verdict = stricter(verdict, found);
     }
+    seen.hits.push(...own.hits);
+    seen.missed.push(...own.missed);
     return verdict;
 }
 
@@ -198,13 +216,24 @@ function holds(bound: Bound, use: Use, unsure: boolean): boolean {
     if (words === null || words.length === 0) return unsure;
     const kind = resource?.kind ?? "word";
     const base = kind === "url" ? use.uri : null;
-    const fits = (word: string): boolean => bound.patterns.some((pattern) => matches(kind, pattern, word, base));
+    const fits = (word: string): boolean => bound.patterns.some((pattern) => matches(kind, pattern, word, base, unsure));
     return unsure ? words.some(fits) : words.every(fits);
 }
 
-/** Bounds on the resource that the host has to keep too: where a link or a redirect leads is known only there. */
-function withinOf(hits: readonly Permit[]): (readonly string[])[] {
-    return hits.filter((h) => h.gate !== "never").flatMap((h) => h.bounds.filter((b) => b.arg === null).map((b) => b.patterns));
+const ANYWHERE: Reach = {};
+
+/** D5. A link out of what a row allows, or into what one forbids or would have asked about, is refused where it is followed. */
+function reachOf(uri: string, { hits, missed }: Seen): Reach {
+    if (hits.length === 0 && missed.length === 0) return ANYWHERE;
+    const ofResource = (row: Permit): string[][] => row.bounds.filter((bound) => bound.arg === null).map(({ patterns }) => [...patterns]);
+    const kind = resourceOf(uri)?.kind;
+    const within = distinct(hits.filter((row) => row.gate !== "never").flatMap(ofResource));
+    const without = kind === "path" || kind === "url" ? distinct(missed.map(ofResource)) : [];
+    return { ...(within.length === 0 ? {} : { within }), ...(without.length === 0 ? {} : { without }) };
+}
+
+function distinct<T extends Json>(all: readonly T[]): readonly T[] {
+    return all.length < 2 ? all : [...new Map(all.map((one) => [JSON.stringify(one), one])).values()];
 }
 
 // ---- flows -----------------------------------------------------------------------------------------------------------

@@ -6,7 +6,8 @@
  * G1: `*` matches within one part, `**` any number of parts; everything else stands for itself. No pattern takes more than the product of
  *     the two lengths.
  * G2: a path is compared after `.` and `..` were taken out; one that leaves the root matches nothing.
- * G3: a URL is compared by scheme, host and port exactly, then by path; what two readers of URLs may read differently matches nothing.
+ * G3: a URL is compared by scheme, host and port exactly, then by path, whatever of it is percent-encoded; what two readers of URLs may read
+ *     differently matches nothing, and is within every bound of what is forbidden.
  */
 
 export type Resource = "path" | "url" | "word";
@@ -40,12 +41,21 @@ const PLAIN = /^[!$&'()*+,;=:@A-Za-z0-9._~%/-]*$/;
 const HIDDEN = /%(?:2e|2f|5c|00)/i;
 const OWN_PORT: { readonly [scheme: string]: string } = { http: "80", https: "443" };
 
+/** One spelling for what is the same (RFC 3986 section 6.2.2). */
+function decoded(path: string): string {
+    return path.replace(/%[0-9a-f]{2}/gi, (code) => {
+        const c = String.fromCharCode(Number.parseInt(code.slice(1), 16));
+        return /[A-Za-z0-9._~-]/.test(c) ? c : code.toUpperCase();
+    });
+}
+
 /** Where a URL leads, seen from a base that is absolute. Null for what cannot be told for certain. */
 export function placeOf(text: string, base: string | null): Place | null {
     const found = URL_TEXT.exec(text);
     if (found === null) return null;
-    const [, scheme, host, port, path = ""] = found;
-    if (!PLAIN.test(path) || HIDDEN.test(path)) return null;
+    const [, scheme, host, port, written = ""] = found;
+    if (!PLAIN.test(written) || HIDDEN.test(written)) return null;
+    const path = decoded(written);
     if (host !== undefined) {
         if (scheme === undefined || (path !== "" && !path.startsWith("/"))) return null;
         const parts = shortest(path.split("/"));
@@ -56,23 +66,25 @@ export function placeOf(text: string, base: string | null): Place | null {
     if (scheme !== undefined || base === null || /^[^/]*:/.test(path)) return null;
     const from = placeOf(base, null);
     if (from === null) return null;
-    const basePath = (URL_TEXT.exec(base) as RegExpExecArray)[4] ?? "";
+    const basePath = decoded((URL_TEXT.exec(base) as RegExpExecArray)[4] ?? "");
     const folder = basePath.slice(0, basePath.lastIndexOf("/") + 1);
     const parts = shortest((path.startsWith("/") ? path : path === "" ? basePath : folder + path).split("/"));
     return parts === null ? null : { origin: from.origin, parts };
 }
 
-/** `base`: for URLs, what a relative one is read against. */
-export function matches(kind: Resource, pattern: string, text: string, base: string | null = null): boolean {
+/** `base`: for URLs, what a relative one is read against. `unsure`: the answer for a text that cannot be read for certain. */
+export function matches(kind: Resource, pattern: string, text: string, base: string | null = null, unsure = false): boolean {
     if (kind === "word") return matchText(pattern, text, isWordPart);
     if (kind === "path") {
         const path = normalisePath(text);
         const wanted = normalisePath(pattern);
-        return path !== null && wanted !== null && matchParts(partsOf(wanted), partsOf(path));
+        if (path === null) return unsure;
+        return wanted !== null && matchParts(partsOf(wanted), partsOf(path));
     }
     const place = placeOf(text, base);
     const wanted = placeOf(pattern, base);
-    return place !== null && wanted !== null && place.origin === wanted.origin && matchParts(wanted.parts, place.parts);
+    if (place === null) return unsure;
+    return wanted !== null && place.origin === wanted.origin && matchParts(wanted.parts, place.parts);
 }
 
 function partsOf(path: string): string[] {

@@ -19,7 +19,16 @@
  */
 import type { Json } from "@remit/language";
 import type { Runtime } from "../builtin/builtin.ts";
-import { FAILURE_KINDS, type Failure, type Message, type ModelReply, type ModelTurn, type Outcome, type ToolCall } from "../effect.ts";
+import {
+    FAILURE_KINDS,
+    type Failure,
+    type Message,
+    type ModelReply,
+    type ModelTurn,
+    type Outcome,
+    type ToolCall,
+    type ToolRequest,
+} from "../effect.ts";
 import { Fail } from "../failure.ts";
 import { ANSWERS, type Gatekeeper } from "../run/gate.ts";
 import { continueFit, countsOf, shownItems } from "./budget.ts";
@@ -351,9 +360,8 @@ function startCalls(state: State, events: readonly StepEvent[], calls: readonly 
         const judged = gate.judge(checked.offer, args, state.origins, callSuffix(state, at));
         if (judged.kind === "refused")
             return { id: call.id, name: call.name, args, stage: "done", result: toolError(`${judged.message} The call was not made.`) };
-        const within = judged.within.length === 0 ? {} : { within: judged.within };
-        if (judged.kind === "may") return { id: call.id, name: call.name, args, stage: "call", ...within };
-        return { id: call.id, name: call.name, args, stage: "ask", detail: judged.detail, ...within };
+        if (judged.kind === "may") return { id: call.id, name: call.name, args, stage: "call", ...judged.reach };
+        return { id: call.id, name: call.name, args, stage: "ask", detail: judged.detail, ...judged.reach };
     });
     return stepCalls({ ...state, calls: made }, events);
 }
@@ -386,8 +394,8 @@ function callSuffix(state: State, at: number): string {
 }
 
 function toolRequest(offer: Offer, call: Call): Json {
-    const within: { [key: string]: Json } = call.within === undefined ? {} : { within: call.within.map((patterns) => [...patterns]) };
-    return {
+    const { within, without } = call;
+    const request: ToolRequest = {
         op: "call",
         tool: offer.tool,
         uri: offer.uri,
@@ -395,8 +403,10 @@ function toolRequest(offer: Offer, call: Call): Json {
         method: offer.method,
         args: [call.args],
         chosenBy: "model",
-        ...within,
+        ...(within === undefined ? {} : { within }),
+        ...(without === undefined ? {} : { without }),
     };
+    return request as unknown as Json;
 }
 
 function callsDone(state: State, outcomes: readonly Outcome[], gate: Gatekeeper): GenerateStep {

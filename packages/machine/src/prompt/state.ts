@@ -5,7 +5,7 @@
  */
 import type { Contract, Json } from "@remit/language";
 import type { Runtime } from "../builtin/builtin.ts";
-import type { Message, Usage } from "../effect.ts";
+import type { Message, Reach, Usage } from "../effect.ts";
 import type { Value } from "../value/value.ts";
 import { type Fit, type FitItem, startFit } from "./budget.ts";
 import { type Instruction, instructionOf, type Rejection } from "./feedback.ts";
@@ -15,7 +15,7 @@ import { bodyOf, originsOf, renderValue, sizeOf } from "./render.ts";
 import type { GenerateOptions, GenerateSetup, ItemInput } from "./setup.ts";
 
 /** A call of the model on its way: to be asked about, to be made, or with its result. */
-export interface Call {
+export interface Call extends Reach {
     readonly id: string;
     readonly name: string;
     readonly args: Json;
@@ -23,7 +23,6 @@ export interface Call {
     readonly result?: Json;
     /** What is asked about. */
     readonly detail?: Json;
-    readonly within?: readonly (readonly string[])[];
 }
 
 export interface State {

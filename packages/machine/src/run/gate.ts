@@ -12,7 +12,7 @@ import type { Json, Site } from "@remit/language";
 import { type Decision, decide, readersLabel, namesAt, type Use } from "../authority/decide.ts";
 import { aliasOf, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
 import type { Clauses } from "../authority/policy.ts";
-import type { AskRequest, Outcome, ToolRequest } from "../effect.ts";
+import type { AskRequest, Outcome, Reach, ToolRequest } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import type { Offer } from "../prompt/offers.ts";
 import { canonicalJson } from "../ledger/canonical.ts";
@@ -73,11 +73,8 @@ function clausesOf(m: Machine, c: Capability): Clauses {
     return m.authority.clausesAt(c.file, c.name);
 }
 
-/** What the host has to keep to, besides: patterns for the resource, one list for each bound. */
-export type Within = readonly (readonly string[])[];
-
 /**
- * Before a use at `path` by the frame at the top of a fiber. Gives what bounds the call; null where a question was put and the fiber waits: the
+ * Before a use at `path` by the frame at the top of a fiber. Gives where the call may lead; null where a question was put and the fiber waits: the
  * instruction runs again once it is answered. Throws `violation.*` or `denied`.
  */
 export function gate(
@@ -88,19 +85,19 @@ export function gate(
     args: readonly Value[],
     path: string,
     site: Site | null,
-): Within | null {
+): Reach | null {
     const alias = target.method === null ? null : aliasOf(target.uri, target.method, args);
     const method = alias?.method ?? target.method;
     // Arguments of an agent stay in the run: no clause is about them, and they may hold capabilities.
     const given = target.c.kind === "agent" ? valuesGiven([], m.run.labels) : valuesGiven(alias?.args ?? args, m.run.labels);
     const decision = decideFor(m, fiber, frame.principal, { ...target, method }, given, "program");
-    if (decision.kind === "may") return decision.within;
+    if (decision.kind === "may") return decision.reach;
     const shown = shownArgs(m, args);
     const about = detail(m, frame.principal, { ...target, method }, shown.json, given, decision, "program", site);
     if (decision.kind === "refused") throw refused(m, frame, { ...target, method }, decision, about, shown.labels, path, site);
     const session = sessionKey(m, frame.principal, target.c, method, decision);
     const known = m.standing.answers.get(session);
-    if (known === true) return decision.within;
+    if (known === true) return decision.reach;
     if (known === false) throw denied(frame.principal, { ...target, method }, site, "the answer for the session is no");
     if (shown.cut)
         throw new Fail("value", `${target.name} is given more than a person can be shown, who would have to allow it`, {
@@ -110,7 +107,7 @@ export function gate(
     const use = canonicalJson(about);
     if (frame.approved === use) {
         frame.approved = null;
-        return decision.within;
+        return decision.reach;
     }
     ask(m, fiber, frame, { ...target, method }, about, shown.labels, path, site);
     frame.native = { kind: "ask", path: `${path}/ask`, use, session };
@@ -311,8 +308,8 @@ export interface Gatekeeper {
 }
 
 export type Judged =
-    | { readonly kind: "may"; readonly within: Within }
-    | { readonly kind: "ask"; readonly detail: Json; readonly within: Within }
+    | { readonly kind: "may"; readonly reach: Reach }
+    | { readonly kind: "ask"; readonly detail: Json; readonly reach: Reach }
     /** `message`: what the model is told. */
     | { readonly kind: "refused"; readonly message: string };
 
@@ -336,16 +333,16 @@ export function gatekeeper(m: Machine, fiber: Fiber, frame: Frame, label: string
     return {
         judge: (offer, args, origins, path) => {
             const { to, given, decision } = look(offer, args, origins);
-            if (decision.kind === "may") return { kind: "may", within: decision.within };
+            if (decision.kind === "may") return { kind: "may", reach: decision.reach };
             const about = {
                 ...(detail(m, frame.principal, to, [args], given, decision, `model:${model}`, site) as { [key: string]: Json }),
                 generate: label,
             };
             if (decision.kind === "ask") {
                 const known = m.standing.answers.get(sessionKey(m, frame.principal, to.c, to.method, decision));
-                if (known === true) return { kind: "may", within: decision.within };
+                if (known === true) return { kind: "may", reach: decision.reach };
                 if (known === false) return { kind: "refused", message: `${offer.tool}.${offer.method} was not allowed for this session.` };
-                return { kind: "ask", detail: about, within: decision.within };
+                return { kind: "ask", detail: about, reach: decision.reach };
             }
             m.emit("policy.denied", path, frame.parent, site, origins, about);
             return { kind: "refused", message: refusal(m, frame.principal, to, decision, site, 0).message };

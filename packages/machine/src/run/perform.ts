@@ -9,7 +9,7 @@
 import type { Json, Site } from "@remit/language";
 import type { ImportEntry } from "../compile/program.ts";
 import { labelAt } from "../compile/strict.ts";
-import type { Effect, EffectKind, Failure, MemoryRequest, Outcome, ToolRequest } from "../effect.ts";
+import type { Effect, EffectKind, Failure, MemoryRequest, Outcome, Reach, ToolRequest } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import { located } from "../value/access.ts";
 import { fromJson, labelParts, toJson } from "../value/json.ts";
@@ -18,7 +18,7 @@ import { type Capability, Labelled, List, Obj, type Value } from "../value/value
 import { answerEntry } from "./entry.ts";
 import type { Fiber, Frame, Pending } from "./fiber.ts";
 import { valuesGiven } from "../authority/given.ts";
-import { answered, gate, originsByName, readersOfResult, type Within } from "./gate.ts";
+import { answered, gate, originsByName, readersOfResult } from "./gate.ts";
 import { generateOutcome } from "./generate.ts";
 import type { Machine } from "./machine.ts";
 import { accountAt, overdrawn, timeUp } from "./spending.ts";
@@ -79,8 +79,8 @@ export function askTool(
 ): void {
     const { form } = tool;
     m.tracer?.use(path, args ?? []);
-    const within = gated(m, fiber, frame, tool, method, args ?? [], path, site, c);
-    if (within === null) return;
+    const reach = gated(m, fiber, frame, tool, method, args ?? [], path, site, c);
+    if (reach === null) return;
     const out = argsToJson(m, frame, args ?? [], site);
     const given: { args?: Json[] } = args === null ? {} : { args: out.json };
     const request: ToolRequest = {
@@ -91,7 +91,7 @@ export function askTool(
         method,
         ...given,
         chosenBy: "program",
-        ...(within.length === 0 ? {} : { within }),
+        ...reach,
     };
     raise(m, fiber, "tool", path, site, request as unknown as Json, out.labels, `tool:${form.name}`);
     m.emit("tool.started", path, frame.parent, site, out.labels, {
@@ -133,7 +133,7 @@ export function askMemory(
     frame.native = { kind: "effect", path };
 }
 
-const UNBOUND: Within = [];
+const UNBOUND: Reach = {};
 
 /** The gate before a use of an import. Null: the fiber waits for an answer. */
 function gated(
@@ -146,7 +146,7 @@ function gated(
     path: string,
     site: Site | null,
     c: Capability | null,
-): Within | null {
+): Reach | null {
     const target = c ?? (entry.value as Capability);
     if (m.authority.plain && target.right === null) return UNBOUND;
     return gate(m, fiber, frame, { c: target, name: entry.form.name, uri: entry.form.uri, method, direct: c === null }, args, path, site);

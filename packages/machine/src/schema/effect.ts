@@ -86,6 +86,7 @@ export const REQUESTS: { readonly [K in EffectKind]: Schema } = {
             args: list(json),
             chosenBy: one(["program", "model"]),
             within: says(list(list(text)), "patterns for the resource, one of each list"),
+            without: says(list(list(list(text))), "patterns that the resource must not match, all lists of one"),
         },
     ),
     agent: json,

@@ -47,10 +47,24 @@ test.each([
     ["https://api.example.com/v1/**", "//evil.test/v1/x", false],
     ["https://api.example.com/v1/**", "/v1/a\tb", false],
     ["https://api.example.com/v1/**", "/v1/a b", false],
+    ["https://api.example.com/v1/**", "/v%31/items", true],
+    ["/v1/a%20b/%7e", "/v1/a%20b/~", true],
     ["/v1/items/*", "/v1/items/7", true],
     ["/v1/items/*", "/v1/items/7/secret", false],
 ])("URL %j of %j: %j", (pattern, url, yes) => {
     expect(matches("url", pattern, url, API)).toBe(yes);
+});
+
+test.each([
+    ["path", "secret/**", "/secret/a"],
+    ["path", "secret/**", "a/../../secret"],
+    ["path", "secret/**", "secret\\a"],
+    ["url", "/private/**", "/%2e%2e/private"],
+    ["url", "/private/**", "/private\\x"],
+    ["url", "/private/**", "//evil.test/x"],
+] as const)("%s: what is forbidden in %j covers %j, which cannot be read for certain", (kind, pattern, text) => {
+    expect(matches(kind, pattern, text, API)).toBe(false);
+    expect(matches(kind, pattern, text, API, true)).toBe(true);
 });
 
 test.each([

@@ -28,7 +28,7 @@ export interface Ran {
 
 /** The gate of a program that says nothing about authority. */
 export const KEEPER: Gatekeeper = {
-    judge: (offer, args) => (offer.readOnly ? { kind: "may", within: [] } : { kind: "ask", detail: { args }, within: [] }),
+    judge: (offer, args) => (offer.readOnly ? { kind: "may", reach: {} } : { kind: "ask", detail: { args }, reach: {} }),
     answer: (_offer, _args, _origins, outcome) => {
         const decision = verdictOf(outcome);
         return { yes: decision === "once" || decision === "session", decision };
