@@ -7,13 +7,14 @@
  * R4: a program with errors is never run; all its errors are told at once.
  */
 import { statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Diagnostic, Json, Program } from "@remit/language";
 import { type FileContent, canonicalJson } from "@remit/machine";
 import { readJson } from "../input/json.ts";
 import { sha256 } from "../ledger/blob.ts";
 import { RemitError } from "../run/error.ts";
 import type { Config } from "../config/config.ts";
+import type { ImportedSkill } from "../skill/imported.ts";
 import { compiledCache, entryName } from "./cache.ts";
 import { engineId } from "./engine.ts";
 import { type ProgramTree, findRoot, programTree } from "./tree.ts";
@@ -46,6 +47,8 @@ export interface Loaded {
     readonly texts: ReadonlyMap<string, string>;
     /** Contents of file imports by `FILE INDEX/NAME`. */
     readonly imports: { readonly [place: string]: FileContent };
+    /** Skills that its files import, read like the file imports (R3). */
+    readonly skills: readonly ImportedSkill[];
 }
 
 export function hashOf(program: Program): string {
@@ -63,7 +66,8 @@ async function loadForm(form: Json, options: LoadProgramOptions): Promise<Loaded
     const { validForm } = await import("./compile.ts");
     const program = validForm(form);
     const root = options.root === undefined ? "" : resolve(options.root);
-    const imports = importsOf(program, root === "" ? null : programTree(root, options.grants));
+    const tree = root === "" ? null : programTree(root, options.grants);
+    const imports = importsOf(program, tree);
     return {
         program,
         hash: hashOf(program),
@@ -72,6 +76,7 @@ async function loadForm(form: Json, options: LoadProgramOptions): Promise<Loaded
         diagnostics: [],
         texts: new Map(),
         imports,
+        skills: await skillsOf(program, tree, options),
     };
 }
 
@@ -81,7 +86,7 @@ async function loadText(text: string, file: string | undefined, options: LoadPro
     const name = file === undefined ? "<memory>" : tree.nameOf(resolve(root, file));
     const { compileTree } = await import("./compile.ts");
     const made = compileTree(tree, name, text, options.config);
-    return { ...made, hash: hashOf(made.program), file: name, root: tree.root, imports: importsOf(made.program, tree) };
+    return { ...made, hash: hashOf(made.program), file: name, root: tree.root, ...(await contentsOf(made.program, tree, options)) };
 }
 
 async function loadFile(path: string, options: LoadProgramOptions): Promise<Loaded> {
@@ -105,7 +110,7 @@ async function loadFile(path: string, options: LoadProgramOptions): Promise<Load
     const hit = cache?.get(name) ?? null;
     if (hit !== null && (await stillAllowed(hit.entry.program, tree.root, options.config))) {
         const { program, hash, diagnostics } = hit.entry;
-        return { program, hash, file, root: tree.root, diagnostics, texts: hit.texts, imports: importsOf(program, tree) };
+        return { program, hash, file, root: tree.root, diagnostics, texts: hit.texts, ...(await contentsOf(program, tree, options)) };
     }
     const { compileTree } = await import("./compile.ts");
     const made = compileTree(tree, file, main.text, options.config);
@@ -116,7 +121,7 @@ async function loadFile(path: string, options: LoadProgramOptions): Promise<Load
         hash,
         diagnostics: made.diagnostics,
     });
-    return { ...made, hash, file, root: tree.root, imports: importsOf(made.program, tree) };
+    return { ...made, hash, file, root: tree.root, ...(await contentsOf(made.program, tree, options)) };
 }
 
 /** The configuration may have changed since the program was checked: modules it imports as tools must still be allowed. */
@@ -131,6 +136,18 @@ async function stillAllowed(program: Program, root: string, config: Config | und
 }
 /** `node:`, `npm:` and paths; everything else has a scheme of two letters at least. */
 const MODULE = /^(?:node:|npm:|(?![a-z][a-z0-9+.-]+:))/i;
+
+async function contentsOf(program: Program, tree: ProgramTree, options: LoadProgramOptions): Promise<Pick<Loaded, "imports" | "skills">> {
+    return { imports: importsOf(program, tree), skills: await skillsOf(program, tree, options) };
+}
+
+/** A program without skills does not pay for what reads them. */
+async function skillsOf(program: Program, tree: ProgramTree | null, options: LoadProgramOptions): Promise<readonly ImportedSkill[]> {
+    if (!program.files.some((file) => file.imports.some((one) => one.what === "skill"))) return [];
+    const { importedSkills } = await import("../skill/imports.ts");
+    const cache = options.folders?.cache;
+    return importedSkills(program, tree, cache === undefined ? {} : { cache: join(cache, "skills") });
+}
 
 /** Contents of every file import: text, or parsed JSON for `.json`; labelled with the file. */
 function importsOf(program: Program, tree: ProgramTree | null): { readonly [place: string]: FileContent } {

@@ -80,6 +80,7 @@ export function startOptions(run: string, program: Program, hash: string, kept: 
         input: kept.input,
         ...(kept.inputOrigins === undefined ? {} : { inputLabels: kept.inputOrigins }),
         imports: kept.imports as { readonly [place: string]: FileContent },
+        ...(kept.skills === undefined ? {} : { skills: kept.skills }),
         limits: kept.limits,
         slice,
         ...(kept.concurrency === undefined ? {} : { concurrency: kept.concurrency }),

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Json } from "@remit/language";
-import type { FileContent, Limits, Policy } from "@remit/machine";
+import type { FileContent, Limits, Policy, SkillContent } from "@remit/machine";
 import type { Mode } from "./rehearse.ts";
 import type { AskOptions } from "./setup.ts";
 
@@ -44,6 +44,8 @@ export interface KeptOptions {
     readonly engine?: string;
     /** Contents of file imports as they were when the run began, by `FILE INDEX/NAME`. */
     readonly imports: { readonly [place: string]: FileContent };
+    /** Skills as they were when the run began, by `FILE INDEX/NAME`; absent where the program imports none. */
+    readonly skills?: { readonly [place: string]: SkillContent };
 }
 
 /**

@@ -14,6 +14,7 @@ import { openStore } from "../ledger/open.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import { machineId } from "../load/engine.ts";
 import { type LoadSource, type Loaded, loadProgram } from "../load/load.ts";
+import { type Skills, skillContents } from "../skill/imported.ts";
 import { checkPolicy } from "../config/policy.ts";
 import { type RunHandle, execute } from "./handle.ts";
 import { SLICE, startMachine, startOptions } from "./machine.ts";
@@ -85,6 +86,7 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
     const store = await storeOf(options.ledger);
 
     const imports = world.scrub(loaded.imports as unknown as Json) as unknown as Loaded["imports"];
+    const skills = world.scrub(skillContents(loaded.skills) as unknown as Json) as unknown as Skills;
 
     const start = (input: I, call: RunOptions = {}): RunHandle<O> => {
         const of = { ...options, ...call };
@@ -95,6 +97,7 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
             limits: limitsOf(setting.config, of.limits),
             workspace,
             imports,
+            ...(loaded.skills.length === 0 ? {} : { skills }),
             engine,
             ...(of.entry === undefined ? {} : { entry: of.entry }),
             ...(options.model === undefined ? {} : { model: options.model }),

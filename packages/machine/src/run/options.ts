@@ -29,6 +29,16 @@ export interface FileContent {
     readonly origins: readonly string[];
 }
 
+/** An Agent Skill that the program imports: data for whoever it is handed to. */
+export interface SkillContent {
+    readonly name: string;
+    readonly description: string;
+    /** Lower-case hex SHA-256 of what it is made of. */
+    readonly sha256: string;
+    /** Markdown. */
+    readonly text: string;
+}
+
 export interface StartOptions {
     readonly run: string;
     /** Lower-case hex SHA-256 of the program form. */
@@ -41,6 +51,8 @@ export interface StartOptions {
     readonly inputLabels?: readonly string[];
     /** Contents of file imports by `FILE INDEX/NAME`. */
     readonly imports?: { readonly [place: string]: FileContent };
+    /** Skills that the program imports, by `FILE INDEX/NAME`. */
+    readonly skills?: { readonly [place: string]: SkillContent };
     readonly limits?: Limits;
     /** Iterations of a parallel for that run at once. Default 4. */
     readonly concurrency?: number;
