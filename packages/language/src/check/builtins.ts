@@ -4,7 +4,7 @@
  * Boundary: data only. The machine has a table of its own with the code of each; a test of its says that the two agree.
  *
  * B1: `on` is the kind of the receiver; `global` is called by its bare name, `json` as `json.name(…)`.
- * B2: no built-in has an effect.
+ * B2: no built-in of the table has an effect; those of `HANDOVERS` are effects.
  */
 
 export type BuiltinOn = "string" | "list" | "object" | "number" | "global" | "json";
@@ -92,6 +92,13 @@ export const BUILTINS: readonly BuiltinRow[] = [
     { on: "json", name: "parse", min: 1, max: 1, result: "any", shares: "fresh" },
     { on: "json", name: "text", min: 1, max: 2, result: "string", shares: "fresh" },
 ];
+
+/** Built-in functions that hand over control, by name: outermost like the others, and effects. */
+export const HANDOVERS: ReadonlyMap<string, { readonly min: number; readonly max: number }> = new Map([
+    ["agent", { min: 1, max: 2 }],
+    ["reason", { min: 2, max: 2 }],
+    ["act", { min: 1, max: 2 }],
+]);
 
 function rowsOf(on: BuiltinOn): ReadonlyMap<string, BuiltinRow> {
     return new Map(BUILTINS.filter((row) => row.on === on).map((row) => [row.name, row]));

@@ -10,9 +10,10 @@ import { withArticle } from "../text/words.ts";
 import type { Arg, Call, Ident, Member } from "../syntax/tree.ts";
 import { FOREIGN_NAMES } from "../syntax/foreign.ts";
 import type { Range } from "../text/source.ts";
-import { BUILTINS_ON, METHODS } from "./builtins.ts";
+import { BUILTINS_ON, HANDOVERS, METHODS } from "./builtins.ts";
 import { inner } from "./expressions.ts";
 import { summary } from "./functions.ts";
+import { handover, isOutside, isYield, sendCall, yieldCall } from "./handover.ts";
 import { anyMethod, builtin, hold } from "./methods.ts";
 import { type AgentScope, type Binding, bit, DATA, type Extra, type FuncInfo, type Walk } from "./model.ts";
 import { elsewhere, shown, suggestion } from "./names.ts";
@@ -51,6 +52,7 @@ function named(w: Walk, e: Call, callee: Ident): Type {
     if (found === undefined) {
         const row = BUILTINS_ON.global.get(name);
         if (row !== undefined) return builtin(w, e, row, `${name}()`, ANY, 0, 0, 0);
+        if (HANDOVERS.has(name)) return handover(w, e, name);
         const other = elsewhere(w.checking, w.file, name);
         if (other !== null) w.report("IMPORT_NOT_SHARED", range, `'${name}' belongs to ${other.where.name}, not to this file`, other.extra);
         else w.report("UNKNOWN_FUNCTION", range, `there is no function '${name}'`, functionHint(w, name, range));
@@ -85,6 +87,10 @@ function functionHint(w: Walk, name: string, range: Range): Extra | undefined {
 
 /** An agent that is not part of the program. */
 function outside(w: Walk, e: Call, agent: Binding): Type {
+    if (agent.import !== null && isOutside(agent.import))
+        w.report("UNKNOWN_FUNCTION", e.callee.range, `'${agent.name}' is outside the program and has no functions`, {
+            hint: `hand over control: ${agent.name}.yield(name: value) -> contract`,
+        });
     raise(w, `agent:${agent.name}`, e.callee.range, false);
     for (const arg of e.args) inner(w, arg.value);
     w.isFresh(DATA);
@@ -168,19 +174,21 @@ function method(w: Walk, e: Call, callee: Member): Type {
     const at = callee.name.range;
     switch (type.kind) {
         case "agent": {
-            const agent = (type.cap as Binding).agent;
-            if (agent === null) return outside(w, e, type.cap as Binding);
+            const cap = type.cap as Binding;
+            const { agent } = cap;
+            if (agent?.funcs.get(name) === undefined) {
+                if (name === "yield") return yieldCall(w, e, callee, cap);
+                if (name === "send") return sendCall(w, e, callee, cap);
+            }
+            if (agent === null) return outside(w, e, cap);
             const found = agent.funcs.get(name);
             if (found?.func != null) return agentCall(w, e, agent, found.func, `${type.cap?.name}.${name}`);
-            if (name === "yield" || name === "send")
-                w.report("UNSUPPORTED", at, `handing control to an agent with '${name}' is not in this version`);
-            else
-                w.report(
-                    "UNKNOWN_FUNCTION",
-                    at,
-                    `agent '${type.cap?.name}' has no func '${name}'`,
-                    suggestion(w.checking, name, at, agent.funcs.keys()),
-                );
+            w.report(
+                "UNKNOWN_FUNCTION",
+                at,
+                `agent '${type.cap?.name}' has no func '${name}'`,
+                suggestion(w.checking, name, at, agent.funcs.keys()),
+            );
             return unknown(w, e);
         }
         case "tool":
@@ -206,7 +214,7 @@ function method(w: Walk, e: Call, callee: Member): Type {
             w.suspect("UNKNOWN_METHOD", at, `a boolean has no method '${name}'`, type.soft);
             return unknown(w, e);
         case "any":
-            return anyMethod(w, e, callee, type);
+            return isYield(e) ? yieldCall(w, e, callee, type.cap) : anyMethod(w, e, callee, type);
         default: {
             if (type.kind === "object") {
                 const own = property(type, name);

@@ -117,6 +117,14 @@ const CHECKS = {
         hint: "call a function by its name, or a member of an agent, tool, memory or value",
     },
     INVALID_ARGUMENT_COUNT: { severity: "error", summary: "A call has too few or too many arguments." },
+    INVALID_YIELD_ARGUMENT: {
+        severity: "error",
+        summary: "What is handed to an agent has names of its own, and none is called `agent`.",
+    },
+    INVALID_YIELD_OPTION: {
+        severity: "error",
+        summary: "An option of a yield or of `agent()` that there is not, or with a value it does not take.",
+    },
     NAMED_ARGUMENT: {
         severity: "error",
         summary: "Arguments have names only where an agent is handed control.",

@@ -280,6 +280,30 @@ export interface GenerateForm {
     readonly at?: At;
 }
 
+/** What `with { … }` after a yield says. Times in milliseconds; `skills` are names of imported ones. */
+export interface WithForm {
+    readonly skills?: readonly string[];
+    readonly turns?: number;
+    readonly steps?: number;
+    readonly calls?: number;
+    readonly tokens?: number;
+    readonly bytes?: number;
+    readonly usd?: number;
+    readonly time?: number;
+    readonly silence?: number;
+    readonly model?: string;
+}
+
+/** `with` and `contract` only where the callee is a member called `yield`. */
+export interface CallForm {
+    readonly kind: "call";
+    readonly callee: ExprForm;
+    readonly args: readonly ArgForm[];
+    readonly with?: WithForm;
+    readonly contract?: Contract;
+    readonly at?: At;
+}
+
 export type ExprForm =
     /** `text`: a number as written, where that is not the way it would be written anyhow (`2.50`); it changes nothing but how the source is shown. */
     | { readonly kind: "literal"; readonly value: string | number | boolean | null; readonly text?: string; readonly at?: At }
@@ -288,7 +312,7 @@ export type ExprForm =
     | { readonly kind: "object"; readonly entries: readonly (EntryForm | SpreadForm)[]; readonly at?: At }
     | { readonly kind: "member"; readonly object: ExprForm; readonly name: string; readonly safe?: true; readonly at?: At }
     | { readonly kind: "index"; readonly object: ExprForm; readonly index: ExprForm; readonly at?: At }
-    | { readonly kind: "call"; readonly callee: ExprForm; readonly args: readonly ArgForm[]; readonly at?: At }
+    | CallForm
     | { readonly kind: "unary"; readonly op: "not" | "-"; readonly value: ExprForm; readonly at?: At }
     | { readonly kind: "binary"; readonly op: BinaryOpForm; readonly left: ExprForm; readonly right: ExprForm; readonly at?: At }
     | { readonly kind: "lambda"; readonly params: readonly string[]; readonly body: ExprForm; readonly at?: At }

@@ -14,6 +14,7 @@ import { contractOf, literalOf } from "../contract/from-tree.ts";
 import { numberText } from "../contract/show.ts";
 import type * as tree from "../syntax/tree.ts";
 import { position, type Range, type Source } from "../text/source.ts";
+import { withForm } from "./with.ts";
 import { boundForm, clauseForm, refForm, remitForm, spendForm } from "./lower-authority.ts";
 import {
     type AgentForm,
@@ -324,7 +325,14 @@ class Lowering {
             case "index":
                 return { kind: "index", object: this.expr(node.object), index: this.expr(node.index), at };
             case "call":
-                return { kind: "call", callee: this.expr(node.callee), args: node.args.map((arg) => this.arg(arg)), at };
+                return {
+                    kind: "call",
+                    callee: this.expr(node.callee),
+                    args: node.args.map((arg) => this.arg(arg)),
+                    ...(node.options === undefined ? {} : { with: withForm(node.options) }),
+                    ...(node.contract === undefined ? {} : { contract: contractOf(node.contract) }),
+                    at,
+                };
             case "unary":
                 // `-0` is not a literal: JSON has no sign for it.
                 if (node.op === "-" && node.value.kind === "number" && node.value.value !== 0)

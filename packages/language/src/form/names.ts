@@ -23,6 +23,8 @@ export interface Named {
 export interface FileNames {
     readonly names: ReadonlyMap<string, Named>;
     readonly contracts: Contracts;
+    /** Names of the file's remits. */
+    readonly remits?: ReadonlySet<string>;
 }
 
 /** The shapes of a file, and how to test values against contracts over them. */
@@ -79,7 +81,8 @@ export function declareFile(program: Program, index: number, errors: Errors): Fi
         if (endless.has(form.name)) errors.add("ENDLESS_SHAPE", at, `'${form.name}' requires a value of itself`);
         checkContract(form.contract, contracts, below(at, "contract"), errors);
     });
-    return { names, contracts };
+    const remits = new Set((file.remits ?? []).flatMap((one) => (one.name === undefined ? [] : [one.name])));
+    return { names, contracts, remits };
 }
 
 function checkFrom(program: Program, index: number, form: ImportForm, at: Place, errors: Errors): void {

@@ -25,7 +25,9 @@ import type {
     StmtForm,
     UseForm,
     UseOneForm,
+    WithForm,
 } from "./form.ts";
+import { WITH_OPTIONS } from "./with.ts";
 
 const NOWHERE: Range = { start: 0, end: 0 };
 const at = { range: NOWHERE };
@@ -312,6 +314,8 @@ export function raiseExpr(form: ExprForm): tree.Expr {
                             : raiseExpr(arg.value),
                     ...at,
                 })),
+                ...(form.with === undefined ? {} : { options: raiseWith(form.with) }),
+                ...(form.contract === undefined ? {} : { contract: raiseContract(form.contract) }),
                 ...at,
             };
         case "unary":
@@ -405,6 +409,20 @@ function raiseGenerate(form: GenerateForm): tree.Generate {
         if (value !== undefined) options.push(option(key, literal(value)));
     }
     return { kind: "generate", options, ...(form.contract === undefined ? {} : { contract: raiseContract(form.contract) }), ...at };
+}
+
+function raiseWith(form: WithForm): tree.GenerateOption[] {
+    const options: tree.GenerateOption[] = [];
+    for (const key of WITH_OPTIONS.keys()) {
+        const value = form[key];
+        if (value === undefined) continue;
+        options.push(option(key, key === "skills" ? { kind: "list", items: (form.skills ?? []).map(ident), ...at } : literal(value as string | number)));
+    }
+    return options;
+}
+
+function ident(called: string): tree.Expr {
+    return { kind: "ident", name: called, ...at };
 }
 
 function option(key: string, value: tree.Expr): tree.GenerateOption {

@@ -99,6 +99,7 @@ export type RecordName =
     | "Ref"
     | "Bound"
     | "Spend"
+    | "With"
     | "Readers"
     | "Narrowed";
 
@@ -190,6 +191,18 @@ export const RECORDS: Readonly<Record<RecordName, Keys>> = {
         turns: may(WHOLE),
         bytes: may(WHOLE),
     },
+    With: {
+        skills: may(list(NAME, 1)),
+        turns: may(COUNT),
+        steps: may(COUNT),
+        calls: may(WHOLE),
+        tokens: may(COUNT),
+        bytes: may(COUNT),
+        usd: may({ rule: "number", min: 0 }),
+        time: may({ rule: "number", above: 0 }, "milliseconds"),
+        silence: may({ rule: "number", above: 0 }, "milliseconds without a sign of life"),
+        model: may(SOME_TEXT, "a wish"),
+    },
     Readers: { names: may(list(TEXT, 1)), arg: may(SOME_TEXT), result: may(SOME_TEXT), everyone: may(TRUE) },
     Narrowed: { method: must(METHOD), in: may(list(record("Bound"), 1)) },
 };
@@ -238,7 +251,13 @@ export const NODES: Readonly<Record<"statement" | "expression" | "part" | "contr
         object: { entries: must(list(group("entry"))), ...AT },
         member: { object: must(EXPR), name: must({ rule: "name" }), safe: may(TRUE), ...AT },
         index: { object: must(EXPR), index: must(EXPR), ...AT },
-        call: { callee: must(EXPR, "a name or a member"), args: must(list(record("Arg"))), ...AT },
+        call: {
+            callee: must(EXPR, "a name or a member"),
+            args: must(list(record("Arg"))),
+            with: may(record("With"), "of a yield"),
+            contract: may(CONTRACT, "of a yield: what it must give"),
+            ...AT,
+        },
         unary: { op: must(one("not", "-")), ...VALUE, ...AT },
         binary: { op: must(one(...Object.keys(PRECEDENCE))), left: must(EXPR), right: must(EXPR), ...AT },
         lambda: { params: must(list(VARIABLE)), body: must(EXPR), ...AT },

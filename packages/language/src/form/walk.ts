@@ -8,7 +8,7 @@
  *     built-in's. Anything else is refused.
  */
 import { withArticle } from "../text/words.ts";
-import { BUILTINS_ON } from "../check/builtins.ts";
+import { BUILTINS_ON, HANDOVERS } from "../check/builtins.ts";
 import type { Errors, FormCode, Place } from "./errors.ts";
 import type { BranchForm, BudgetForm, ExprForm, FuncForm, StmtForm, UseForm, UseOneForm } from "./form.ts";
 import { checkRefs } from "./authority.ts";
@@ -434,12 +434,54 @@ export class Walk {
             this.expr(callee, at, around);
         }
         const named = callee.kind === "member" && callee.name === "yield";
+        if (named) this.yielded(e, place);
+        else if (e.with !== undefined || e.contract !== undefined)
+            this.add("INVALID_YIELD_OPTION", place, "`with` and a contract stand only after a yield");
+        const handover = callee.kind === "name" && this.isHandover(callee.name) ? callee.name : null;
+        if (handover !== null && around.lambda) this.add("LAMBDA_EFFECT", place, "a lambda cannot hand over control");
         e.args.forEach((arg, i) => {
             const here = below(place, "args", i);
-            if (arg.name !== undefined && !named)
+            if (arg.name !== undefined && !named && !(handover === "reason" && i === 1 && arg.name === "example"))
                 this.add("NAMED_ARGUMENT", below(here, "name"), "arguments have names only where an agent is handed control");
-            if (arg.value.kind === "lambda") this.lambda(arg.value, below(here, "value"), around);
+            if (handover === "agent" && i === 1 && arg.value.kind === "object") this.options(arg.value, below(here, "value"), around);
+            else if (arg.value.kind === "lambda") this.lambda(arg.value, below(here, "value"), around);
             else this.expr(arg.value, below(here, "value"), around);
+        });
+    }
+
+    /** A built-in that hands over control, where nothing else has its name. */
+    private isHandover(name: string): boolean {
+        return HANDOVERS.has(name) && !this.isLocal(name) && this.outer(name) === undefined;
+    }
+
+    private yielded(e: ExprForm & { kind: "call" }, place: Place): void {
+        const seen = new Set(["agent"]);
+        e.args.forEach(({ name }, i) => {
+            if (name === undefined) return;
+            if (seen.has(name)) this.add("INVALID_YIELD_ARGUMENT", below(below(place, "args", i), "name"), `'${name}' is given twice, or is the agent's own`);
+            seen.add(name);
+        });
+        e.with?.skills?.forEach((name, i) => {
+            if (this.isLocal(name) || this.file.names.get(name)?.kind !== "skill")
+                this.add("INVALID_YIELD_OPTION", below(below(below(place, "with"), "skills"), i), `'${name}' is no imported skill`);
+        });
+        if (e.contract !== undefined) checkContract(e.contract, this.contracts, below(place, "contract"), this.errors);
+    }
+
+    /** The options of `agent()`: `policy` and `skills` name what is no value. */
+    private options(e: ExprForm & { kind: "object" }, place: Place, around: Around): void {
+        e.entries.forEach((entry, i) => {
+            const at = below(below(place, "entries", i), "value");
+            const { value } = entry;
+            const key = entry.kind === "entry" ? entry.key : "";
+            if (key === "policy" && value.kind === "name" && !this.isLocal(value.name) && this.file.remits?.has(value.name) === true) return;
+            if (key === "skills" && value.kind === "list") {
+                for (const item of value.items)
+                    if (item.kind !== "name" || this.file.names.get(item.name)?.kind !== "skill")
+                        this.add("INVALID_YIELD_OPTION", at, "'skills' takes names of imported skills");
+                return;
+            }
+            this.expr(value, at, around);
         });
     }
 
@@ -451,7 +493,7 @@ export class Walk {
         }
         const found = this.outer(name);
         if (found === undefined) {
-            const row = BUILTINS_ON.global.get(name);
+            const row = BUILTINS_ON.global.get(name) ?? HANDOVERS.get(name);
             if (row === undefined) this.add("UNKNOWN_FUNCTION", at, withHint(`there is no function '${name}'`, name, this.known()));
             else if (given < row.min || given > row.max) this.add("INVALID_ARGUMENT_COUNT", at, `${name} does not take ${given} arguments`);
             return;

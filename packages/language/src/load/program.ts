@@ -132,19 +132,6 @@ export function loadProgram(entry: string, files: ProgramFiles): LoadedProgram {
         // The parser has said what is missing.
         if (node.name.text === "" || at.start === at.end) return null;
         const scheme = schemeOf(uri);
-        if (node.what === "skill") {
-            unsupported(file, at, "skills are not in this version");
-            return null;
-        }
-        if (node.what === "agent" && scheme !== "" && scheme !== "file") {
-            // The parser says so itself where it can tell.
-            const said = trees
-                .get(file)
-                ?.diagnostics.some((d) => d.code === "UNSUPPORTED" && d.range.start >= node.range.start && d.range.end <= node.range.end);
-            if (said !== true)
-                unsupported(file, at, `an agent of '${scheme}:' is not in this version`, "import an agent from a .remit or .as file");
-            return null;
-        }
         if (!SCHEMES[node.what].includes(scheme)) {
             const hint = didYouMean(scheme, SCHEMES[node.what]) ?? `write for example ${EXAMPLES[node.what]}`;
             const message = scheme === "" ? `'${uri}' names no ${node.what}` : `no ${node.what} has the scheme '${scheme}:'`;
@@ -154,20 +141,19 @@ export function loadProgram(entry: string, files: ProgramFiles): LoadedProgram {
         if (node.what === "tool") tool(node, file, scheme);
         if (node.what === "llm" && scheme.startsWith("http") && !/^https?:\/\/[^/]/i.test(uri))
             report(file, "INVALID_IMPORT_URI", at, `'${uri}' names no host`);
-        if (node.what !== "file" && node.what !== "agent") return null;
+        // An agent outside the program.
+        if (node.what === "agent" && scheme !== "" && scheme !== "file") return null;
+        if (node.what === "skill" && scheme === "https") return null;
+        if (node.what !== "file" && node.what !== "agent" && node.what !== "skill") return null;
         const target = files.resolve(file, uri);
         if (target === null) {
             report(file, "IMPORT_OUTSIDE_TREE", at, `'${uri}' is outside the program's folder`);
             return null;
         }
-        if (node.what === "file") return null;
+        if (node.what === "file" || node.what === "skill") return null;
         if (PROGRAM.test(target)) return target;
         report(file, "INVALID_IMPORT_URI", at, `'${uri}' is no program`, "an agent is imported from a .remit or .as file");
         return null;
-    }
-
-    function unsupported(file: string, range: Range, message: string, hint?: string): void {
-        report(file, "UNSUPPORTED", range, message, hint);
     }
 
     function tool(node: Import, file: string, scheme: string): void {

@@ -7,12 +7,12 @@ import type { ImportKind } from "../syntax/tree.ts";
 
 /** Schemes of each kind; `""` stands for a path without one. */
 export const SCHEMES: Readonly<Record<ImportKind, readonly string[]>> = {
-    tool: ["sh", "file", "env", "http", "https", "mcp", "node", "npm", "host", "inspect", ""],
+    tool: ["sh", "file", "env", "http", "https", "mcp", "node", "npm", "host", "inspect", "shell", "ras", ""],
     llm: ["openai", "anthropic", "google", "ollama", "local", "mock", "scripted", "recorded", "http", "https"],
     memory: ["file", "sqlite"],
     file: ["file", ""],
-    agent: ["file", ""],
-    skill: [],
+    agent: ["file", "", "acp", "acp+http", "acp+https", "acp+ws", "acp+wss", "stub", "recorded"],
+    skill: ["file", "", "https"],
 };
 
 /** Commands behind `sh://`; nothing ever starts a shell. */
@@ -43,6 +43,6 @@ export const EXAMPLES: Readonly<Record<ImportKind, string>> = {
     llm: "openai://gpt-5-mini, anthropic://claude-sonnet-4-5, ollama://llama3.2 or local:",
     memory: "file://notes.jsonl or sqlite://notes.db",
     file: "./notes.md",
-    agent: "./worker.as",
+    agent: "./worker.remit, acp://opencode or stub:noop",
     skill: "./skills/triage",
 };

@@ -466,10 +466,13 @@ export interface Arg extends Node {
     readonly name?: Name;
     readonly value: Expr;
 }
+/** `options` (`with {…}`) and `contract` (`-> …`) only after a call of a member `yield`. */
 export interface Call extends Node {
     readonly kind: "call";
     readonly callee: Expr;
     readonly args: readonly Arg[];
+    readonly options?: readonly GenerateOption[];
+    readonly contract?: ContractNode;
 }
 export interface Unary extends Node {
     readonly kind: "unary";

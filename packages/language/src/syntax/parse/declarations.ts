@@ -119,7 +119,6 @@ function startsItem(p: State): boolean {
 
 function parseImport(p: State): Import | undefined {
     const from = start(p);
-    const first = p.pos;
     advance(p);
     const kind = isWord(p.k) ? tokenText(p) : "";
     const known = (IMPORT_KINDS as readonly string[]).includes(kind);
@@ -137,12 +136,6 @@ function parseImport(p: State): Import | undefined {
         if (!onNewLine(p)) skipLine(p, false);
     }
     const what = (known ? kind : "tool") as ImportKind;
-    if (what === "agent" && /^[a-z][a-z0-9+.-]+:/i.test(uri.value) && !/^file:/i.test(uri.value)) {
-        const range = { start: p.starts[first] as number, end: uri.range.end };
-        unsupported(p, "An agent outside the program", range, 'Import an agent of another file: `import agent Name from "./name.remit"`.');
-        if (p.k === T.LBrace) skipBraces(p);
-        return { kind: "import", range: { start: from, end: prevEnd(p) }, what, name, uri };
-    }
     const unconfined = what === "agent" && p.k === T.Unconfined && !onNewLine(p);
     if (unconfined) advance(p);
     let clauses: Import["clauses"];

@@ -27,7 +27,7 @@ import type {
 } from "../tree.ts";
 import { endorseFollows, parseEndorse, parseNarrow } from "./authority.ts";
 import { closed, separated } from "./brackets.ts";
-import { parseGenerate, parseIfExpr, parseParallel, parseTryExpr, tryFollows } from "./forms.ts";
+import { parseGenerate, parseYieldEnd, parseIfExpr, parseParallel, parseTryExpr, tryFollows } from "./forms.ts";
 import {
     advance,
     bind,
@@ -165,8 +165,9 @@ export function parsePostfix(p: State): Expr {
             const grows = chainMayGrow(p, p.height);
             const grown: Expr = k === T.LParen ? parseCall(p, node) : parseIndex(p, node);
             if (grows) node = grown;
-        } else if (node.kind === "call" && (k === T.With || k === T.Arrow) && skipCallOptions(p)) {
-            return node;
+        } else if (node.kind === "call" && (k === T.With || k === T.Arrow)) {
+            const isYield = node.callee.kind === "member" && node.callee.name.text === "yield";
+            return isYield ? parseYieldEnd(p, node) : (skipCallOptions(p), node);
         } else return node;
     }
 }

@@ -7,6 +7,7 @@ import { DURATION_UNITS, T } from "../tokens.ts";
 import type {
     Block,
     Budget,
+    Call,
     ContractNode,
     Duration,
     Expr,
@@ -120,6 +121,64 @@ function parseReturnContract(p: State): ContractNode {
     } else expected(p, "`}`");
     oldSpelling(p, "An output contract stands after `->`.", head, "Write `-> {…}`", edits);
     return contract;
+}
+
+/** `with { turns: 4, … }` and `-> contract` behind a yield; the present token is `with` or `->`. */
+export function parseYieldEnd(p: State, call: Call): Call {
+    let to = call.range.end;
+    let options: GenerateOption[] | undefined;
+    if (p.k === T.With && !onNewLine(p) && peek(p, 1) === T.LBrace && enter(p)) {
+        const mode = p.mode;
+        p.mode = 0;
+        advance(p);
+        const open = p.pos;
+        advance(p);
+        options = [];
+        if (p.k !== T.RBrace) {
+            do {
+                const option = parseYieldOption(p);
+                if (option !== undefined) options.push(option);
+            } while (separated(p, open, T.RBrace, true));
+        }
+        to = closed(p, open, T.RBrace);
+        p.mode = mode;
+        leave(p);
+    }
+    let contract: ContractNode | undefined;
+    if (p.k === T.Arrow) {
+        advance(p);
+        contract = parseContract(p);
+        to = contract.range.end;
+    }
+    p.height++;
+    if (options === undefined && contract === undefined) return call;
+    const more = { ...(options === undefined ? {} : { options }), ...(contract === undefined ? {} : { contract }) };
+    return { ...call, range: { start: call.range.start, end: to }, ...more };
+}
+
+/** Keys of `with { … }` whose value is a time. */
+const TIMES: ReadonlySet<string> = new Set(["time", "silence"]);
+
+function parseYieldOption(p: State): GenerateOption | undefined {
+    const head = parseKey(p);
+    if (head === undefined) return undefined;
+    const { key } = head;
+    if (p.k === T.Number || p.k === T.Quantity) {
+        if (TIMES.has(key.text)) {
+            const option = durationOption(p, key);
+            if (option !== undefined) return option;
+        }
+        const text = tokenText(p);
+        if (/^[0-9.]+k$/.test(text)) {
+            const range = tokenRange(p, p.pos);
+            advance(p);
+            p.height = 1;
+            const value: NumberLit = { kind: "number", range, value: Number(`${text.slice(0, -1)}e3`), text };
+            return { range: { start: key.range.start, end: range.end }, key, value };
+        }
+    }
+    const value = parseExpr(p);
+    return { range: { start: key.range.start, end: value.range.end }, key, value };
 }
 
 function parseOption(p: State): GenerateOption | undefined {

@@ -70,11 +70,11 @@ export function skipStatement(p: State): boolean {
     return true;
 }
 
-/** After a call: `with { … }` and `-> contract` of a yield. False: neither follows. */
+/** After a call that is no yield: `with { … }` and `-> contract`. False: neither follows. */
 export function skipCallOptions(p: State): boolean {
     const options = p.k === T.With && !onNewLine(p) && peek(p, 1) === T.LBrace && !isBound(p, T.With);
     if (!options && p.k !== T.Arrow) return false;
-    const hint = "A contract stands after `generate(…)`; a call hands over control only to an external agent.";
+    const hint = "They stand after `generate(…)` and after `Agent.yield(…)`.";
     unsupported(p, options ? "`with` after a call" : "A contract after a call", tokenRange(p, p.pos), hint);
     if (options) skipPast(p, T.LBrace);
     if (p.k === T.Arrow) {

@@ -104,7 +104,13 @@ function flatten(node: Expr, style: Style, limit: number): string | undefined {
         }
         case "call": {
             const callee = flatExpr(node.callee, style, limit, POSTFIX_PRECEDENCE);
-            return callee === undefined ? undefined : sequence(`${callee}(`, ")", node.args, (arg) => flatArg(arg, style, limit), limit);
+            const flat = callee === undefined ? undefined : sequence(`${callee}(`, ")", node.args, (arg) => flatArg(arg, style, limit), limit);
+            if (flat === undefined || (node.options === undefined && node.contract === undefined)) return flat;
+            const options = node.options === undefined ? "" : spacedSequence(node.options, (one) => flatOption(one, style, limit), limit);
+            const given = options === undefined ? undefined : `${flat}${node.options === undefined ? "" : ` with ${options}`}`;
+            if (given === undefined || node.contract === undefined) return given;
+            const contract = breaksAlways(node.contract) && !style.display ? undefined : flatContract(node.contract, style, limit);
+            return contract === undefined ? undefined : `${given} -> ${contract}`;
         }
         case "unary": {
             const value = flatExpr(node.value, style, limit, UNARY_PRECEDENCE);
@@ -224,7 +230,7 @@ export function sequence<X>(
     return out + close;
 }
 
-function spacedSequence<X>(items: readonly X[], text: (item: X) => string | undefined, limit: number): string | undefined {
+export function spacedSequence<X>(items: readonly X[], text: (item: X) => string | undefined, limit: number): string | undefined {
     return items.length === 0 ? "{}" : sequence("{ ", " }", items, text, limit);
 }
 

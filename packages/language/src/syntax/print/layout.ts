@@ -11,6 +11,7 @@ import { POSTFIX_PRECEDENCE, PRECEDENCE, UNARY_PRECEDENCE } from "../tokens.ts";
 import type {
     Arg,
     Binary,
+    Call,
     ContractField,
     ContractNode,
     Expr,
@@ -30,6 +31,8 @@ import {
     fieldHead,
     flatArg,
     flatContract,
+    flatOption,
+    spacedSequence,
     flatExpr,
     flatField,
     flatParam,
@@ -121,7 +124,7 @@ function broken(w: Writer, node: Expr, tail: number): void {
             put(w, "]");
             return;
         case "call":
-            call(w, node.callee, node.args, node.range.end - 1, tail);
+            yieldOrCall(w, node, tail);
             return;
         case "unary":
             put(w, node.op === "not" ? "not " : "-");
@@ -280,6 +283,29 @@ const HUGGED: ReadonlySet<Expr["kind"]> = new Set<Expr["kind"]>([
     "try.expr",
     "call",
 ]);
+
+function yieldOrCall(w: Writer, node: Call, tail: number): void {
+    const { options, contract } = node;
+    if (options === undefined && contract === undefined) {
+        call(w, node.callee, node.args, node.range.end - 1, tail);
+        return;
+    }
+    const last = node.args.at(-1)?.range.end ?? significant(w, node.callee.range.end) + 1;
+    call(w, node.callee, node.args, significant(w, last), contract === undefined ? 8 : 12);
+    if (options !== undefined) {
+        put(w, " with ");
+        const from = options[0]?.range.start ?? node.range.end;
+        const close = significant(w, options.at(-1)?.range.end ?? from);
+        const flat = commentsBefore(w, close)
+            ? undefined
+            : spacedSequence(options, (one) => flatOption(one, styleOf(w), room(w)), room(w) - tail);
+        if (flat !== undefined) put(w, flat);
+        else sequence(w, "{", "}", options, option, from, close);
+    }
+    if (contract === undefined) return;
+    put(w, " -> ");
+    contractNode(w, contract, tail, true);
+}
 
 function call(w: Writer, callee: Expr, args: readonly Arg[], close: number, tail: number): void {
     expression(w, callee, 1, POSTFIX_PRECEDENCE);
