@@ -3,6 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import * as agents from "./lib/agents.mjs";
 import * as setup from "./lib/setup.mjs";
 import { attached } from "./lib/shell.mjs";
 
@@ -19,6 +20,8 @@ async function main() {
         if (missing !== null)
             throw new Error(`The tests need the local model: ${missing}. Install Python 3 with pip and Node's npm, then run this again.`);
         env.REMIT_TEST_CHROMIUM = await setup.chromium();
+        await setup.sandbox();
+        await agents.install(node, agents.TESTED);
     }
     const run = async (title, script, args) => {
         process.stdout.write(`\n== ${title}\n`);

@@ -45,6 +45,9 @@ export const AGENTS = {
     gemini: { package: "@google/gemini-cli", version: "0.61.0", program: () => [".bin", "gemini"], node: true, tested: false },
 };
 
+/** Those that `npm test` drives. */
+export const TESTED = Object.keys(AGENTS).filter((name) => AGENTS[name].tested);
+
 /** The build for any processor of this kind: half the size of both, and it runs where AVX2 is missing. */
 function opencodePackage() {
     const platform = process.platform === "win32" ? "windows" : process.platform;

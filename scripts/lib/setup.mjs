@@ -173,6 +173,17 @@ export async function chromium() {
     throw new Error("The browser tests need Chromium: install the package `chromium` (Debian, Ubuntu) or put Chrome on the PATH.");
 }
 
+/** Path of bubblewrap, in which agents run: from the PATH, else Debian's package. Null where the system has another sandbox, or none. */
+export async function sandbox() {
+    if (process.platform !== "linux") return null;
+    const here = onPath("bwrap");
+    if (here) return here;
+    await step("installing bubblewrap with apt", () => apt(["bubblewrap"])).catch((error) => say(reason(error)));
+    const now = onPath("bwrap");
+    if (now) return now;
+    throw new Error("Agents run in a sandbox: install the package `bubblewrap` (Debian, Ubuntu, Fedora).");
+}
+
 /** Removes a folder of the set-up's or the demo's own. */
 export function remove(folder) {
     rmSync(folder, { recursive: true, force: true });

@@ -4,8 +4,6 @@
  * | agent | what it sends beside the turn, and outside the protocol's schema |
  * | --- | --- |
  */
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 
 import { has, programOf } from "../../../../../scripts/lib/agents.mjs";
 
@@ -14,24 +12,21 @@ export type AgentName = "opencode" | "qwen-code" | "claude" | "codex" | "gemini"
 export interface Start {
     readonly command: string;
     readonly args: readonly string[];
-    /** All that the process finds in its environment beside PATH. */
+    /** All that the process needs to find in its environment beside PATH and a home. */
     readonly env: { readonly [name: string]: string };
 }
 
 export interface StartOptions {
-    /** An empty folder that becomes its home. */
-    readonly home: string;
     /** `http://127.0.0.1:PORT` of the model. */
     readonly model: string;
-    /** opencode: what it may do without asking its client. Absent: it asks for everything that changes something. */
+    /** opencode: `allow`: it does everything without asking its client. Absent: it asks for everything that changes something. */
     readonly permission?: "allow" | "ask";
 }
 
 interface Recipe {
     readonly args: readonly string[];
+    /** Everything by the environment, so that a home can be empty. */
     env(options: StartOptions): { readonly [name: string]: string };
-    /** Path below home → text. */
-    files?(options: StartOptions): { readonly [path: string]: string };
 }
 
 const KEY = "loopback";
@@ -39,10 +34,11 @@ const KEY = "loopback";
 const RECIPES: { readonly [name in AgentName]: Recipe } = {
     opencode: {
         args: ["acp"],
-        env: () => ({ OPENCODE_DISABLE_AUTOUPDATE: "1" }),
-        files: ({ model, permission }) => ({
-            ".config/opencode/opencode.json": JSON.stringify({
-                $schema: "https://opencode.ai/config.json",
+        env: ({ model, permission }) => ({
+            OPENCODE_DISABLE_AUTOUPDATE: "1",
+            OPENCODE_DISABLE_MODELS_FETCH: "1",
+            OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
+            OPENCODE_CONFIG_CONTENT: JSON.stringify({
                 autoupdate: false,
                 share: "disabled",
                 enabled_providers: ["loopback"],
@@ -63,68 +59,47 @@ const RECIPES: { readonly [name in AgentName]: Recipe } = {
         }),
     },
     "qwen-code": {
-        args: ["--acp", "--auth-type", "openai"],
-        env: ({ model }) => ({ OPENAI_BASE_URL: `${model}/v1`, OPENAI_API_KEY: KEY, OPENAI_MODEL: "stub" }),
-        files: () => ({
-            ".qwen/settings.json": JSON.stringify({
-                privacy: { usageStatisticsEnabled: false },
-                telemetry: { enabled: false },
-                general: { disableAutoUpdate: true, disableUpdateNag: true, enableAutoUpdate: false },
-            }),
+        // its mode `auto`, which it would choose itself, lets its model decide what is asked
+        args: ["--acp", "--auth-type", "openai", "--approval-mode", "default"],
+        env: ({ model }) => ({
+            OPENAI_BASE_URL: `${model}/v1`,
+            OPENAI_API_KEY: KEY,
+            OPENAI_MODEL: "stub",
+            QWEN_CODE_NO_RELAUNCH: "1",
         }),
     },
     claude: {
         args: [],
-        env: ({ model }) => ({
-            ANTHROPIC_BASE_URL: model,
-            ANTHROPIC_AUTH_TOKEN: KEY,
-            CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-        }),
+        env: ({ model }) => ({ ANTHROPIC_BASE_URL: model, ANTHROPIC_AUTH_TOKEN: KEY, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" }),
     },
     codex: {
         args: [],
-        env: ({ home }) => ({ CODEX_HOME: join(home, ".codex"), LOOPBACK_KEY: KEY }),
-        files: ({ model }) => ({
-            ".codex/config.toml": [
-                'model = "stub"',
-                'model_provider = "loopback"',
-                "[model_providers.loopback]",
-                'name = "Loopback"',
-                `base_url = "${model}/v1"`,
-                'wire_api = "responses"',
-                'env_key = "LOOPBACK_KEY"',
-                "",
-            ].join("\n"),
+        env: ({ model }) => ({
+            LOOPBACK_KEY: KEY,
+            MODEL_PROVIDER: "loopback",
+            CODEX_CONFIG: JSON.stringify({
+                model: "stub",
+                model_provider: "loopback",
+                model_providers: {
+                    loopback: { name: "Loopback", base_url: `${model}/v1`, wire_api: "responses", env_key: "LOOPBACK_KEY" },
+                },
+            }),
         }),
     },
     gemini: {
         args: ["--acp", "--model", "gemini-2.5-flash"],
-        env: ({ model }) => ({ GOOGLE_GEMINI_BASE_URL: model, GEMINI_API_KEY: KEY }),
-        files: () => ({
-            ".gemini/settings.json": JSON.stringify({
-                security: { auth: { selectedType: "gemini-api-key" } },
-                privacy: { usageStatisticsEnabled: false },
-                general: { disableAutoUpdate: true, disableUpdateNag: true },
-            }),
-        }),
+        env: ({ model }) => ({ GOOGLE_GEMINI_BASE_URL: model, GEMINI_API_KEY: KEY, GEMINI_DEFAULT_AUTH_TYPE: "gemini-api-key" }),
     },
 };
 
-/** Writes what the agent finds in its home, and says how it is started. Throws with words where it is not installed. */
-export function prepare(name: AgentName, options: StartOptions): Start {
+/** How the agent is started. Throws with words where it is not installed. */
+export function startOf(name: AgentName, options: StartOptions): Start {
     if (!has(name)) {
-        const command = name === "opencode" || name === "qwen-code" ? "npm test` or `node scripts/agents.mjs --install" : "npm run agents";
+        const command = name === "opencode" || name === "qwen-code" ? "npm run setup" : "npm run agents";
         throw new Error(`the agent ${name} is not installed: \`${command}\` brings it from npm`);
     }
-    const recipe = RECIPES[name];
-    for (const [path, text] of Object.entries(recipe.files?.(options) ?? {})) {
-        const file = join(options.home, path);
-        if (!existsSync(dirname(file))) mkdirSync(dirname(file), { recursive: true });
-        writeFileSync(file, text);
-    }
+    const { args, env } = RECIPES[name];
     const program = programOf(name);
-    return {
-        ...(name === "opencode" ? { command: program, args: recipe.args } : { command: process.execPath, args: [program, ...recipe.args] }),
-        env: { HOME: options.home, ...recipe.env(options) },
-    };
+    const start = name === "opencode" ? { command: program, args } : { command: process.execPath, args: [program, ...args] };
+    return { ...start, env: env(options) };
 }

@@ -23,10 +23,11 @@ export interface Bare {
 }
 
 /** `allow`: what is answered where the agent asks for permission. */
-export async function bare(start: Start, cwd: string, allow = true): Promise<Bare> {
+export async function bare(start: Start, folder: { readonly cwd: string; readonly home: string }, allow = true): Promise<Bare> {
+    const { cwd, home } = folder;
     const child = spawn(start.command, start.args, {
         cwd,
-        env: { PATH: process.env.PATH, ...start.env },
+        env: { PATH: process.env.PATH, HOME: home, ...start.env },
         stdio: ["pipe", "pipe", "pipe"],
     });
     let stderr = "";
