@@ -10,7 +10,7 @@
 import type { ClauseForm, RemitForm } from "@remit/language";
 import type { AgentEntry, Compiled, ImportEntry } from "../compile/program.ts";
 import type { Capability } from "../value/value.ts";
-import { type Clauses, clausesOf, compileRemit, keyOf, NO_CLAUSES, type Remit } from "./policy.ts";
+import { type Clauses, clausesOf, compileRemit, keyOf, NO_CLAUSES, type Remit, thingsOf } from "./policy.ts";
 
 /** What a project adds. It can tighten, never loosen. */
 export interface Policy {
@@ -124,18 +124,7 @@ export class Authority {
 
     /** Everything that a file names, by key: what `delegate all` of `user` gives. */
     thingsOf(file: number): string[] {
-        const entry = this.program.files[file];
-        if (entry === undefined) return [];
-        const keys: string[] = [];
-        for (const i of entry.imports.values()) if (i.value !== null && i.form.what !== "agent") keys.push(this.keyOf(i.value));
-        for (const name of [
-            ...entry.agents.keys(),
-            ...[...entry.imports.values()].filter((i) => i.form.what === "agent").map((i) => i.form.name),
-        ]) {
-            const meaning = this.program.lookup(file, null, name);
-            if (meaning?.kind === "agent") keys.push(this.keyOf(meaning.value));
-        }
-        return keys;
+        return thingsOf(this.program, file);
     }
 
     /** As shown to people. */

@@ -56,7 +56,7 @@ export interface Clauses {
 
 export const NO_CLAUSES: Clauses = { gates: new Map(), args: [], reads: [], audience: [], trusted: false };
 
-/** What an agent was given. `rows`: by key of the thing; `all`: gates for everything that its file names. */
+/** What an agent was given. `rows`: by key of the thing; `all`: what is forbidden of everything. */
 export interface Remit {
     readonly rows: ReadonlyMap<string, readonly Permit[]>;
     readonly all: readonly Permit[];
@@ -83,6 +83,19 @@ export function keyOf(program: Compiled, what: string, file: number, uriOrName: 
         else out.push(part);
     }
     return `${what}:./${out.join("/")}`;
+}
+
+/** Keys of everything that a file imports and declares. */
+export function thingsOf(program: Compiled, file: number): string[] {
+    const entry = program.files[file];
+    if (entry === undefined) return [];
+    const keys = new Set<string>();
+    for (const name of [...entry.imports.keys(), ...entry.agents.keys()]) {
+        const meaning = program.lookup(file, null, name);
+        const key = meaning === undefined ? null : keyOfMeaning(program, meaning);
+        if (key !== null) keys.add(key);
+    }
+    return [...keys];
 }
 
 /** The key of what a name means; null for what is no capability. */
@@ -112,6 +125,10 @@ export function resourceOf(uri: string): { readonly kind: Resource; readonly fie
         case "http":
         case "https":
             return { kind: "url", field: "url" };
+        case "webfetch":
+            return { kind: "url", field: "url" };
+        case "shell":
+            return { kind: "command", field: "command" };
         case "env":
             return { kind: "word", field: "name" };
         default:
@@ -147,7 +164,10 @@ function compileBody(program: Compiled, file: number, agent: string | null, form
     };
     for (const grant of form.grants) {
         if (grant.all === true) {
-            all.push({ method: null, gate: grant.gate, bounds: [], site: program.site(file, grant.at) });
+            const permit: Permit = { method: null, gate: grant.gate, bounds: [], site: program.site(file, grant.at) };
+            // What is forbidden is so wherever it comes from; what is given is what the file itself names.
+            if (grant.gate === "never") all.push(permit);
+            else for (const key of thingsOf(program, file)) add(key, permit);
             continue;
         }
         for (const ref of grant.refs) {

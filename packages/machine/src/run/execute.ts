@@ -634,9 +634,18 @@ function callCapability(
     push(m, fiber, frame, fn, given, agent, site, I, deputy);
 }
 
-/** Who a function value runs as: whoever handed it over, as long as that call or block goes on. */
+/**
+ * Who a function value runs as: whoever handed it over, as long as that call or block goes on. One that nobody handed over, in a list or an object,
+ * is no grant: it runs as whoever calls it, as it would by its name.
+ */
 function deputyOf(m: Machine, frame: Frame, c: Capability, I: Instruction): string {
-    if (c.right === null) return m.principal;
+    if (c.right === null) return frame.principal;
+    if (c.right.holder !== frame.principal)
+        throw new Fail("violation.remit", `${m.authority.nameOf(frame.principal)} calls ${c.name}, which was not given to it`, {
+            site: I.site,
+            by: frame.principal,
+            hint: "pass it as an argument of its own",
+        });
     if (c.right.alive.some((token) => !m.standing.alive.has(token)))
         throw new Fail("violation.revoked", `${c.name} was given only for a block or call that has ended`, {
             site: I.site,
