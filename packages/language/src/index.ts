@@ -55,3 +55,7 @@ export { didYouMean, nearest } from "./diagnostics/nearest.ts";
 export { type RenderOptions, renderDiagnostic } from "./diagnostics/render.ts";
 export { type Allowed, type LoadedProgram, loadProgram, type ProgramFiles } from "./load/program.ts";
 export { isModule } from "./load/schemes.ts";
+export { type Answer, type AnswerOptions, type ReadAnswer, readAnswer, schemaOfValue } from "./answer/answer.ts";
+export { fencesOf } from "./answer/fences.ts";
+export { HANDOVERS } from "./check/builtins.ts";
+export { BUDGET_OPTIONS } from "./check/handover.ts";

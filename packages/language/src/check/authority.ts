@@ -233,6 +233,7 @@ function checkNamed(a: Whole, file: FileScope): void {
         const imported = [...file.names.values()].flatMap((one) =>
             one.import?.remit?.kind === "remit.use" && one.import.remit.name.text === item.name.text ? [one.agent] : [],
         );
+        if (file.policies.has(item.name.text)) continue;
         if (holders.length === 0 && imported.length === 0)
             report("REMIT_UNUSED", item.name.range, `no agent has the remit '${item.name.text}'`, {
                 hint: "leave it out, or write its name in an agent",

@@ -12,7 +12,7 @@ export function checkBound(report: Report, binding: Binding, bound: Bound): void
     if (bound.arg !== undefined) return;
     const path = scheme === "file" || scheme === "sh";
     const web = scheme === "http" || scheme === "https";
-    if (!path && !web && scheme !== "env") {
+    if (!path && !web && scheme !== "env" && scheme !== "shell" && scheme !== "webfetch") {
         report("REMIT_BOUND", bound.range, `which argument of '${binding.name}' this bounds cannot be told`, {
             hint: 'name it: `in to: "*@example.com"`',
         });

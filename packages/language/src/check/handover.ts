@@ -173,7 +173,10 @@ function agentArgs(w: Walk, e: Call): void {
         const { text, range } = entry.key;
         const { value } = entry;
         named ||= text === "agent";
-        if (text === "policy" && value.kind === "ident" && isRemit(w, value.name)) continue;
+        if (text === "policy" && value.kind === "ident" && isRemit(w, value.name)) {
+            w.file.policies.add(value.name);
+            continue;
+        }
         if (text === "skills") {
             skills(w, value);
             continue;

@@ -59,6 +59,8 @@ export interface FileScope {
     readonly diagnostics: Diagnostic[];
     /** Types of contract nodes, and of those of parameters. */
     readonly types: readonly [Map<ContractNode, Type>, Map<ContractNode, Type>];
+    /** Remits that an `agent()` names as its policy. */
+    readonly policies: Set<string>;
     /** Reading it gave errors: what is missing may only have been unreadable. */
     readonly broken: boolean;
 }

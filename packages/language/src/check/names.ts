@@ -64,6 +64,7 @@ export function declareFile(tree: File, own?: ReadonlySet<Import>): FileScope {
         funcs: [],
         diagnostics: [],
         types: [new Map(), new Map()],
+        policies: new Set(),
         broken: tree.diagnostics.some((d) => d.severity === "error"),
     };
     for (const item of tree.items) if (item.kind === "shape" && !file.shapes.has(item.name.text)) file.shapes.set(item.name.text, item);

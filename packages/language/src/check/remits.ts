@@ -5,6 +5,7 @@
  * Boundary: one declaration at a time; whether it is used is in `authority.ts`.
  */
 import { nearest } from "../diagnostics/nearest.ts";
+import { resourceOf } from "../authority/thing.ts";
 import { isEndorse } from "../form/lower-authority.ts";
 import type { Amount, Bound, Import, ImportClause, Name, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
@@ -12,7 +13,7 @@ import type { Report } from "./context.ts";
 import { type Binding, type Checking, diagnostic, type FileScope, type Walk } from "./model.ts";
 import { shown, suggestion } from "./names.ts";
 import { checkBound } from "./bounds.ts";
-import { methodsOf, schemeOf } from "./tools.ts";
+import { methodsOf } from "./tools.ts";
 
 /** What the checks of declarations need of the program. */
 interface Whole {
@@ -154,7 +155,7 @@ export function known(binding: Binding): readonly string[] | null {
 
 function checkMethod(a: Whole, report: Report, binding: Binding, method: string, range: Range): void {
     if (method === "") return;
-    const web = binding.kind === "tool" && /^https?$/.test(schemeOf(binding.import?.uri.value ?? ""));
+    const web = binding.kind === "tool" && resourceOf(binding.import?.uri.value ?? "")?.kind === "url";
     const lower = method.toLowerCase();
     // Any verb can be sent: only what looks like one of the usual ones is a mistake for certain.
     const methods = web ? (VERBS.includes(lower) || nearest(lower, VERBS) === null ? null : VERBS) : known(binding);

@@ -3,6 +3,7 @@
  *
  * Boundary: data and look-ups. What a tool really does is known to the host alone.
  */
+import { schemeOf } from "../authority/thing.ts";
 import type { Import } from "../syntax/tree.ts";
 import type { Checking } from "./model.ts";
 
@@ -22,10 +23,6 @@ const ALSO_WRITING: ReadonlySet<string> = new Set(["undo"]);
 const OPAQUE: ReadonlySet<string> = new Set(["mcp", "node"]);
 /** Modules, of which every method may write unless the allow list says that none does. */
 const MODULES: ReadonlySet<string> = new Set(["", "npm"]);
-
-export function schemeOf(uri: string): string {
-    return /^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1]?.toLowerCase() ?? "";
-}
 
 /** The methods of a tool, where its scheme fixes them. */
 export function methodsOf(tool: Import): readonly string[] | null {

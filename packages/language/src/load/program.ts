@@ -1,5 +1,6 @@
 /**
- * From an entry file to all files of a program: follows the imports of agents, and looks at where every import points.
+ * From an entry file to all files of a program: follows the imports of agents, and looks at where every import { schemeOf } from "../authority/thing.ts";
+import points.
  *
  * Boundary: reads through `ProgramFiles` alone and knows no file system. What is inside the files is checked later (`check`).
  *
@@ -14,7 +15,7 @@ import { didYouMean } from "../diagnostics/nearest.ts";
 import { parse } from "../syntax/parse/parse.ts";
 import type { File, Import } from "../syntax/tree.ts";
 import { type Range, source } from "../text/source.ts";
-import { CODE, COMMANDS, EXAMPLES, MODULE, PROGRAM, SCHEMES, SHELLS, schemeOf } from "./schemes.ts";
+import { CODE, COMMANDS, EXAMPLES, MODULE, PROGRAM, SCHEMES, SHELLS } from "./schemes.ts";
 
 /** `effectful: false`: its functions change nothing. `hint`: what to do about it, where the host knows better than the general advice. */
 export type Allowed =

@@ -3,11 +3,12 @@
  *
  * Boundary: data and the reading of a URI's scheme. What stands behind a URI is the host's business.
  */
+import { schemeOf } from "../authority/thing.ts";
 import type { ImportKind } from "../syntax/tree.ts";
 
 /** Schemes of each kind; `""` stands for a path without one. */
 export const SCHEMES: Readonly<Record<ImportKind, readonly string[]>> = {
-    tool: ["sh", "file", "env", "http", "https", "mcp", "node", "npm", "host", "inspect", "shell", "ras", ""],
+    tool: ["sh", "file", "env", "http", "https", "mcp", "node", "npm", "host", "inspect", "shell", "webfetch", "ras", ""],
     llm: ["openai", "anthropic", "google", "ollama", "local", "mock", "scripted", "recorded", "http", "https"],
     memory: ["file", "sqlite"],
     file: ["file", ""],
@@ -26,11 +27,6 @@ export const PROGRAM = /\.(?:as|remit)$/i;
 
 /** Schemes whose code runs in the host's process, so that an allow list has to name them. */
 export const CODE: ReadonlySet<string> = new Set(["node", "npm", ""]);
-
-/** Lower case, without the colon; empty where there is none. A single letter is a drive, not a scheme. */
-export function schemeOf(uri: string): string {
-    return /^([a-z][a-z0-9+.-]+):/i.exec(uri)?.[1]?.toLowerCase() ?? "";
-}
 
 /** A tool whose members may also be read without a call: a module in the host's process. */
 export function isModule(uri: string): boolean {

@@ -1,0 +1,173 @@
+/**
+ * What an agent answers a yield with: one function, as Remit source or as program form (LANGUAGE 6, PROTOCOLS 4).
+ *
+ * Boundary: from the text of a turn to a checked file form with one function to call; nothing of it is run. The answer is hostile: caps first,
+ * then the same checks as for any program, then the signature.
+ *
+ * A1: the answer is the last fenced block tagged `remit` or `json`, else the last embedded resource of such a type.
+ * A2: it declares functions and shapes and nothing else: no imports, no agents, no remits.
+ * A3: its first parameter is `agent`, the others are exactly the names that were handed over, in any order.
+ */
+import { check } from "../check/check.ts";
+import type { Json, Shapes } from "../contract/contract.ts";
+import { renderDiagnostic } from "../diagnostics/render.ts";
+import type { FormError } from "../form/errors.ts";
+import { type FileForm, FORM, type FuncForm } from "../form/form.ts";
+import { lower } from "../form/lower.ts";
+import { type Caps, DEFAULT_CAPS } from "../form/measure.ts";
+import { validateFunc, validateProgram } from "../form/validate.ts";
+import { loadProgram } from "../load/program.ts";
+import type { File } from "../syntax/tree.ts";
+import { fencesOf } from "./fences.ts";
+
+export interface AnswerOptions {
+    /** Names that were handed over, in order, without `agent`. */
+    readonly params: readonly string[];
+    /** Shown in messages and sites: `Fixer's answer`. */
+    readonly file: string;
+    /** Most bytes (UTF-8) of the function. */
+    readonly bytes: number;
+    /** Shapes of the program that the function may name. */
+    readonly shapes?: Shapes;
+}
+
+export interface Answer {
+    readonly form: "source" | "program";
+    /** As it was given. */
+    readonly text: string;
+    readonly file: FileForm;
+    /** Name of the function to call. */
+    readonly func: string;
+    /** Its parameters in its own order. */
+    readonly params: readonly string[];
+}
+
+export type ReadAnswer =
+    | { readonly ok: true; readonly answer: Answer }
+    /** `missing`: there was no answer in it at all. Errors are for the agent, in words, at most `MAX_ERRORS`. */
+    | { readonly ok: false; readonly kind: "missing" | "size" | "syntax" | "signature"; readonly errors: readonly string[] };
+
+export interface Resource {
+    readonly mediaType: string;
+    readonly text: string;
+}
+
+/** Errors that are told at once. */
+const MAX_ERRORS = 10;
+const MEDIA: { readonly [type: string]: "remit" | "json" } = {
+    "text/x-remit": "remit",
+    "application/json": "json",
+    "application/vnd.remit+json": "json",
+};
+
+export function readAnswer(text: string, resources: readonly Resource[], options: AnswerOptions): ReadAnswer {
+    const found = lastOf(text, resources);
+    if (found === null)
+        return {
+            ok: false,
+            kind: "missing",
+            errors: [`there is no answer: end the turn with one fenced block tagged \`remit\` that holds func answer(${signature(options.params)}) { … }`],
+        };
+    if (found.open)
+        return { ok: false, kind: "syntax", errors: ["the last fenced block is not closed: the answer was cut off, make it shorter"] };
+    const caps: Partial<Caps> = { bytes: Math.min(options.bytes, DEFAULT_CAPS.bytes) };
+    if (utf8(found.text) > options.bytes)
+        return { ok: false, kind: "size", errors: [`the answer has more than ${options.bytes} bytes`] };
+    return found.tag === "remit" ? source(found.text, options, caps) : program(found.text, options, caps);
+}
+
+function lastOf(text: string, resources: readonly Resource[]): { tag: "remit" | "json"; text: string; open: boolean } | null {
+    let last: { tag: "remit" | "json"; text: string; open: boolean } | null = null;
+    for (const { tag, text: inner, open } of fencesOf(text))
+        if (tag === "remit" || tag === "json") last = { tag, text: inner, open };
+    if (last !== null) return last;
+    for (const { mediaType, text: inner } of resources) {
+        const tag = Object.hasOwn(MEDIA, mediaType) ? MEDIA[mediaType] : undefined;
+        if (tag !== undefined) last = { tag, text: inner, open: false };
+    }
+    return last;
+}
+
+function signature(params: readonly string[]): string {
+    return ["agent", ...params].join(", ");
+}
+
+function source(text: string, options: AnswerOptions, caps: Partial<Caps>): ReadAnswer {
+    const loaded = loadProgram(options.file, { read: () => text, resolve: () => null });
+    const tree = loaded.files.get(options.file) as File;
+    const shown = (d: (typeof loaded.diagnostics)[number]): string => renderDiagnostic(d, tree.source);
+    const syntax = loaded.diagnostics.filter((d) => d.severity === "error");
+    if (syntax.length > 0) return failed("syntax", syntax.map(shown));
+    for (const item of tree.items)
+        if (item.kind !== "func" && item.kind !== "shape")
+            return failed("signature", [`an answer declares functions and shapes only: this is ${item.kind === "import" ? "an import" : `\`${item.kind}\``}. Everything it may use is in its parameters.`]);
+    const checked = check(loaded);
+    const errors = checked.diagnostics.filter((d) => d.severity === "error");
+    if (errors.length > 0) return failed("syntax", errors.map(shown));
+    const [file] = lower(checked, (func) => checked.info.functions.get(func)?.effects ?? []).files;
+    const valid = validateProgram({ format: FORM, files: [file] }, { caps });
+    if (!valid.ok) return failed("syntax", valid.errors.map(told));
+    return chosen(valid.program.files[0] as FileForm, "source", text, options);
+}
+
+function program(text: string, options: AnswerOptions, caps: Partial<Caps>): ReadAnswer {
+    const isProgram = /^\s*\{\s*"format"\s*:/.test(text);
+    if (isProgram) {
+        const valid = validateProgram(text, { caps });
+        if (!valid.ok) return failed("syntax", valid.errors.map(told));
+        const [file] = valid.program.files;
+        if (file === undefined || valid.program.files.length > 1 || file.imports.length > 0 || file.agents.length > 0 || (file.remits ?? []).length > 0)
+            return failed("signature", ["an answer is one file of functions and shapes: no imports, no agents, no remits"]);
+        return chosen({ ...file, file: options.file }, "program", text, options);
+    }
+    const valid = validateFunc(text, { caps, ...(options.shapes === undefined ? {} : { shapes: options.shapes }) });
+    if (!valid.ok) return failed("syntax", valid.errors.map(told));
+    const file: FileForm = { file: options.file, imports: [], shapes: [], funcs: [valid.func], agents: [] };
+    return chosen(file, "program", text, options);
+}
+
+/** The function to call: the main one, the only one, or the one called `answer`. */
+function chosen(file: FileForm, form: Answer["form"], text: string, options: AnswerOptions): ReadAnswer {
+    const func: FuncForm | undefined =
+        file.funcs.find((one) => one.main === true) ??
+        (file.funcs.length === 1 ? file.funcs[0] : file.funcs.find((one) => one.name === "answer"));
+    if (func === undefined)
+        return failed("signature", [
+            file.funcs.length === 0 ? "there is no function in the answer" : "which function is the answer? Mark it `main func` or call it `answer`",
+        ]);
+    const params = func.params.map((p) => p.name);
+    const rest = params.slice(1);
+    const right =
+        params[0] === "agent" && rest.length === options.params.length && options.params.every((name) => rest.includes(name));
+    if (!right)
+        return failed("signature", [`the parameters of ${func.name} must be (${signature(options.params)}), not (${params.join(", ")})`]);
+    const given = func.params.find((p) => p.default !== undefined);
+    if (given !== undefined) return failed("signature", [`parameter '${given.name}' has a default: every argument is given`]);
+    return { ok: true, answer: { form, text, file, func: func.name, params } };
+}
+
+function failed(kind: "syntax" | "signature", errors: readonly string[]): ReadAnswer {
+    const more = errors.length - MAX_ERRORS;
+    return { ok: false, kind, errors: more > 0 ? [...errors.slice(0, MAX_ERRORS), `and ${more} more`] : errors };
+}
+
+function told({ code, pointer, message }: FormError): string {
+    return `${code} at ${pointer === "" ? "the top" : pointer}: ${message}`;
+}
+
+function utf8(text: string): number {
+    let bytes = 0;
+    for (let i = 0; i < text.length; i++) {
+        const c = text.charCodeAt(i);
+        bytes += c < 0x80 ? 1 : c < 0x800 ? 2 : c >= 0xd800 && c < 0xdc00 ? 4 : 3;
+        if (c >= 0xd800 && c < 0xdc00) i++;
+    }
+    return bytes;
+}
+
+/** A value as the JSON Schema of its type alone, for whoever has to write code for it: `{"type": "string"}`. */
+export function schemaOfValue(value: Json): Json {
+    if (value === null) return { type: "null" };
+    if (Array.isArray(value)) return { type: "array" };
+    return { type: typeof value };
+}

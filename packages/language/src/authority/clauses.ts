@@ -1,0 +1,93 @@
+/**
+ * What the imports of one thing say of it together.
+ *
+ * Boundary: the program form; what a project adds is the machine's.
+ *
+ * T6: a clause binds the thing, by whatever import it is used: the strictest of all imports counts. What loosens (`trusted`, a gate `may`)
+ *     counts only where all of them say it, so that no import of one's own is a way around another.
+ */
+import type { ClauseForm, Gate, ImportForm, Program } from "../form/form.ts";
+import { keyOf, methodName } from "./thing.ts";
+
+/** An import, and the index of the file that it stands in. */
+export interface Imported {
+    readonly form: ImportForm;
+    readonly file: number;
+}
+
+/** A clause, with the file whose names and places it uses. */
+export interface Said {
+    readonly clause: ClauseForm;
+    readonly file: number;
+}
+
+const RANK: { readonly [G in Gate]: number } = { may: 0, ask: 1, never: 2 };
+
+/** Imports by what they lead to, agents left out: those have remits. */
+export function importsByThing(program: Program): Map<string, Imported[]> {
+    const all = new Map<string, Imported[]>();
+    program.files.forEach((file, index) => {
+        for (const form of file.imports) {
+            if (form.what === "agent") continue;
+            const key = keyOf(form.what, form.uri, file.file);
+            const known = all.get(key);
+            if (known === undefined) all.set(key, [{ form, file: index }]);
+            else known.push({ form, file: index });
+        }
+    });
+    return all;
+}
+
+/** What the imports of one thing say of it. */
+export function saidTogether(imports: readonly Imported[]): Said[] {
+    const out: Said[] = [];
+    const gates = new Map<string, (Said & { readonly gate: Gate })[]>();
+    let trusted: Said | null = null;
+    let trusting = 0;
+    for (const { form, file } of imports) {
+        const own = new Map<string, Said & { readonly gate: Gate }>();
+        let trusts = false;
+        for (const clause of form.clauses ?? []) {
+            if (clause.kind === "gate") {
+                const method = methodName(form.uri, clause.method);
+                const known = own.get(method);
+                if (known === undefined || RANK[clause.gate] > RANK[known.gate]) own.set(method, { clause, file, gate: clause.gate });
+            } else if (clause.kind === "trusted") {
+                trusts = true;
+                trusted ??= { clause, file };
+            } else out.push({ clause, file });
+        }
+        if (trusts) trusting++;
+        for (const [method, said] of own) gates.set(method, [...(gates.get(method) ?? []), said]);
+    }
+    for (const all of gates.values()) {
+        const strictest = all.reduce((a, b) => (RANK[b.gate] > RANK[a.gate] ? b : a));
+        if (strictest.gate !== "may" || all.length === imports.length) out.push({ clause: strictest.clause, file: strictest.file });
+    }
+    if (trusted !== null && trusting === imports.length) out.push(trusted);
+    return out;
+}
+
+/**
+ * Origins of imports that count as trusted: every import that gives such an origin leads to a thing that is called trusted wherever it is
+ * imported. `origins`: what an import's values carry.
+ */
+export function trustedOrigins(program: Program, origins: (one: Imported) => readonly string[] = originsOf): Set<string> {
+    const yes = new Set<string>();
+    const no = new Set<string>();
+    for (const imports of importsByThing(program).values()) {
+        const trusted = saidTogether(imports).some(({ clause }) => clause.kind === "trusted");
+        for (const one of imports) for (const origin of origins(one)) (trusted ? yes : no).add(origin);
+    }
+    for (const origin of no) yes.delete(origin);
+    return yes;
+}
+
+const PREFIX = { tool: "tool", llm: "model", memory: "memory", file: "file", skill: "skill" } as const;
+
+/** As the text tells; a file's content may carry more. */
+function originsOf({ form }: Imported): readonly string[] {
+    const { what } = form;
+    if (what === "agent") return [];
+    return [`${PREFIX[what]}:${what === "file" ? form.uri.replace(/^\.\//, "") : form.name}`];
+}

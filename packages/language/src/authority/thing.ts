@@ -1,0 +1,121 @@
+/**
+ * What an import leads to: its scheme, the argument that names a resource of it, and when two imports lead to one thing.
+ *
+ * Boundary: what the text of a URI tells. Links, redirects and names that a configuration gives are known to whoever opens it.
+ *
+ * T5: a URI that is spelled differently and is opened as the same thing is the same thing: the case of schemes and hosts, ports that go
+ *     without saying, `.` and `..`, slashes at the end, `file:src` and `file://workspace/src`, a percent code of a plain character.
+ */
+
+/** Lower case, without the colon; empty where there is none. A single letter is a drive, not a scheme. */
+export function schemeOf(uri: string): string {
+    return /^\s*([a-z][a-z0-9+.-]+):/i.exec(uri)?.[1]?.toLowerCase() ?? "";
+}
+
+/** How what names a resource is compared. */
+export type Resource = "path" | "url" | "word";
+
+const RESOURCES: { readonly [scheme: string]: { readonly kind: Resource; readonly field: string } } = {
+    file: { kind: "path", field: "path" },
+    sh: { kind: "path", field: "path" },
+    http: { kind: "url", field: "url" },
+    https: { kind: "url", field: "url" },
+    env: { kind: "word", field: "name" },
+};
+
+/** What the argument called "the resource" of a tool is. */
+export function resourceOf(uri: string): { readonly kind: Resource; readonly field: string } | null {
+    const scheme = schemeOf(uri);
+    return Object.hasOwn(RESOURCES, scheme) ? (RESOURCES[scheme] ?? null) : null;
+}
+
+/** Verbs of http are the same in either case. */
+export function methodName(uri: string, method: string): string {
+    return resourceOf(uri)?.kind === "url" ? method.toLowerCase() : method;
+}
+
+/** What a thing is and where it leads: `tool:mcp://mail`. `file`: the one that names it, for places relative to it. */
+export function keyOf(what: string, uri: string, file: string): string {
+    return `${what}:${canonical(what, uri, file)}`;
+}
+
+/** An agent or a function of the program: `agent:fix.remit#Fixer`. */
+export function declaredKey(what: "agent" | "func", file: string, name: string): string {
+    return `${what}:${file}#${name}`;
+}
+
+/** Schemes whose `//` may be left out, and is here. */
+const BARE: ReadonlySet<string> = new Set(["host", "inspect", "local", "mock", "scripted", "recorded"]);
+/** Schemes whose `//` may be left out, and stands here. */
+const SLASHED: ReadonlySet<string> = new Set(["mcp", "sh", "env"]);
+
+function canonical(what: string, written: string, file: string): string {
+    const uri = written.trim();
+    const scheme = schemeOf(uri);
+    const rest = uri.slice(scheme === "" ? 0 : scheme.length + 1);
+    if (scheme === "") return rest.startsWith("/") ? `/${shortest(rest)}` : `./${rooted(file, rest)}`;
+    if (scheme === "http" || scheme === "https") return webOf(scheme, rest, what === "llm");
+    if (what === "memory" && (scheme === "file" || scheme === "sqlite")) {
+        const [path = "", name = ""] = splitAt(rest.replace(/^\/\//, ""), "#");
+        const place = path.startsWith("/") ? `/${shortest(path)}` : rooted(file, path);
+        const space = scheme === "sqlite" && name !== "" && plainCodes(name) !== "memory" ? `#${plainCodes(name)}` : "";
+        return `${scheme}://${place}${space}`;
+    }
+    if (scheme === "file") {
+        const below = /^\/\/workspace(?:\/(.*))?$/s.exec(rest)?.[1] ?? (/^(?:\/\/workspace)?$/.test(rest) ? "" : /^(?!\/)(.+)$/s.exec(rest)?.[1]);
+        if (below === undefined) return `file:${rest.startsWith("///") ? `///${shortest(rest)}` : rest}`;
+        if (what !== "tool") return `./${rooted(file, below)}`;
+        const path = shortest(below);
+        return path === "" ? "file://workspace" : `file://workspace/${path}`;
+    }
+    const bare = rest.replace(/^\/\//, "").replace(/\/+$/, "");
+    if (BARE.has(scheme)) return `${scheme}:${bare}`;
+    if (SLASHED.has(scheme)) return `${scheme}://${bare}`;
+    return `${scheme}:${rest.replace(/([^/])\/+$/, "$1")}`;
+}
+
+const OWN_PORT: { readonly [scheme: string]: string } = { http: "80", https: "443" };
+
+/** As the URL standard reads it: without what it drops, with what it takes for the same (WHATWG URL, RFC 3986 section 6.2.2). */
+function webOf(scheme: string, rest: string, named: boolean): string {
+    const [place = "", model = ""] = splitAt(rest.replace(/[\t\n\r]/g, ""), "#");
+    const [before = ""] = splitAt(place.replace(/\\/g, "/").replace(/^\/*/, ""), "?");
+    const [authority = "", path = ""] = splitAt(before, "/");
+    const [, host = "", port = ""] = /^(.*?)(?::([0-9]*))?$/s.exec(authority) ?? [];
+    const name = plainCodes(host)
+        .normalize("NFKC")
+        .replace(/[。．｡]/g, ".")
+        .toLowerCase()
+        .replace(/\.$/, "");
+    const shown = port === "" || Number(port) === Number(OWN_PORT[scheme]) ? "" : `:${Number(port)}`;
+    return `${scheme}://${name}${shown}/${shortest(plainCodes(path))}${named && model !== "" ? `#${model}` : ""}`;
+}
+
+function splitAt(text: string, mark: string): [string, string?] {
+    const at = text.indexOf(mark);
+    return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** One spelling for what percent codes spell twice (RFC 3986 section 6.2.2). */
+export function plainCodes(text: string): string {
+    return text.replace(/%[0-9a-f]{2}/gi, (code) => {
+        const c = String.fromCharCode(Number.parseInt(code.slice(1), 16));
+        return /[A-Za-z0-9._~-]/.test(c) ? c : code.toUpperCase();
+    });
+}
+
+/** A path from the folder of the file that names it. */
+function rooted(file: string, path: string): string {
+    return shortest(`${file.slice(0, file.lastIndexOf("/") + 1)}${path}`);
+}
+
+/** Without empty parts and `.`; `..` only where it leads out. */
+function shortest(path: string): string {
+    const out: string[] = [];
+    for (const part of path.split("/")) {
+        if (part === "" || part === ".") continue;
+        if (part === ".." && out.length > 0 && out[out.length - 1] !== "..") out.pop();
+        else out.push(part);
+    }
+    return out.join("/");
+}
