@@ -1,11 +1,12 @@
 /**
- * Files of replies: scripts and recordings. What is in them is told in `scripted.ts` and `recorded.ts`.
+ * Files of replies: scripts and recordings. What is in them is told in `scripted.ts`, `recorded.ts` and `agent/recorded.ts`.
  *
  * Boundary: reads and checks; a file that is none is a text that says why, so that it can be told before anything runs.
  */
 import { readFileSync } from "node:fs";
 import type { Json } from "@remit/language";
 import type { Failure, Usage } from "@remit/machine";
+import type { AgentLine } from "../agent/recorded.ts";
 import type { Raw } from "./engine.ts";
 
 export interface Script {
@@ -47,7 +48,7 @@ export function scriptOf(json: Json): Script | null {
     return { replies, labels, rules: read };
 }
 
-/** One line of a recording. */
+/** One line of a recording: what a model answered. */
 export interface Line {
     readonly v: 1;
     readonly request: string;
@@ -60,15 +61,34 @@ export interface Line {
 /** Its lines by the hash of the request. */
 export type Recording = ReadonlyMap<string, readonly Line[]>;
 
-/** A recording, or what is wrong with its file. */
+/** The answers of models in a recording, or what is wrong with its file. */
 export function readRecording(file: string): Recording | string {
+    const lines = recordedLines(file);
+    return typeof lines === "string" ? lines : byRequest(lines.filter((line) => !isAgent(line)) as unknown as Line[]);
+}
+
+/** The answers of agents in a recording, or what is wrong with its file. */
+export function readRecordedAgents(file: string): ReadonlyMap<string, readonly AgentLine[]> | string {
+    const lines = recordedLines(file);
+    return typeof lines === "string" ? lines : byRequest(lines.filter(isAgent) as unknown as AgentLine[]);
+}
+
+function recordedLines(file: string): readonly JsonLine[] | string {
     const found = textOf(file, "the recording");
     if (typeof found === "string") return found;
-    const known = new Map<string, Line[]>();
+    const lines: JsonLine[] = [];
     for (const [index, written] of found.text.split("\n").entries()) {
         if (written.trim() === "") continue;
         const line = lineOf(written);
         if (line === null) return `the recording '${file}' cannot be read: line ${index + 1} is no reply`;
+        lines.push(line);
+    }
+    return lines;
+}
+
+function byRequest<T extends { readonly request: string }>(lines: readonly T[]): ReadonlyMap<string, readonly T[]> {
+    const known = new Map<string, T[]>();
+    for (const line of lines) {
         const same = known.get(line.request);
         if (same === undefined) known.set(line.request, [line]);
         else same.push(line);
@@ -76,7 +96,13 @@ export function readRecording(file: string): Recording | string {
     return known;
 }
 
-function lineOf(text: string): Line | null {
+type JsonLine = { readonly [key: string]: Json };
+
+function isAgent(line: JsonLine): boolean {
+    return line.kind === "agent";
+}
+
+function lineOf(text: string): JsonLine | null {
     let json: Json;
     try {
         json = JSON.parse(text) as Json;
@@ -85,11 +111,12 @@ function lineOf(text: string): Line | null {
         return null;
     }
     if (json === null || typeof json !== "object" || Array.isArray(json) || json.v !== 1 || typeof json.request !== "string") return null;
-    const { reply, failure } = json;
+    const { kind, reply, failure } = json;
+    if (kind !== undefined && !(kind === "agent" && isObject(json.parts) && typeof json.label === "string")) return null;
     const good = isObject(reply)
-        ? typeof reply.text === "string" && typeof reply.finish === "string"
+        ? typeof reply.text === "string" && typeof reply[kind === "agent" ? "stop" : "finish"] === "string"
         : isObject(failure) && typeof failure.kind === "string";
-    return good ? (json as unknown as Line) : null;
+    return good ? json : null;
 }
 
 function isObject(json: Json | undefined): json is { [key: string]: Json } {
