@@ -16,7 +16,6 @@ import {
     type AgentEntry,
     type AgentReply,
     type AgentTurn,
-    type Effect,
     FAILURE_KINDS,
     type FailureKind,
     type Outcome,
@@ -24,45 +23,34 @@ import {
 } from "@remit/machine";
 import { type ProgramTree, programTree } from "../load/tree.ts";
 import { readJson } from "../input/json.ts";
-import type { AgentUse, Performer, PerformIO } from "../run/host.ts";
+import type { AgentUse, PerformIO } from "../run/host.ts";
 import { AgentFail, failureOf } from "./fail.ts";
+import type { AgentSession } from "./session.ts";
 import { fenced, functionText, isObject, isYieldTurn, literalOf, paramsOf } from "./handshake.ts";
 import { type Fault, jsonOf, parseStubUri, type StubUri } from "./stub-uri.ts";
 
-export interface Stubs {
-    readonly perform: Performer;
-    /** A session is over: its place in a sequence is forgotten. */
-    end(session: string, run?: string): void;
-}
-
-/** `root`: absolute folder of the program's tree, empty where there is none. */
-export function stubAgents(options: { readonly root: string; readonly grants?: readonly string[] }): Stubs {
-    const sessions = new Map<string, Session>();
-    const key = (session: string, run: string | undefined): string => `${run ?? ""}\n${session}`;
+/** Opens a session. `root`: absolute folder of the program's tree, absent where there is none. */
+export function openStub(_first: AgentTurn, place: StubPlace): AgentSession {
+    const session: Session = { turns: 0, params: null, replies: null };
     return {
-        perform: async (effect, io) => {
-            const turn = effect.request as unknown as AgentTurn;
-            const place = key(turn.session, io.run);
-            let session = sessions.get(place);
-            if (session === undefined) {
-                session = { turns: 0, params: null, replies: null };
-                sessions.set(place, session);
-            }
+        turn: async (turn, effect, io) => {
             try {
-                return await answer(turn, session, io, options);
+                return await answer(turn, session, io, place);
             } catch (error) {
                 if (!(error instanceof AgentFail)) throw error;
-                return {
-                    ok: false,
-                    failure: failureOf(error, turn.agent.name, effect as Effect),
-                    ...(error.usage === undefined ? {} : { usage: error.usage }),
-                };
+                const failure = failureOf(error, turn.agent.name, effect);
+                return { ok: false, failure, ...(error.usage === undefined ? {} : { usage: error.usage }) };
             } finally {
                 session.turns++;
             }
         },
-        end: (session, run) => void sessions.delete(key(session, run)),
+        end: async () => undefined,
     };
+}
+
+export interface StubPlace {
+    readonly root?: string;
+    readonly grants?: readonly string[];
 }
 
 interface Session {
@@ -81,9 +69,7 @@ interface Said {
     readonly uses?: readonly AgentUse[];
 }
 
-type Place = { readonly root: string; readonly grants?: readonly string[] };
-
-async function answer(turn: AgentTurn, session: Session, io: PerformIO, place: Place): Promise<Outcome> {
+async function answer(turn: AgentTurn, session: Session, io: PerformIO, place: StubPlace): Promise<Outcome> {
     if (io.signal.aborted) throw new AgentFail("cancelled", "it was stopped");
     const uri = parseStubUri(turn.agent.uri);
     if ("message" in uri) throw new AgentFail("unreachable", uri.message, { hint: uri.hint });
@@ -94,7 +80,7 @@ async function answer(turn: AgentTurn, session: Session, io: PerformIO, place: P
 }
 
 /** `asked`: parameters of the function that the turn asks for; null where it asks for a text. */
-function say(uri: StubUri, asked: readonly string[] | null, session: Session, turn: AgentTurn, place: Place): Said {
+function say(uri: StubUri, asked: readonly string[] | null, session: Session, turn: AgentTurn, place: StubPlace): Said {
     switch (uri.kind) {
         case "text":
             return { text: uri.params.say as string };
@@ -294,8 +280,8 @@ function textOf(turn: AgentTurn): string {
     return turn.prompt.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
-function fileText(uri: StubUri, turn: AgentTurn, { root, grants }: Place): string {
-    if (root === "") throw new AgentFail("unreachable", `${uri.file} cannot be read: this program has no folder`);
+function fileText(uri: StubUri, turn: AgentTurn, { root, grants }: StubPlace): string {
+    if (root === undefined || root === "") throw new AgentFail("unreachable", `${uri.file} cannot be read: this program has no folder`);
     const tree: ProgramTree = programTree(root, grants);
     const read = tree.read(tree.pathOf(uri.file, turn.agent.file));
     if (!read.ok) throw new AgentFail("unreachable", read.message);

@@ -20,6 +20,8 @@ import { ConfigError, checkJson, type Keys, type Problem } from "./check.ts";
 import {
     AGENTSCRIPT_MCP_KEYS,
     AGENTSCRIPT_NPM_KEYS,
+    type AgentConfig,
+    agentProblem,
     type ModelConfig,
     type ModelRate,
     NEEDS_TRUST,
@@ -55,6 +57,8 @@ export interface ConfigFile {
 export type From<T> = T & { readonly file: ConfigFile };
 
 export interface Config {
+    /** The person trusts for this time whatever would need it. */
+    readonly always?: true;
     readonly files: readonly ConfigFile[];
     /** Absolute folder a file names as the workspace. */
     readonly workspace: string | null;
@@ -64,6 +68,8 @@ export interface Config {
     /** By host or provider; of several files the lowest. */
     readonly rates: { readonly [hostOrProvider: string]: ModelRate };
     readonly servers: { readonly [name: string]: From<ServerConfig> };
+    /** Agents outside the program, by the NAME of `acp://NAME`. */
+    readonly agents: { readonly [name: string]: From<AgentConfig> };
     readonly node: ReadonlySet<string>;
     readonly npm: { readonly [name: string]: From<NpmAllow> };
     /** Absolute paths of the program's own modules that may be loaded. */
@@ -78,7 +84,7 @@ export interface Config {
     readonly policy: Policy | null;
     /** What all files together say of audits. */
     readonly audit: AuditConfig;
-    /** What files that are not trusted say: kind and name → the file. Kinds: `mcp`, `node`, `npm`, `local`, `http`, `env`, `secret`. */
+    /** What files that are not trusted say: kind and name → the file. Kinds: `mcp`, `agent`, `node`, `npm`, `local`, `http`, `env`, `secret`. */
     readonly withheld: ReadonlyMap<string, ConfigFile>;
 }
 
@@ -130,7 +136,7 @@ export function loadConfig(options: ConfigOptions = {}): Config {
     if (other !== null) readWorkspace(other);
     const workspace = workspaceOf(files(), problems);
     if (problems.length > 0) throw new ConfigError(problems);
-    return { files: files(), workspace, ...merged(files()) };
+    return { ...(always ? { always } : {}), files: files(), workspace, ...merged(files()) };
 }
 
 /** A configuration that says nothing. */
@@ -162,6 +168,10 @@ function readConfig(path: string, keys: Keys, env: Environment, trusted: boolean
     for (const [server, said] of Object.entries((read.json.mcpServers ?? {}) as { [name: string]: { [key: string]: Json } })) {
         const problem = serverProblem(said);
         if (problem !== null) problems.push({ file: name, key: `mcpServers.${server}`, message: problem });
+    }
+    for (const [agent, said] of Object.entries((read.json.agents ?? {}) as { [name: string]: { [key: string]: Json } })) {
+        const problem = agentProblem(said);
+        if (problem !== null) problems.push({ file: name, key: `agents.${agent}.${problem.key}`, message: problem.message });
     }
     const policy = readPolicy(read.json.policy as unknown as PolicyFile | undefined);
     problems.push(...policy.problems.map(({ key, message }) => ({ file: name, key: `policy.${key}`, message })));
@@ -221,6 +231,7 @@ function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace
     const prices: { [name: string]: Price } = Object.create(null);
     const rates: { [name: string]: ModelRate } = Object.create(null);
     const servers: { [name: string]: From<ServerConfig> } = Object.create(null);
+    const agents: { [name: string]: From<AgentConfig> } = Object.create(null);
     const npm: { [name: string]: From<NpmAllow> } = Object.create(null);
     const secrets: { [name: string]: From<{ readonly origins: readonly string[] }> } = Object.create(null);
     const node = new Set<string>();
@@ -236,6 +247,7 @@ function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace
             ...each(content.models, "model", models, (said) => ({ ...said, file })),
             ...each(content.prices, "price", prices, (said) => said),
             ...each(content.mcpServers, "mcp", servers, (said) => ({ ...said, file })),
+            ...each(content.agents, "agent", agents, (said) => ({ ...said, file })),
             ...each(content.allow?.npm, "npm", npm, (said) => ({ ...said, file })),
             ...each(content.secrets, "secret", secrets, (said) => ({ origins: said.map(originOf), file })),
             ...all(content.allow?.node, "node", (name) => void node.add(name.replace(/^node:/, ""))),
@@ -258,6 +270,7 @@ function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace
         prices,
         rates,
         servers,
+        agents,
         npm,
         secrets,
         node,

@@ -67,6 +67,21 @@ const model: Rule = {
     },
 };
 
+/** An agent outside the program, or what is to be said of one that is known. `env` may hold `$NAME` and `${NAME}`. */
+const agent: Rule = {
+    is: "object",
+    keys: {
+        command: texts,
+        env: { is: "map", of: text },
+        endpoints: { is: "list", of: origin },
+        sandbox: { is: "object", keys: { read: texts } },
+        mode: text,
+        options: { is: "map", of: { is: "json" } },
+        protocol: { is: "number", min: 1, whole: true },
+        graceMs: { is: "number", min: 1, whole: true },
+    },
+};
+
 /** Keys of `remit.json`. */
 export const REMIT_KEYS: Keys = {
     $schema: text,
@@ -89,6 +104,7 @@ export const REMIT_KEYS: Keys = {
     prices: { is: "map", of: price },
     rates: { is: "map", of: rate },
     mcpServers: servers,
+    agents: { is: "map", of: agent },
     allow: { is: "object", keys: { node: texts, npm, local: texts } },
     http: { is: "object", keys: { private: { is: "list", of: origin } } },
     env: { is: "object", keys: { allow: texts } },
@@ -116,7 +132,7 @@ export const AGENTSCRIPT_NPM_KEYS: Keys = { allow: { is: "object", keys: { node:
  * they count only when the file is trusted. What is left, limits, rates, a policy, audits and a workspace inside the project's own
  * folder, can only narrow.
  */
-export const NEEDS_TRUST: ReadonlySet<string> = new Set(["models", "prices", "mcpServers", "allow", "http", "env", "secrets"]);
+export const NEEDS_TRUST: ReadonlySet<string> = new Set(["models", "prices", "mcpServers", "agents", "allow", "http", "env", "secrets"]);
 
 // ---- what they are read to -------------------------------------------------------------------------------------------
 
@@ -132,6 +148,26 @@ export interface ServerConfig {
     readonly timeoutMs?: number;
     /** Which era of the protocol; `auto` finds out. */
     readonly protocol?: "auto" | "legacy" | "modern";
+}
+
+/** An agent that `acp://NAME` means. What is not said is what is known of an agent of that name (`KNOWN` in `agent/uri.ts`). */
+export interface AgentConfig {
+    /** Program and arguments, started without a shell. */
+    readonly command?: readonly string[];
+    /** The environment beside what every agent gets; may hold `$NAME` and `${NAME}`. */
+    readonly env?: { readonly [name: string]: string };
+    /** Origins of its model, all that it reaches from its sandbox. */
+    readonly endpoints?: readonly string[];
+    /** Folders and files that it sees in its sandbox beside the system's and its own. */
+    readonly sandbox?: { readonly read?: readonly string[] };
+    /** Id of the mode that its sessions begin in. */
+    readonly mode?: string;
+    /** Values of its own options, by their ids: a text, true or false. */
+    readonly options?: { readonly [id: string]: Json };
+    /** Version of the Agent Client Protocol. Default 1; 2 is a draft. */
+    readonly protocol?: number;
+    /** How long it may take to end by itself, milliseconds. Default 2,000. */
+    readonly graceMs?: number;
 }
 
 export interface NpmAllow {
@@ -174,6 +210,7 @@ export interface RemitFile {
     readonly prices?: { readonly [model: string]: Price };
     readonly rates?: { readonly [hostOrProvider: string]: ModelRate };
     readonly mcpServers?: { readonly [name: string]: ServerConfig };
+    readonly agents?: { readonly [name: string]: AgentConfig };
     readonly allow?: {
         readonly node?: readonly string[];
         readonly npm?: { readonly [name: string]: NpmAllow };
@@ -203,5 +240,17 @@ export function serverProblem(server: { readonly [key: string]: Json }): string 
         return `${wrong.join(", ")} ${wrong.length === 1 ? "does" : "do"} not belong to a server reached by ${http ? "http" : "stdio"}`;
     if (http && server.url === undefined) return "url is missing";
     if (!http && server.command === undefined) return "command is missing (or url, for a server reached by http)";
+    return null;
+}
+
+/** What an agent must say beyond the form of its keys; the key and the problem in words, null where there is none. */
+export function agentProblem(agent: { readonly [key: string]: Json }): { readonly key: string; readonly message: string } | null {
+    if (Array.isArray(agent.command) && (agent.command.length === 0 || agent.command[0] === ""))
+        return { key: "command", message: "a program is expected, and its arguments" };
+    if (agent.protocol !== undefined && agent.protocol !== 1 && agent.protocol !== 2)
+        return { key: "protocol", message: `1 or 2 is expected, not ${String(agent.protocol)}` };
+    for (const [id, value] of Object.entries((agent.options ?? {}) as { [id: string]: Json }))
+        if (typeof value !== "string" && typeof value !== "boolean")
+            return { key: `options.${id}`, message: "a text, true or false is expected" };
     return null;
 }

@@ -39,6 +39,8 @@ export interface PerformIO {
     use?(use: AgentUse): Promise<Outcome>;
     /** For a request that arose while another effect runs: the path of that one. */
     readonly parent?: string;
+    /** Id of the run, where the host serves several: paths are unique in a run only. */
+    readonly run?: string;
 }
 
 /** Nobody can answer now, somebody may later: the run goes on as far as it can without this effect, then stops as waiting. */
@@ -55,6 +57,8 @@ export interface Host {
      * Asked only after a crash, for effects that began and have no outcome. Absent: only what `repeatable` in the driver knows.
      */
     repeatable?(effect: Effect): boolean | Promise<boolean>;
+    /** A session with an agent is over: its process ends. `session`: path of the call that opened it. */
+    end?(session: string, run?: string): Promise<void>;
     /** Ends processes and connections. Called once, when the run is over. */
     close?(): Promise<void>;
 }

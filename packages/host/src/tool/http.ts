@@ -111,7 +111,12 @@ interface Allowed {
     readonly never: boolean;
 }
 
-function allowedReach(base: URL, context: ToolContext): Allowed {
+/** Connections to an origin that a program names, under the same rules (P2). Whoever takes them ends them. */
+export function reachable(base: URL, config: ToolContext["config"]): Promise<Dispatcher> {
+    return connections(allowedReach(base, { config }));
+}
+
+function allowedReach(base: URL, context: Pick<ToolContext, "config">): Allowed {
     const named = context.config.privateOrigins.has(base.origin);
     const literal = literalOf(base.hostname);
     if (literal === null) return { private: named, never: false };

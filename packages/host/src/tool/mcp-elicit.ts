@@ -1,5 +1,5 @@
 /**
- * A question that an MCP server asks while a call is under way: a child effect, decided where the run's questions are decided.
+ * A question that an MCP server, or an agent, asks while a call is under way: a child effect, decided where the run's questions are decided.
  *
  * Boundary: from the server's form to `ask` and `input` effects and back. Nobody there, or no: the server is told `decline`.
  *
@@ -28,7 +28,7 @@ interface Property {
     readonly default?: unknown;
 }
 
-export async function elicit(server: string, params: unknown, calls: Map<CallIO, number>): Promise<ElicitAnswer> {
+export async function elicit(server: string, params: unknown, calls: Map<CallIO, number>, who = "tool server"): Promise<ElicitAnswer> {
     const io = [...calls.keys()].at(-1);
     const asked = params as {
         readonly mode?: string;
@@ -43,7 +43,7 @@ export async function elicit(server: string, params: unknown, calls: Map<CallIO,
     calls.set(io, (calls.get(io) ?? 0) + 1);
 
     const ask: AskRequest = {
-        question: `The tool server '${server}' asks: ${message}`,
+        question: `The ${who} '${server}' asks: ${message}`,
         detail: { server, message, fields: fields.map(([name]) => name) },
         options: ["once", "deny"],
     };

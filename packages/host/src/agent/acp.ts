@@ -1,0 +1,171 @@
+/**
+ * `acp:` in its forms: a process of ours in its sandbox, or a server somewhere else, each with a session of the Agent Client Protocol.
+ *
+ * Boundary: from a URI to a session; the session itself is in `session.ts`.
+ */
+import type { Stream } from "@agentclientprotocol/sdk";
+import type { Json } from "@remit/language";
+import type { AgentHand } from "@remit/machine";
+import { expand } from "../config/expand.ts";
+import type { OpenAgent, AgentsContext } from "./agents.ts";
+import { confine } from "./confine.ts";
+import { AgentFail } from "./fail.ts";
+import { fileHands, gateOf } from "./hands.ts";
+import { MAX_MESSAGE } from "./link.ts";
+import type { Running } from "./process.ts";
+import type { SandboxFolder } from "./sandbox.ts";
+import { acpSession, type Carrier } from "./session.ts";
+import { type AgentTarget, findCommand, type ProcessTarget, type RemoteTarget, targetOf } from "./uri.ts";
+
+/** How long the end of a process is waited for once its output has ended, milliseconds. */
+const EXIT_MS = 1_000;
+
+export const openProcess: OpenAgent = async (first, context) => {
+    const target = targetOf(first.agent.uri, context) as ProcessTarget;
+    draft(target);
+    const sdk = await import("@agentclientprotocol/sdk");
+    const unconfined = first.agent.unconfined === true;
+    const servers = passedOn(first.hands, context);
+    const confined = await confine({
+        target,
+        folders: foldersOf(first.hands, context.workspace),
+        sandbox: context.sandbox,
+        unconfined,
+        env: context.env,
+        programs: servers.flatMap(({ program }) => (program === null ? [] : [program])),
+    });
+    const reachable = new Set(target.endpoints.map(({ origin }) => origin));
+    return acpSession({
+        sdk,
+        carry: async () => {
+            const running = await confined.start();
+            return carrierOf(sdk.ndJsonStream(running.input, running.output, { maxMessageBytes: MAX_MESSAGE }), running, confined);
+        },
+        name: first.agent.name,
+        workspace: context.workspace,
+        mode: target.mode,
+        options: target.options,
+        graceMs: target.graceMs,
+        servers: ({ http }) =>
+            servers.filter(({ origin }) => origin === null || (http && (unconfined || reachable.has(origin)))).map(({ server }) => server),
+        meta: context.meta,
+        trace: context.trace,
+        ...(context.startMs === undefined ? {} : { startMs: context.startMs }),
+        close: confined.close,
+    });
+};
+
+function carrierOf(stream: Stream, running: Running, { confinement, cwd }: Pick<Carrier, "confinement" | "cwd">): Carrier {
+    return {
+        stream,
+        confinement,
+        cwd,
+        alive: () => running.ended() === null,
+        lost: async () => {
+            let timer: NodeJS.Timeout | undefined;
+            await Promise.race([running.exited, new Promise((done) => (timer = setTimeout(done, EXIT_MS)))]);
+            clearTimeout(timer);
+            const how = running.ended();
+            return { message: how === null ? "it closed its output" : `its process is gone: ${how}`, stderr: running.stderr() };
+        },
+        stop: running.stop,
+    };
+}
+
+export const openRemote: OpenAgent = async (first, context) => {
+    const target = targetOf(first.agent.uri, context) as RemoteTarget;
+    draft(target);
+    const sdk = await import("@agentclientprotocol/sdk");
+    const { remoteStream } = await import("./remote.ts");
+    const cwd = fileHands(first.hands, context.workspace)[0]?.real ?? "/";
+    return acpSession({
+        sdk,
+        carry: async () => {
+            const { stream, close } = await remoteStream(target, context);
+            let alive = true;
+            return {
+                stream,
+                confinement: "remote",
+                cwd,
+                alive: () => alive,
+                lost: async () => {
+                    alive = false;
+                    return { message: `${target.url.host} cannot be reached, or closed the connection` };
+                },
+                stop: async () => {
+                    alive = false;
+                    await close();
+                },
+            };
+        },
+        name: first.agent.name,
+        workspace: context.workspace,
+        mode: undefined,
+        options: {},
+        graceMs: target.graceMs,
+        servers: () => [],
+        meta: context.meta,
+        trace: context.trace,
+        ...(context.startMs === undefined ? {} : { startMs: context.startMs }),
+        close: async () => undefined,
+    });
+};
+
+function draft({ protocol }: AgentTarget): void {
+    if (protocol !== 1) throw new AgentFail("unreachable", `version ${protocol} of the Agent Client Protocol is not spoken here`);
+}
+
+/** What the agent sees of the folders it was given: only what every call of the hand might see or write anyway. */
+export function foldersOf(hands: readonly AgentHand[], workspace: string): SandboxFolder[] {
+    const rank = { none: 0, read: 1, write: 2 } as const;
+    const folders: SandboxFolder[] = [];
+    for (const { hand, real } of fileHands(hands, workspace)) {
+        const [read, write] = [gateOf(hand, "read"), gateOf(hand, "write")];
+        const sees = read?.gate === "may" && read.whole !== false;
+        const access = !sees ? "none" : write?.gate === "may" && write.whole === true ? "write" : "read";
+        const same = folders.findIndex(({ path }) => path === real);
+        if (same < 0) folders.push({ path: real, access });
+        else if (rank[access] > rank[(folders[same] as SandboxFolder).access]) folders[same] = { path: real, access };
+    }
+    // What an outer folder gives, an empty one inside it does not take away.
+    return folders.filter(
+        ({ path, access }) =>
+            !folders.some((outer) => path !== outer.path && path.startsWith(`${outer.path}/`) && rank[outer.access] >= rank[access]),
+    );
+}
+
+interface Passed {
+    readonly server: Json;
+    /** Absolute path of its program; null where it is reached by http. */
+    readonly program: string | null;
+    readonly origin: string | null;
+}
+
+/** Servers of which every method is allowed without asking, in the protocol's words. */
+function passedOn(hands: readonly AgentHand[], context: AgentsContext): Passed[] {
+    return hands.flatMap((hand): Passed[] => {
+        const key = /^mcp:\/\/(.+)$/.exec(hand.uri)?.[1];
+        const all = hand.methods.find(({ method }) => method === null);
+        const server = key !== undefined && Object.hasOwn(context.config.servers, key) ? context.config.servers[key] : undefined;
+        if (key === undefined || server === undefined || all?.gate !== "may" || all.whole === false) return [];
+        if (hand.methods.some(({ gate, whole }) => gate !== "may" || whole === false)) return [];
+        const put = (text: string): string => {
+            const { text: out, used } = expand(text, context.env);
+            for (const one of used) context.secret(`env:${one}`, context.env[one] ?? "");
+            return out;
+        };
+        const pairs = (map: { readonly [name: string]: string } | undefined): Json =>
+            Object.entries(map ?? {}).map(([name, text]) => ({ name, value: put(text) }));
+        if (server.url !== undefined)
+            return [
+                {
+                    server: { type: "http", name: key, url: server.url, headers: pairs(server.headers) },
+                    program: null,
+                    origin: new URL(server.url).origin,
+                },
+            ];
+        const program = server.command === "node" ? process.execPath : findCommand(server.command ?? "", server.file.folder, context.env);
+        if (program === null) return [];
+        return [{ server: { name: key, command: program, args: [...(server.args ?? [])], env: pairs(server.env) }, program, origin: null }];
+    });
+}

@@ -1,0 +1,148 @@
+/**
+ * The agents of a run: effects of kind `agent` are performed here, one session and one process for each session of the program.
+ *
+ * Boundary: which session a turn belongs to, and how long it lives. How an agent is spoken to is its scheme's.
+ *
+ * G1: a session is known by its run and the path of the call that opened it. It ends with that call, and all end with `close`.
+ * G2: turns of one session come one after another.
+ */
+import { realpathSync } from "node:fs";
+import type { AgentTurn, Effect, Outcome } from "@remit/machine";
+import type { Config } from "../config/config.ts";
+import type { Environment } from "../ledger/place.ts";
+import type { PerformIO, Performer } from "../run/host.ts";
+import { AgentFail, failureOf } from "./fail.ts";
+import type { Trace } from "./link.ts";
+import { findSandbox, type Sandbox } from "./sandbox.ts";
+import type { AgentSession } from "./session.ts";
+
+export interface AgentsSetting {
+    readonly config: Config;
+    /** Absolute folder that tools may reach. */
+    readonly workspace: string;
+    readonly env?: Environment;
+    /** Told of each secret before its first use. */
+    readonly secret?: (name: string, value: string) => void;
+    /** What travels with a prompt in `_meta`: `traceparent`, `tracestate`, `baggage`. */
+    readonly meta?: (effect: Effect) => { readonly [key: string]: string } | undefined;
+    /** Every message of the protocol, both ways. */
+    readonly trace?: Trace;
+    /** Stands for the look whether a sandbox works here. */
+    readonly sandbox?: () => Promise<Sandbox>;
+    /** Milliseconds for an agent to start and say hello. Default 60,000. */
+    readonly startMs?: number;
+}
+
+/** A setting with its defaults. */
+export interface AgentsContext extends AgentsSetting {
+    readonly env: Environment;
+    readonly secret: (name: string, value: string) => void;
+    readonly sandbox: () => Promise<Sandbox>;
+}
+
+export type OpenAgent = (first: AgentTurn, context: AgentsContext) => AgentSession | Promise<AgentSession>;
+
+export interface Agents {
+    readonly perform: Performer;
+    /** The call that opened a session is over. */
+    end(session: string, run?: string): Promise<void>;
+    close(): Promise<void>;
+}
+
+interface Scheme {
+    /** As written in documentation. */
+    readonly form: string;
+    readonly fits: (uri: string) => boolean;
+    readonly open: () => Promise<OpenAgent>;
+}
+
+const SCHEMES: readonly Scheme[] = [
+    { form: "acp://NAME", fits: (uri) => uri.startsWith("acp:"), open: async () => (await import("./acp.ts")).openProcess },
+    { form: "acp+http://…", fits: (uri) => /^acp\+https?:/.test(uri), open: async () => (await import("./acp.ts")).openRemote },
+    { form: "acp+ws://…", fits: (uri) => /^acp\+wss?:/.test(uri), open: async () => (await import("./acp.ts")).openRemote },
+];
+
+interface Kept {
+    readonly session: Promise<AgentSession>;
+    last: Promise<unknown>;
+}
+
+export function agents(setting: AgentsSetting): Agents {
+    let found: Promise<Sandbox> | null = null;
+    const env = setting.env ?? process.env;
+    const context: AgentsContext = {
+        ...setting,
+        workspace: realpathSync(setting.workspace),
+        env,
+        secret: setting.secret ?? (() => undefined),
+        sandbox:
+            setting.sandbox ??
+            (() => {
+                found ??= findSandbox(env);
+                return found;
+            }),
+    };
+    const open = new Map<string, Kept>();
+
+    async function opened(turn: AgentTurn): Promise<AgentSession> {
+        const scheme = SCHEMES.find(({ fits }) => fits(turn.agent.uri));
+        if (scheme === undefined)
+            throw new AgentFail("unreachable", `nothing here opens '${turn.agent.uri}'`, {
+                hint: `agents are ${SCHEMES.map(({ form }) => form).join(", ")}`,
+            });
+        return (await scheme.open())(turn, context);
+    }
+    async function turned(effect: Effect, io: PerformIO): Promise<Outcome> {
+        const turn = effect.request as unknown as AgentTurn;
+        const key = keyOf(turn.session, io.run);
+        let kept = open.get(key);
+        if (kept === undefined) {
+            const session = opened(turn);
+            kept = { session, last: session };
+            open.set(key, kept);
+        }
+        try {
+            const { session } = kept;
+            const before = kept.last;
+            const work = (async () => {
+                // How the turn before went was told to whoever asked for it.
+                await before.catch(() => undefined);
+                return (await session).turn(turn, effect, io);
+            })();
+            kept.last = work;
+            return await work;
+        } catch (error) {
+            if (!(error instanceof AgentFail)) throw error;
+            // It never opened; the next turn may find what is missing.
+            open.delete(key);
+            return { ok: false, failure: failureOf(error, turn.agent.name, effect) };
+        }
+    }
+    async function ended(kept: Kept | undefined): Promise<void> {
+        try {
+            await (await kept?.session)?.end();
+        } catch (error) {
+            // A session that never opened has nothing to end, and was told of.
+            if (!(error instanceof AgentFail)) throw error;
+        }
+    }
+
+    return {
+        perform: turned,
+        end: async (session, run) => {
+            const key = keyOf(session, run);
+            const kept = open.get(key);
+            open.delete(key);
+            await ended(kept);
+        },
+        close: async () => {
+            const all = [...open.values()];
+            open.clear();
+            await Promise.allSettled(all.map(ended));
+        },
+    };
+}
+
+function keyOf(session: string, run: string | undefined): string {
+    return `${run ?? ""}\n${session}`;
+}

@@ -1,0 +1,113 @@
+/**
+ * An agent's process in its sandbox, or without one: folders of its own, the way to its model, and their end.
+ *
+ * Boundary: puts `sandbox.ts`, `relay.ts` and `process.ts` together for one process.
+ *
+ * S5: without a sandbox nothing is started unless the import says `unconfined`.
+ */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Environment } from "../ledger/place.ts";
+import { AgentFail } from "./fail.ts";
+import { type Running, type Start, start } from "./process.ts";
+import { INSIDE, loopbackPorts, PROXY_PORT, proxyEnv, type Relay, relay } from "./relay.ts";
+import {
+    bwrapArgs,
+    insideEnv,
+    programFolders,
+    type Sandbox,
+    type SandboxFolder,
+    type SandboxPlan,
+    seatbeltProfile,
+    SOCKET_INSIDE,
+    unconfinedEnv,
+} from "./sandbox.ts";
+import type { ProcessTarget } from "./uri.ts";
+
+export interface Confined {
+    readonly confinement: "sandbox" | "unconfined";
+    /** Where the agent works. */
+    readonly cwd: string;
+    /** Starts the process; again where it was lost. */
+    start(): Promise<Running>;
+    /** Removes what was made for it. */
+    close(): Promise<void>;
+}
+
+export interface ConfineOptions {
+    readonly target: ProcessTarget;
+    readonly folders: readonly SandboxFolder[];
+    readonly sandbox: () => Promise<Sandbox>;
+    readonly unconfined: boolean;
+    readonly env: Environment;
+    /** Programs that the agent starts: seen inside, too. */
+    readonly programs: readonly string[];
+}
+
+export async function confine(options: ConfineOptions): Promise<Confined> {
+    const { target, unconfined, env } = options;
+    const sandbox: Sandbox | null = unconfined ? null : await options.sandbox();
+    if (sandbox?.kind === "none")
+        throw new AgentFail("unreachable", `it must run in a sandbox, and ${sandbox.reason}`, { hint: sandbox.hint });
+    const room = realpathSync(mkdtempSync(join(tmpdir(), "remit-agent-")));
+    const made = (name: string): string => {
+        const path = join(room, name);
+        mkdirSync(path, { recursive: true, mode: 0o700 });
+        return path;
+    };
+    const folders = options.folders.length > 0 ? options.folders : [{ path: made("work"), access: "write" as const }];
+    const cwd = (folders[0] as SandboxFolder).path;
+    let relayed: Relay | null = null;
+    const close = async (): Promise<void> => {
+        await relayed?.close();
+        rmSync(room, { recursive: true, force: true, maxRetries: 3 });
+    };
+    try {
+        if (sandbox === null) {
+            const begin: Start = { command: target.command, args: target.args, env: unconfinedEnv(env, target.env), cwd };
+            return { confinement: "unconfined", cwd, start: () => start(begin), close };
+        }
+        const linked = target.endpoints.length > 0;
+        const socket = join(room, "model.sock");
+        if (linked) relayed = await relay(socket, target.endpoints);
+        const plan: SandboxPlan = {
+            cwd,
+            folders,
+            read: [target.command, process.execPath, ...options.programs].flatMap(programFolders).concat(target.read),
+            home: made("home"),
+            ...(linked ? { socket: { outside: socket, inside: SOCKET_INSIDE } } : {}),
+        };
+        const command = [target.command, ...target.args];
+        const path = [dirname(target.command), dirname(process.execPath)];
+        const own = linked ? { ...proxyEnv(), ...target.env } : target.env;
+        const script = {
+            socket: sandbox.kind === "bwrap" ? SOCKET_INSIDE : socket,
+            proxy: PROXY_PORT,
+            ports: loopbackPorts(target.endpoints),
+            command,
+        };
+        const inner = linked ? [process.execPath, "-e", INSIDE, JSON.stringify(script)] : command;
+        if (sandbox.kind === "bwrap") {
+            const begin: Start = {
+                command: sandbox.command,
+                args: [...bwrapArgs(plan), ...inner],
+                env: insideEnv(env, own, path),
+                cwd: "/",
+            };
+            return { confinement: "sandbox", cwd, start: () => start(begin), close };
+        }
+        const profile = join(room, "profile.sb");
+        writeFileSync(profile, seatbeltProfile(plan, linked ? PROXY_PORT : null), { mode: 0o600 });
+        const begin: Start = {
+            command: sandbox.command,
+            args: ["-f", profile, ...inner],
+            env: { ...insideEnv(env, own, path), HOME: plan.home, TMPDIR: plan.home },
+            cwd,
+        };
+        return { confinement: "sandbox", cwd, start: () => start(begin), close };
+    } catch (error) {
+        await close();
+        throw error;
+    }
+}

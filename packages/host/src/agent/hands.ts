@@ -1,0 +1,204 @@
+/**
+ * From what an agent wants to do with its own hands to a use of the program's tools.
+ *
+ * Boundary: finds the hand and the call that stand for it; whether that may be is the machine's (`PerformIO.may`, `PerformIO.use`).
+ *
+ * H1: what no hand stands for is null, and refused. A use says what would be done: the path, the command, the URL, the new content.
+ * H2: a path is held against the roots of the `file:` hands in its own text; where links lead is kept by the tool's own jail.
+ */
+import { realpathSync } from "node:fs";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import type { Json } from "@remit/language";
+import type { AgentHand } from "@remit/machine";
+import type { AgentUse } from "../run/host.ts";
+import { objectOf } from "./transcript.ts";
+
+/** A hand that reaches files, and where they are. */
+export interface FileHand {
+    readonly hand: AgentHand;
+    /** Absolute, as it is written. */
+    readonly root: string;
+    /** The same, links followed. */
+    readonly real: string;
+}
+
+/** What an agent asks about, as far as it said. */
+export interface Wanted {
+    readonly name: string;
+    readonly kind?: string | undefined;
+    readonly title?: string | undefined;
+    readonly input?: unknown;
+    readonly locations?: readonly string[] | undefined;
+    readonly content?: unknown;
+}
+
+/** `workspace`: absolute folder of `file://workspace`. Hands whose folder is not there are left out. */
+export function fileHands(hands: readonly AgentHand[], workspace: string): FileHand[] {
+    return hands.flatMap((hand) => {
+        const below =
+            /^file:\/\/workspace(?:\/(.*))?$/.exec(hand.uri)?.[1] ??
+            (hand.uri === "file://workspace" ? "" : /^file:(?!\/)(.+)$/.exec(hand.uri)?.[1]);
+        if (below === undefined) return [];
+        const root = resolve(workspace, below);
+        const real = realOf(root);
+        return real === null ? [] : [{ hand, root, real }];
+    });
+}
+
+function realOf(path: string): string | null {
+    try {
+        return realpathSync(path);
+    } catch {
+        // It is not there: nothing can be reached through it.
+        return null;
+    }
+}
+
+/** The gate of a method of a hand; null where it may not be used at all. */
+export function gateOf(hand: AgentHand, method: string): { readonly gate: "may" | "ask"; readonly whole: boolean | undefined } | null {
+    const own = hand.methods.find((one) => one.method === method) ?? hand.methods.find((one) => one.method === null);
+    return own === undefined ? null : { gate: own.gate, whole: own.whole };
+}
+
+/** The innermost file hand that has the method and holds the path; the path as its tool takes it. */
+export function fileUse(
+    files: readonly FileHand[],
+    method: string,
+    path: string,
+    cwd: string,
+): { readonly tool: string; readonly path: string } | null {
+    const full = isAbsolute(path) ? resolve(path) : resolve(cwd, path);
+    let best: { readonly tool: string; readonly path: string; readonly depth: number } | null = null;
+    for (const { hand, root, real } of files) {
+        if (gateOf(hand, method) === null) continue;
+        for (const base of [root, real]) {
+            const from = relative(base, full);
+            if (from === ".." || from.startsWith(`..${sep}`) || isAbsolute(from)) continue;
+            if (best === null || base.length > best.depth)
+                best = { tool: hand.tool, path: from === "" ? "." : from.split(sep).join("/"), depth: base.length };
+        }
+    }
+    return best === null ? null : { tool: best.tool, path: best.path };
+}
+
+/** The uses that a call of the agent's own tools stands for; all of them must be allowed. Null: no hand is there for it. */
+export function usesOf(wanted: Wanted, hands: readonly AgentHand[], files: readonly FileHand[], cwd: string): AgentUse[] | null {
+    const served = mcpUse(wanted, hands);
+    if (served !== null) return [served];
+    switch (wanted.kind) {
+        case "read":
+            return each(pathsOf(wanted), (path) => reading(files, path, cwd, wanted));
+        case "search":
+            return each(pathsOf(wanted, "."), (path) => reading(files, path, cwd, wanted));
+        case "edit":
+            return each(pathsOf(wanted), (path) => writing(files, path, cwd, wanted));
+        case "execute": {
+            const use = commandUse(hands, commandOf(wanted), undefined, wanted.title);
+            return use === null ? null : [use];
+        }
+        case "fetch": {
+            const use = fetching(wanted, hands);
+            return use === null ? null : [use];
+        }
+        // Nothing that a tool of a program does: deleting, moving, another mode, whatever else there is.
+        default:
+            return null;
+    }
+}
+
+function each(paths: readonly string[], use: (path: string) => AgentUse | null): AgentUse[] | null {
+    const uses = paths.map(use);
+    return uses.length > 0 && uses.every((one) => one !== null) ? uses : null;
+}
+
+function reading(files: readonly FileHand[], path: string, cwd: string, wanted: Wanted): AgentUse | null {
+    const found = fileUse(files, "read", path, cwd);
+    return found === null ? null : { tool: found.tool, method: "read", args: [{ path: found.path }], ...noteOf(wanted.title) };
+}
+
+/** The whole new content where the agent shows it. */
+function writing(files: readonly FileHand[], path: string, cwd: string, wanted: Wanted): AgentUse | null {
+    const found = fileUse(files, "write", path, cwd);
+    if (found === null) return null;
+    const diffs = Array.isArray(wanted.content) ? wanted.content.map(objectOf).filter(({ type }) => type === "diff") : [];
+    const diff = diffs.find((one) => typeof one.path === "string" && resolve(cwd, one.path) === resolve(cwd, path));
+    const content: { [key: string]: Json } = typeof diff?.newText === "string" ? { content: diff.newText } : {};
+    return { tool: found.tool, method: "write", args: [{ path: found.path, ...content }], ...noteOf(wanted.title) };
+}
+
+/** Places that a call names: its locations and differences, else what its arguments call a path. */
+function pathsOf(wanted: Wanted, none?: string): string[] {
+    const diffs = Array.isArray(wanted.content)
+        ? wanted.content.map(objectOf).map(({ type, path }) => (type === "diff" ? path : undefined))
+        : [];
+    const input = objectOf(wanted.input);
+    const named = ["path", "file_path", "filePath", "filepath", "abs_path", "absolute_path", "file", "filename", "directory", "dir"].map(
+        (name) => input[name],
+    );
+    const all = [...(wanted.locations ?? []), ...diffs, ...named].filter((path) => typeof path === "string" && path !== "") as string[];
+    const paths = [...new Set(all)];
+    return paths.length === 0 && none !== undefined ? [none] : paths;
+}
+
+function commandOf({ input }: Wanted): string | null {
+    const { command, cmd, args } = objectOf(input);
+    const said = command ?? cmd;
+    if (Array.isArray(said)) return lineOf(said.map(String));
+    if (typeof said !== "string" || said === "") return null;
+    return Array.isArray(args) ? lineOf([said, ...args.map(String)]) : said;
+}
+
+/** Words as a POSIX shell reads them again. */
+export function lineOf(words: readonly string[]): string {
+    return words.map((word) => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
+}
+
+/** A command by the program's `shell:` tool. `cwd`: relative to the granted folder. */
+export function commandUse(
+    hands: readonly AgentHand[],
+    command: string | null,
+    cwd: string | undefined,
+    note: string | undefined,
+): AgentUse | null {
+    const hand = hands.find((one) => one.uri.startsWith("shell:") && gateOf(one, "run") !== null);
+    if (hand === undefined || command === null) return null;
+    return { tool: hand.tool, method: "run", args: [{ command, ...(cwd === undefined ? {} : { cwd }) }], ...noteOf(note) };
+}
+
+function fetching({ input, title }: Wanted, hands: readonly AgentHand[]): AgentUse | null {
+    const { url, method } = objectOf(input);
+    if (typeof url !== "string" || !URL.canParse(url)) return null;
+    const verb = typeof method === "string" ? method.toLowerCase() : "get";
+    const { origin } = new URL(url);
+    const hand = hands.find(
+        (one) => /^https?:\/\//.test(one.uri) && URL.canParse(one.uri) && new URL(one.uri).origin === origin && gateOf(one, verb) !== null,
+    );
+    return hand === undefined ? null : { tool: hand.tool, method: verb, args: [{ url }], ...noteOf(title) };
+}
+
+/** A tool of a server that was passed on: agents name it after its server in different ways. */
+function mcpUse({ name, title, input }: Wanted, hands: readonly AgentHand[]): AgentUse | null {
+    for (const hand of hands) {
+        const server = /^mcp:\/\/(.+)$/.exec(hand.uri)?.[1];
+        if (server === undefined) continue;
+        for (const said of [name, title ?? ""]) {
+            const method = ["mcp__%__", "%_", "%__", "%.", "%/", "%-", "%: "]
+                .map((form) => form.replace("%", server))
+                .find((head) => said.startsWith(head));
+            if (method === undefined || gateOf(hand, said.slice(method.length)) === null) continue;
+            return { tool: hand.tool, method: said.slice(method.length), args: [(input ?? {}) as Json], ...noteOf(title) };
+        }
+    }
+    return null;
+}
+
+function noteOf(note: string | undefined): { readonly note?: string } {
+    return note === undefined || note === "" ? {} : { note: note.slice(0, 500) };
+}
+
+/** A folder for the agent inside a granted one, as that one's tool takes it. */
+export function inRoot(root: string, path: string): string | null {
+    const from = relative(root, path);
+    if (from === ".." || from.startsWith(`..${sep}`) || isAbsolute(from)) return null;
+    return from === "" ? "." : join(from).split(sep).join("/");
+}

@@ -1,0 +1,247 @@
+/**
+ * The operating system's sandbox around an agent's process.
+ *
+ * Boundary: from what the agent may see to a command line; starts nothing but a look whether the sandbox works here. What comes in from outside
+ * (the model's endpoints) is in `relay.ts`.
+ *
+ * S1: inside there are the system's own folders, the agent's program, the named folders, an empty home and a private /tmp; nothing else of the
+ *     file system exists there. The system and the program are read-only; so is a granted folder, unless its access is `write`.
+ * S2: there is no network but a loopback of its own. Processes, IPC and the host's name are its own; it has no capabilities and no terminal.
+ * S3: the sandbox dies with the process that started it.
+ * S4: Remit's own folder (`.remit`) in a granted folder is empty inside, and `.git` can never be written: what is put there runs later.
+ */
+import { execFile } from "node:child_process";
+import { existsSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { dirname, join, sep } from "node:path";
+import type { Environment } from "../ledger/place.ts";
+import { findCommand } from "./uri.ts";
+
+export interface SandboxFolder {
+    /** Absolute, links followed. */
+    readonly path: string;
+    /** `none`: it exists and is empty. */
+    readonly access: "none" | "read" | "write";
+}
+
+export interface SandboxPlan {
+    /** Where the process begins. One of `folders`. */
+    readonly cwd: string;
+    readonly folders: readonly SandboxFolder[];
+    /** Further paths that may be read. */
+    readonly read: readonly string[];
+    /** A folder of ours that becomes the home inside. */
+    readonly home: string;
+    /** A socket of ours, and where it is inside. */
+    readonly socket?: { readonly outside: string; readonly inside: string };
+}
+
+/** Where the home is inside. */
+export const HOME_INSIDE = "/home/agent";
+export const SOCKET_INSIDE = "/run/remit/model.sock";
+
+/** What everything needs to run: programs, libraries, and of /etc what they read. */
+const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store"];
+const ETC = [
+    "alternatives",
+    "ca-certificates",
+    "ca-certificates.conf",
+    "crypto-policies",
+    "fonts",
+    "group",
+    "host.conf",
+    "hosts",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "mime.types",
+    "nsswitch.conf",
+    "os-release",
+    "passwd",
+    "pki",
+    "protocols",
+    "resolv.conf",
+    "services",
+    "ssl",
+    "timezone",
+];
+
+/** Isolation that every sandbox has, the one that is tried out included. */
+const ISOLATION = [
+    "--unshare-user-try",
+    "--unshare-ipc",
+    "--unshare-pid",
+    "--unshare-net",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    "--cap-drop",
+    "ALL",
+    "--hostname",
+    "agent",
+    "--die-with-parent",
+    "--new-session",
+];
+
+/** Arguments of bubblewrap up to the command. */
+export function bwrapArgs(plan: SandboxPlan): string[] {
+    const args = [...ISOLATION, ...systemArgs(), "--tmpfs", "/tmp", "--dir", "/run", "--dir", "/var/tmp"];
+    args.push("--bind", plan.home, HOME_INSIDE);
+    for (const path of outermost(plan.read)) args.push("--ro-bind-try", path, path);
+    // The outer folder first, so that one inside it keeps its own access.
+    for (const { path, access } of [...plan.folders].sort((a, b) => a.path.length - b.path.length)) {
+        if (access === "none") args.push("--perms", "0755", "--tmpfs", path, "--remount-ro", path);
+        else {
+            args.push(access === "write" ? "--bind" : "--ro-bind", path, path);
+            if (access === "write" && existsSync(join(path, ".git"))) args.push("--ro-bind", join(path, ".git"), join(path, ".git"));
+            if (isFolder(join(path, ".remit"))) args.push("--tmpfs", join(path, ".remit"));
+        }
+    }
+    if (plan.socket !== undefined) args.push("--dir", dirname(plan.socket.inside), "--ro-bind", plan.socket.outside, plan.socket.inside);
+    args.push("--chdir", plan.cwd, "--");
+    return args;
+}
+
+function systemArgs(): string[] {
+    const args: string[] = [];
+    for (const path of SYSTEM) {
+        const link = linkOf(path);
+        if (link !== null) args.push("--symlink", link, path);
+        else if (existsSync(path)) args.push("--ro-bind", path, path);
+    }
+    for (const name of ETC) args.push("--ro-bind-try", `/etc/${name}`, `/etc/${name}`);
+    return [...args, "--dev", "/dev", "--proc", "/proc"];
+}
+
+function linkOf(path: string): string | null {
+    try {
+        return readlinkSync(path);
+    } catch {
+        // No link, or not there.
+        return null;
+    }
+}
+
+function isFolder(path: string): boolean {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Without those that are inside others, each once. */
+function outermost(paths: readonly string[]): string[] {
+    const all = [...new Set(paths)].sort((a, b) => a.length - b.length);
+    return all.filter((path, i) => !all.slice(0, i).some((outer) => path.startsWith(outer.endsWith(sep) ? outer : outer + sep)));
+}
+
+/**
+ * What must be seen so that a program can run: its folder, and where it was installed into a `node_modules`, all of that. Folders of the system
+ * are seen anyway, and whole homes are never shown.
+ */
+export function programFolders(command: string): string[] {
+    const real = existsSync(command) ? realpathSync(command) : command;
+    return [command, real].flatMap((path) => {
+        const at = path.indexOf(`${sep}node_modules${sep}`);
+        const folder =
+            at < 0
+                ? path.endsWith(`${sep}bin${sep}${path.split(sep).at(-1)}`)
+                    ? dirname(dirname(path))
+                    : dirname(path)
+                : path.slice(0, at + `${sep}node_modules`.length);
+        return isBroad(folder) ? [path] : [folder];
+    });
+}
+
+/** Folders that hold too much to be shown for the sake of one program. */
+function isBroad(folder: string): boolean {
+    const parts = folder.split(sep).filter((part) => part !== "");
+    return parts.length === 0 || (parts.length === 1 && !SYSTEM.includes(folder)) || (parts[0] === "home" && parts.length === 2);
+}
+
+/** The environment inside: nothing of the outside but its language and its search path, as far as that is seen. */
+export function insideEnv(env: Environment, own: { readonly [name: string]: string }, path: readonly string[]): { [name: string]: string } {
+    const taken = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
+    return {
+        ...Object.fromEntries(taken),
+        PATH: [...new Set([...path, "/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"])].join(":"),
+        HOME: HOME_INSIDE,
+        TMPDIR: "/tmp",
+        TERM: "dumb",
+        USER: "agent",
+        LOGNAME: "agent",
+        SHELL: "/bin/sh",
+        XDG_CONFIG_HOME: `${HOME_INSIDE}/.config`,
+        XDG_CACHE_HOME: `${HOME_INSIDE}/.cache`,
+        XDG_DATA_HOME: `${HOME_INSIDE}/.local/share`,
+        XDG_STATE_HOME: `${HOME_INSIDE}/.local/state`,
+        ...own,
+    };
+}
+
+/** What an agent gets that nothing confines: its user's home and search path, and what is written for it. */
+export function unconfinedEnv(env: Environment, own: { readonly [name: string]: string }): { [name: string]: string } {
+    const names = ["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"];
+    const windows = ["APPDATA", "LOCALAPPDATA", "PATHEXT", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE"];
+    const taken = [...names, ...windows].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
+    return { ...Object.fromEntries(taken), ...own };
+}
+
+export type Sandbox =
+    | { readonly kind: "bwrap" | "seatbelt"; readonly command: string }
+    | { readonly kind: "none"; readonly reason: string; readonly hint: string };
+
+const UNCONFINED = "or write `unconfined` after the import's URI, and it runs with all that you may do yourself";
+const PROBE_MS = 10_000;
+
+/** Looks for a sandbox that works here: starts one, and a program in it. */
+export async function findSandbox(env: Environment, platform: NodeJS.Platform = process.platform): Promise<Sandbox> {
+    if (platform === "darwin") {
+        const command = "/usr/bin/sandbox-exec";
+        if (existsSync(command)) return { kind: "seatbelt", command };
+        return { kind: "none", reason: "sandbox-exec is not here", hint: UNCONFINED };
+    }
+    if (platform !== "linux") return { kind: "none", reason: "there is no sandbox for this system", hint: UNCONFINED.slice(3) };
+    const command = findCommand("bwrap", "/", env);
+    if (command === null)
+        return {
+            kind: "none",
+            reason: "bubblewrap is not installed",
+            hint: `install the package \`bubblewrap\` (Debian, Ubuntu, Fedora), ${UNCONFINED}`,
+        };
+    const problem = await new Promise<string | null>((done) => {
+        const args = [...ISOLATION, ...systemArgs(), "--tmpfs", "/tmp", "--", "/bin/sh", "-c", "exit 0"];
+        execFile(command, args, { timeout: PROBE_MS, env: { PATH: "/usr/bin:/bin" } }, (error, _out, stderr) => {
+            done(error === null ? null : stderr.trim().slice(-500) || error.message.slice(0, 500));
+        });
+    });
+    if (problem === null) return { kind: "bwrap", command };
+    return {
+        kind: "none",
+        reason: `bubblewrap does not work here: ${problem}`,
+        hint: `allow user namespaces (in a container: without the seccomp and AppArmor profiles that forbid them), ${UNCONFINED}`,
+    };
+}
+
+/** Profile of macOS's `sandbox-exec`: the same as S1 and S2, as far as its language goes. `port`: of the relay on the loopback. */
+export function seatbeltProfile(plan: SandboxPlan, port: number | null): string {
+    const quoted = (path: string): string => `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+    const below = (paths: readonly string[]): string => paths.map((path) => `(subpath ${quoted(path)})`).join(" ");
+    const readable = plan.folders.filter(({ access }) => access !== "none").map(({ path }) => path);
+    const writable = plan.folders.filter(({ access }) => access === "write").map(({ path }) => path);
+    const hidden = readable.map((path) => join(path, ".remit"));
+    const kept = writable.map((path) => join(path, ".git"));
+    return [
+        "(version 1)",
+        "(deny default)",
+        "(allow process-fork)",
+        "(allow process-exec)",
+        "(allow signal (target same-sandbox))",
+        "(allow sysctl-read)",
+        "(allow mach-lookup)",
+        "(allow file-read-metadata)",
+        `(allow file-read* (literal "/") ${below(["/System", "/usr", "/bin", "/sbin", "/opt", "/Library", "/private/etc", "/private/var/db", "/dev"])})`,
+        `(allow file-read* ${below([plan.home, ...readable, ...outermost(plan.read)])})`,
+        `(allow file-write* ${below([plan.home, ...writable])} (literal "/dev/null") (literal "/dev/tty"))`,
+        ...(hidden.length === 0 ? [] : [`(deny file-read* file-write* ${below(hidden)})`]),
+        ...(kept.length === 0 ? [] : [`(deny file-write* ${below(kept)})`]),
+        ...(port === null ? [] : [`(allow network-outbound (remote ip "localhost:${port}"))`]),
+        "",
+    ].join("\n");
+}

@@ -1,0 +1,232 @@
+/**
+ * What an agent's URI means: a command to be started, or a server to be reached.
+ *
+ * Boundary: from a URI and the configuration to a target; nothing is started, and nothing is asked.
+ *
+ * A1: a command comes from the table of known agents, from a configuration that counts (C3 in `config.ts`), or, written in the program itself,
+ *     from a person who trusts it for this time: a program that was merely fetched starts nothing of its own choosing.
+ * A2: a secret reaches an agent only by a name that a trusted configuration writes into `env`; every one is told to the scrubber first.
+ */
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
+import type { Config } from "../config/config.ts";
+import { expand } from "../config/expand.ts";
+import type { AgentConfig } from "../config/rules.ts";
+import type { Environment } from "../ledger/place.ts";
+import { looksSecret } from "../secret/names.ts";
+import { literalOf, reachOf } from "../tool/address.ts";
+import { AgentFail } from "./fail.ts";
+
+export interface AgentSources {
+    readonly config: Config;
+    readonly env: Environment;
+    /** Tells that a secret was read, before it is used. */
+    readonly secret: (name: string, value: string) => void;
+    /** Absolute folder that relative paths of a command begin in, where no configuration file says. */
+    readonly workspace: string;
+}
+
+interface Wishes {
+    readonly mode: string | undefined;
+    readonly options: { readonly [id: string]: string | boolean };
+    readonly protocol: 1 | 2;
+    readonly graceMs: number;
+}
+
+/** A process of ours. */
+export interface ProcessTarget extends Wishes {
+    readonly kind: "process";
+    /** As shown. */
+    readonly name: string;
+    /** Absolute path. */
+    readonly command: string;
+    readonly args: readonly string[];
+    readonly env: { readonly [name: string]: string };
+    /** Origins it may reach from its sandbox. */
+    readonly endpoints: readonly URL[];
+    /** Absolute paths it may read in its sandbox. */
+    readonly read: readonly string[];
+}
+
+/** A server that runs somewhere else. */
+export interface RemoteTarget extends Wishes {
+    readonly kind: "remote";
+    readonly name: string;
+    readonly transport: "http" | "ws";
+    readonly url: URL;
+}
+
+export type AgentTarget = ProcessTarget | RemoteTarget;
+
+/** Known agents: how each is started, and what brings it. */
+export const KNOWN: { readonly [name: string]: { readonly command: readonly string[]; readonly install: string } } = {
+    opencode: { command: ["opencode", "acp"], install: "npm install -g opencode-ai" },
+    "qwen-code": { command: ["qwen", "--acp"], install: "npm install -g @qwen-code/qwen-code" },
+    claude: { command: ["claude-agent-acp"], install: "npm install -g @agentclientprotocol/claude-agent-acp" },
+    codex: { command: ["codex-acp"], install: "npm install -g @agentclientprotocol/codex-acp" },
+    gemini: { command: ["gemini", "--acp"], install: "npm install -g @google/gemini-cli" },
+};
+
+const GRACE_MS = 2_000;
+
+/** Throws `AgentFail`: `unreachable` where there is no such agent, `denied` where it takes trust. */
+export function targetOf(uri: string, sources: AgentSources): AgentTarget {
+    const remote = /^acp\+(https?|wss?):\/\/./.exec(uri)?.[1];
+    if (remote !== undefined) return remoteTarget(uri, remote, sources);
+    const named = /^acp:\/\/([A-Za-z0-9][A-Za-z0-9._-]*)\/?$/.exec(uri)?.[1];
+    if (named !== undefined) return namedTarget(named, sources);
+    const line = /^acp:(?!\/\/)(.+)$/s.exec(uri)?.[1];
+    if (line === undefined)
+        throw new AgentFail("unreachable", `'${uri}' names no agent`, {
+            hint: "write acp://NAME, acp:COMMAND ARGUMENTS, acp+http://…, acp+ws://… or stub:…",
+        });
+    return directTarget(line, sources);
+}
+
+function namedTarget(name: string, sources: AgentSources): ProcessTarget {
+    const { config } = sources;
+    const said = Object.hasOwn(config.agents, name) ? config.agents[name] : undefined;
+    const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
+    const withheld = config.withheld.get(`agent:${name}`);
+    if (said === undefined && withheld !== undefined)
+        throw new AgentFail(
+            "denied",
+            `it is configured by ${withheld.name}, which is not trusted${withheld.trust.state === "changed" ? " since it was changed" : ""}`,
+            {
+                hint: "it would start a command or send credentials: look at that file, then trust it with `remit trust`, or --trust for once",
+            },
+        );
+    const command = said?.command ?? known?.command;
+    if (command === undefined) {
+        const names = [...new Set([...Object.keys(KNOWN), ...Object.keys(config.agents)])].join(", ");
+        throw new AgentFail("unreachable", `there is no agent '${name}'`, {
+            hint: `known are ${names}; another one is written into remit.json: {"agents": {"${name}": {"command": ["…"]}}}`,
+        });
+    }
+    const folder = said?.file.folder ?? sources.workspace;
+    const install = said?.command === undefined ? known?.install : undefined;
+    return processTarget(name, command, said ?? {}, folder, sources, install);
+}
+
+function directTarget(line: string, sources: AgentSources): ProcessTarget {
+    const words = wordsOf(line);
+    const { config } = sources;
+    const same = Object.entries(config.agents).find(
+        ([, { command }]) => command !== undefined && command.length === words.length && command.every((word, i) => word === words[i]),
+    );
+    if (same !== undefined) return namedTarget(same[0], sources);
+    if (config.always !== true)
+        throw new AgentFail("denied", `the program would start the command '${line.trim()}', which nobody trusts`, {
+            hint: 'trust it for once with --trust, or write it into a trusted remit.json: {"agents": {"NAME": {"command": ["…"]}}}',
+        });
+    return processTarget(words[0] ?? "", words, {}, sources.workspace, sources, undefined);
+}
+
+/** Words of a command line: quotes keep spaces, a backslash keeps the next character. No shell ever sees it. */
+export function wordsOf(line: string): string[] {
+    const words: string[] = [];
+    let word: string | null = null;
+    let quote = "";
+    for (let i = 0; i < line.length; i++) {
+        const char = line[i] as string;
+        if (quote !== "") {
+            if (char === quote) quote = "";
+            else if (char === "\\" && quote === '"' && i + 1 < line.length) word += line[++i] as string;
+            else word += char;
+        } else if (char === '"' || char === "'") {
+            quote = char;
+            word ??= "";
+        } else if (/\s/.test(char)) {
+            if (word !== null) words.push(word);
+            word = null;
+        } else if (char === "\\" && i + 1 < line.length) word = (word ?? "") + (line[++i] as string);
+        else word = (word ?? "") + char;
+    }
+    if (word !== null) words.push(word);
+    if (quote !== "" || words.length === 0) throw new AgentFail("unreachable", `'${line}' is no command line`);
+    return words;
+}
+
+function processTarget(
+    name: string,
+    command: readonly string[],
+    said: AgentConfig,
+    folder: string,
+    sources: AgentSources,
+    install: string | undefined,
+): ProcessTarget {
+    const [program = "", ...args] = command;
+    const found =
+        program === "node" ? (findCommand(program, folder, sources.env) ?? process.execPath) : findCommand(program, folder, sources.env);
+    if (found === null)
+        throw new AgentFail("unreachable", `it cannot be started: there is no command '${program}'`, {
+            hint: install === undefined ? "install it, or mend the command" : `install it: ${install}`,
+        });
+    return {
+        kind: "process",
+        name,
+        command: found,
+        args,
+        env: Object.fromEntries(Object.entries(said.env ?? {}).map(([key, text]) => [key, put(key, text, name, sources)])),
+        endpoints: (said.endpoints ?? []).map((origin) => new URL(origin)),
+        read: (said.sandbox?.read ?? []).map((path) => resolve(folder, path)),
+        ...wishesOf(said),
+    };
+}
+
+function wishesOf(said: AgentConfig): Wishes {
+    return {
+        mode: said.mode,
+        options: (said.options ?? {}) as { readonly [id: string]: string | boolean },
+        protocol: said.protocol === 2 ? 2 : 1,
+        graceMs: said.graceMs ?? GRACE_MS,
+    };
+}
+
+/** A2. */
+function put(key: string, text: string, name: string, sources: AgentSources): string {
+    const { text: out, used } = expand(text, sources.env);
+    for (const one of used) sources.secret(`env:${one}`, sources.env[one] ?? "");
+    if (used.length === 0 && looksSecret(key, out)) sources.secret(`config:${name}.${key}`, out);
+    return out;
+}
+
+function remoteTarget(uri: string, scheme: string, { config }: AgentSources): RemoteTarget {
+    const text = uri.slice("acp+".length);
+    if (!URL.canParse(text)) throw new AgentFail("unreachable", `'${text}' is not a URL`);
+    const url = new URL(text);
+    if (url.username !== "" || url.password !== "") throw new AgentFail("denied", "the agent's URL holds a name or a password");
+    const origin = url.origin === "null" ? new URL(text.replace(/^ws/, "http")).origin : url.origin.replace(/^ws/, "http");
+    const literal = literalOf(url.hostname);
+    // As for tools (P2 in `tool/http.ts`): what the import itself says to be loopback or private is meant; reserved addresses are not.
+    if (literal !== null && reachOf(literal) === "never" && !config.privateOrigins.has(origin))
+        throw new AgentFail("denied", `${url.hostname} is an address that programs do not reach`, {
+            hint: `http.private of a trusted remit.json can allow ${origin}`,
+        });
+    return { kind: "remote", name: url.host, transport: scheme.startsWith("ws") ? "ws" : "http", url, ...wishesOf({}) };
+}
+
+/** Absolute path of a command: as a path from a folder, or by the search path. Null where there is none. */
+export function findCommand(command: string, folder: string, env: Environment): string | null {
+    if (command.includes("/") || (process.platform === "win32" && command.includes("\\"))) {
+        const path = isAbsolute(command) ? command : resolve(folder, command);
+        return existsSync(path) ? path : null;
+    }
+    const ends = process.platform === "win32" ? (env.PATHEXT ?? ".EXE;.CMD").split(";") : [""];
+    for (const place of (env.PATH ?? "").split(delimiter))
+        for (const end of ends) {
+            const path = join(place, command + end);
+            if (isAbsolute(path) && isProgram(path)) return path;
+        }
+    return null;
+}
+
+function isProgram(path: string): boolean {
+    try {
+        accessSync(path, constants.X_OK);
+        return statSync(path).isFile();
+    } catch {
+        // Not there, or not to be run: the next place is looked at.
+        return false;
+    }
+}
