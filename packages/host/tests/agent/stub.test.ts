@@ -7,14 +7,15 @@ import type { AgentReply, AgentTurn, Effect, Outcome } from "@remit/machine";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { FAULTS, parseStubUri, STUBS } from "../../src/agent/stub-uri.ts";
-import { stubAgents, type Stubs } from "../../src/agent/stub.ts";
+import type { AgentSession } from "../../src/agent/session.ts";
+import { openStub } from "../../src/agent/stub.ts";
 import type { AgentUse, PerformIO } from "../../src/run/host.ts";
 
 let root: string;
-let stubs: Stubs;
+let sessions: Map<string, AgentSession>;
 beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), "remit-stub-"));
-    stubs = stubAgents({ root });
+    sessions = new Map();
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
@@ -63,9 +64,11 @@ function ioOf(more: Partial<PerformIO> = {}): PerformIO {
 }
 
 async function ask(uri: string, more: Partial<AgentTurn> = {}, io: Partial<PerformIO> = {}): Promise<Outcome> {
-    const outcome = await stubs.perform(effectOf(uri, more), ioOf(io));
-    if ("later" in outcome) throw new Error("a stub answers at once");
-    return outcome;
+    const effect = effectOf(uri, more);
+    const turn = effect.request as unknown as AgentTurn;
+    const session = sessions.get(turn.session) ?? openStub(turn, { root });
+    sessions.set(turn.session, session);
+    return session.turn(turn, effect, ioOf(io));
 }
 async function text(uri: string, more: Partial<AgentTurn> = {}): Promise<string> {
     const outcome = await ask(uri, more);
@@ -110,7 +113,7 @@ test("a turn that only tells of errors is answered for the function that was ask
     expect(await text("stub:noop", errors)).toContain("func answer(agent, log, repo)");
 });
 
-test("G1: a sequence goes in order, anew in each session and each run", async () => {
+test("G1: a sequence goes in order, anew in each session", async () => {
     writeFileSync(
         join(root, "list.json"),
         JSON.stringify([
@@ -134,8 +137,7 @@ test("G1: a sequence goes in order, anew in each session and each run", async ()
         failure: { kind: "unreachable", message: expect.stringContaining("has no reply for turn 5") },
     });
     expect(await text(uri, { session: "main/Fixer.yield#1" })).toBe("one");
-    expect(await ask(uri, {}, { run: "other" })).toMatchObject({ value: { text: "one" } });
-    stubs.end("main/Fixer.yield#0");
+    sessions.clear();
     expect(await text(uri)).toBe("one");
     writeFileSync(join(root, "lines.ndjson"), '"a"\n\n{"text": "b", "stop": "max_tokens", "usage": {"input": 3}}\n');
     expect(await text("stub:sequence:lines.ndjson", { session: "s" })).toBe("a");
@@ -158,7 +160,8 @@ test("files are found from the importing file, inside the program's tree", async
             ok: false,
             failure: { kind: "unreachable", message: expect.stringMatching(message) },
         });
-    expect(await stubAgents({ root: "" }).perform(effectOf("stub:source:a"), ioOf())).toMatchObject({ ok: false });
+    const turn = effectOf("stub:source:a").request as unknown as AgentTurn;
+    expect(await openStub(turn, {}).turn(turn, effectOf("stub:source:a"), ioOf())).toMatchObject({ ok: false });
 });
 
 test.each<[string, string, object]>([
@@ -262,7 +265,7 @@ test("replies that are none", async () => {
         [{ text: "", use: [{}] }, /whose use/],
     ] as const) {
         writeFileSync(join(root, "l.json"), JSON.stringify([reply]));
-        stubs.end("main/Fixer.yield#0");
+        sessions.clear();
         expect(await ask("stub:sequence:l.json")).toMatchObject({ failure: { message: expect.stringMatching(message) } });
     }
 });
