@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as agents from "./lib/agents.mjs";
+import { harbor } from "./lib/harbor.mjs";
 import * as setup from "./lib/setup.mjs";
 import { attached } from "./lib/shell.mjs";
 
@@ -20,6 +21,7 @@ async function main() {
         if (missing !== null)
             throw new Error(`The tests need the local model: ${missing}. Install Python 3 with pip and Node's npm, then run this again.`);
         env.REMIT_TEST_CHROMIUM = await setup.chromium();
+        env.REMIT_TEST_HARBOR = await harbor();
         await setup.sandbox();
         await agents.install(node, agents.TESTED);
     }

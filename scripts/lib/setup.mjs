@@ -32,7 +32,7 @@ const MODEL = {
 const say = (text) => process.stderr.write(`set-up: ${text}\n`);
 
 /** A step that names itself before it starts and says how long it took. */
-async function step(what, work) {
+export async function step(what, work) {
     say(`${what} …`);
     const start = Date.now();
     const result = await work();
@@ -93,7 +93,7 @@ async function sha256(path) {
     return hash.digest("hex");
 }
 
-async function pip() {
+export async function pip() {
     for (const python of ["python3", "python"]) {
         if (!onPath(python)) continue;
         const has = await quietly(python, ["-m", "pip", "--version"]).catch(() => false);

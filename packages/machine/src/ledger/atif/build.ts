@@ -110,8 +110,11 @@ export function mediaPart(media: MediaFolder, given: { readonly mediaType: strin
     const image = IMAGE_TYPES.find((one) => one === named);
     const type = image ?? audioType(named);
     const ending = ENDINGS[type ?? named] ?? /^[a-z]+\/(?:x-)?([a-z0-9]{1,8})$/.exec(type ?? named)?.[1] ?? "bin";
-    const path = `${media.folder}/${media.files.length + 1}.${ending}`;
-    media.files.push({ path, mediaType: type ?? given.mediaType, data: given.data });
+    const mediaType = type ?? given.mediaType;
+    // what a prompt shows again is one file
+    const known = media.files.find((one) => one.mediaType === mediaType && one.data === given.data);
+    const path = known?.path ?? `${media.folder}/${media.files.length + 1}.${ending}`;
+    if (known === undefined) media.files.push({ path, mediaType, data: given.data });
     if (type === null) return { media_type: given.mediaType, path };
     return { type: image === undefined ? "audio" : "image", source: { media_type: type, path } };
 }

@@ -21,7 +21,8 @@
  * | 13 | files that are named exist |
  *
  * A1: all problems come at once, in the order of the document.
- * A2: a writer's trajectory has no problem of any rule; a reader tolerates 10, 11 and 12, and tells them as notes.
+ * A2: a writer's trajectory has no problem of any rule; a reader tolerates 10, 11, what is only written laxly of 12, and
+ *     half a character, and tells them as notes.
  */
 import type { Json } from "@remit/language";
 import { isTimestamp } from "./time.ts";
@@ -51,8 +52,8 @@ export function checkTrajectory(given: Json, options: AtifCheckOptions = {}): At
     const problems: AtifProblem[] = [];
     const c: Checking = {
         options,
-        tell: (rule, path, message) => {
-            const tolerated = options.writing !== true && rule >= 10 && rule <= 12;
+        tell: (rule, path, message, lax = rule >= 10 && rule <= 12) => {
+            const tolerated = options.writing !== true && lax;
             problems.push({ rule, path, message, severity: tolerated ? "note" : "error" });
         },
     };
@@ -62,7 +63,8 @@ export function checkTrajectory(given: Json, options: AtifCheckOptions = {}): At
 
 interface Checking {
     readonly options: AtifCheckOptions;
-    readonly tell: (rule: number, path: string, message: string) => void;
+    /** `lax`: readers accept it. */
+    readonly tell: (rule: number, path: string, message: string, lax?: boolean) => void;
 }
 
 const isObject = (value: Json | undefined): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -130,7 +132,9 @@ function kind(value: Json, field: Field, as: Kind, at: string, version: Version,
             return;
         case "object":
             if (!isObject(value)) c.tell(9, at, `expected an object, found ${named(value)}`);
-            else for (const key of Object.keys(value)) if (!key.isWellFormed()) c.tell(9, at, "a name in this object is not valid Unicode");
+            else
+                for (const key of Object.keys(value))
+                    if (!key.isWellFormed()) c.tell(9, at, "a name in this object is not valid Unicode", true);
             return;
         case "boolean":
             if (typeof value === "boolean") return;
@@ -157,14 +161,14 @@ function kind(value: Json, field: Field, as: Kind, at: string, version: Version,
 
 function text(value: Json, at: string, c: Checking): void {
     if (typeof value !== "string") c.tell(9, at, `expected a text, found ${named(value)}`);
-    else if (!value.isWellFormed()) c.tell(9, at, "this text is not valid Unicode: half of a surrogate pair is missing");
+    else if (!value.isWellFormed()) c.tell(9, at, "this text is not valid Unicode: half of a surrogate pair is missing", true);
 }
 
 function number(value: Json, field: Field, as: "integer" | "number", at: string, c: Checking): void {
     const read = as === "integer" ? asInteger(value) : asNumber(value);
     const wanted = as === "integer" ? "a whole number" : "a number";
     if (read === null) {
-        c.tell(typeof value === "number" ? 12 : 9, at, `expected ${wanted}, found ${quoted(value)}`);
+        c.tell(typeof value === "number" ? 12 : 9, at, `expected ${wanted}, found ${quoted(value)}`, false);
         return;
     }
     if (typeof value !== "number") c.tell(12, at, `expected ${wanted}, found ${quoted(value)}`);

@@ -1,11 +1,11 @@
 /**
  * Times as ATIF takes them: what Python's `datetime.fromisoformat` (3.11 and later) reads after every `Z` became `+00:00`.
  *
- * Boundary: accepted or not; the text itself is kept as it is.
+ * Boundary: accepted or not; the text itself is kept as it is. (Python overlooks one stray character before an offset; here that is no time.)
  */
 
 const DATE = /^(?:(\d{4})-(\d\d)-(\d\d)|(\d{4})(\d\d)(\d\d)|(\d{4})-W(\d\d)(?:-(\d))?|(\d{4})W(\d\d)(\d)?)/;
-const CLOCK = /^(\d\d)(?::(\d\d)(?::(\d\d)(?:[.,]\d+)?)?|(\d\d)(?:(\d\d)(?:[.,]\d+)?)?)?$/;
+const CLOCK = /^(\d\d)(?::(\d\d)(?::(\d\d))?|(\d\d)(\d\d)?)?(?:[.,]\d+)?$/;
 
 export function isTimestamp(given: string): boolean {
     const text = given.replaceAll("Z", "+00:00");
@@ -15,8 +15,7 @@ export function isTimestamp(given: string): boolean {
     // any one character stands between the date and the time
     const [separator, ...after] = rest;
     if (separator === undefined) return true;
-    const time = after.join("");
-    return time === "" || isTime(time);
+    return isTime(after.join(""));
 }
 
 function isDate(found: RegExpExecArray): boolean {
