@@ -85,4 +85,23 @@ export { type Audited, auditRun, type AuditRunOptions, invariantsOf } from "./au
 export { monitor, type MonitorOptions, profileOfRun, today } from "./audit/monitor.ts";
 export { type HeardRun, RUNS } from "./run/started.ts";
 export { type AgentsSaid, auditorsSay } from "./audit/agents.ts";
+export { type LockChange, LOCK_FILE } from "./lock/lock.ts";
+export { type Locked, type LockOptions, lockedPrograms, lockPrograms } from "./lock/project.ts";
+export {
+    type Activated,
+    type ListedSkill,
+    type SkillCatalogue,
+    skillCatalogue,
+    type SkillScope,
+    type SkillWarning,
+} from "./skill/catalogue.ts";
+export { loadLinkedSkill } from "./skill/linked.ts";
+export type { SkillProblem } from "./skill/rules.ts";
+export { loadSkill, problemText, type Skill, SkillError, validateSkill } from "./skill/skill.ts";
+export { distrustSkill, skillTrust, trustSkill } from "./skill/trust.ts";
 export { type AuditConfig, FAIL_ON } from "./config/audit.ts";
+export { type Command, COMMAND_HELP, readCommand, readsInput, shownAnswer } from "./ras/command.ts";
+export type { CallKind } from "./ras/frames.ts";
+export { RAS_LIMITS, type RasLimits } from "./ras/process.ts";
+export type { Riff, Riffs } from "./ras/riffs.ts";
+export { callProgram, listRiffs, loadRas, type RasObservation, type RasProgram, type RasRunOptions, talkToRun } from "./ras/run.ts";

@@ -20,6 +20,7 @@ export default async function run(args: string[], given: Record<string, unknown>
         ...loadOptions(options, watch),
         ...(options["mock"] ? { mode: "mock" as const } : options["dryRun"] ? { mode: "dry-run" as const } : {}),
         ...(options["cache"] === false ? { cache: false } : {}),
+        ...(options["frozen"] ? { frozen: true } : {}),
         ...(options["variant"] === undefined ? {} : { variants: variants(options["variant"] as string[]) }),
         ...(options["agent"] === undefined && options["function"] === undefined
             ? {}
@@ -103,7 +104,7 @@ function showUnperformed(calls: readonly Unperformed[], json: boolean): void {
     }
 }
 
-/** AgentScript's options in Remit's words. */
+/** AgentScript's options, and short forms, in Remit's words. */
 function agentScript(given: Record<string, unknown>): Record<string, unknown> {
     const options = { ...given };
     if (options["inputFile"] !== undefined) {
@@ -112,6 +113,10 @@ function agentScript(given: Record<string, unknown>): Record<string, unknown> {
     }
     if (options["mock"] && options["dryRun"]) throw new UsageError("--mock and --dry-run cannot be used together");
     if (options["verbose"]) options["trace"] = true;
+    if (options["replay"] !== undefined) {
+        if (options["model"] !== undefined) throw new UsageError("--replay says which model answers, and so does --model; use one");
+        options["model"] = `recorded:${String(options["replay"])}`;
+    }
     return options;
 }
 

@@ -1,6 +1,16 @@
-/** `remit trust`: whether a project's configuration may start commands, load modules and choose models. */
+/** `remit trust`: whether a project's configuration may start commands, load modules and choose models, and its skills speak to models. */
 import { resolve } from "node:path";
-import { distrust, loadConfig, trust as trustNow, trustState } from "@remit/host";
+import {
+    distrust,
+    distrustSkill,
+    findRoot,
+    loadConfig,
+    skillCatalogue,
+    skillTrust,
+    trustSkill,
+    trust as trustNow,
+    trustState,
+} from "@remit/host";
 import { EXIT, paint, plain, print, safeJson, say, UsageError } from "../io.ts";
 
 export default async function trust(args: string[], options: Record<string, unknown>): Promise<number> {
@@ -8,7 +18,8 @@ export default async function trust(args: string[], options: Record<string, unkn
     const { files } = loadConfig({ from: folder, folder });
     // what counts only with trust; the person's own configuration needs none
     const asking = files.filter((file) => file.needs.length > 0);
-    if (asking.length === 0) {
+    const skills = skillCatalogue({ project: findRoot(resolve(folder, "x")) }).skills.filter(({ scope }) => scope === "project");
+    if (asking.length === 0 && skills.length === 0) {
         say(`${args[0] ?? "This folder"} has no configuration that needs trust.`);
         return EXIT.ok;
     }
@@ -22,6 +33,18 @@ export default async function trust(args: string[], options: Record<string, unkn
             if (options["yes"] !== true && !(await agreed(file.path))) throw new UsageError("not trusted");
             trustNow(file.path, process.env, file.trust);
             print(`  ${colour("green", "trusted")} as it is now; a change of the file ends it`);
+        }
+    }
+    for (const { skill } of skills) {
+        print(
+            `skill ${plain(skill.name)}: ${plain(skill.description)}\n  ${plain(skill.folder ?? "")}, ${skill.files.length === 1 ? "1 file" : `${skill.files.length} files`}`,
+        );
+        if (options["show"]) print(`  ${skillTrust(skill)?.state}`);
+        else if (options["revoke"]) print(distrustSkill(skill) ? "  no longer trusted" : "  was not trusted");
+        else {
+            if (options["yes"] !== true && !(await agreed(skill.folder ?? skill.name))) throw new UsageError("not trusted");
+            trustSkill(skill);
+            print(`  ${colour("green", "trusted")} as it is now; a change of any of its files ends it`);
         }
     }
     return EXIT.ok;

@@ -32,6 +32,8 @@ export interface LoadOptions extends HostOptions, RunOptions {
     readonly grants?: readonly string[];
     /** False: compile afresh, and keep nothing. */
     readonly cache?: boolean;
+    /** Only with the agents and skills that `remit.lock` pins, unchanged. */
+    readonly frozen?: boolean;
     /** Folders of cache and configuration, where not the user's own. */
     readonly folders?: { readonly cache?: string; readonly config?: string };
 }
@@ -62,6 +64,7 @@ export async function load<I = Json, O = Json>(source: string | LoadSource, opti
     const from = typeof source === "string" ? { path: source } : source;
     const setting = await settingOf("path" in from ? from.path : options.root, options);
     const loaded = await loadProgram(from, { ...options, config: setting.config });
+    if (options.frozen === true) (await import("../lock/lock.ts")).checkFrozen(loaded, { ...options, ...setting });
     return programOf<I, O>(loaded, setting, options);
 }
 

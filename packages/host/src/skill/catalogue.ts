@@ -64,8 +64,9 @@ export function skillFolders({
     const own = project === undefined ? [] : [join(project, ".remit/skills"), join(project, ".agents/skills")];
     const user = [join(configFolder(env), "skills"), join(env.HOME ?? homedir(), ".agents/skills")];
     return [
-        ...own.map((path) => ({ scope: "project" as const, path })),
-        ...user.filter((path) => !own.includes(path)).map((path) => ({ scope: "user" as const, path })),
+        // a project that is the user's home has no skills but the user's
+        ...own.filter((path) => !user.includes(path)).map((path) => ({ scope: "project" as const, path })),
+        ...user.map((path) => ({ scope: "user" as const, path })),
     ];
 }
 
