@@ -18,7 +18,7 @@ export async function main(argv: readonly string[]): Promise<void> {
         code = done;
     });
     try {
-        await program.parseAsync([...argv], { from: "user" });
+        await program.parseAsync(withCommandLine(program, argv), { from: "user" });
     } catch (error) {
         code = await explain(error);
     }
@@ -35,6 +35,18 @@ async function explain(error: unknown): Promise<number> {
     }
     const { showError } = await import("./failure.ts");
     return showError(error);
+}
+
+/** What follows the name of a tool in `act` belongs to the tool, also where it looks like an option. */
+function withCommandLine(program: Command, argv: readonly string[]): string[] {
+    const act = argv[0] === "act" ? program.commands.find((one) => one.name() === "act") : undefined;
+    let at = 1;
+    for (; act !== undefined && argv[at]?.startsWith("-") === true && argv[at] !== "-"; at++) {
+        const option = act.options.find((one) => one.short === argv[at] || one.long === argv[at]);
+        if (argv[at] === "--" || option?.long === "--manual") return [...argv];
+        if (option?.required === true) at++;
+    }
+    return act === undefined || at >= argv.length ? [...argv] : [...argv.slice(0, at), "--", ...argv.slice(at)];
 }
 
 /** The command line; `finish` gets the exit code of the command that ran. */
@@ -84,6 +96,8 @@ export function build(finish: (code: number) => void): Command {
         .option("--variant <site=name...>", "choose a candidate of a `use one of`")
         .option("--monitor", "audit the run as it goes, print each finding as it happens, and exit with 1 where there are any")
         .option("--against <run>", "with --monitor: compare with this run; what is new is a finding")
+        .option("--replay <file>", "models and agents answer from a recording; the same as --model recorded:FILE")
+        .option("--frozen", "only with the agents and skills that remit.lock pins, unchanged")
         .option("--no-cache", "compile afresh");
     // AgentScript's command line, understood here (LANGUAGE 10, D11)
     for (const [flags, text] of [
@@ -135,6 +149,37 @@ export function build(finish: (code: number) => void): Command {
         .option("--at <place>", "start, end, failure, a number of steps, or a path; default: where it failed, else the end")
         .option("--against <file>", "compare with a snapshot that was kept; exit with 1 where they differ")
         .option("--json", "as JSON");
+
+    // ---- Re in Act
+    tools(
+        running(
+            add(
+                "ras <verb> [program]",
+                "Run a Re in Act program (.py, .ts, .sh) or a Riff; `ras list` lists Riffs",
+                () => import("./commands/ras.ts"),
+            ),
+        ),
+    )
+        .option("-i, --input <input>", "NAME=VALUE, an object as JSON, or @FILE; may be given several times", gathered)
+        .option("--riff <file>", "register this program as a Riff; may be given several times", gathered)
+        .option("--agent <uri>", "the agent that `agent()` asks, such as acp://opencode")
+        .option("--own-time <duration>", "how long the program itself may take, answers not counted; default 10min")
+        .option("--max-memory <mib>", "memory of all its processes; default 1024")
+        .option("--max-processes <n>", "processes at once; default 64")
+        .option("--max-output <n>", "characters of its output that are kept; default 262144")
+        .option("--unconfined", "without a sandbox: the program has all your rights")
+        .option("--trace", "show the trace on standard error when the run has ended")
+        .option("--trace-file <file>", "write every event to FILE, one JSON object a line");
+    running(
+        add("reason", "One bounded question to a model: `{data}` or `{error}` on standard output", () => import("./commands/reason.ts")),
+    )
+        .option("-p, --prompt <text>", "a part of the prompt; may be given several times, - is standard input at that place", gathered)
+        .option("--structure <json>", "an example of the answer")
+        .addOption(new Option("--llm <uri>", "the model; as --model"))
+        .option("--verbose", "progress on standard error");
+    tools(running(add("act [name] [arguments...]", "One call of a tool: its result on standard output", () => import("./commands/act.ts"))))
+        .option("--manual [name]", "what there is to call")
+        .option("--verbose", "progress on standard error");
 
     // ---- reading programs
     add("check <files...>", "Report every error of all files in one pass", () => import("./commands/check.ts"))
@@ -226,7 +271,18 @@ export function build(finish: (code: number) => void): Command {
         .option("--json", "as JSON")
         .option("--trust", "start servers named by this project's configuration")
         .option("--workspace <dir>", "project folder");
-    add("trust [folder]", "Let a project's configuration start commands and load modules", () => import("./commands/trust.ts"))
+    add("skills [what] [subject]", "List Agent Skills, show one, or validate a folder", () => import("./commands/skills.ts"))
+        .usage("[options] [list | show NAME | validate DIR]")
+        .option("--json", "as JSON");
+    add("lock [files...]", "Pin the agents and skills of programs by digest in remit.lock", () => import("./commands/lock.ts"))
+        .option("--check", "only say what has changed; exit with 1 where anything has")
+        .option("--trust", "let this project's configuration say what its agents are")
+        .option("--workspace <dir>", "project folder");
+    add(
+        "trust [folder]",
+        "Let a project's configuration and skills count: start commands, load modules, speak to models",
+        () => import("./commands/trust.ts"),
+    )
         .option("--yes", "trust without asking, where nobody is at a terminal")
         .option("--revoke", "take it back")
         .option("--show", "only say");
@@ -246,6 +302,16 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     replay: ["remit replay last"],
     debug: ["remit debug last", "echo 'goto failure' | remit debug last"],
     snapshot: ["remit snapshot last --json", "remit snapshot last --at main/helper#0"],
+    ras: [
+        "remit ras run triage.py --input repo=web --llm ollama://llama3.2",
+        "remit ras run health-check --input @inputs.json",
+        "remit ras list",
+    ],
+    reason: [
+        `remit reason --prompt 'Why did it fail?' --prompt - --structure '{"cause": ""}' < build.log`,
+        `act --manual | reason --prompt 'Which tools fit?' --prompt - --structure '["name"]' | jq -r '.data[]'`,
+    ],
+    act: ["remit act --manual", "remit act --yes bash npm test", `remit act webfetch '{"url": "https://example.com"}'`],
     check: ["remit check *.remit", "remit check main.remit --fix"],
     fmt: ["remit fmt main.remit", "remit fmt --fix *.remit", "remit fmt --check *.remit"],
     parse: ["remit parse main.remit"],
@@ -260,6 +326,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     init: ["remit init hello"],
     models: ["remit models"],
     tools: ["remit tools", "remit tools main.remit"],
+    skills: ["remit skills", "remit skills show triage", "remit skills validate skills/triage"],
+    lock: ["remit lock main.remit", "remit lock --check"],
     trust: ["remit trust", "remit trust --show", "remit trust --revoke"],
 };
 
@@ -292,13 +360,25 @@ function performing(command: Command): Command {
     return ledger(command)
         .option("-m, --model <uri>", "model for every `import llm` (REMIT_MODEL)")
         .option("-w, --workspace <dir>", "folder the tools may reach; default: the current folder")
-        .option("--record <file>", "record every model reply to FILE, secrets removed")
+        .option("--record <file>", "record every answer of models and agents to FILE, secrets removed")
         .option("--yes", "answer every question with yes, once")
         .option("--park", "a question that nobody answers now waits in the ledger (exit code 3); without it the answer is no")
         .option("--ask <when>", "now: on this terminal, or later: nobody is asked here, as with --park")
         .option("--trust", "let this project's configuration start commands and load modules")
         .option("--json", "value, progress and errors as JSON, one object a line")
         .option("-q, --quiet", "no progress");
+}
+
+/** Options of what calls tools by name. */
+function tools(command: Command): Command {
+    return command
+        .option("--llm <uri>", "the model; as --model")
+        .option("--tools <file>", "a program whose tool imports may be called; default: the servers of the configuration")
+        .option("--may <name>", "call this tool without a question; may be given several times", gathered);
+}
+
+function gathered(value: string, before: string[] | undefined): string[] {
+    return [...(before ?? []), value];
 }
 
 /** Options of what begins a run: its bounds are kept with it, so that resuming it keeps them. */

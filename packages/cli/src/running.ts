@@ -105,7 +105,8 @@ export function parks(options: Options): boolean {
 
 /** Options that say how effects are performed, for `run` and `resume` alike. */
 export function hostOptions(options: Options): Pick<LoadOptions, "model" | "workspace" | "trust" | "record"> {
-    const model = options["model"] === undefined ? undefined : modelNamed(String(options["model"]), "--model");
+    const named = options["model"] ?? options["llm"];
+    const model = named === undefined ? undefined : modelNamed(String(named), options["model"] === undefined ? "--llm" : "--model");
     // what the environment names is looked at here and used by the host
     const variable = process.env["REMIT_MODEL"]?.trim();
     if (model === undefined && variable) modelNamed(variable, "REMIT_MODEL");
@@ -176,7 +177,12 @@ export function handlers(options: Options, watch: Watch): NonNullable<LoadOption
 export async function finish(
     handle: RunHandle<Json>,
     watch: Watch,
-    options: Options & { root: string; answered?: () => readonly { readonly text: string }[] },
+    options: Options & {
+        root: string;
+        answered?: () => readonly { readonly text: string }[];
+        /** Shows the value in a way of its own. */
+        value?: (value: Json) => void;
+    },
 ): Promise<number> {
     const result = await handle.result;
     watch.end();
@@ -192,7 +198,8 @@ export async function finish(
         for (const text of new Set(options.answered?.().map((one) => one.text))) sayProse(plainLine(text));
     }
     if (result.ok) {
-        printJson(result.value, options["json"] === true);
+        if (options.value === undefined) printJson(result.value, options["json"] === true);
+        else options.value(result.value as Json);
         return EXIT.ok;
     }
     if (result.failure) showFailure(result.failure, { json: options["json"] === true, root: options.root, run: result.run });

@@ -1,25 +1,23 @@
 /**
  * Patterns that nothing can match, and bounds on what cannot be told.
  */
+import { resourceOf, schemeOf } from "../authority/thing.ts";
 import type { Bound } from "../syntax/tree.ts";
 import type { Report } from "./context.ts";
 import type { Binding } from "./model.ts";
-import { schemeOf } from "./tools.ts";
 
 export function checkBound(report: Report, binding: Binding, bound: Bound): void {
     const uri = binding.kind === "tool" ? (binding.import?.uri.value ?? "") : "";
-    const scheme = binding.kind === "tool" ? schemeOf(uri) : "";
     if (bound.arg !== undefined) return;
-    const path = scheme === "file" || scheme === "sh";
-    const web = scheme === "http" || scheme === "https";
-    if (!path && !web && scheme !== "env" && scheme !== "shell" && scheme !== "webfetch") {
+    const kind = resourceOf(uri)?.kind;
+    if (kind === undefined) {
         report("REMIT_BOUND", bound.range, `which argument of '${binding.name}' this bounds cannot be told`, {
             hint: 'name it: `in to: "*@example.com"`',
         });
         return;
     }
     for (const pattern of bound.patterns) {
-        const why = path ? pathNever(pattern.value) : web ? urlNever(pattern.value, uri) : null;
+        const why = kind === "path" ? pathNever(pattern.value) : schemeOf(uri).startsWith("http") ? urlNever(pattern.value, uri) : null;
         if (why !== null) report("REMIT_BOUND", pattern.range, why);
     }
 }

@@ -8,9 +8,11 @@
  * G2: a path is compared after `.` and `..` were taken out; one that leaves the root matches nothing.
  * G3: a URL is compared by scheme, host and port exactly, then by path, whatever of it is percent-encoded; what two readers of URLs may read
  *     differently matches nothing, and is within every bound of what is forbidden.
+ * G4: `*` in a command stands for any run of plain words; a command with anything else in it matches the pattern that is the same text, and is
+ *     within every bound of what is forbidden.
  */
 
-export type Resource = "path" | "url" | "word";
+import { plainCodes, type Resource } from "@remit/language";
 
 /** A path from the root in its shortest form, `""` for the root itself; null where it leaves the root or is no path. */
 export function normalisePath(text: string): string | null {
@@ -41,21 +43,13 @@ const PLAIN = /^[!$&'()*+,;=:@A-Za-z0-9._~%/-]*$/;
 const HIDDEN = /%(?:2e|2f|5c|00)/i;
 const OWN_PORT: { readonly [scheme: string]: string } = { http: "80", https: "443" };
 
-/** One spelling for what is the same (RFC 3986 section 6.2.2). */
-function decoded(path: string): string {
-    return path.replace(/%[0-9a-f]{2}/gi, (code) => {
-        const c = String.fromCharCode(Number.parseInt(code.slice(1), 16));
-        return /[A-Za-z0-9._~-]/.test(c) ? c : code.toUpperCase();
-    });
-}
-
 /** Where a URL leads, seen from a base that is absolute. Null for what cannot be told for certain. */
 export function placeOf(text: string, base: string | null): Place | null {
     const found = URL_TEXT.exec(text);
     if (found === null) return null;
     const [, scheme, host, port, written = ""] = found;
     if (!PLAIN.test(written) || HIDDEN.test(written)) return null;
-    const path = decoded(written);
+    const path = plainCodes(written);
     if (host !== undefined) {
         if (scheme === undefined || (path !== "" && !path.startsWith("/"))) return null;
         const parts = shortest(path.split("/"));
@@ -66,7 +60,7 @@ export function placeOf(text: string, base: string | null): Place | null {
     if (scheme !== undefined || base === null || /^[^/]*:/.test(path)) return null;
     const from = placeOf(base, null);
     if (from === null) return null;
-    const basePath = decoded((URL_TEXT.exec(base) as RegExpExecArray)[4] ?? "");
+    const basePath = plainCodes((URL_TEXT.exec(base) as RegExpExecArray)[4] ?? "");
     const folder = basePath.slice(0, basePath.lastIndexOf("/") + 1);
     const parts = shortest((path.startsWith("/") ? path : path === "" ? basePath : folder + path).split("/"));
     return parts === null ? null : { origin: from.origin, parts };
@@ -74,6 +68,7 @@ export function placeOf(text: string, base: string | null): Place | null {
 
 /** `base`: for URLs, what a relative one is read against. `unsure`: the answer for a text that cannot be read for certain. */
 export function matches(kind: Resource, pattern: string, text: string, base: string | null = null, unsure = false): boolean {
+    if (kind === "command") return pattern === text || (PLAIN_COMMAND.test(text) ? matchText(pattern, text, () => true) : unsure);
     if (kind === "word") return matchText(pattern, text, isWordPart);
     if (kind === "path") {
         const path = normalisePath(text);
@@ -86,6 +81,9 @@ export function matches(kind: Resource, pattern: string, text: string, base: str
     if (place === null) return unsure;
     return wanted !== null && place.origin === wanted.origin && matchParts(wanted.parts, place.parts);
 }
+
+/** Words with spaces between them: nothing in it makes a shell start another command, read or write a file, or put something in a word's place. */
+const PLAIN_COMMAND = /^[A-Za-z0-9 _.,:@%+=/-]*$/;
 
 function partsOf(path: string): string[] {
     return path === "" ? [] : path.split("/");

@@ -1,0 +1,53 @@
+/**
+ * `remit reason` and `remit act`, and the installed commands `reason` and `act`: one call of the language's built-ins from a shell.
+ *
+ * Standard output gets the envelope on one line and nothing else. Exit code 0 for data or a result, 1 for an error, 2 for a wrong command line.
+ */
+import { type CallKind, callProgram, readCommand, readsInput, shownAnswer, talkToRun } from "@remit/host";
+import type { Json } from "@remit/language";
+import { EXIT, plain, print, say } from "../io.ts";
+import { loadOptions, watched } from "../running.ts";
+import { decoded } from "../text.ts";
+import { toolOptions } from "./ras.ts";
+
+/** `rest`: the arguments of the command itself, options of the run taken out. */
+export async function call(
+    kind: Extract<CallKind, "reason" | "act">,
+    rest: readonly string[],
+    options: Record<string, unknown>,
+): Promise<number> {
+    const input = async (): Promise<string> => decoded(await new Response(process.stdin as never).arrayBuffer(), "standard input");
+    const told = await talkToRun(kind, rest, input);
+    if (told !== null) {
+        if (told.err !== undefined) say(plain(told.err));
+        if (told.out !== undefined) print(told.out);
+        return told.code;
+    }
+    const read = readCommand(kind, rest, readsInput(kind, rest) ? await input() : "");
+    if (!read.ok) {
+        say(plain(read.message));
+        return EXIT.usage;
+    }
+    // A command in a pipeline says nothing but its answer; the ledger has the rest.
+    const watch = watched({ ...options, quiet: options["verbose"] !== true });
+    try {
+        const program = await callProgram(kind, { ...loadOptions(options, watch), ...toolOptions(options) });
+        watch.root = program.root;
+        try {
+            const result = await program.run(read.args, { signal: watch.signal }).result;
+            if (!result.ok) {
+                const message = result.failure?.message ?? "the run failed";
+                const answer: Json = kind === "act" ? { content: [{ type: "text", text: message }], isError: true } : { error: message };
+                print(shownAnswer(kind, read.args, answer).out);
+                return result.status === "waiting" ? EXIT.waiting : EXIT.failed;
+            }
+            const shown = shownAnswer(kind, read.args, result.value ?? null);
+            print(shown.out);
+            return shown.code;
+        } finally {
+            await program.close();
+        }
+    } finally {
+        watch.end();
+    }
+}

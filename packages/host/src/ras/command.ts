@@ -1,0 +1,99 @@
+/**
+ * The commands `reason`, `act` and `agent` of a shell: from arguments and standard input to a call.
+ *
+ * Boundary: texts in, a call or a sentence out; the same for the installed commands and for those inside a Bash program.
+ */
+import type { Json } from "@remit/language";
+import { readJson } from "../input/json.ts";
+import type { CallKind } from "./frames.ts";
+
+export type Command =
+    | { readonly ok: true; readonly kind: CallKind; readonly args: { readonly [name: string]: Json } }
+    | { readonly ok: false; readonly message: string };
+
+export const COMMAND_HELP: { readonly [K in CallKind]: string } = {
+    reason: `usage: reason --prompt TEXT … [--prompt -] --structure JSON
+  --prompt TEXT      a part of the prompt; may be given several times, - is standard input at that place
+  --structure JSON   an example of the answer`,
+    act: `usage: act NAME [ARGUMENTS | '{"name": "value"}' | -]
+       act --manual [NAME]`,
+    agent: `usage: agent --prompt TEXT … [--prompt -] [--config JSON]`,
+};
+
+/** True where standard input has to be read first. */
+export function readsInput(kind: CallKind, argv: readonly string[]): boolean {
+    if (kind === "act") return argv.length > 1 && argv[1] === "-" && argv[0] !== "--manual";
+    return argv.some((one, at) => one === "--prompt=-" || ((one === "--prompt" || one === "-p") && argv[at + 1] === "-"));
+}
+
+export function readCommand(kind: CallKind, argv: readonly string[], input: string): Command {
+    return kind === "act" ? readAct(argv, input) : readPrompted(kind, argv, input);
+}
+
+function readAct(argv: readonly string[], input: string): Command {
+    const [name, ...rest] = argv;
+    if (name === undefined || name === "--help" || name === "-h") return wrong(COMMAND_HELP.act);
+    if (name === "--manual") {
+        if (rest.length > 1) return wrong("act --manual takes one name");
+        return { ok: true, kind: "act", args: { name: "__manual__", args: rest[0] === undefined ? {} : { name: rest[0] } } };
+    }
+    if (name.startsWith("-")) return wrong(`act: unknown option ${name}\n${COMMAND_HELP.act}`);
+    const text = rest.length === 1 && rest[0] === "-" ? input : rest.join(" ");
+    return { ok: true, kind: "act", args: { name, args: argumentsOf(text) } };
+}
+
+/** An object in JSON, or the text itself. */
+function argumentsOf(text: string): Json {
+    if (text.trim() === "") return {};
+    if (!/^\s*[{[]/.test(text)) return text;
+    const read = readJson(text);
+    return read.ok ? read.value : text;
+}
+
+function readPrompted(kind: "reason" | "agent", argv: readonly string[], input: string): Command {
+    const last = kind === "reason" ? "--structure" : "--config";
+    const prompts: string[] = [];
+    let given: Json | undefined;
+    for (let at = 0; at < argv.length; at++) {
+        const one = argv[at] as string;
+        if (one === "--help" || one === "-h") return wrong(COMMAND_HELP[kind]);
+        const equals = one.startsWith("--") ? one.indexOf("=") : -1;
+        const name = one === "-p" ? "--prompt" : equals < 0 ? one : one.slice(0, equals);
+        if (name !== "--prompt" && name !== last)
+            return wrong(`${kind}: ${one.startsWith("-") ? "unknown option" : "there is no place for"} ${one}\n${COMMAND_HELP[kind]}`);
+        const value = equals < 0 ? argv[++at] : one.slice(equals + 1);
+        if (value === undefined) return wrong(`${kind}: ${name} takes a value`);
+        if (name === "--prompt") prompts.push(value === "-" ? input : value);
+        else {
+            const read = readJson(value);
+            if (!read.ok) return wrong(`${kind}: ${name} ${read.message}`);
+            given = read.value;
+        }
+    }
+    if (prompts.length === 0) return wrong(`${kind}: --prompt is missing\n${COMMAND_HELP[kind]}`);
+    if (kind === "agent") {
+        const text = prompts.join("\n\n");
+        return { ok: true, kind, args: { prompt: text, config: given ?? {} } };
+    }
+    if (given === undefined) return wrong(`reason: --structure is missing\n${COMMAND_HELP.reason}`);
+    return { ok: true, kind, args: { prompt: prompts.length === 1 ? (prompts[0] as string) : prompts, example: given } };
+}
+
+function wrong(message: string): Command {
+    return { ok: false, message };
+}
+
+/** What the command prints for an answer, and its exit code: 0 for `data` or a result, 1 for an error. */
+export function shownAnswer(
+    kind: CallKind,
+    args: { readonly [name: string]: Json },
+    answer: Json,
+): { readonly out: string; readonly code: number } {
+    const it = answer !== null && typeof answer === "object" && !Array.isArray(answer) ? answer : {};
+    if (kind === "act" && args.name === "__manual__" && it.isError !== true) {
+        const first = Array.isArray(it.content) ? it.content[0] : undefined;
+        const text = first !== null && typeof first === "object" && !Array.isArray(first) ? first?.text : undefined;
+        if (typeof text === "string") return { out: text, code: 0 };
+    }
+    return { out: JSON.stringify(answer), code: (kind === "act" ? it.isError === true : "error" in it) ? 1 : 0 };
+}

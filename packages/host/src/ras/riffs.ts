@@ -1,0 +1,105 @@
+/**
+ * Riffs: RAS programs by name.
+ *
+ * Boundary: finds and lists; starts nothing.
+ *
+ * L1: looked for in `.agents/riffs` and `.agents/skills` of the project, then of the user's home: folders with a `SKILL.md` whose metadata say
+ *     `riff: "true"`, and in `riffs` also programs that lie there by themselves. The first of a name counts; the others are told.
+ * L2: the script of a skill is a file of that skill: a path that leads out of its folder is no script.
+ */
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { Json } from "@remit/language";
+import { readJson } from "../input/json.ts";
+import type { Environment } from "../ledger/place.ts";
+import { byUnits, isInside } from "../skill/files.ts";
+import { problemText, readSkill } from "../skill/skill.ts";
+import { ToolFail } from "../tool/tool.ts";
+import { RAS_FILE, type RasLanguage, rasSource } from "./source.ts";
+
+export interface Riff {
+    readonly name: string;
+    readonly description: string;
+    readonly language: RasLanguage;
+    /** Absolute path of the program. */
+    readonly path: string;
+    /** What it takes, as the skill says it; null where nothing is said. */
+    readonly parameters: Json;
+    readonly scope: "project" | "user" | "named";
+}
+
+export interface Riffs {
+    /** By name. */
+    readonly riffs: readonly Riff[];
+    readonly warnings: readonly { readonly place: string; readonly message: string }[];
+}
+
+/** Where a skill does not name its script. */
+const SCRIPTS = ["scripts/ras.py", "scripts/ras.ts", "scripts/ras.sh"];
+/** Entries of a folder that are looked at. */
+const MAX_ENTRIES = 500;
+
+/** `named`: files that somebody registered for this run; they come first. */
+export function findRiffs(project: string, env: Environment, named: readonly string[] = []): Riffs {
+    const known = new Map<string, Riff>();
+    const warnings: { place: string; message: string }[] = [];
+    const add = (riff: Riff): void => {
+        const first = known.get(riff.name);
+        if (first === undefined) known.set(riff.name, riff);
+        else if (first.path !== riff.path)
+            warnings.push({ place: riff.path, message: `'${riff.name}' is already the name of ${first.path}, which counts` });
+    };
+    for (const file of named) add(loose(file, "named"));
+    const home = env.HOME ?? homedir();
+    for (const [base, scope] of [
+        [project, "project"],
+        [home, "user"],
+    ] as const)
+        for (const kind of ["riffs", "skills"]) {
+            const folder = join(base, ".agents", kind);
+            if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) continue;
+            for (const name of readdirSync(folder).sort(byUnits).slice(0, MAX_ENTRIES)) {
+                const path = join(folder, name);
+                try {
+                    if (existsSync(join(path, "SKILL.md"))) {
+                        const riff = ofSkill(path, scope);
+                        if (riff !== null) add(riff);
+                    } else if (kind === "riffs" && RAS_FILE.test(name)) add(loose(path, scope));
+                } catch (error) {
+                    if (!(error instanceof ToolFail)) throw error;
+                    warnings.push({ place: path, message: error.message });
+                }
+            }
+        }
+    return { riffs: [...known.values()].sort((a, b) => byUnits(a.name, b.name)), warnings };
+}
+
+function loose(file: string, scope: Riff["scope"]): Riff {
+    const { path, name, language } = rasSource(file);
+    return { name, description: "", language, path, parameters: null, scope };
+}
+
+/** Null for a skill that is no Riff. Throws `ToolFail`. */
+function ofSkill(folder: string, scope: Riff["scope"]): Riff | null {
+    const { skill, problems } = readSkill(folder);
+    if (skill === null) throw new ToolFail(problems.map(problemText).join("; "));
+    if (skill.metadata.riff !== "true" || skill.folder === null) return null;
+    const wanted = skill.metadata.script ?? SCRIPTS.find((one) => existsSync(join(folder, one)));
+    if (wanted === undefined) throw new ToolFail(`has no script: metadata.script, or one of ${SCRIPTS.join(", ")}`);
+    const path = join(skill.folder, wanted);
+    if (!existsSync(path) || !isInside(realpathSync(path), skill.folder))
+        throw new ToolFail(`metadata.script: there is no ${wanted} in its folder`);
+    const said = skill.metadata.parameters;
+    const read = said === undefined ? null : readJson(said);
+    if (read?.ok === false) throw new ToolFail(`metadata.parameters ${read.message}`);
+    const source = rasSource(path);
+    return {
+        name: skill.name,
+        description: skill.description,
+        language: source.language,
+        path: source.path,
+        parameters: read?.value ?? null,
+        scope,
+    };
+}

@@ -1,0 +1,190 @@
+/**
+ * A RAS program as a Remit program that can be run.
+ *
+ * Boundary: finds what it may call, writes the bridge, loads it. Performing is the run's.
+ *
+ * V4: tools are those of the file that is named, else those of the project's configuration; `bash`, `shell` and `webfetch` are there unless one of
+ *     them has that name. What is not said of them by a clause is asked about.
+ */
+import { existsSync, realpathSync } from "node:fs";
+import { connect } from "node:net";
+import { dirname, join, resolve } from "node:path";
+import type { Json } from "@remit/language";
+import { checkFile } from "../load/check.ts";
+import { findRoot } from "../load/tree.ts";
+import { RemitError } from "../run/error.ts";
+import { type LoadOptions, load, type RemitProgram } from "../run/program.ts";
+import { settingOf } from "../run/setting.ts";
+import { ToolFail } from "../tool/tool.ts";
+import { BRIDGE_NAMES, type BridgeImport, bridgeSource, callSource, literal } from "./bridge.ts";
+import { readsInput } from "./command.ts";
+import { type CallKind, frameReader, type Fields } from "./frames.ts";
+import type { RasLimits } from "./process.ts";
+import { findRiffs, type Riffs } from "./riffs.ts";
+import { rasSource } from "./source.ts";
+
+export interface RasRunOptions extends LoadOptions {
+    readonly unconfined?: boolean;
+    readonly ras?: Partial<RasLimits>;
+    /** A program whose tool imports the RAS program may call. */
+    readonly toolsFile?: string;
+    /** Files of Riffs that are registered for this run. */
+    readonly riffs?: readonly string[];
+    /** URI of the agent that `agent()` asks. */
+    readonly agent?: string;
+    /** Names of tools that are called without a question where their import says nothing. */
+    readonly may?: readonly string[];
+}
+
+export interface RasObservation {
+    readonly output: string;
+    readonly value?: Json;
+    readonly error?: string;
+}
+
+export interface RasProgram {
+    readonly program: RemitProgram<Json, RasObservation>;
+    /** What a run of it is given. */
+    input(inputs: Json): Json;
+    readonly name: string;
+}
+
+/** A file, or the name of a registered Riff. Throws `RemitError`. */
+export async function loadRas(what: string, options: RasRunOptions = {}): Promise<RasProgram> {
+    const env = options.env ?? process.env;
+    try {
+        const riffs = existsSync(what) ? null : findRiffs(resolve(options.workspace ?? process.cwd()), env, options.riffs ?? []);
+        const riff = riffs?.riffs.find((one) => one.name === what);
+        const source = rasSource(riff?.path ?? what);
+        const { file, root, source: text, names } = await programText(`ras:${source.path}`, options);
+        const program = await load<Json, RasObservation>({ source: text, file }, { ...options, root });
+        const given = {
+            tools: names,
+            riffs: (options.riffs ?? []).map((one) => realpathSync(one)),
+            confinement: options.unconfined === true ? "unconfined" : "sandbox",
+            limits: { ...options.ras },
+        };
+        return { program, input: (inputs) => ({ ...given, inputs }) as unknown as Json, name: riff?.name ?? source.name };
+    } catch (error) {
+        if (!(error instanceof ToolFail)) throw error;
+        throw new RemitError({ kind: error.kind, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) });
+    }
+}
+
+/** Riffs of a project, of the user and of the caller. */
+export function listRiffs(
+    options: { readonly workspace?: string; readonly env?: LoadOptions["env"]; readonly riffs?: readonly string[] } = {},
+): Riffs {
+    return findRiffs(resolve(options.workspace ?? process.cwd()), options.env ?? process.env, options.riffs ?? []);
+}
+
+interface ProgramText {
+    readonly source: string;
+    readonly file: string;
+    readonly root: string;
+    readonly names: readonly string[];
+}
+
+async function programText(program: string, options: RasRunOptions): Promise<ProgramText> {
+    const { imports, file, root } = await toolsFor(options);
+    const source = bridgeSource({
+        model: options.model ?? "local:",
+        program,
+        tools: imports,
+        ...(options.agent === undefined ? {} : { agent: options.agent }),
+    });
+    return { source, file, root, names: imports.map((one) => one.name) };
+}
+
+/** Tools that `act` reaches, as imports, and where a program with them stands. */
+export async function toolsFor(options: RasRunOptions): Promise<{ imports: BridgeImport[]; file: string; root: string }> {
+    const named = options.toolsFile === undefined ? undefined : resolve(options.toolsFile);
+    const file = join(named === undefined ? resolve(options.workspace ?? process.cwd()) : dirname(named), "ras-bridge.remit");
+    const root = options.root ?? findRoot(named ?? file);
+    const own = named === undefined ? await configured(options) : await importsOf(named, root, options);
+    const taken = new Set([...own.map((one) => one.name), ...BRIDGE_NAMES]);
+    const builtIn = [
+        ["bash", "shell:"],
+        ["shell", "shell:"],
+        ["webfetch", "webfetch:"],
+    ].flatMap(([name = "", uri = ""]) => (taken.has(name) ? [] : [imported(name, uri, options)]));
+    return { imports: [...own, ...builtIn], file, root };
+}
+
+async function configured(options: RasRunOptions): Promise<BridgeImport[]> {
+    const { config } = await settingOf(options.root ?? options.workspace, options);
+    return Object.keys(config.servers)
+        .filter((key) => /^[A-Za-z_]\w*$/.test(key) && !BRIDGE_NAMES.has(key))
+        .map((key) => imported(key, `mcp://${key}`, options));
+}
+
+function imported(name: string, uri: string, options: RasRunOptions): BridgeImport {
+    return { name, source: `import tool ${name} from ${literal(uri)}`, gate: options.may?.includes(name) === true ? "may" : "ask" };
+}
+
+async function importsOf(file: string, root: string, options: RasRunOptions): Promise<BridgeImport[]> {
+    const { checked } = await checkFile(file, { ...options, root });
+    const tree = checked.files.get(checked.entry);
+    if (tree === undefined) return [];
+    const bad = checked.diagnostics.find((one) => one.severity === "error");
+    if (bad !== undefined)
+        throw new RemitError({ kind: "value", message: `${file}: ${bad.message}`, hint: `remit check ${file} tells all of it` });
+    return tree.items.flatMap((item) => {
+        if (item.kind !== "import" || item.what !== "tool") return [];
+        const name = item.name.text;
+        if (BRIDGE_NAMES.has(name))
+            throw new RemitError({ kind: "value", message: `${file}: a tool for RAS programs cannot be called '${name}'` });
+        // An import with clauses says itself what is asked.
+        const gate = (item.clauses?.length ?? 0) > 0 || options.may?.includes(name) === true ? "may" : "ask";
+        return [{ name, source: tree.source.text.slice(item.range.start, item.range.end), gate }];
+    });
+}
+
+/** One `reason` or `act` as a program; its input is the call's arguments. Throws `RemitError`. */
+export async function callProgram(kind: "reason" | "act", options: RasRunOptions = {}): Promise<RemitProgram<Json, Json>> {
+    const { imports, file, root } = await toolsFor(options);
+    const source = callSource({ model: options.model ?? "local:", tools: imports }, kind);
+    return load<Json, Json>({ source, file: join(dirname(file), `${kind}-command.remit`) }, { ...options, root });
+}
+
+export interface CommandSaid {
+    readonly out?: string;
+    readonly err?: string;
+    readonly code: number;
+}
+
+/** A command inside a Bash program of a run: the run answers. Null where this process is not in one. */
+export async function talkToRun(
+    kind: CallKind,
+    argv: readonly string[],
+    input: () => Promise<string>,
+    env: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<CommandSaid | null> {
+    const { REMIT_RAS: place, REMIT_RAS_TOKEN: token } = env;
+    if (place === undefined || token === undefined) return null;
+    return new Promise((done) => {
+        const link = connect(place);
+        const over = (): void => done({ err: `${kind}: the run is over`, code: 1 });
+        const read = frameReader((frame) => {
+            if (frame.input === true && readsInput(kind, argv)) {
+                input().then((text) => link.write(`${JSON.stringify({ input: text })}\n`), over);
+                return true;
+            }
+            done(said(frame));
+            link.destroy();
+            return true;
+        });
+        link.on("data", (piece) => read(piece as Buffer) || link.destroy());
+        link.on("error", over);
+        link.on("close", over);
+        link.write(`${JSON.stringify({ hello: token, as: "command", kind, argv })}\n`);
+    });
+}
+
+function said({ out, err, code }: Fields): CommandSaid {
+    return {
+        ...(typeof out === "string" ? { out } : {}),
+        ...(typeof err === "string" ? { err } : {}),
+        code: typeof code === "number" ? code : 1,
+    };
+}

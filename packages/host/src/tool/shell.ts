@@ -1,0 +1,191 @@
+/**
+ * `shell:` and `shell:FOLDER`: commands in the workspace, in the operating system's sandbox.
+ *
+ * Boundary: one command, its end and what it printed. Which commands may run is the remit's (`in command: "npm test"`).
+ *
+ * B2: a command runs in the sandbox, with the folder and nothing else of the user's, without network; `shell:… unconfined` says that it need not.
+ * B3: with `args` nothing is read by a shell: `command` is a program and each item one argument.
+ * B4: at its time, at a cancel and when the run ends, everything that came of a command is killed.
+ * B5: what it prints is kept up to `MAX_KEPT` characters a stream, its beginning and its end.
+ */
+import { mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { StringDecoder } from "node:string_decoder";
+import type { Json } from "@remit/language";
+import { findCommand } from "../agent/uri.ts";
+import { launch } from "../ras/launch.ts";
+import { type Fields, objectArgument, readFields, schemaOf, unknownMethod } from "./args.ts";
+import { jail } from "./jail.ts";
+import { type CallIO, type Open, ToolFail } from "./tool.ts";
+
+const FIELDS: Fields = {
+    command: { type: "text", description: "what the shell reads; with args, a program", needed: true },
+    args: { type: "json", description: "arguments of the program, a list of texts; no shell reads them" },
+    cwd: { type: "text", description: "folder, from the tool's own", default: "." },
+    timeout: { type: "number", description: "milliseconds", default: 120_000 },
+};
+
+/** Characters of each stream that are kept. */
+const MAX_KEPT = 65_536;
+/** A command that prints more is ended, bytes. */
+const MAX_PRINTED = 256 * 1024 * 1024;
+const MAX_TIMEOUT = 3_600_000;
+
+export const openShell: Open = (uri, about, context) => {
+    const [, folder = "", word] = /^shell:(?:\/\/(?=[^/\s]|$))?(\S*)(?:\s+(\S+))?\s*$/.exec(uri) ?? [];
+    if (word !== undefined && word !== "unconfined")
+        throw new ToolFail(`'${word}' is not understood`, { hint: 'write "shell:", "shell:FOLDER" or "shell:FOLDER unconfined"' });
+    const inside = jail(context.workspace);
+    const root = folder === "" || folder === "workspace" ? inside.root : inside.existing(folder).real;
+    const running = new Set<() => void>();
+    return {
+        methods: () => [
+            {
+                name: "run",
+                description: "Runs a command in the workspace and gives its exit code and what it printed.",
+                input: schemaOf(FIELDS),
+                readOnly: false,
+                repeatable: false,
+            },
+        ],
+        call: async (method, args, io): Promise<Json> => {
+            if (method !== "run") throw unknownMethod(about.name, method, ["run"]);
+            const given = readFields(objectArgument(io.name, method, args), FIELDS);
+            const place = jail(root).existing(given.cwd as string);
+            if (statSync(place.real).isDirectory() !== true) throw new ToolFail(`'${place.shown}' is not a folder`);
+            const command = given.command as string;
+            if (command.trim() === "" || command.includes("\0")) throw new ToolFail("'command' must say something");
+            const [program, list] = given.args === undefined ? shellOf(command, context.env) : [command, textsOf(given.args)];
+            const path = findCommand(program, place.real, context.env);
+            if (path === null) throw new ToolFail(`there is no program '${program}'`);
+            const room = realpathSync(mkdtempSync(join(tmpdir(), "remit-shell-")));
+            try {
+                const started = await launch(
+                    {
+                        command: path,
+                        args: list,
+                        cwd: place.real,
+                        env: {},
+                        path: [dirname(path)],
+                        read: [],
+                        write: [root],
+                        room,
+                        unconfined: word === "unconfined",
+                    },
+                    context.env,
+                );
+                running.add(started.kill);
+                try {
+                    return await ended(started, Math.min(given.timeout as number, MAX_TIMEOUT), io);
+                } finally {
+                    started.kill();
+                    running.delete(started.kill);
+                }
+            } finally {
+                rmSync(room, { recursive: true, force: true, maxRetries: 3 });
+            }
+        },
+        close: async () => {
+            for (const kill of running) kill();
+        },
+    };
+};
+
+/** The shell that reads a command: bash where there is one. */
+function shellOf(command: string, env: Readonly<Record<string, string | undefined>>): [string, string[]] {
+    return findCommand("bash", "/", env) === null ? ["/bin/sh", ["-c", command]] : ["bash", ["-c", command]];
+}
+
+function textsOf(value: Json): string[] {
+    if (!Array.isArray(value)) throw new ToolFail("'args' must be a list of texts");
+    return value.map((one) => {
+        if (typeof one !== "string" || one.includes("\0")) throw new ToolFail("'args' must be a list of texts");
+        return one;
+    });
+}
+
+type Started = Awaited<ReturnType<typeof launch>>;
+
+async function ended({ child, kill }: Started, timeout: number, io: CallIO): Promise<Json> {
+    let why: string | null = null;
+    const stop = (reason: string): void => {
+        why ??= reason;
+        kill();
+    };
+    const out = stream(() => stop("it printed too much"));
+    const err = stream(() => stop("it printed too much"));
+    child.stdout?.on("data", out.take);
+    child.stderr?.on("data", err.take);
+    const cancel = (): void => stop("cancelled");
+    if (io.signal.aborted) cancel();
+    io.signal.addEventListener("abort", cancel, { once: true });
+    const timer = setTimeout(() => stop("timeout"), timeout);
+    try {
+        const code = await new Promise<number | string>((done, failed) => {
+            child.once("error", failed);
+            let result: number | string = "";
+            child.once("exit", (exit, signal) => {
+                result = exit ?? signal ?? "";
+                // What it left in the background holds the pipes open.
+                kill();
+                setTimeout(() => done(result), 1000).unref();
+            });
+            child.once("close", () => done(result));
+        });
+        if (why === "cancelled") throw new ToolFail("it was cancelled", { kind: "cancelled" });
+        if (why === "timeout")
+            throw new ToolFail(`it was not done after ${timeout} ms`, {
+                kind: "timeout",
+                detail: { stdout: out.text(), stderr: err.text() },
+            });
+        if (why !== null) throw new ToolFail(why);
+        return {
+            exit_code: typeof code === "number" ? code : null,
+            ...(typeof code === "string" ? { signal: code } : {}),
+            stdout: out.text(),
+            stderr: err.text(),
+            truncated: out.cut() || err.cut(),
+        };
+    } finally {
+        clearTimeout(timer);
+        io.signal.removeEventListener("abort", cancel);
+    }
+}
+
+/** The beginning and the end of what a stream brought, whole characters. */
+function stream(tooMuch: () => void) {
+    const decoder = new StringDecoder("utf8");
+    const half = MAX_KEPT / 2;
+    let head = "";
+    let tail = "";
+    let bytes = 0;
+    let left = 0;
+    return {
+        take: (piece: Buffer): void => {
+            bytes += piece.length;
+            if (bytes > MAX_PRINTED) tooMuch();
+            let text = decoder.write(piece);
+            if (head.length < half) {
+                const more = text.slice(0, half - head.length);
+                head += more;
+                text = text.slice(more.length);
+            }
+            tail += text;
+            if (tail.length > 2 * half) {
+                left += tail.length - half;
+                tail = tail.slice(-half);
+            }
+        },
+        cut: () => left > 0 || tail.length > half,
+        text: (): string => {
+            const over = Math.max(0, tail.length - half);
+            return left + over === 0 ? head + tail : `${whole(head)}\n… ${left + over} characters left out …\n${whole(tail.slice(-half))}`;
+        },
+    };
+}
+
+/** Without half a character at either end. */
+function whole(text: string): string {
+    return text.replace(/^[\uDC00-\uDFFF]/, "").replace(/[\uD800-\uDBFF]$/, "");
+}

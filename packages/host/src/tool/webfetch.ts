@@ -1,0 +1,46 @@
+/**
+ * `webfetch:`: reading from the web, whatever the origin.
+ *
+ * Boundary: GET requests, each kept to the origin it names as an `http:` import of it would be (`http.ts`, P1 to P4). Which URLs may be read is the
+ * remit's (`in "https://example.com/**"`).
+ */
+import type { Json } from "@remit/language";
+import { type Fields, objectArgument, readFields, schemaOf, unknownMethod } from "./args.ts";
+import { openHttp } from "./http.ts";
+import { type Open, ToolFail, type ToolHandle } from "./tool.ts";
+
+const FIELDS: Fields = {
+    url: { type: "text", description: "an absolute URL, http or https", needed: true },
+    headers: { type: "object", description: "names and values" },
+    timeout: { type: "number", description: "milliseconds", default: 10_000 },
+};
+
+export const openWebfetch: Open = (_uri, about, context) => {
+    const origins = new Map<string, ToolHandle>();
+    return {
+        methods: () => [
+            {
+                name: "run",
+                description: "Reads a URL: its status and its text.",
+                input: schemaOf(FIELDS),
+                readOnly: false,
+                repeatable: true,
+            },
+        ],
+        call: async (method, args, io): Promise<Json> => {
+            if (method !== "run") throw unknownMethod(about.name, method, ["run"]);
+            const given = readFields(objectArgument(io.name, method, args), FIELDS);
+            const url = URL.canParse(given.url as string) ? new URL(given.url as string) : null;
+            if (url === null || !/^https?:$/.test(url.protocol)) throw new ToolFail(`'${String(given.url)}' is no URL of the web`);
+            const handle = origins.get(url.origin) ?? (await openHttp(url.origin, about, context));
+            origins.set(url.origin, handle);
+            const request = Object.fromEntries(Object.entries(given).filter((pair): pair is [string, Json] => pair[1] !== undefined));
+            return (await handle.call("get", [request], io)) as Json;
+        },
+        close: async () => {
+            const all = [...origins.values()];
+            origins.clear();
+            await Promise.all(all.map((one) => one.close?.()));
+        },
+    };
+};
