@@ -50,12 +50,12 @@ function show(found: ReturnType<typeof skillCatalogue>, name: string, options: R
     }
     const head = [
         `${skill.name}  ${scope}  ${trust}`,
-        skill.description,
+        plainLine(skill.description),
         `sha256 ${skill.sha256}`,
-        ...(skill.folder === null ? [] : [skill.folder]),
-        ...skill.files.map((file) => `  ${file.path}  ${counted(file.bytes, "byte")}`),
+        ...(skill.folder === null ? [] : [plainLine(skill.folder)]),
+        ...skill.files.map((file) => `  ${plainLine(file.path)}  ${counted(file.bytes, "byte")}`),
     ];
-    print(`${head.map(plainLine).join("\n")}\n\n${plain(skill.body)}`);
+    print(`${head.join("\n")}\n\n${plain(skill.body)}`);
     return EXIT.ok;
 }
 
