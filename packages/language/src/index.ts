@@ -1,6 +1,8 @@
 /** What the language gives to the machine, the host, editors and other tools. Exports only. */
 export { type AuthorityRow, authorityOf, type Exception as AuthorityException } from "./authority/rows.ts";
+export { type Imported, importsByThing, originsOf, type Said, saidTogether, trustedOrigins } from "./authority/clauses.ts";
 export { showAuthority } from "./authority/show.ts";
+export { declaredKey, keyOf, methodName, plainCodes, type Resource, resourceOf, schemeOf } from "./authority/thing.ts";
 export { assignable, disjoint } from "./contract/assignable.ts";
 export {
     type Checked,
@@ -59,3 +61,5 @@ export { type Answer, type AnswerOptions, type ReadAnswer, readAnswer, schemaOfV
 export { fencesOf } from "./answer/fences.ts";
 export { HANDOVERS } from "./check/builtins.ts";
 export { BUDGET_OPTIONS } from "./check/handover.ts";
+export { PROTOCOL_SKILL } from "./protocol/skill.ts";
+export type { ProtocolSkill } from "./protocol/types.ts";

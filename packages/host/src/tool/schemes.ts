@@ -31,6 +31,7 @@ function starts(prefix: string): (uri: string) => boolean {
     return (uri) => uri.startsWith(prefix);
 }
 
-export function schemeOf(uri: string): Scheme | undefined {
+/** Which one opens a URI. */
+export function opening(uri: string): Scheme | undefined {
     return SCHEMES.find((scheme) => scheme.fits(uri));
 }

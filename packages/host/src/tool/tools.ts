@@ -17,7 +17,7 @@ import type { PerformIO } from "../run/host.ts";
 import type { HostTool } from "./functions.ts";
 import type { Servers } from "./mcp-servers.ts";
 import { allowModule, type Allowed, isLocalModule } from "./module.ts";
-import { SCHEMES, schemeOf } from "./schemes.ts";
+import { opening, SCHEMES } from "./schemes.ts";
 import { type MethodInfo, Sourced, type ToolContext, ToolFail, type ToolHandle, type ToolImport } from "./tool.ts";
 
 export interface ToolsOptions {
@@ -167,7 +167,7 @@ async function open(about: ToolImport, context: ToolContext): Promise<ToolHandle
         const { functionTool } = await import("./functions.ts");
         return functionTool(about.name, context.functions[about.name] as HostTool);
     }
-    const scheme = schemeOf(about.uri);
+    const scheme = opening(about.uri);
     if (scheme === undefined)
         throw new ToolFail(`nothing here opens '${about.uri}'`, {
             kind: "unreachable",

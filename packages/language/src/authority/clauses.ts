@@ -86,7 +86,7 @@ export function trustedOrigins(program: Program, origins: (one: Imported) => rea
 const PREFIX = { tool: "tool", llm: "model", memory: "memory", file: "file", skill: "skill" } as const;
 
 /** As the text tells; a file's content may carry more. */
-function originsOf({ form }: Imported): readonly string[] {
+export function originsOf({ form }: Imported): readonly string[] {
     const { what } = form;
     if (what === "agent") return [];
     return [`${PREFIX[what]}:${what === "file" ? form.uri.replace(/^\.\//, "") : form.name}`];

@@ -23,7 +23,9 @@ import type {
     SpendForm,
 } from "../form/form.ts";
 import type { Site } from "../text/source.ts";
+import { importsByThing, type Said, saidTogether } from "./clauses.ts";
 import { grantsIn, idOf } from "./grants.ts";
+import { declaredKey, keyOf, methodName } from "./thing.ts";
 
 export interface AuthorityRow {
     /** `user`, or the name of an agent that has a remit. */
@@ -146,10 +148,17 @@ export function without(line: Line, never: readonly Line[]): Line | null {
 export class Tables {
     readonly program: Program;
     private readonly names: Map<string, Thing>[];
+    private readonly together: ReadonlyMap<string, readonly Said[]>;
 
     constructor(program: Program) {
         this.program = program;
         this.names = program.files.map((_, index) => this.namesOf(index));
+        this.together = new Map([...importsByThing(program)].map(([key, imports]) => [key, saidTogether(imports)]));
+    }
+
+    /** What all imports of a thing say of it. */
+    said(thing: Thing): readonly Said[] {
+        return this.together.get(thing.key) ?? [];
     }
 
     thing(file: number, name: string): Thing | undefined {
@@ -173,15 +182,15 @@ export class Tables {
             const owner = one.from === undefined ? undefined : this.program.files[one.from]?.file;
             const key =
                 one.what === "agent" && owner !== undefined
-                    ? `agent:${owner}#${one.name}`
-                    : `${one.what}:${rooted(file?.file ?? "", one.uri)}`;
+                    ? declaredKey("agent", owner, one.name)
+                    : keyOf(one.what, one.uri, file?.file ?? "");
             names.set(one.name, { what: one.what, name: one.name, key, import: one, at: one.at });
         }
         for (const agent of file?.agents ?? [])
             names.set(agent.name, {
                 what: "agent",
                 name: agent.name,
-                key: `agent:${file?.file}#${agent.name}`,
+                key: declaredKey("agent", file?.file ?? "", agent.name),
                 import: null,
                 at: agent.at,
             });
@@ -285,21 +294,9 @@ export class Tables {
     }
 }
 
-/** Verbs of http are the same in either case. */
 export function methodOf(thing: Thing, method: string | undefined): string | null {
     if (method === undefined) return null;
-    return thing.what === "tool" && /^https?:/i.test(thing.import?.uri ?? "") ? method.toLowerCase() : method;
-}
-
-function rooted(file: string, uri: string): string {
-    if (!/^\.{1,2}\//.test(uri)) return uri;
-    const out: string[] = [];
-    for (const part of [...file.split("/").slice(0, -1), ...uri.split("/")]) {
-        if (part === "" || part === ".") continue;
-        if (part === ".." && out.length > 0 && out[out.length - 1] !== "..") out.pop();
-        else out.push(part);
-    }
-    return `./${out.join("/")}`;
+    return thing.what === "tool" ? methodName(thing.import?.uri ?? "", method) : method;
 }
 
 function least(a: SpendForm, b: SpendForm): SpendForm {
@@ -322,16 +319,18 @@ function rowsOf(tables: Tables, holder: Holder): AuthorityRow[] {
         const names = home < 0 || given.by === "argument" ? [] : tables.things(home).filter((one) => one.key === given.thing.key);
         const [own] = names.includes(given.thing) ? [given.thing] : names;
         const line: Line = own === undefined ? given : { ...given, thing: own, file: home };
-        const clauses = line.thing.import?.clauses ?? [];
+        const said = tables.said(line.thing);
         const flowOf = (method: string | null): ClauseForm[] =>
-            clauses.filter(
-                (clause) =>
-                    clause.kind !== "gate" &&
-                    (clause.kind === "trusted" ||
-                        clause.method === undefined ||
-                        method === null ||
-                        methodOf(line.thing, clause.method) === method),
-            );
+            said
+                .map(({ clause }) => clause)
+                .filter(
+                    (clause) =>
+                        clause.kind !== "gate" &&
+                        (clause.kind === "trusted" ||
+                            clause.method === undefined ||
+                            method === null ||
+                            methodOf(line.thing, clause.method) === method),
+                );
         const base = {
             ...who,
             file: tables.program.files[line.file]?.file ?? "",
@@ -347,16 +346,14 @@ function rowsOf(tables: Tables, holder: Holder): AuthorityRow[] {
         };
         rows.push({ ...base, method: line.method ?? "*", gate: line.gate, by: line.by, flow: flowOf(line.method), site: line.site });
         if (line.gate === "never") continue;
-        for (const thing of names.length === 0 ? [line.thing] : names)
-            for (const clause of thing.import?.clauses ?? []) {
-                if (clause.kind !== "gate") continue;
-                const method = methodOf(thing, clause.method) as string;
-                if (line.method !== null && line.method !== method) continue;
-                const gate = stricter(line.gate, clause.gate);
-                if (gate === line.gate && line.method === method) continue;
-                const site = tables.site(line.file, clause.at);
-                rows.push({ ...base, name: thing.name, method, gate, by: "clause", flow: flowOf(method), site });
-            }
+        for (const { clause, file } of said) {
+            if (clause.kind !== "gate") continue;
+            const method = methodOf(line.thing, clause.method) as string;
+            if (line.method !== null && line.method !== method) continue;
+            const gate = stricter(line.gate, clause.gate);
+            if (gate === line.gate && line.method === method) continue;
+            rows.push({ ...base, method, gate, by: "clause", flow: flowOf(method), site: tables.site(file, clause.at) });
+        }
     }
     const alone = { ...who, file: holder.agent?.file ?? "", uri: "", method: "*", bounds: [], flow: [], site: holder.site };
     if (holder.endorse !== null)

@@ -13,13 +13,15 @@ export function schemeOf(uri: string): string {
 }
 
 /** How what names a resource is compared. */
-export type Resource = "path" | "url" | "word";
+export type Resource = "path" | "url" | "word" | "command";
 
 const RESOURCES: { readonly [scheme: string]: { readonly kind: Resource; readonly field: string } } = {
     file: { kind: "path", field: "path" },
     sh: { kind: "path", field: "path" },
     http: { kind: "url", field: "url" },
     https: { kind: "url", field: "url" },
+    webfetch: { kind: "url", field: "url" },
+    shell: { kind: "command", field: "command" },
     env: { kind: "word", field: "name" },
 };
 
@@ -31,7 +33,7 @@ export function resourceOf(uri: string): { readonly kind: Resource; readonly fie
 
 /** Verbs of http are the same in either case. */
 export function methodName(uri: string, method: string): string {
-    return resourceOf(uri)?.kind === "url" ? method.toLowerCase() : method;
+    return /^\s*https?:/i.test(uri) ? method.toLowerCase() : method;
 }
 
 /** What a thing is and where it leads: `tool:mcp://mail`. `file`: the one that names it, for places relative to it. */
@@ -45,7 +47,7 @@ export function declaredKey(what: "agent" | "func", file: string, name: string):
 }
 
 /** Schemes whose `//` may be left out, and is here. */
-const BARE: ReadonlySet<string> = new Set(["host", "inspect", "local", "mock", "scripted", "recorded"]);
+const BARE: ReadonlySet<string> = new Set(["host", "inspect", "shell", "webfetch", "local", "mock", "scripted", "recorded"]);
 /** Schemes whose `//` may be left out, and stands here. */
 const SLASHED: ReadonlySet<string> = new Set(["mcp", "sh", "env"]);
 
@@ -62,7 +64,8 @@ function canonical(what: string, written: string, file: string): string {
         return `${scheme}://${place}${space}`;
     }
     if (scheme === "file") {
-        const below = /^\/\/workspace(?:\/(.*))?$/s.exec(rest)?.[1] ?? (/^(?:\/\/workspace)?$/.test(rest) ? "" : /^(?!\/)(.+)$/s.exec(rest)?.[1]);
+        const below =
+            /^\/\/workspace(?:\/(.*))?$/s.exec(rest)?.[1] ?? (/^(?:\/\/workspace)?$/.test(rest) ? "" : /^(?!\/)(.+)$/s.exec(rest)?.[1]);
         if (below === undefined) return `file:${rest.startsWith("///") ? `///${shortest(rest)}` : rest}`;
         if (what !== "tool") return `./${rooted(file, below)}`;
         const path = shortest(below);
@@ -86,7 +89,7 @@ function webOf(scheme: string, rest: string, named: boolean): string {
         .normalize("NFKC")
         .replace(/[。．｡]/g, ".")
         .toLowerCase()
-        .replace(/\.$/, "");
+        .replace(/\.+$/, "");
     const shown = port === "" || Number(port) === Number(OWN_PORT[scheme]) ? "" : `:${Number(port)}`;
     return `${scheme}://${name}${shown}/${shortest(plainCodes(path))}${named && model !== "" ? `#${model}` : ""}`;
 }

@@ -6,8 +6,9 @@
  *
  * Z1: REMIT_DENIED, DELEGATE_DENIED and ENDORSE_DENIED are told only of places that would be refused whenever they are reached.
  */
+import { declaredKey, keyOf as keyOfThing, methodName } from "../authority/thing.ts";
 import { isEndorse } from "../form/lower-authority.ts";
-import type { Block, Delegate, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
+import type { Block, Delegate, Import, ImportClause, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
 import type { Report } from "./context.ts";
 import { checkFlows } from "./flows.ts";
 import { type AgentScope, type Binding, type Checking, diagnostic, type FileScope, type FuncInfo } from "./model.ts";
@@ -34,6 +35,7 @@ export function checkAuthority(checking: Checking, funcs: readonly FuncInfo[]): 
     for (const func of funcs) uses.set(func, usesOf(func));
     const a: Whole = { checking, uses, remits: new Map(), delegated: [], passed: new Set() };
     for (const file of checking.order) checkDeclarations(a, file);
+    checkClauses(checking);
     for (const [func, found] of uses) {
         const report = reporter(func);
         for (const spend of found.spends) checkAmounts(report, spend.amounts);
@@ -64,25 +66,66 @@ function reporter(func: FuncInfo): Report {
 
 /** What a thing is and where it leads. */
 function keyOf(binding: Binding, file: FileScope): string {
-    if (binding.kind === "agent" && binding.agent !== null) return `agent:${binding.agent.file.name}#${binding.agent.name}`;
-    const uri = binding.import?.uri.value ?? binding.name;
-    if (!/^\.{1,2}\//.test(uri)) return `${binding.kind}:${uri}`;
-    const out: string[] = [];
-    for (const part of [...file.name.split("/").slice(0, -1), ...uri.split("/")]) {
-        if (part === "" || part === ".") continue;
-        if (part === ".." && out.length > 0 && out[out.length - 1] !== "..") out.pop();
-        else out.push(part);
-    }
-    return `${binding.kind}:./${out.join("/")}`;
+    if (binding.kind === "agent" && binding.agent !== null) return declaredKey("agent", binding.agent.file.name, binding.agent.name);
+    return keyOfThing(binding.kind, binding.import?.uri.value ?? binding.name, file.name);
 }
 
 function trusts(checking: Checking, binding: Binding): boolean {
-    // An origin is a name: every import of that name has to say so.
-    const all = checking.order
-        .flatMap((file) => [...file.names.values()])
-        .filter((one) => one.kind === binding.kind && one.name === binding.name);
+    // An origin is a name, and a thing is trusted as a whole: every import of either has to say so.
+    const imports = checking.order.flatMap((file) =>
+        [...file.names.values()].filter((one) => one.kind === binding.kind).map((one) => ({ one, key: keyOf(one, file) })),
+    );
+    const keys = new Set(imports.filter(({ one }) => one.name === binding.name).map(({ key }) => key));
+    const all = imports.filter(({ key }) => keys.has(key)).map(({ one }) => one);
     // What was in a model's prompt counts as what it is, and cannot be told here.
     return binding.kind === "llm" && all.some(isTrusted) ? true : all.length > 0 && all.every(isTrusted);
+}
+
+/** Imports of one thing that say different things of it (T6). */
+function checkClauses(checking: Checking): void {
+    const things = new Map<
+        string,
+        { readonly node: Import; readonly file: FileScope; readonly says: ReadonlyMap<string, ImportClause> }[]
+    >();
+    for (const file of checking.order)
+        for (const item of file.tree.items) {
+            if (item.kind !== "import" || item.what === "agent") continue;
+            const text = (clause: ImportClause): string =>
+                file.tree.source.text.slice(clause.range.start, clause.range.end).replace(/\s+/g, "");
+            const says = new Map((item.clauses ?? []).map((clause) => [text(clause), clause]));
+            const key = keyOfThing(item.what, item.uri.value, file.name);
+            things.set(key, [...(things.get(key) ?? []), { node: item, file, says }]);
+        }
+    for (const imports of things.values())
+        for (const { node, file, says } of imports) {
+            const others = imports.filter((one) => one.node !== node);
+            const report = fileReporter(file);
+            const missing = others.flatMap((one) => [...one.says].flatMap(([text, clause]) => (says.has(text) ? [] : [{ one, clause }])));
+            const binding = missing.find(({ clause }) => !loosens(clause));
+            if (binding !== undefined)
+                report(
+                    "CLAUSES_DIFFER",
+                    node.uri.range,
+                    `what '${binding.one.node.name.text}' says of the same thing binds '${node.name.text}' too`,
+                    {
+                        related: [{ message: "it is said here", file: binding.one.file.name, range: binding.clause.range }],
+                    },
+                );
+            for (const [text, clause] of says) {
+                const other = loosens(clause) ? others.find((one) => !one.says.has(text)) : undefined;
+                if (other !== undefined)
+                    report(
+                        "CLAUSES_DIFFER",
+                        clause.range,
+                        `this counts only where every import of the same thing says it, and '${other.node.name.text}' does not`,
+                        { related: [{ message: "imported here", file: other.file.name, range: other.node.uri.range }] },
+                    );
+            }
+        }
+}
+
+function loosens(clause: ImportClause): boolean {
+    return clause.kind === "clause.trusted" || (clause.kind === "clause.gate" && clause.gate.text === "may");
 }
 
 function isTrusted(binding: Binding): boolean {
@@ -160,7 +203,7 @@ function answer(remit: Applied, agent: AgentScope, key: string, method: string |
             if (grant.gate === "never") {
                 if (covers && ref.bounds.length === 0) return "never";
             } else if (covers) best = ref.bounds.length === 0 ? "may" : best === "may" ? best : "perhaps";
-            else if (method === null || /^https?:/i.test(binding.import?.uri.value ?? "")) best = best === "may" ? best : "perhaps";
+            else if (method === null || folds(binding)) best = best === "may" ? best : "perhaps";
         }
     }
     return best;
@@ -170,6 +213,11 @@ function answer(remit: Applied, agent: AgentScope, key: string, method: string |
 function answers(a: Whole, agent: AgentScope, key: string, method: string | null): Answer {
     const all = (a.remits.get(agent) ?? []).map((remit) => answer(remit, agent, key, method));
     return all.includes("never") ? "never" : all.includes("no") ? "no" : all.includes("perhaps") ? "perhaps" : "may";
+}
+
+/** Verbs of http are the same in either case. */
+function folds(binding: Binding): boolean {
+    return methodName(binding.import?.uri.value ?? "", "A") === "a";
 }
 
 function givenElsewhere(a: Whole, agent: AgentScope, key: string): boolean {
@@ -267,7 +315,7 @@ function checkGrants(a: Whole, report: Report, file: FileScope, body: RemitBody,
             const key = keyOf(binding, file);
             if (onward.includes("*") || onward.includes(key)) continue;
             const mine = uses.filter((one) => one.key === key).map((one) => one.use);
-            const web = /^https?:/i.test(binding.import?.uri.value ?? "");
+            const web = folds(binding);
             const same = (use: Use): boolean =>
                 use.method === null ||
                 ref.method === undefined ||
@@ -291,7 +339,7 @@ function checkGrants(a: Whole, report: Report, file: FileScope, body: RemitBody,
 function tooWide(report: Report, ref: Ref, binding: Binding, uses: readonly Use[]): void {
     if (binding.kind !== "tool" && binding.kind !== "memory") return;
     if (uses.some((use) => use.method === null)) return;
-    const web = /^https?:/i.test(binding.import?.uri.value ?? "");
+    const web = folds(binding);
     const used = [...new Set(uses.map((use) => (web ? (use.method as string).toLowerCase() : (use.method as string))))].sort();
     const methods = known(binding);
     if (methods?.every((one) => used.includes(one)) === true) return;

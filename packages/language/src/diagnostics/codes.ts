@@ -73,6 +73,11 @@ const CHECKS = {
         summary: "A remit gives every method where the agent uses only some.",
         hint: "name the methods",
     },
+    CLAUSES_DIFFER: {
+        severity: "warning",
+        summary: "Two imports lead to one thing, and one says less of it: the strictest of both binds both.",
+        hint: "say the same at both, or import it once",
+    },
     REMIT_BOUND: { severity: "error", summary: "A bound names an argument that cannot be told, or a pattern that nothing can match." },
     DELEGATE_DENIED: { severity: "error", summary: "A delegation gives what the one who delegates does not have." },
     DELEGATE_UNUSED: { severity: "warning", summary: "A block delegates to an agent that is not called in it." },

@@ -1,6 +1,5 @@
 /**
- * From an entry file to all files of a program: follows the imports of agents, and looks at where every import { schemeOf } from "../authority/thing.ts";
-import points.
+ * From an entry file to all files of a program: follows the imports of agents, and looks at where every import points.
  *
  * Boundary: reads through `ProgramFiles` alone and knows no file system. What is inside the files is checked later (`check`).
  *
@@ -8,6 +7,7 @@ import points.
  * O2: in `order` a file comes after those it imports; the entry is last. Files in a circle come in the order of reading.
  * O3: nothing is opened that `resolve` puts outside the tree, and no module is named whose import the allow list does not allow.
  */
+import { schemeOf } from "../authority/thing.ts";
 import type { Code } from "../diagnostics/codes.ts";
 import { CODES } from "../diagnostics/codes.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";

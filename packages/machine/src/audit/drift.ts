@@ -6,8 +6,7 @@
  * G1: each new thing is told once, however often it happens.
  * G2: what a new grant explains is not told again: using what was just given is not a second finding.
  */
-import type { BoundForm, Json, Program } from "@remit/language";
-import { resourceOf } from "../authority/policy.ts";
+import { type BoundForm, type Json, type Program, resourceOf } from "@remit/language";
 import { placeOf } from "../authority/match.ts";
 import type { LedgerEvent } from "../ledger/events.ts";
 import type { Finding, Severity } from "./finding.ts";

@@ -6,10 +6,9 @@
  * Grammar: WHO never THING[.METHOD] [in "…", … | outside "…", …] [of NAME]. WHO is an agent's name, `user` or `*`; NAME the argument that the
  * patterns are about, the one that names the resource where it is left out.
  */
-import type { Json } from "@remit/language";
+import { type Json, methodName, resourceOf } from "@remit/language";
 import { wordsOf } from "../authority/given.ts";
 import { matches } from "../authority/match.ts";
-import { methodName, resourceOf } from "../authority/policy.ts";
 
 export interface Invariant {
     readonly text: string;

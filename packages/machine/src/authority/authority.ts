@@ -5,12 +5,23 @@
  *
  * A5: an agent with a remit is a principal of its own, known by the file that declares it and its name; everybody else is the run's own
  *     principal, `user` unless said otherwise.
- * A6: an origin is trusted only where every import that can give it says so.
+ * A6: an origin is trusted only where every import that can give it says so, and every other import of the same thing.
  */
-import type { ClauseForm, RemitForm } from "@remit/language";
-import type { AgentEntry, Compiled, ImportEntry } from "../compile/program.ts";
+import {
+    type ClauseForm,
+    declaredKey,
+    type Imported,
+    importsByThing,
+    keyOf,
+    originsOf,
+    type RemitForm,
+    type Said,
+    saidTogether,
+    trustedOrigins,
+} from "@remit/language";
+import type { AgentEntry, Compiled } from "../compile/program.ts";
 import type { Capability } from "../value/value.ts";
-import { type Clauses, clausesOf, compileRemit, keyOf, NO_CLAUSES, type Remit, thingsOf } from "./policy.ts";
+import { type Clauses, clausesOf, compileRemit, NO_CLAUSES, type ReadersRule, type Remit, thingsOf } from "./policy.ts";
 
 /** What a project adds. It can tighten, never loosen. */
 export interface Policy {
@@ -22,18 +33,19 @@ export interface Policy {
     readonly strict?: boolean;
 }
 
-const PREFIX = { tool: "tool", llm: "model", memory: "memory", file: "file" } as const;
-
 export class Authority {
     /** Nothing is said anywhere: every use by the program's own text is allowed. */
     readonly plain: boolean;
     readonly base: string;
     readonly strict: boolean;
-    private readonly program: Compiled;
+    /** With what agents wrote behind it. */
+    program: Compiled;
     private readonly clauses = new Map<string, Clauses>();
     private readonly remits = new Map<string, readonly Remit[]>();
     private readonly names = new Map<string, string>();
-    private readonly trusted = new Set<string>();
+    private readonly trusted: ReadonlySet<string>;
+    /** Keys of imports. */
+    private readonly keys = new Map<string, string>();
     /** Origins whose words `among` clauses ask about. */
     readonly watched = new Set<string>();
 
@@ -43,20 +55,18 @@ export class Authority {
         this.base = base;
         this.strict = policy.strict === true;
         let said = false;
-        const untrusted = new Set<string>();
+        for (const [key, imports] of importsByThing(program.program)) {
+            const [first] = imports;
+            if (first === undefined) continue;
+            for (const one of imports) this.keys.set(placeOf(one), key);
+            const made = clausesOf(program, first.form.uri, saidTogether(imports), added(policy, key, imports));
+            if (made === NO_CLAUSES) continue;
+            for (const one of imports) this.clauses.set(placeOf(one), made);
+            for (const rule of made.args) if (rule.among) for (const origin of rule.from ?? []) this.watched.add(origin);
+            said = true;
+        }
+        this.trusted = trustedOrigins(program.program, (one) => (one.form.what === "file" ? origins(placeOf(one)) : originsOf(one)));
         program.files.forEach((file, index) => {
-            for (const entry of file.imports.values()) {
-                const made = clausesOf(program, entry, added(policy, entry));
-                if (made !== NO_CLAUSES) {
-                    this.clauses.set(placeOf(entry), made);
-                    for (const rule of made.args) if (rule.among) for (const origin of rule.from ?? []) this.watched.add(origin);
-                    said = true;
-                }
-                const { what } = entry.form;
-                if (what === "agent" || what === "skill") continue;
-                const own = what === "file" ? origins(placeOf(entry)) : [`${PREFIX[what]}:${entry.form.name}`];
-                for (const origin of own) (made.trusted ? this.trusted : untrusted).add(origin);
-            }
             for (const agent of file.agents.values()) {
                 const remits = this.remitsFor(index, agent, policy);
                 if (remits.length === 0) continue;
@@ -65,7 +75,6 @@ export class Authority {
                 this.names.set(principalId(program, agent), agent.name);
             }
         });
-        for (const origin of untrusted) this.trusted.delete(origin);
         this.plain = !said;
     }
 
@@ -74,6 +83,8 @@ export class Authority {
         const { program } = this;
         const form = program.program.files[file]?.agents.find((a) => a.name === agent.name);
         const remits: Remit[] = [];
+        // Without a remit an agent outside the program has nothing but what it is passed.
+        if (agent.outside !== null) remits.push(compileRemit(program, file, agent.name, agent.outside.form.remit ?? { grants: [] }));
         if (form?.remit !== undefined) remits.push(compileRemit(program, file, agent.name, form.remit));
         program.program.files.forEach((other, index) => {
             for (const i of other.imports)
@@ -101,6 +112,17 @@ export class Authority {
         return this.clauses.get(`${file}/${name}`) ?? NO_CLAUSES;
     }
 
+    /** Who reads what is sent to a model, as all imports of that name and URI say. */
+    audienceOf(name: string, uri: string): readonly ReadersRule[] {
+        return this.program.files.flatMap((file) =>
+            [...file.imports.values()].flatMap((entry) =>
+                entry.form.what === "llm" && entry.form.name === name && entry.form.uri === uri
+                    ? this.clausesAt(entry.file, entry.form.name).audience
+                    : [],
+            ),
+        );
+    }
+
     /** Whether values of this origin may stand where only trusted ones may. */
     trusts(origin: string): boolean {
         return origin === this.base || origin === "user" || origin.startsWith("endorsed:") || this.trusted.has(origin);
@@ -117,9 +139,8 @@ export class Authority {
     }
 
     keyOf(c: Capability): string {
-        if (c.kind === "agent") return keyOf(this.program, "agent", c.file, c.name);
-        if (c.kind === "func") return keyOf(this.program, "func", c.file, c.name);
-        return keyOf(this.program, c.kind, c.file, this.program.importOf(c)?.uri ?? c.name);
+        if (c.kind === "agent" || c.kind === "func") return declaredKey(c.kind, this.program.fileName(c.file), c.name);
+        return this.keys.get(`${c.file}/${c.name}`) ?? `${c.kind}:${c.name}`;
     }
 
     /** Everything that a file names, by key: what `delegate all` of `user` gives. */
@@ -134,16 +155,17 @@ export class Authority {
 }
 
 export function principalId(program: Compiled, agent: { readonly file: number; readonly name: string }): string {
-    return keyOf(program, "agent", agent.file, agent.name);
+    return declaredKey("agent", program.fileName(agent.file), agent.name);
 }
 
-function placeOf(entry: ImportEntry): string {
-    return `${entry.file}/${entry.form.name}`;
+function placeOf({ file, form }: Imported): string {
+    return `${file}/${form.name}`;
 }
 
-function added(policy: Policy, entry: ImportEntry): readonly ClauseForm[] {
-    const given = policy.clauses ?? {};
-    return [entry.form.uri, entry.form.name].flatMap((place) =>
-        Object.hasOwn(given, place) ? (given[place] as readonly ClauseForm[]) : [],
-    );
+/** What a project adds to a thing, under its URI or under the name of one of its imports. */
+function added(policy: Policy, key: string, imports: readonly Imported[]): Said[] {
+    return Object.entries(policy.clauses ?? {}).flatMap(([place, clauses]) => {
+        const meant = imports.find(({ form }) => form.name === place || keyOf(form.what, place, "") === key);
+        return meant === undefined ? [] : clauses.map((clause) => ({ clause, file: meant.file }));
+    });
 }

@@ -10,24 +10,13 @@
  *     somebody else does not borrow their rights.
  * D5: bounds hold for what is reached, not for what is written: the decision says what the one who performs the call has to keep to.
  */
-import type { Json, ReadersForm, Site } from "@remit/language";
+import { type Json, methodName, type ReadersForm, resourceOf, type Site } from "@remit/language";
 import type { Reach } from "../effect.ts";
 import type { Labels } from "../value/label.ts";
 import type { Found, Given } from "./given.ts";
 import { wordsOf } from "./given.ts";
 import { matches } from "./match.ts";
-import {
-    type ArgRule,
-    type Bound,
-    type Clauses,
-    methodName,
-    type Permit,
-    type ReadersRule,
-    type Remit,
-    resourceOf,
-    stricter,
-    type Verdict,
-} from "./policy.ts";
+import { type ArgRule, type Bound, type Clauses, type Permit, type ReadersRule, type Remit, stricter, type Verdict } from "./policy.ts";
 
 /** A right that was given with a value: never wider than what the giver had (LANGUAGE 5). Null for a value means everything `user` may. */
 export interface Right {
@@ -73,6 +62,8 @@ export type Decision =
           readonly why: "gate" | "flow";
           readonly clause: Site | null;
           readonly flow?: Flow;
+          /** Where more than one flow is asked about: the others. */
+          readonly flows?: readonly Flow[];
           readonly reach: Reach;
       }
     | {
@@ -141,11 +132,19 @@ export function decide(use: Use, on: Standing): Decision {
     const settled = gate?.gate ?? (verdict === "open" ? (use.chosenBy === "program" || use.readOnly === true ? "may" : "ask") : verdict);
     const final = gate === undefined ? settled : stricter(verdict === "open" ? "may" : verdict, settled);
     const reach = reachOf(use.uri, seen);
-    const flow = flowOf(use, method, on);
-    if (flow !== null) {
-        if (flow.rule.ask) return { kind: "ask", why: "flow", clause: flow.rule.site, flow: flow.flow, reach };
-        return { kind: "refused", why: "flow", clause: flow.rule.site, flow: flow.flow };
-    }
+    const flows = flowsOf(use, method, on);
+    const bad = flows.find((hit) => !hit.rule.ask);
+    if (bad !== undefined) return { kind: "refused", why: "flow", clause: bad.rule.site, flow: bad.flow };
+    const [first, ...more] = flows;
+    if (first !== undefined)
+        return {
+            kind: "ask",
+            why: "flow",
+            clause: first.rule.site,
+            flow: first.flow,
+            ...(more.length === 0 ? {} : { flows: more.map((hit) => hit.flow) }),
+            reach,
+        };
     if (final === "ask") return { kind: "ask", why: "gate", clause: gate?.site ?? siteOf(seen, "ask"), reach };
     return { kind: "may", reach };
 }
@@ -209,10 +208,15 @@ function layered(layers: readonly (readonly Permit[])[], use: Use, method: strin
 }
 
 function holds(bound: Bound, use: Use, unsure: boolean): boolean {
-    const resource = bound.arg === null ? resourceOf(use.uri) : null;
+    const named = resourceOf(use.uri);
+    // A command is one whether its bound names the argument or not; elsewhere a named argument is a word.
+    const resource = bound.arg === null || (named?.kind === "command" && bound.arg === named.field) ? named : null;
     const found = use.given.named(bound.arg ?? resource?.field ?? "1");
     // An argument that is not there names nothing outside; the root for a path.
-    const words = found.length === 0 && resource?.kind === "path" ? [""] : wordsOf(found.map((f) => f.json));
+    // A program and its arguments are one command.
+    const more = resource?.kind === "command" ? use.given.named("args") : [];
+    const said = wordsOf([...found, ...more].map((f) => f.json));
+    const words = found.length === 0 && resource?.kind === "path" ? [""] : more.length === 0 || said === null ? said : [said.join(" ")];
     if (words === null || words.length === 0) return unsure;
     const kind = resource?.kind ?? "word";
     const base = kind === "url" ? use.uri : null;
@@ -238,10 +242,16 @@ function distinct<T extends Json>(all: readonly T[]): readonly T[] {
 
 // ---- flows -----------------------------------------------------------------------------------------------------------
 
-function flowOf(use: Use, method: string | null, on: Standing): { readonly rule: ArgRule | ReadersRule; readonly flow: Flow } | null {
-    const { clauses } = on;
-    let asked: { readonly rule: ArgRule | ReadersRule; readonly flow: Flow } | null = null;
-    for (const rule of clauses.args) {
+/** A rule and what it does not allow. */
+interface Hit {
+    readonly rule: ArgRule | ReadersRule;
+    readonly flow: Flow;
+}
+
+/** All of them: who is asked is shown every one, and says yes to no other. */
+function flowsOf(use: Use, method: string | null, on: Standing): Hit[] {
+    const hits: Hit[] = [];
+    for (const rule of on.clauses.args) {
         if (rule.method !== null && rule.method !== method) continue;
         const bad = new Set<string>();
         for (const found of use.given.named(rule.name)) {
@@ -251,12 +261,9 @@ function flowOf(use: Use, method: string | null, on: Standing): { readonly rule:
         if (bad.size === 0) continue;
         const words =
             rule.from === null ? "trusted" : `${rule.among ? "among" : "from"}(${rule.from.map((o) => JSON.stringify(o)).join(", ")})`;
-        const hit = { rule, flow: { arg: rule.name, origins: [...bad].sort(), rule: `arg ${rule.name}: ${words}` } };
-        if (!rule.ask) return hit;
-        asked ??= hit;
+        hits.push({ rule, flow: { arg: rule.name, origins: [...bad].sort(), rule: `arg ${rule.name}: ${words}` } });
     }
-    const hit = readersFlow(use, method, on);
-    return hit !== null && !hit.rule.ask ? hit : (asked ?? hit);
+    return [...hits, ...readersFlows(use, method, on)];
 }
 
 /** More words than this are not looked for: nobody has so many recipients. */
@@ -318,23 +325,38 @@ export function namesAt(readers: ReadersForm, given: Given, result: Json | undef
 
 const NO_AUDIENCE: ReadersRule = { method: null, readers: { everyone: true }, ask: false, site: null };
 
-function readersFlow(use: Use, method: string | null, on: Standing): { readonly rule: ReadersRule; readonly flow: Flow } | null {
-    const restricted = (found: Found): readonly string[] | null => readersOf(on.labels.origins(found.labels));
-    const all = use.given.all.map((found) => ({ found, readers: restricted(found) })).filter((one) => one.readers !== null);
-    if (all.length === 0) return null;
+function readersFlows(use: Use, method: string | null, on: Standing): Hit[] {
+    const all = use.given.all.map((found) => readersOf(on.labels.origins(found.labels))).filter((readers) => readers !== null);
+    if (all.length === 0) return [];
     const rules = on.clauses.audience.filter((rule) => rule.method === null || rule.method === method);
-    // Where nothing says who reads what is sent here, anybody may.
-    for (const rule of rules.length === 0 ? [NO_AUDIENCE] : rules) {
-        const audience = namesAt(rule.readers, use.given, undefined);
-        for (const { readers } of all) {
-            const outside =
-                audience === null || audience === undefined
-                    ? ["anybody"]
-                    : audience.filter((name) => !(readers as readonly string[]).includes(name));
-            if (outside.length === 0) continue;
-            const who = (readers as readonly string[]).length === 0 ? "nobody" : (readers as readonly string[]).join(", ");
-            return { rule, flow: { arg: "*", origins: outside, rule: `may be read by ${who}` } };
-        }
+    // Where the program does not say who reads what is sent here, anybody may; a project's word for it gives nothing (A2).
+    const own = rules.some((rule) => rule.project !== true);
+    return (own ? rules : [NO_AUDIENCE, ...rules]).flatMap((rule): Hit[] =>
+        outsideOf(rule, all, namesAt(rule.readers, use.given, undefined)),
+    );
+}
+
+/** `audience` null: everybody; undefined: it cannot be told. */
+function outsideOf(rule: ReadersRule, all: readonly (readonly string[])[], audience: readonly string[] | null | undefined): Hit[] {
+    const outside = new Set<string>();
+    const readers = new Set<string>();
+    for (const names of all) {
+        const these = audience === null || audience === undefined ? ["anybody"] : audience.filter((name) => !names.includes(name));
+        if (these.length === 0) continue;
+        for (const name of these) outside.add(name);
+        readers.add(names.length === 0 ? "nobody" : names.join(", "));
+    }
+    if (outside.size === 0) return [];
+    return [{ rule, flow: { arg: "*", origins: [...outside].sort(), rule: `may be read by ${[...readers].sort().join("; ")}` } }];
+}
+
+/** What of these origins may not be read where a model is asked: only where its import says who reads along. */
+export function modelFlow(origins: readonly string[], audience: readonly ReadersRule[]): Flow | null {
+    const readers = readersOf(origins);
+    if (readers === null) return null;
+    for (const rule of audience) {
+        const hit = outsideOf(rule, [readers], rule.readers.everyone === true ? null : rule.readers.names)[0];
+        if (hit !== undefined) return hit.flow;
     }
     return null;
 }

@@ -25,8 +25,8 @@ export interface Given {
     readonly all: readonly Found[];
 }
 
-/** Arguments that the program computed. */
-export function valuesGiven(args: readonly Value[], labels: Labels): Given {
+/** Arguments that the program computed. `at`: what the place of the call depends on, which the call tells even where it has no arguments. */
+export function valuesGiven(args: readonly Value[], labels: Labels, at = 0): Given {
     const found = (value: Value, outer: number): Found => {
         const out = toJson(value, labels);
         return { json: out.json, labels: labels.union(outer, out.labels) };
@@ -47,7 +47,8 @@ export function valuesGiven(args: readonly Value[], labels: Labels): Given {
             return args.map((arg) => found(arg, 0));
         },
         get all() {
-            return args.map((arg) => found(arg, 0));
+            const all = args.map((arg) => found(arg, 0));
+            return at === 0 ? all : [...all, { json: null, labels: at }];
         },
     };
 }

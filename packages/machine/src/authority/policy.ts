@@ -3,12 +3,25 @@
  *
  * Boundary: from the program form (and a project's policy) to tables. Deciding is `decide.ts`.
  *
- * A1: a thing is known by what it is and where it leads (`keyOf`), so that a second import of the same thing is no way around a remit.
+ * A1: a thing is known by what it is and where it leads (`keyOf`), so that a second import of the same thing is no way around a remit or
+ *     around clauses.
  * A2: a project's policy is added to the clauses of the program, and the strictest counts: it can tighten, never loosen.
  */
-import type { ClauseForm, Gate, ReadersForm, RefForm, RemitForm, SpendForm, Site } from "@remit/language";
-import type { AgentEntry, Compiled, ImportEntry, Meaning } from "../compile/program.ts";
-import type { Resource } from "./match.ts";
+import {
+    declaredKey,
+    type Gate,
+    keyOf,
+    methodName,
+    type ReadersForm,
+    type RefForm,
+    type RemitForm,
+    resourceOf,
+    type Said,
+    type Site,
+    type SpendForm,
+} from "@remit/language";
+import type { Compiled, Meaning } from "../compile/program.ts";
+import { placeOf } from "./match.ts";
 
 /** What is between a capability and its use; `open`: nothing was said, so it depends on who chose the call. */
 export type Verdict = Gate | "open";
@@ -43,18 +56,19 @@ export interface ReadersRule {
     readonly readers: ReadersForm;
     readonly ask: boolean;
     readonly site: Site | null;
+    /** The project's own. */
+    readonly project?: true;
 }
 
-/** What is said of a thing at one import. */
+/** What is said of a thing. */
 export interface Clauses {
     readonly gates: ReadonlyMap<string, { readonly gate: Gate; readonly site: Site | null }>;
     readonly args: readonly ArgRule[];
     readonly reads: readonly ReadersRule[];
     readonly audience: readonly ReadersRule[];
-    readonly trusted: boolean;
 }
 
-export const NO_CLAUSES: Clauses = { gates: new Map(), args: [], reads: [], audience: [], trusted: false };
+export const NO_CLAUSES: Clauses = { gates: new Map(), args: [], reads: [], audience: [] };
 
 /** What an agent was given. `rows`: by key of the thing; `all`: what is forbidden of everything. */
 export interface Remit {
@@ -69,21 +83,6 @@ export interface Remit {
 }
 
 const NOTHING: Remit = { rows: new Map(), all: [], spend: null, endorse: false, strict: false, site: null };
-
-/** What a thing is and where it leads: `tool:mcp://mail`, `agent:fix.remit#Fixer`. Relative places are taken from the file that names them. */
-export function keyOf(program: Compiled, what: string, file: number, uriOrName: string): string {
-    if (what === "agent" || what === "func") return `${what}:${program.fileName(file)}#${uriOrName}`;
-    if (!/^\.{1,2}\//.test(uriOrName)) return `${what}:${uriOrName}`;
-    const from = program.fileName(file);
-    const parts = [...from.split("/").slice(0, -1), ...uriOrName.split("/")];
-    const out: string[] = [];
-    for (const part of parts) {
-        if (part === "" || part === ".") continue;
-        if (part === ".." && out.length > 0 && out[out.length - 1] !== "..") out.pop();
-        else out.push(part);
-    }
-    return `${what}:./${out.join("/")}`;
-}
 
 /** Keys of everything that a file imports and declares. */
 export function thingsOf(program: Compiled, file: number): string[] {
@@ -105,46 +104,32 @@ export function keyOfMeaning(program: Compiled, meaning: Meaning): string | null
         case "llm":
         case "memory":
         case "skill":
-            return keyOf(program, meaning.kind, meaning.import.file, meaning.import.form.uri);
+            return keyOf(meaning.kind, meaning.import.form.uri, program.fileName(meaning.import.file));
         case "agent":
-            return keyOf(program, "agent", meaning.agent.file, meaning.agent.name);
+            return declaredKey("agent", program.fileName(meaning.agent.file), meaning.agent.name);
         case "func":
-            return keyOf(program, "func", meaning.fn.file, meaning.fn.form.name);
+            return declaredKey("func", program.fileName(meaning.fn.file), meaning.fn.form.name);
         default:
             return null;
     }
 }
 
-/** What the argument called "the resource" is, by scheme of the URI. */
-export function resourceOf(uri: string): { readonly kind: Resource; readonly field: string } | null {
-    const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1]?.toLowerCase();
-    switch (scheme) {
-        case "file":
-        case "sh":
-            return { kind: "path", field: "path" };
-        case "http":
-        case "https":
-            return { kind: "url", field: "url" };
-        case "webfetch":
-            return { kind: "url", field: "url" };
-        case "shell":
-            return { kind: "command", field: "command" };
-        case "env":
-            return { kind: "word", field: "name" };
-        default:
-            return null;
-    }
+/** `uri`: the import that is bound. What a URL's pattern is relative to stays that, by whatever import of the thing it is used. */
+export function bounds(ref: { readonly in?: RefForm["in"] }, uri: string | null): Bound[] {
+    const absolute = (pattern: string): string => {
+        if (uri === null || resourceOf(uri)?.kind !== "url") return pattern;
+        const place = placeOf(pattern, uri);
+        return place === null ? pattern : `${place.origin}/${place.parts.join("/")}`;
+    };
+    return (ref.in ?? []).map(({ arg, patterns }) => ({
+        arg: arg ?? null,
+        patterns: arg === undefined ? patterns.map(absolute) : patterns,
+    }));
 }
 
-export function bounds(ref: { readonly in?: RefForm["in"] }): Bound[] {
-    return (ref.in ?? []).map(({ arg, patterns }) => ({ arg: arg ?? null, patterns }));
-}
-
-/** The remit of an agent: its own, and what an import adds; null for one that has none and runs as `user`. */
-export function remitOf(program: Compiled, agent: AgentEntry): Remit | null {
-    const file = program.program.files[agent.file];
-    const form = file?.agents.find((a) => a.name === agent.name);
-    return form?.remit === undefined ? null : compileRemit(program, agent.file, agent.name, form.remit);
+/** The URI of the import that a name means. */
+export function uriOf(meaning: Meaning | undefined): string | null {
+    return meaning !== undefined && "import" in meaning ? meaning.import.form.uri : null;
 }
 
 export function compileRemit(program: Compiled, file: number, agent: string | null, use: RemitForm): Remit {
@@ -174,7 +159,12 @@ function compileBody(program: Compiled, file: number, agent: string | null, form
             const meaning = program.lookup(file, null, ref.name);
             const key = meaning === undefined ? null : keyOfMeaning(program, meaning);
             if (key === null) continue;
-            add(key, { method: ref.method ?? null, gate: grant.gate, bounds: bounds(ref), site: program.site(file, ref.at ?? grant.at) });
+            add(key, {
+                method: ref.method ?? null,
+                gate: grant.gate,
+                bounds: bounds(ref, uriOf(meaning)),
+                site: program.site(file, ref.at ?? grant.at),
+            });
         }
     }
     const config = agent === null ? [] : (program.program.files[file]?.agents.find((a) => a.name === agent)?.config ?? []);
@@ -195,29 +185,27 @@ function compileBody(program: Compiled, file: number, agent: string | null, form
     };
 }
 
-/** Clauses of an import, those of the project's policy added. */
-export function clausesOf(program: Compiled, entry: ImportEntry, added: readonly ClauseForm[]): Clauses {
-    const own = entry.form.clauses ?? [];
+/** Clauses of a thing: what its imports say together, and what the project's policy adds. `uri`: that of one of its imports. */
+export function clausesOf(program: Compiled, uri: string, own: readonly Said[], added: readonly Said[]): Clauses {
     if (own.length === 0 && added.length === 0) return NO_CLAUSES;
     const gates = new Map<string, { gate: Gate; site: Site | null }>();
     const args: ArgRule[] = [];
     const reads: ReadersRule[] = [];
     const audience: ReadersRule[] = [];
-    let trusted = false;
-    const take = (clause: ClauseForm, mine: boolean): void => {
-        const site = program.site(entry.file, clause.at);
+    const take = ({ clause, file }: Said, mine: boolean): void => {
+        const site = program.site(file, clause.at);
         switch (clause.kind) {
             case "gate": {
                 // A gate of the project only closes (A2): its `may` would spare a model's call the question.
                 if (!mine && clause.gate === "may") return;
-                const method = methodName(entry.form.uri, clause.method);
+                const method = methodName(uri, clause.method);
                 const known = gates.get(method);
                 if (known === undefined || rank(clause.gate) > rank(known.gate)) gates.set(method, { gate: clause.gate, site });
                 return;
             }
             case "arg":
                 args.push({
-                    method: clause.method === undefined ? null : methodName(entry.form.uri, clause.method),
+                    method: clause.method === undefined ? null : methodName(uri, clause.method),
                     name: clause.name,
                     from: clause.from ?? null,
                     among: clause.among === true,
@@ -226,13 +214,13 @@ export function clausesOf(program: Compiled, entry: ImportEntry, added: readonly
                 });
                 return;
             case "trusted":
-                // Only the program can call an origin trusted (A2).
-                if (mine) trusted = true;
+                // About origins, not uses: `Authority.trusts`.
                 return;
             case "reads":
             case "audience": {
-                const method = clause.method === undefined ? null : methodName(entry.form.uri, clause.method);
-                const rule = { method, readers: clause.readers, ask: clause.kind === "audience" && clause.ask === true, site };
+                const method = clause.method === undefined ? null : methodName(uri, clause.method);
+                const ask = clause.kind === "audience" && clause.ask === true;
+                const rule: ReadersRule = { method, readers: clause.readers, ask, site, ...(mine ? {} : { project: true }) };
                 (clause.kind === "reads" ? reads : audience).push(rule);
                 return;
             }
@@ -240,12 +228,7 @@ export function clausesOf(program: Compiled, entry: ImportEntry, added: readonly
     };
     for (const clause of own) take(clause, true);
     for (const clause of added) take(clause, false);
-    return { gates, args, reads, audience, trusted };
-}
-
-/** Verbs of http are the same in either case. */
-export function methodName(uri: string, method: string): string {
-    return /^https?:/i.test(uri) ? method.toLowerCase() : method;
+    return { gates, args, reads, audience };
 }
 
 const RANK: { readonly [V in Verdict]: number } = { may: 0, open: 1, ask: 2, never: 3 };

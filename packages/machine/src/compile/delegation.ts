@@ -2,7 +2,7 @@
  * `delegate` and `.only(…)`: from references in the source to what is given.
  */
 import type { BoundForm, StmtForm } from "@remit/language";
-import { bounds, keyOfMeaning, type Permit } from "../authority/policy.ts";
+import { bounds, keyOfMeaning, type Permit, uriOf } from "../authority/policy.ts";
 import { type Context, lookUp, siteOf } from "./closures.ts";
 import type { DelegateDetail, PathSite } from "./instructions.ts";
 
@@ -16,7 +16,12 @@ export function delegation(cx: Context, s: StmtForm & { kind: "delegate" }, path
                 : s.refs.map((ref) => {
                       const meaning = lookUp(cx, ref.name);
                       const key = meaning === undefined ? null : keyOfMeaning(cx.program, meaning);
-                      const permit: Permit = { method: ref.method ?? null, gate: "may", bounds: bounds(ref), site: siteOf(cx, ref.at) };
+                      const permit: Permit = {
+                          method: ref.method ?? null,
+                          gate: "may",
+                          bounds: bounds(ref, uriOf(meaning)),
+                          site: siteOf(cx, ref.at),
+                      };
                       // A name that means nothing is a thing that nobody has.
                       return {
                           key: key ?? `none:${ref.name}`,
@@ -37,5 +42,5 @@ export function narrowing(
     methods: readonly { readonly method: string; readonly in?: readonly BoundForm[] }[],
     at: Parameters<typeof siteOf>[1],
 ): Permit[] {
-    return methods.map((m) => ({ method: m.method, gate: "may", bounds: bounds(m), site: siteOf(cx, at) }));
+    return methods.map((m) => ({ method: m.method, gate: "may", bounds: bounds(m, null), site: siteOf(cx, at) }));
 }

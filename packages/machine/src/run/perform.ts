@@ -6,7 +6,7 @@
  * E3: an effect that its budget refuses is never handed out.
  * V7: a value that an outcome gives carries the outcome's origins.
  */
-import type { Json, Site } from "@remit/language";
+import { type Json, schemeOf, type Site } from "@remit/language";
 import type { ImportEntry } from "../compile/program.ts";
 import { labelAt } from "../compile/strict.ts";
 import type { Effect, EffectKind, Failure, MemoryRequest, Outcome, Reach, ToolRequest } from "../effect.ts";
@@ -19,7 +19,9 @@ import { answerEntry } from "./entry.ts";
 import type { Fiber, Frame, Pending } from "./fiber.ts";
 import { valuesGiven } from "../authority/given.ts";
 import { answered, gate, originsByName, readersOfResult } from "./gate.ts";
+import { actOutcome } from "./act.ts";
 import { generateOutcome } from "./generate.ts";
+import { handoverOutcome } from "./handover.ts";
 import type { Machine } from "./machine.ts";
 import { accountAt, overdrawn, timeUp } from "./spending.ts";
 
@@ -35,9 +37,10 @@ export function raise(
     origin: string,
     slot = 0,
     deadline?: number,
+    payer?: number,
 ): void {
     const frame = fiber.frames[fiber.frames.length - 1];
-    const account = frame === undefined ? 0 : accountAt(frame);
+    const account = payer ?? (frame === undefined ? 0 : accountAt(frame));
     const held = m.accounts.reserve(kind, request, account, m.spender(path));
     if (!Array.isArray(held)) throw overdrawn(m, held, path, site);
     const effect: Effect = { path, kind, principal: m.run.acting, site, request, labels, ...(deadline === undefined ? {} : { deadline }) };
@@ -60,11 +63,6 @@ function argsToJson(m: Machine, frame: Frame, args: readonly Value[], site: Site
     }
 }
 
-function schemeOf(uri: string): string {
-    const at = uri.indexOf(":");
-    return at < 0 ? "" : uri.slice(0, at);
-}
-
 /** `args` null: the member is read, not called. `c`: the value through which it is used, null where it is named. */
 export function askTool(
     m: Machine,
@@ -76,10 +74,11 @@ export function askTool(
     path: string,
     site: Site | null,
     c: Capability | null = null,
+    chosen: "program" | "model" = "program",
 ): void {
     const { form } = tool;
     m.tracer?.use(path, args ?? []);
-    const reach = gated(m, fiber, frame, tool, method, args ?? [], path, site, c);
+    const reach = gated(m, fiber, frame, tool, method, args ?? [], path, site, c, chosen);
     if (reach === null) return;
     const out = argsToJson(m, frame, args ?? [], site);
     const given: { args?: Json[] } = args === null ? {} : { args: out.json };
@@ -146,22 +145,23 @@ function gated(
     path: string,
     site: Site | null,
     c: Capability | null,
+    chosen: "program" | "model" = "program",
 ): Reach | null {
     const target = c ?? (entry.value as Capability);
     if (m.authority.plain && target.right === null) return UNBOUND;
-    return gate(m, fiber, frame, { c: target, name: entry.form.name, uri: entry.form.uri, method, direct: c === null }, args, path, site);
+    return gate(m, fiber, frame, { c: target, name: entry.form.name, uri: entry.form.uri, method, direct: c === null }, args, path, site, chosen);
 }
 
-/** An outcome with the labels that `reads` clauses of the import give its value. */
+/** An outcome with the labels that `reads` clauses of the import give its value, or what its failure tells. */
 function withReaders(m: Machine, effect: Effect, outcome: Outcome): Outcome {
-    if (!outcome.ok || m.authority.plain) return outcome;
+    if (m.authority.plain) return outcome;
     if (effect.kind !== "tool" && effect.kind !== "recall") return outcome;
     const r = effect.request as unknown as ToolRequest & MemoryRequest;
     if (effect.kind === "tool" && r.op === "describe") return outcome;
     const name = effect.kind === "tool" ? r.tool : r.memory;
     const c = m.compiled.capabilityAt(r.file, name);
-    const more = readersOfResult(m, c.file, name, effect.kind === "tool" ? r : null, outcome.value);
-    return more.length === 0 ? outcome : { ...outcome, origins: [...new Set([...outcome.origins, ...more])].sort() };
+    const more = readersOfResult(m, c.file, name, effect.kind === "tool" ? r : null, outcome.ok ? outcome.value : null);
+    return more.length === 0 ? outcome : { ...outcome, origins: [...new Set([...(outcome.origins ?? []), ...more])].sort() };
 }
 
 /** Applies one outcome: the fiber that waited for it goes on, or fails. */
@@ -174,7 +174,7 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
     m.enter(fiber);
     if (fiber.frames.length > 0) m.stand(fiber, fiber.top);
     const outcome = withReaders(m, effect, told);
-    const turned = outcome.ok && effect.kind === "model" && (effect.request as { op?: Json } | null)?.op === "turn";
+    const turned = outcome.ok && (effect.kind === "model" || effect.kind === "agent") && (effect.request as { op?: Json } | null)?.op === "turn";
     const over = m.accounts.settle(outcome.usage, pending.account, pending.held, m.spender(effect.path), turned);
     try {
         if (over !== null) throw overdrawn(m, over, effect.path, effect.site);
@@ -192,8 +192,22 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
             generateOutcome(m, fiber, native, pending, outcome);
             return;
         }
-        ended(m, fiber.top, effect, outcome);
-        if (!outcome.ok) throw failFrom(m, outcome.failure, effect.site, [pending.origin]);
+        if (native?.kind === "handover" && native.state.session !== "") {
+            handoverOutcome(m, fiber, native, pending.slot, effect.path, outcome);
+            if (fiber.frames.length > 0 && fiber.top.native === null && !m.ready.includes(fiber)) m.ready.push(fiber);
+            return;
+        }
+        const describes = effect.kind === "tool" && (effect.request as { op?: Json } | null)?.op === "describe";
+        if (!describes) ended(m, fiber.top, effect, outcome);
+        if (native?.kind === "handover") {
+            const value = (): Value => {
+                const made = labelParts(fromJson((outcome as { value: Json }).value, m.run.heap), (outcome as { parts?: { [pointer: string]: readonly string[] } }).parts ?? {}, m.run.heap, m.run.labels);
+                return join(m.run, made, m.run.labels.of((outcome as { origins: readonly string[] }).origins));
+            };
+            actOutcome(m, fiber, native, pending.slot, outcome, value, () => failFrom(m, (outcome as { failure: Failure }).failure, effect.site, [pending.origin]));
+            return;
+        }
+        if (!outcome.ok) throw failFrom(m, outcome.failure, effect.site, [pending.origin, ...(outcome.origins ?? [])]);
         m.tracer?.at(effect.site, effect.path, whatOf(effect));
         const value = labelParts(fromJson(outcome.value, m.run.heap), outcome.parts ?? {}, m.run.heap, m.run.labels);
         m.deliver(fiber, remembered(m, effect, outcome.value, join(m.run, value, m.run.labels.of(outcome.origins))));

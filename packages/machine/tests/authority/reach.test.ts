@@ -52,7 +52,7 @@ test.each<[string, string, string, Json]>([
         'Repo.write({ path: "a", content: "y" })',
         [null, null],
     ],
-    ["a URL", 'may Web  never Web in "/private/**"', 'Web.get({ url: "/a" })', [null, [[["/private/**"]]]]],
+    ["a URL", 'may Web  never Web in "/private/**"', 'Web.get({ url: "/a" })', [null, [[["https://api.example.com/private/**"]]]]],
     ["nothing that links lead to", 'may Mail  never Mail in to: "*@evil.test"', 'Mail.send({ to: "a" })', [null, null]],
 ])("%s", (_name, remit, body, expected) => {
     const ran = run(text(remit, body), { yes: "once" });
