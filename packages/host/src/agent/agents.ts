@@ -20,6 +20,8 @@ export interface AgentsSetting {
     readonly config: Config;
     /** Absolute folder that tools may reach. */
     readonly workspace: string;
+    /** Absolute folder of the program's tree; absent where there is none. */
+    readonly root?: string;
     readonly env?: Environment;
     /** Told of each secret before its first use. */
     readonly secret?: (name: string, value: string) => void;
@@ -59,6 +61,7 @@ interface Scheme {
 const SCHEMES: readonly Scheme[] = [
     { form: "acp://NAME", fits: (uri) => uri.startsWith("acp:"), open: async () => (await import("./acp.ts")).openProcess },
     { form: "acp+http://…", fits: (uri) => /^acp\+https?:/.test(uri), open: async () => (await import("./acp.ts")).openRemote },
+    { form: "stub:…", fits: (uri) => uri.startsWith("stub:"), open: async () => (await import("./stub.ts")).openStub },
     { form: "acp+ws://…", fits: (uri) => /^acp\+wss?:/.test(uri), open: async () => (await import("./acp.ts")).openRemote },
 ];
 

@@ -15,7 +15,7 @@
  * D6: where the run's time ended it is kept in a `budget` event, because it follows from the world: at which step, or waiting.
  */
 import type { Json } from "@remit/language";
-import type { Effect, Failure, MachineEvent, Outcome, Usage } from "@remit/machine";
+import type { AgentTurn, Effect, Failure, MachineEvent, Outcome, Usage } from "@remit/machine";
 import { LedgerError } from "../ledger/error.ts";
 import { type LedgerStore, type RunEnd, type RunWriter, addUsage } from "../ledger/store.ts";
 import { childOf } from "./child.ts";
@@ -133,8 +133,11 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
     });
     /** Begun while the machine computed. */
     const early = new Set<string>();
+    /** Sessions with agents that may be open. */
+    const sessions = new Set<string>();
     /** After a resume, waiting for time goes on where it was. */
     function begins(effect: Effect): void {
+        if (effect.kind === "agent") sessions.add((effect.request as unknown as AgentTurn).session);
         const began = isTimer(effect) ? (machine.began?.(effect.path) ?? null) : null;
         const { ms } = effect.request as { readonly ms?: Json };
         if (began === null || typeof ms !== "number") perform.begin(effect);
@@ -177,6 +180,13 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
         });
         notes.length = 0;
         options.committed?.();
+        for (const event of advance?.events ?? []) if (ENDS_SESSION.has(event.kind)) ended(event.path);
+    }
+    /** The session of a call that is over. Its process ends while the run goes on. */
+    function ended(session: string): void {
+        if (!sessions.delete(session)) return;
+        // What ending it has to say, nobody waits for; `close` ends whatever is left.
+        options.host.end?.(session).catch(() => undefined);
     }
 
     /** Commits what was computed and begins what there is room for. */
@@ -297,9 +307,13 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
         }
         throw error;
     } finally {
+        for (const session of [...sessions]) ended(session);
         clock.close();
     }
 }
+
+/** Events after which a session with an agent has no turn any more. */
+const ENDS_SESSION: ReadonlySet<string> = new Set(["yield.closed", "agent.ended"]);
 
 function joined(a: Advance, b: Advance): Advance {
     return { ...b, events: [...a.events, ...b.events], effects: [...a.effects, ...b.effects], dropped: [...a.dropped, ...b.dropped] };

@@ -6,8 +6,10 @@
  * X3: whatever comes from outside passes the scrubber, which knows every secret of the environment and every one that was read since.
  */
 import { userInfo } from "node:os";
+import { resolve } from "node:path";
 import type { Json, Program } from "@remit/language";
-import type { Effect } from "@remit/machine";
+import type { AgentTurn, Effect } from "@remit/machine";
+import type { Agents } from "../agent/agents.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import type { Answering, Models } from "../model/models.ts";
 import type { Memories } from "../memory/memory.ts";
@@ -15,7 +17,7 @@ import { createScrubber } from "../secret/scrub.ts";
 import { environmentSecrets } from "../secret/names.ts";
 import type { Tools } from "../tool/tools.ts";
 import { basics } from "./basics.ts";
-import { type Host, type Performers, hostOf } from "./host.ts";
+import { type Host, type Performer, type Performers, hostOf } from "./host.ts";
 import { type Asking, approving, type Named } from "./approving.ts";
 import { people } from "./people.ts";
 import { type Unperformed, rehearsal } from "./rehearse.ts";
@@ -75,6 +77,13 @@ export function worldOf(
         const { createMemories } = await import("../memory/memory.ts");
         return createMemories({ root, workspace });
     });
+    const outside = lazy(async (): Promise<Agents> => {
+        const { agents } = await import("../agent/agents.ts");
+        return agents({ config, workspace, env, secret, ...(root === "" ? {} : { root }) });
+    });
+    const recorded = lazy(() =>
+        agentsRecorded(options, setting, scrubber.scrub, async (effect, io) => (await outside.get()).perform(effect, io)),
+    );
     const own = new Set(Object.keys(options.tools ?? {}));
     const rehearsed = mode === undefined ? null : rehearsal({ mode, program, config, root, own, tools: tools.get });
     const host = hostOf(
@@ -84,13 +93,15 @@ export function worldOf(
             tool: async (effect, io) => (await tools.get()).perform(effect, io),
             remember: async (effect, io) => (await memories.get()).remember(effect, io),
             recall: async (effect, io) => (await memories.get()).recall(effect, io),
+            agent: async (effect, io) => (await recorded.get())(rehearsed === null ? effect : unmoved(effect), io),
             ...options.performers,
             ...rehearsed?.performers,
         },
         {
+            end: async (session, run) => (await outside.made())?.end(session, run),
             repeatable: async (effect) => effect.kind === "tool" && (await tools.get()).repeatable(effect),
             close: async () => {
-                const open = await Promise.all([models.take(), tools.take(), memories.take()]);
+                const open = await Promise.all([models.take(), tools.take(), memories.take(), outside.take()]);
                 await Promise.all(open.map((one) => one?.close()));
             },
         },
@@ -125,8 +136,10 @@ export function withPeople(world: World, on: Handlers, asking: Omit<Asking, "des
     const perform: Host["perform"] = (effect, io) => world.host.perform(effect, io);
     return {
         ...world.host,
+        end: async (session) => world.host.end?.(session, asking.run),
         perform: (effect: Effect, io) => {
             if (effect.kind === "tool") return approvals.call(effect, io, perform);
+            if (effect.kind === "agent") return world.host.perform(effect, { ...io, run: asking.run });
             return (effect.kind === "ask" || effect.kind === "input" ? asked : world.host).perform(effect, io);
         },
     };
@@ -151,8 +164,31 @@ export function thisUser(): string {
     return `os:${process.getuid?.() ?? userInfo().username}`;
 }
 
+/** Agents as the caller wants them: written to a recording, or answered from one. */
+async function agentsRecorded(
+    { model, record }: HostOptions,
+    { modelFolder }: Setting,
+    scrub: (json: Json) => Json,
+    perform: Performer,
+): Promise<Performer> {
+    const replayed = /^recorded:(.+)$/.exec(model ?? "")?.[1];
+    if (replayed === undefined && record === undefined) return perform;
+    const { recordedAgents, recordingAgents } = await import("../agent/recorded.ts");
+    if (replayed !== undefined) return recordedAgents({ file: resolve(modelFolder, replayed), scrub });
+    return recordingAgents(perform, { file: resolve(modelFolder, record as string), scrub });
+}
+
+/** Where nothing is to be changed no agent begins: one stands for it that does nothing. Stubs are what they are. */
+function unmoved(effect: Effect): Effect {
+    const turn = effect.request as unknown as AgentTurn;
+    if (turn.agent.uri.startsWith("stub:")) return effect;
+    return { ...effect, request: { ...turn, agent: { ...turn.agent, uri: "stub:noop" } } as unknown as Json };
+}
+
 interface Lazy<T> {
     get(): Promise<T>;
+    /** What was made, if it was. */
+    made(): Promise<T | undefined>;
     /** What was made, if it was; the next `get` makes it anew. */
     take(): Promise<T | undefined>;
 }
@@ -164,6 +200,7 @@ function lazy<T>(make: () => Promise<T>): Lazy<T> {
             made ??= make();
             return made;
         },
+        made: async () => made,
         take: async () => {
             const taken = made;
             made = undefined;
