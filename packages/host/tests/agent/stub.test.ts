@@ -1,5 +1,5 @@
 /** Stub agents (G1–G3): every one of the table, its faults, and what it does with its hands. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Json, parse, source } from "@remit/language";
@@ -270,6 +270,8 @@ test("replies that are none", async () => {
     }
 });
 
-test("the table has an example of each", () => {
-    for (const [kind, { form }] of Object.entries(STUBS)) expect(form.startsWith(`stub:${kind}`)).toBe(true);
+test("docs/testing.md says what each does", () => {
+    const page = readFileSync(new URL("../../../../docs/testing.md", import.meta.url), "utf8");
+    for (const { form, does } of Object.values(STUBS)) expect(page).toContain(`| \`${form}\` | ${does} |`);
+    for (const [kind, does] of Object.entries(FAULTS)) expect(page).toContain(`| \`${kind}\` | ${does} |`);
 });
