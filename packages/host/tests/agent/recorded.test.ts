@@ -91,7 +91,8 @@ test("the same turn several times is answered in order, the last again", async (
     for (const text of ["one", "two"]) await record(turnOf(), reply(text));
     const perform = recordedAgents({ file, scrub });
     const texts: unknown[] = [];
-    for (let i = 0; i < 3; i++) texts.push(((await perform(effectOf(turnOf()), SITE_IO)) as { value: { text: string } }).value.text);
+    for (let i = 0; i < 3; i++)
+        texts.push(((await perform(effectOf(turnOf()), SITE_IO)) as unknown as { value: { text: string } }).value.text);
     expect(texts).toEqual(["one", "two", "two"]);
 });
 

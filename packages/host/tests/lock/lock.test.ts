@@ -1,6 +1,7 @@
 /** `remit.lock` (L1–L4). */
 import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Json } from "@remit/language";
 import { expect, test } from "vitest";
 import { loadConfig } from "../../src/config/config.ts";
 import { loadProgram } from "../../src/load/load.ts";
@@ -62,7 +63,7 @@ function setting(at: Place): LockSetting {
     return { config, workspace: join(at.folder, "root"), env: { ...at.env, PATH: process.env.PATH ?? "" } };
 }
 async function loaded(at: Place, uri = "acp://some", remit?: object) {
-    return loadProgram({ form: form(uri, remit) }, { root: join(at.folder, "root") });
+    return loadProgram({ form: form(uri, remit) as unknown as Json }, { root: join(at.folder, "root") });
 }
 
 test("L1: an agent of node_modules is its package, and its binary for this platform", async () => {
