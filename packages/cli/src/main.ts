@@ -219,11 +219,17 @@ export function build(finish: (code: number) => void): Command {
     )
         .option("--follow", "keep showing events while the run goes on")
         .option("--ndjson", "events, one JSON object a line")
-        .option("--atif", "as an ATIF trajectory: of a later version")
+        .option("--atif", "as an ATIF trajectory (JSON)")
+        .option("-o, --output <file>", "with --atif: write to FILE, pictures and sounds into a folder beside it")
         .option("--otel [endpoint]", "OpenTelemetry spans: as JSON, or sent to an OTLP/HTTP endpoint")
         .option("--content", "with --otel: include prompts and replies")
         .option("--full", "do not cut long values");
     trace.usage("[options] <run>\n       remit trace verify [run]").allowExcessArguments(true);
+    add("atif <verb> <files...>", "Validate or show ATIF trajectories, of whatever agent", () => import("./commands/atif.ts"))
+        .usage("[options] validate FILE...\n       remit atif show FILE")
+        .option("--strict", "with validate: refuse what readers tolerate too, as for a trajectory about to be written")
+        .option("--full", "with show: do not cut long texts")
+        .option("--json", "as JSON");
     ledger(add("diff <a> <b>", "Compare two runs by path: what each saw and did", () => import("./commands/diff.ts"))).option(
         "--json",
         "as JSON",
@@ -318,6 +324,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     compile: ["remit compile main.remit --output program.json"],
     explain: ["remit explain main.remit", "remit explain last", "remit explain last --full --at generate#0"],
     runs: ["remit runs --limit 5", "remit runs --waiting", "remit runs --prune --older-than 30d --keep 100"],
+    atif: [
+        "remit atif validate trajectory.json",
+        "remit atif show trajectory.json --full",
+        "remit trace last --atif | remit atif validate -",
+    ],
     trace: ["remit trace last", "remit trace last --follow", "remit trace last --otel http://localhost:4318", "remit trace verify"],
     diff: ["remit diff mwqe last"],
     why: ["remit why last", "remit why last /diff", "remit why last main/Mail.send#0/to"],
@@ -361,6 +372,8 @@ function performing(command: Command): Command {
         .option("-m, --model <uri>", "model for every `import llm` (REMIT_MODEL)")
         .option("-w, --workspace <dir>", "folder the tools may reach; default: the current folder")
         .option("--record <file>", "record every answer of models and agents to FILE, secrets removed")
+        .option("--otel [endpoint]", "send spans to an OTLP/HTTP endpoint when the run has ended (OTEL_EXPORTER_OTLP_ENDPOINT)")
+        .option("--otel-content", "with --otel: include prompts, replies, arguments and results")
         .option("--yes", "answer every question with yes, once")
         .option("--park", "a question that nobody answers now waits in the ledger (exit code 3); without it the answer is no")
         .option("--ask <when>", "now: on this terminal, or later: nobody is asked here, as with --park")

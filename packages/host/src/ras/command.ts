@@ -5,7 +5,7 @@
  */
 import type { Json } from "@remit/language";
 import { readJson } from "../input/json.ts";
-import type { CallKind } from "./frames.ts";
+import { type CallKind, isFields } from "./frames.ts";
 
 export type Command =
     | { readonly ok: true; readonly kind: CallKind; readonly args: { readonly [name: string]: Json } }
@@ -96,4 +96,15 @@ export function shownAnswer(
         if (typeof text === "string") return { out: text, code: 0 };
     }
     return { out: JSON.stringify(answer), code: (kind === "act" ? it.isError === true : "error" in it) ? 1 : 0 };
+}
+
+/** Of a command that was run: its output is the text, and one that ends with a code other than 0 has failed. Other results as they are. */
+export function commandResult(value: Json): Json {
+    const ran = isFields(value) ? value.structuredContent : undefined;
+    if (!isFields(ran) || !("exit_code" in ran) || typeof ran.stdout !== "string" || typeof ran.stderr !== "string") return value;
+    return {
+        content: [{ type: "text", text: ran.stdout + ran.stderr }],
+        structuredContent: ran,
+        ...(ran.exit_code === 0 ? {} : { isError: true }),
+    };
 }

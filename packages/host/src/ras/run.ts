@@ -119,7 +119,9 @@ async function configured(options: RasRunOptions): Promise<BridgeImport[]> {
 }
 
 function imported(name: string, uri: string, options: RasRunOptions): BridgeImport {
-    return { name, source: `import tool ${name} from ${literal(uri)}`, gate: options.may?.includes(name) === true ? "may" : "ask" };
+    // One thing under two names has one gate.
+    const may = options.may?.some((one) => one === name || (uri === "shell:" && (one === "bash" || one === "shell"))) === true;
+    return { name, source: `import tool ${name} from ${literal(uri)}`, gate: may ? "may" : "ask" };
 }
 
 async function importsOf(file: string, root: string, options: RasRunOptions): Promise<BridgeImport[]> {

@@ -11,9 +11,10 @@ import { isAbsolute, resolve } from "node:path";
 import type { Json } from "@remit/language";
 import { type Fields as ToolFields, objectArgument, readFields, schemaOf, unknownMethod } from "../tool/args.ts";
 import { type Open, ToolFail } from "../tool/tool.ts";
+import { commandResult } from "./command.ts";
 import { type Fields, isFields } from "./frames.ts";
 import { RAS_LIMITS, type RasCall, type RasLimits, type RasProcess, startRas } from "./process.ts";
-import { findRiffs, type Riffs } from "./riffs.ts";
+import { findRiffs, type Riff, type Riffs } from "./riffs.ts";
 import { rasSource } from "./source.ts";
 
 const START: ToolFields = {
@@ -87,7 +88,7 @@ export const openRas: Open = (uri, about, context) => {
             });
         const given = (Array.isArray(answers) ? answers : []).filter(isFields).map(({ id: call, value }) => {
             const of = one.calls.get(call as number);
-            return { id: call as number, value: of === undefined ? null : shaped(of, value ?? null) };
+            return { id: call as number, value: of === undefined ? null : shaped(of, value ?? null, one.riffs.riffs) };
         });
         one.calls.clear();
         const { calls, ...rest } = await one.process.step(given, signal);
@@ -161,6 +162,7 @@ function readyOf({ id, kind, args }: RasCall, of: Kept): Ready {
     if (name === "__manual__") return { id, kind: "manual", args: wanted === null ? {} : { name: wanted } };
     const tool = name.split(".", 1)[0] as string;
     if (of.tools.includes(tool)) {
+        if (tool === "webfetch" && typeof given === "string") return { id, kind: "act", args: { name, args: { url: given } } };
         if (!SHELL_NAMES.has(tool)) return { id, kind: "act", args: { name, args: given } };
         const said =
             typeof given === "string" ? { command: given } : isFields(given) && typeof given.cmd === "string" ? renamed(given) : given;
@@ -195,10 +197,26 @@ function failed(message: string): Json {
 }
 
 /** What the program is given for what the bridge found. */
-function shaped(call: Ready, value: Json): Json {
+function shaped(call: Ready, value: Json, riffs: readonly Riff[]): Json {
     if (call.kind === "result") return call.args.result ?? null;
+    if (call.kind === "manual") return manualResult(value, riffs, call.args.name);
     if (call.kind === "riff") return riffResult(value);
-    return call.shell === true ? shellResult(value) : value;
+    return call.shell === true ? commandResult(value) : value;
+}
+
+/** What there is to call: the tools without the bridge's own, and the Riffs. */
+function manualResult(value: Json, riffs: readonly Riff[], wanted: Json | undefined): Json {
+    const listed = isFields(value) && isFields(value.structuredContent) ? value.structuredContent.tools : undefined;
+    const tools = (Array.isArray(listed) ? listed : []).filter(isFields).filter((one) => String(one.name).split(".", 1)[0] !== "Ras");
+    const named = riffs
+        .filter((one) => wanted === undefined || one.name === wanted)
+        .map((one) => ({ name: one.name, description: one.description, inputSchema: one.parameters ?? { type: "object" } }));
+    const all = [...tools, ...named];
+    const text = all.map((one) => {
+        const line = `${String(one.name)}: ${String(one.description)}`;
+        return wanted === undefined ? line : `${line}\n${JSON.stringify(one.inputSchema)}`;
+    });
+    return { content: [{ type: "text", text: text.join("\n") }], structuredContent: { tools: all } };
 }
 
 /** The one observation of a Riff: what it printed, and what it returned. */
@@ -220,16 +238,5 @@ function riffResult(value: Json): Json {
         content: [{ type: "text", text }],
         ...(isFields(returned) ? { structuredContent: returned } : {}),
         ...(typeof error === "string" ? { isError: true } : {}),
-    };
-}
-
-/** A command's output is its text; one that ends with a code other than 0 has failed. */
-function shellResult(value: Json): Json {
-    const ran = isFields(value) ? (value.structuredContent ?? null) : null;
-    if (!isFields(ran) || typeof ran.stdout !== "string" || typeof ran.stderr !== "string") return value;
-    return {
-        content: [{ type: "text", text: ran.stdout + ran.stderr }],
-        structuredContent: ran,
-        ...(ran.exit_code === 0 ? {} : { isError: true }),
     };
 }

@@ -67,7 +67,7 @@ export const openShell: Open = (uri, about, context) => {
                         args: list,
                         cwd: place.real,
                         env: {},
-                        path: [dirname(path)],
+                        path: [dirname(process.execPath), dirname(path)],
                         read: [],
                         write: [root],
                         room,

@@ -20,7 +20,7 @@ export const openWebfetch: Open = (_uri, about, context) => {
     return {
         methods: () => [
             {
-                name: "run",
+                name: "call",
                 description: "Reads a URL: its status and its text.",
                 input: schemaOf(FIELDS),
                 readOnly: false,
@@ -28,7 +28,7 @@ export const openWebfetch: Open = (_uri, about, context) => {
             },
         ],
         call: async (method, args, io): Promise<Json> => {
-            if (method !== "run") throw unknownMethod(about.name, method, ["run"]);
+            if (method !== "call") throw unknownMethod(about.name, method, ["call"]);
             const given = readFields(objectArgument(io.name, method, args), FIELDS);
             const url = URL.canParse(given.url as string) ? new URL(given.url as string) : null;
             if (url === null || !/^https?:$/.test(url.protocol)) throw new ToolFail(`'${String(given.url)}' is no URL of the web`);
