@@ -41,7 +41,8 @@ export type Outcome =
           readonly parts?: { readonly [pointer: string]: readonly string[] };
           readonly usage?: Usage;
       }
-    | { readonly ok: false; readonly failure: Failure; readonly usage?: Usage };
+    /** `origins`: of what the failure tells, besides what it came from. */
+    | { readonly ok: false; readonly failure: Failure; readonly origins?: readonly string[]; readonly usage?: Usage };
 
 // ---- failures (LANGUAGE 7) -------------------------------------------------------------------------------------------
 

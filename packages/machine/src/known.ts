@@ -30,7 +30,7 @@ const EFFECT_KINDS: { readonly [K in EffectKind]: true } = {
     random: true,
 };
 const DONE: Fields<Extract<Outcome, { readonly ok: true }>> = { ok: true, value: true, origins: true, parts: false, usage: false };
-const FAILED: Fields<Extract<Outcome, { readonly ok: false }>> = { ok: true, failure: true, usage: false };
+const FAILED: Fields<Extract<Outcome, { readonly ok: false }>> = { ok: true, failure: true, origins: false, usage: false };
 const FAILURE: Fields<Failure> = { kind: true, message: true, site: false, detail: false, hint: false };
 const USAGE: Fields<Usage> = { input: false, cached: false, output: false, reasoning: false, usd: false };
 const MACHINE_EVENT: Fields<MachineEvent> = { path: true, parent: true, kind: true, principal: true, site: true, labels: true, data: true };
@@ -64,6 +64,8 @@ const CONTINUATION: Fields<Continuation> = {
     entry: true,
     budgets: true,
     accounts: true,
+    sessions: true,
+    written: true,
     standing: true,
     steps: true,
     nextFiber: true,

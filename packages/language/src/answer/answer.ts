@@ -66,20 +66,20 @@ export function readAnswer(text: string, resources: readonly Resource[], options
         return {
             ok: false,
             kind: "missing",
-            errors: [`there is no answer: end the turn with one fenced block tagged \`remit\` that holds func answer(${signature(options.params)}) { … }`],
+            errors: [
+                `there is no answer: end the turn with one fenced block tagged \`remit\` that holds func answer(${signature(options.params)}) { … }`,
+            ],
         };
     if (found.open)
         return { ok: false, kind: "syntax", errors: ["the last fenced block is not closed: the answer was cut off, make it shorter"] };
     const caps: Partial<Caps> = { bytes: Math.min(options.bytes, DEFAULT_CAPS.bytes) };
-    if (utf8(found.text) > options.bytes)
-        return { ok: false, kind: "size", errors: [`the answer has more than ${options.bytes} bytes`] };
+    if (utf8(found.text) > options.bytes) return { ok: false, kind: "size", errors: [`the answer has more than ${options.bytes} bytes`] };
     return found.tag === "remit" ? source(found.text, options, caps) : program(found.text, options, caps);
 }
 
 function lastOf(text: string, resources: readonly Resource[]): { tag: "remit" | "json"; text: string; open: boolean } | null {
     let last: { tag: "remit" | "json"; text: string; open: boolean } | null = null;
-    for (const { tag, text: inner, open } of fencesOf(text))
-        if (tag === "remit" || tag === "json") last = { tag, text: inner, open };
+    for (const { tag, text: inner, open } of fencesOf(text)) if (tag === "remit" || tag === "json") last = { tag, text: inner, open };
     if (last !== null) return last;
     for (const { mediaType, text: inner } of resources) {
         const tag = Object.hasOwn(MEDIA, mediaType) ? MEDIA[mediaType] : undefined;
@@ -100,7 +100,9 @@ function source(text: string, options: AnswerOptions, caps: Partial<Caps>): Read
     if (syntax.length > 0) return failed("syntax", syntax.map(shown));
     for (const item of tree.items)
         if (item.kind !== "func" && item.kind !== "shape")
-            return failed("signature", [`an answer declares functions and shapes only: this is ${item.kind === "import" ? "an import" : `\`${item.kind}\``}. Everything it may use is in its parameters.`]);
+            return failed("signature", [
+                `an answer declares functions and shapes only: this is ${item.kind === "import" ? "an import" : `\`${item.kind}\``}. Everything it may use is in its parameters.`,
+            ]);
     const checked = check(loaded);
     const errors = checked.diagnostics.filter((d) => d.severity === "error");
     if (errors.length > 0) return failed("syntax", errors.map(shown));
@@ -116,7 +118,13 @@ function program(text: string, options: AnswerOptions, caps: Partial<Caps>): Rea
         const valid = validateProgram(text, { caps });
         if (!valid.ok) return failed("syntax", valid.errors.map(told));
         const [file] = valid.program.files;
-        if (file === undefined || valid.program.files.length > 1 || file.imports.length > 0 || file.agents.length > 0 || (file.remits ?? []).length > 0)
+        if (
+            file === undefined ||
+            valid.program.files.length > 1 ||
+            file.imports.length > 0 ||
+            file.agents.length > 0 ||
+            (file.remits ?? []).length > 0
+        )
             return failed("signature", ["an answer is one file of functions and shapes: no imports, no agents, no remits"]);
         return chosen({ ...file, file: options.file }, "program", text, options);
     }
@@ -133,12 +141,13 @@ function chosen(file: FileForm, form: Answer["form"], text: string, options: Ans
         (file.funcs.length === 1 ? file.funcs[0] : file.funcs.find((one) => one.name === "answer"));
     if (func === undefined)
         return failed("signature", [
-            file.funcs.length === 0 ? "there is no function in the answer" : "which function is the answer? Mark it `main func` or call it `answer`",
+            file.funcs.length === 0
+                ? "there is no function in the answer"
+                : "which function is the answer? Mark it `main func` or call it `answer`",
         ]);
     const params = func.params.map((p) => p.name);
     const rest = params.slice(1);
-    const right =
-        params[0] === "agent" && rest.length === options.params.length && options.params.every((name) => rest.includes(name));
+    const right = params[0] === "agent" && rest.length === options.params.length && options.params.every((name) => rest.includes(name));
     if (!right)
         return failed("signature", [`the parameters of ${func.name} must be (${signature(options.params)}), not (${params.join(", ")})`]);
     const given = func.params.find((p) => p.default !== undefined);

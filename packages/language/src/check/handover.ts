@@ -7,7 +7,7 @@
  */
 import { WITH_OPTIONS } from "../form/with.ts";
 import type { Arg, Call, Expr, GenerateOption, Import, Member } from "../syntax/tree.ts";
-import { schemeOf } from "../load/schemes.ts";
+import { schemeOf } from "../authority/thing.ts";
 import type { Range } from "../text/source.ts";
 import { HANDOVERS } from "./builtins.ts";
 import { checkContract } from "./contracts.ts";
@@ -52,7 +52,15 @@ export function yieldCall(w: Walk, e: Call, callee: Member, cap: Binding | null)
             w.report("INVALID_YIELD_ARGUMENT", arg.range, "an argument of a yield has a name, which is the agent's parameter", {
                 ...(named === null
                     ? { hint: "write `name: value`" }
-                    : { fixes: [{ title: `write '${named}: ${named}'`, edits: [{ range: arg.range, text: `${named}: ${named}` }], safe: true }] }),
+                    : {
+                          fixes: [
+                              {
+                                  title: `write '${named}: ${named}'`,
+                                  edits: [{ range: arg.range, text: `${named}: ${named}` }],
+                                  safe: true,
+                              },
+                          ],
+                      }),
             });
             continue;
         }
@@ -62,7 +70,8 @@ export function yieldCall(w: Walk, e: Call, callee: Member, cap: Binding | null)
         seen.add(text);
     }
     for (const option of e.options ?? []) withOption(w, e, option);
-    if (e.contract !== undefined) checkContract((code, range, message, extra) => w.report(code, range, message, extra), w.file, e.contract, false);
+    if (e.contract !== undefined)
+        checkContract((code, range, message, extra) => w.report(code, range, message, extra), w.file, e.contract, false);
     w.isFresh(DATA);
     return e.contract === undefined ? ANY : contractType(e.contract, w.file);
 }
@@ -135,9 +144,14 @@ export function handover(w: Walk, e: Call, name: string): Type {
             inner(w, arg.value);
         }
         if (w.config.model === null && !hasModel(w))
-            w.report("MISSING_GENERATE_CONFIG", e.callee.range, "reason needs a model: none is declared here, and the file does not import exactly one", {
-                hint: "add 'model NAME' to the agent or function",
-            });
+            w.report(
+                "MISSING_GENERATE_CONFIG",
+                e.callee.range,
+                "reason needs a model: none is declared here, and the file does not import exactly one",
+                {
+                    hint: "add 'model NAME' to the agent or function",
+                },
+            );
     } else if (name === "agent") agentArgs(w, e);
     else walkArgs(w, e.args, true);
     w.isFresh(DATA);
@@ -182,15 +196,19 @@ function agentArgs(w: Walk, e: Call): void {
             continue;
         }
         if (text === "budget" && value.kind === "object") {
-            for (const one of value.entries)
-                if (one.kind === "entry") known(w, one.key.text, one.key.range, BUDGET_OPTIONS, "a budget");
+            for (const one of value.entries) if (one.kind === "entry") known(w, one.key.text, one.key.range, BUDGET_OPTIONS, "a budget");
         }
         const type = inner(w, value);
         known(w, text, range, AGENT_OPTIONS, "agent()");
         if (text === "agent" && type.kind !== "agent" && type.kind !== "any")
             w.report("INVALID_YIELD_OPTION", value.range, "'agent' takes the name of an agent");
         if (text === "on_error" && value.kind === "string" && !(ON_ERROR as readonly string[]).includes(value.value))
-            w.report("INVALID_YIELD_OPTION", value.range, `'on_error' is one of ${ON_ERROR.join(", ")}`, suggestion(w.checking, value.value, value.range, ON_ERROR));
+            w.report(
+                "INVALID_YIELD_OPTION",
+                value.range,
+                `'on_error' is one of ${ON_ERROR.join(", ")}`,
+                suggestion(w.checking, value.value, value.range, ON_ERROR),
+            );
     }
     if (!named) theAgent(w);
 }

@@ -416,7 +416,12 @@ function raiseWith(form: WithForm): tree.GenerateOption[] {
     for (const key of WITH_OPTIONS.keys()) {
         const value = form[key];
         if (value === undefined) continue;
-        options.push(option(key, key === "skills" ? { kind: "list", items: (form.skills ?? []).map(ident), ...at } : literal(value as string | number)));
+        options.push(
+            option(
+                key,
+                key === "skills" ? { kind: "list", items: (form.skills ?? []).map(ident), ...at } : literal(value as string | number),
+            ),
+        );
     }
     return options;
 }

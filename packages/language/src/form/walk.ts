@@ -458,7 +458,12 @@ export class Walk {
         const seen = new Set(["agent"]);
         e.args.forEach(({ name }, i) => {
             if (name === undefined) return;
-            if (seen.has(name)) this.add("INVALID_YIELD_ARGUMENT", below(below(place, "args", i), "name"), `'${name}' is given twice, or is the agent's own`);
+            if (seen.has(name))
+                this.add(
+                    "INVALID_YIELD_ARGUMENT",
+                    below(below(place, "args", i), "name"),
+                    `'${name}' is given twice, or is the agent's own`,
+                );
             seen.add(name);
         });
         e.with?.skills?.forEach((name, i) => {
@@ -474,7 +479,8 @@ export class Walk {
             const at = below(below(place, "entries", i), "value");
             const { value } = entry;
             const key = entry.kind === "entry" ? entry.key : "";
-            if (key === "policy" && value.kind === "name" && !this.isLocal(value.name) && this.file.remits?.has(value.name) === true) return;
+            if (key === "policy" && value.kind === "name" && !this.isLocal(value.name) && this.file.remits?.has(value.name) === true)
+                return;
             if (key === "skills" && value.kind === "list") {
                 for (const item of value.items)
                     if (item.kind !== "name" || this.file.names.get(item.name)?.kind !== "skill")

@@ -7,10 +7,11 @@
  * G2: what a new grant explains is not told again: using what was just given is not a second finding.
  */
 import { type BoundForm, type Json, type Program, resourceOf } from "@remit/language";
+import { shownPrincipal } from "../authority/authority.ts";
 import { placeOf } from "../authority/match.ts";
 import type { LedgerEvent } from "../ledger/events.ts";
 import type { Finding, Severity } from "./finding.ts";
-import { remitOf, shownPrincipal, siteOf } from "./rules.ts";
+import { remitOf, siteOf } from "./rules.ts";
 
 /** What was given and done: sorted texts such as `Fixer may Repo.write in "src/**"`, `Fixer calls Repo.write`. */
 export interface Profile {

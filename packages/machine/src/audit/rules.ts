@@ -9,7 +9,8 @@
  * U1: what is found follows from the events in their order and the program alone: told event by event or all at once, it is the same.
  * U2: texts in the events are compared and shown, never followed.
  */
-import type { GrantForm, ImportForm, Json, Program, RemitForm, Site } from "@remit/language";
+import { type GrantForm, type ImportForm, type Json, type Program, type RemitForm, type Site, trustedOrigins } from "@remit/language";
+import { shownPrincipal } from "../authority/authority.ts";
 import type { LedgerEvent } from "../ledger/events.ts";
 import { drifted, type Profile } from "./drift.ts";
 import type { Evidence, Finding, Severity } from "./finding.ts";
@@ -236,19 +237,6 @@ export function remitOf(use: RemitForm | undefined, named: readonly RemitForm[])
     return use.use === undefined ? use : (named.find((r) => r.name === use.use) ?? null);
 }
 
-/** Origins of imports that are marked trusted wherever they are imported. */
-function trustedOrigins(program: Program): string[] {
-    const yes = new Set<string>();
-    const no = new Set<string>();
-    for (const file of program.files)
-        for (const i of file.imports) {
-            const prefix = i.what === "llm" ? "model" : i.what;
-            const marked = i.clauses?.some((c) => c.kind === "trusted") === true;
-            (marked ? yes : no).add(`${prefix}:${i.what === "file" ? i.uri.replace(/^\.\//, "") : i.name}`);
-        }
-    return [...yes].filter((origin) => !no.has(origin));
-}
-
 /** The argument that says where a call goes. */
 function targetOf(args: readonly Json[]): string | null {
     const [first] = args;
@@ -279,10 +267,6 @@ function tainted(data: Data, target: string, untrusted: (origins: readonly strin
     if (!Array.isArray(own)) return null;
     const bad = untrusted(own.filter((o): o is string => typeof o === "string"));
     return bad.length === 0 ? null : bad;
-}
-
-export function shownPrincipal(id: string): string {
-    return id.startsWith("agent:") ? id.slice(id.lastIndexOf("#") + 1) : id;
 }
 
 function evidenceOf(event: LedgerEvent): Evidence {

@@ -42,7 +42,6 @@ export class Authority {
     program: Compiled;
     private readonly clauses = new Map<string, Clauses>();
     private readonly remits = new Map<string, readonly Remit[]>();
-    private readonly names = new Map<string, string>();
     private readonly trusted: ReadonlySet<string>;
     /** Keys of imports. */
     private readonly keys = new Map<string, string>();
@@ -72,7 +71,6 @@ export class Authority {
                 if (remits.length === 0) continue;
                 said = true;
                 this.remits.set(principalId(program, agent), remits);
-                this.names.set(principalId(program, agent), agent.name);
             }
         });
         this.plain = !said;
@@ -140,7 +138,9 @@ export class Authority {
 
     keyOf(c: Capability): string {
         if (c.kind === "agent" || c.kind === "func") return declaredKey(c.kind, this.program.fileName(c.file), c.name);
-        return this.keys.get(`${c.file}/${c.name}`) ?? `${c.kind}:${c.name}`;
+        return (
+            this.keys.get(`${c.file}/${c.name}`) ?? keyOf(c.kind, this.program.importOf(c)?.uri ?? c.name, this.program.fileName(c.file))
+        );
     }
 
     /** Everything that a file names, by key: what `delegate all` of `user` gives. */
@@ -150,12 +150,17 @@ export class Authority {
 
     /** As shown to people. */
     nameOf(principal: string): string {
-        return this.names.get(principal) ?? principal;
+        return shownPrincipal(principal);
     }
 }
 
 export function principalId(program: Compiled, agent: { readonly file: number; readonly name: string }): string {
     return declaredKey("agent", program.fileName(agent.file), agent.name);
+}
+
+/** The name of an agent, where a principal is one. */
+export function shownPrincipal(principal: string): string {
+    return principal.startsWith("agent:") ? principal.slice(principal.lastIndexOf("#") + 1) : principal;
 }
 
 function placeOf({ file, form }: Imported): string {

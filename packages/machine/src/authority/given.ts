@@ -6,7 +6,7 @@
  * A3: an argument that a rule names and that cannot be told apart is every argument: the rule then binds all of them.
  * A4: the generic `call` of an MCP server is the method it names.
  */
-import type { Json } from "@remit/language";
+import { type Json, schemeOf } from "@remit/language";
 import { toJson } from "../value/json.ts";
 import type { Labels } from "../value/label.ts";
 import { Labelled, Obj, type Value } from "../value/value.ts";
@@ -79,7 +79,7 @@ export function aliasOf(
     method: string,
     args: readonly Value[],
 ): { readonly method: string; readonly args: readonly Value[] } | null {
-    if (method !== "call" || !/^mcp:/i.test(uri)) return null;
+    if (!isGeneric(uri, method)) return null;
     const object = args.length === 1 ? rawOf(args[0] as Value) : null;
     if (!(object instanceof Obj)) return null;
     const name = object.get("tool");
@@ -89,6 +89,18 @@ export function aliasOf(
     const outer = args[0] instanceof Labelled ? args[0].l : 0;
     const label = (value: Value): Value => (outer === 0 || value instanceof Labelled ? value : new Labelled(value, outer));
     return { method: text, args: inner === undefined ? [] : [label(inner)] };
+}
+
+/** The same of a call that a model wrote. */
+export function aliasOfJson(uri: string, method: string, args: Json): { readonly method: string; readonly args: readonly Json[] } | null {
+    if (!isGeneric(uri, method) || args === null || typeof args !== "object" || Array.isArray(args)) return null;
+    const name = Object.hasOwn(args, "tool") ? args.tool : undefined;
+    if (typeof name !== "string") return null;
+    return { method: name, args: Object.hasOwn(args, "args") ? [args.args as Json] : [] };
+}
+
+function isGeneric(uri: string, method: string): boolean {
+    return method === "call" && schemeOf(uri) === "mcp";
 }
 
 /** The words of an argument that a bound is held against; null where it holds more than text. */

@@ -17,6 +17,7 @@ import { type Context, expr, fails, lookUp, siteOf, tested } from "./closures.ts
 import { type Code, type RunState, type Slots, slots0, slots1, slots2, slotsOf } from "./code.ts";
 import { checkArguments, checkResult } from "./contracts.ts";
 import { asLambda } from "./effects.ts";
+import { handoverOf } from "./handover.ts";
 import { type Rows, rowFor, rowsOf } from "./members.ts";
 import type { Fn } from "./program.ts";
 import { CHOOSING, carrying, enterStrict, flowOf, labelAt, leaveStrict, raisePc, receiver, rootsOf, withPc } from "./strict.ts";
@@ -27,11 +28,13 @@ export type Arg = (f: Slots) => Value | Lambda;
 /** Why a call can only fail, in a program whose capabilities do not travel; null where it may be one. Its arguments are not evaluated then. */
 export function refusalOf(cx: Context, e: ExprForm & { kind: "call" }): string | null {
     const { callee } = e;
+    if (handoverOf(cx.program, cx, (name) => cx.scope.find(name) !== 0, e) !== null) return null;
     if (e.args.some((a) => a.name !== undefined)) return "this call takes no named arguments";
     if (callee.kind === "member") {
         if (callee.object.kind !== "name" || cx.scope.find(callee.object.name) !== 0) return null;
         const meaning = lookUp(cx, callee.object.name);
         if (meaning?.kind === "agent" && !meaning.agent.funcs.has(callee.name))
+            // A member that hands over control was told apart above.
             return `agent ${callee.object.name} has no function '${callee.name}'`;
         return meaning?.kind === "llm" || meaning?.kind === "skill" || meaning?.kind === "func"
             ? `${callee.object.name} is ${withArticle(meaning.kind)} and has no methods`

@@ -9,6 +9,7 @@
  */
 import { type ExprForm, isModule, type StmtForm } from "@remit/language";
 import { findBuiltin } from "../builtin/table.ts";
+import { handoverOf } from "./handover.ts";
 import type { Compiled, Fn } from "./program.ts";
 import { type Visit, walk, walkBlock } from "./walk.ts";
 
@@ -21,13 +22,15 @@ export interface Reach {
     readonly travels: boolean;
 }
 
+/** Of a program that goes on with another only what is new is looked at, in which capabilities travel: they are what it was written for. */
 export function analyse(program: Compiled): Reach {
-    const effectful = program.functions.map(() => false);
+    const { base } = program;
+    const effectful = program.functions.map((_, id) => base?.reach.effectful[id] === true);
     const calls = program.functions.map((): Fn[] => []);
     const through = program.functions.map(() => false);
-    let travels = false;
+    let travels = base !== null;
 
-    for (const fn of program.functions) {
+    for (const fn of program.functions.slice(base?.functions.length ?? 0)) {
         const locals = localsOf(fn);
         /** Names that stand where a capability may: callee, receiver of a method, model, tool. */
         const direct = new Set<ExprForm>();
@@ -71,6 +74,7 @@ export function analyse(program: Compiled): Reach {
                     }
                     case "call": {
                         const { callee } = e;
+                        if (handoverOf(program, fn, (name) => locals.has(name), e) !== null) effectful[fn.id] = true;
                         if (callee.kind === "name") {
                             direct.add(callee);
                             if (locals.has(callee.name)) through[fn.id] = true;
@@ -107,7 +111,7 @@ export function analyse(program: Compiled): Reach {
             if (is) effectful[id] = true;
         });
     spread(effectful, calls);
-    const framed = program.functions.map((fn, id) => fn.strict || effectful[id] === true);
+    const framed = program.functions.map((fn, id) => fn.strict || effectful[id] === true || base?.reach.framed[id] === true);
     spread(framed, calls);
     return { effectful, framed, travels };
 }

@@ -6,10 +6,11 @@
  *
  * One class with the same fields for all: the interpreter's loads stay monomorphic.
  */
-import type { BudgetForm, Contract, Shapes, Site, SpendForm } from "@remit/language";
+import type { BudgetForm, Contract, Shapes, Site, SpendForm, WithForm } from "@remit/language";
 import type { Permit } from "../authority/policy.ts";
 import type { Arg } from "./calls.ts";
 import type { Code, Step } from "./code.ts";
+import type { HandoverKind } from "./handover.ts";
 import type { Rows } from "./members.ts";
 import type { AgentEntry, Fn, ImportEntry } from "./program.ts";
 
@@ -43,6 +44,8 @@ export const OP = {
     /** Closes the region of `slot`. */
     CLOSE: 18,
     ENDORSE: 19,
+    /** `code` is the agent of a yield or a send. */
+    HANDOVER: 20,
 } as const;
 
 export class Instruction {
@@ -223,7 +226,27 @@ export interface EndorseDetail {
     readonly path: PathSite;
 }
 
+/** `yield`, `send`, `agent()`, `reason()`, `act()`. */
+export interface HandoverDetail {
+    readonly kind: "handover";
+    readonly what: HandoverKind;
+    /** Names for a yield, null elsewhere. */
+    readonly args: readonly { readonly name: string | null; readonly code: Code }[];
+    readonly with: WithForm;
+    readonly skills: readonly ImportEntry[];
+    /** For `agent()`: the name of the remit that binds it besides its own. */
+    readonly policy: string | null;
+    readonly contract: Contract | null;
+    readonly shapes: Shapes;
+    /** For `reason()`: the model in force. */
+    readonly model: Code | null;
+    readonly label: string;
+    readonly agent: string;
+    readonly path: PathSite;
+}
+
 export type Detail =
+    | HandoverDetail
     | DelegateDetail
     | SpendDetail
     | EndorseDetail

@@ -11,9 +11,10 @@
 import { type ArgForm, type ExprForm, isModule, printFormExpr, type SpreadForm, type StmtForm } from "@remit/language";
 import { argsOf, defaultsFrom, refusalOf, wrongCount } from "./calls.ts";
 import { expr, fails, lookUp, siteOf } from "./closures.ts";
-import type { Step } from "./code.ts";
+import type { Code, Step } from "./code.ts";
 import { asLambda, leaves } from "./effects.ts";
 import type { Emitter, LoopForm } from "./frames.ts";
+import { agentOptions, type HandoverKind, handoverOf } from "./handover.ts";
 import { type GenerateOptionsForm, OP } from "./instructions.ts";
 import { rowsOf } from "./members.ts";
 import { type AgentEntry, type Fn, type ImportEntry, shownName } from "./program.ts";
@@ -93,6 +94,7 @@ export class Lifter {
     private isOwn(e: CallForm): boolean {
         const { cx } = this.e;
         const { callee } = e;
+        if (this.handover(e) !== null) return true;
         if (refusalOf(cx, e) !== null) return true;
         if (callee.kind === "name") {
             const meaning = lookUp(cx, callee.name);
@@ -105,6 +107,11 @@ export class Lifter {
             if (meaning === undefined) return false;
         }
         return callee.object.kind !== "literal" && cx.program.reach.travels;
+    }
+
+    private handover(e: CallForm): HandoverKind | null {
+        const { cx } = this.e;
+        return handoverOf(cx.program, cx, (name) => cx.scope.find(name) !== 0, e);
     }
 
     /** True where plain code holds a lambda, so that it may take any number of steps. */
@@ -124,6 +131,18 @@ export class Lifter {
         return found;
     }
 
+    /** True where plain code holds the call of a method that changes a list. */
+    private mayChange(e: ExprForm): boolean {
+        let found = false;
+        walk(e, {
+            expr: (x) => {
+                if (x.kind === "call" && x.callee.kind === "member" && x.callee.name === "add") found = true;
+                return !found;
+            },
+        });
+        return found;
+    }
+
     /** True where statements hold something that can reach an effect. */
     reaches(body: readonly StmtForm[]): boolean {
         let found = false;
@@ -135,6 +154,7 @@ export class Lifter {
             },
             expr: (e) => {
                 if (e.kind === "generate" || e.kind === "parallel" || e.kind === "endorse") found = true;
+                else if (e.kind === "call" && this.handover(e) !== null) found = true;
                 else if (e.kind === "call") {
                     const { callee } = e;
                     const name =
@@ -365,6 +385,8 @@ export class Lifter {
             const args = e.args.map((a, i): ArgForm => ({ ...a, value: values[i] as ExprForm }));
             return { ...e, callee: callee.kind === "member" ? { ...callee, object: first } : callee, args };
         }
+        const what = this.handover(e);
+        if (what !== null) return this.handOver(e, what);
         const { travels } = cx.program.reach;
         const local = callee.kind === "name" ? cx.scope.find(callee.name) !== 0 : callee.kind !== "member";
         const refusal = refusalOf(cx, e);
@@ -409,12 +431,13 @@ export class Lifter {
     }
 
     /** Lifted receiver operands and the call with lifted arguments. */
-    private argsIn(e: CallForm, before: readonly ExprForm[]): [ExprForm[], CallForm] {
+    private argsIn(e: CallForm, before: readonly ExprForm[], isGated = true): [ExprForm[], CallForm] {
         const values = this.liftAll([...before, ...e.args.map((a) => a.value)]);
-        // An argument that may run long is an instruction of its own, and so is what comes before it.
+        // An argument that may run long is an instruction of its own, and so is what comes before it. So is one that changes something: after a
+        // question the call runs again, with the arguments that were shown.
         let long = -1;
         values.forEach((v, i) => {
-            if (v.kind !== "lambda" && this.mayRunLong(v)) long = i;
+            if (v.kind !== "lambda" && (this.mayRunLong(v) || (isGated && this.mayChange(v)))) long = i;
         });
         for (let i = 0; i <= long; i++) {
             const v = values[i] as ExprForm;
@@ -425,7 +448,7 @@ export class Lifter {
     }
 
     private user(e: CallForm, fn: Fn, agent: AgentEntry | null): ExprForm {
-        const [, lifted] = this.argsIn(e, []);
+        const [, lifted] = this.argsIn(e, [], agent !== null);
         const args = [...lifted.args.map((a) => expr(this.e.cx, a.value)), ...defaultsFrom(fn, e.args.length)];
         const { slot, name } = this.temporary();
         this.mark(e);
@@ -462,6 +485,51 @@ export class Lifter {
         this.e.depending(slot, true);
         together(ways);
         return name;
+    }
+
+    // ---- handing over control ----
+
+    private handOver(e: CallForm, what: HandoverKind): ExprForm {
+        const { cx, fn } = this.e;
+        const { callee } = e;
+        const isLocal = (name: string): boolean => cx.scope.find(name) !== 0;
+        const options = what === "agent" ? agentOptions(fn, isLocal, e) : { policy: null, skills: [], args: e.args };
+        const before = callee.kind === "member" ? [callee.object] : [];
+        const [[receiver], lifted] = this.argsIn({ ...e, args: [...options.args] }, before);
+        const { slot, name } = this.temporary();
+        this.mark(e);
+        const path = this.e.siteOfCall(
+            e,
+            callee.kind === "member" && callee.object.kind === "name" ? `${callee.object.name}.${what}` : what,
+        );
+        const agent = fn.agent === null ? null : shownName(fn.agent);
+        const skills = [...options.skills, ...(e.with?.skills ?? [])].flatMap((one) => {
+            const meaning = lookUp(cx, one);
+            return meaning?.kind === "skill" ? [meaning.import] : [];
+        });
+        this.e.emit(OP.HANDOVER, receiver === undefined ? NOTHING : expr(cx, receiver), slot, {
+            kind: "handover",
+            what,
+            args: lifted.args.map((arg) => ({ name: arg.name ?? null, code: expr(cx, arg.value) })),
+            with: e.with ?? {},
+            skills,
+            policy: options.policy,
+            contract: e.contract ?? null,
+            shapes: cx.program.shapesOf(cx.file),
+            model: what === "reason" ? (this.e.context.model ?? this.onlyModel()) : null,
+            label: `${agent === null ? "" : `${agent}.`}${fn.name}[${path.name.slice(path.name.indexOf("#") + 1)}]`,
+            agent: agent ?? fn.name,
+            path,
+        });
+        this.e.depending(slot, true);
+        return name;
+    }
+
+    /** The one model that the file imports. */
+    private onlyModel(): Code | null {
+        const { cx } = this.e;
+        const models = (cx.program.program.files[cx.file]?.imports ?? []).filter((one) => one.what === "llm");
+        return models.length === 1 ? expr(cx, { kind: "name", name: (models[0] as { name: string }).name }) : null;
     }
 
     // ---- generate and parallel ----

@@ -106,6 +106,8 @@ export interface AgentEntry {
     readonly main: Fn | null;
     readonly funcs: ReadonlyMap<string, Fn>;
     readonly value: Capability;
+    /** Set where it runs outside the program: the import that names it. */
+    readonly outside: ImportEntry | null;
 }
 
 export interface ImportEntry {
@@ -126,17 +128,33 @@ interface FileEntry {
 
 export class Compiled {
     readonly program: Program;
+    readonly base: Compiled | null;
     readonly functions: Fn[] = [];
     readonly files: FileEntry[] = [];
     readonly fileImports: ImportEntry[] = [];
     private readonly contexts = new Map<string, AgentContext>();
     private reached: Reach | null = null;
 
-    constructor(program: Program) {
+    /** `base`: a program that this one goes on with: the last file alone is new. */
+    constructor(program: Program, base: Compiled | null = null) {
         this.program = program;
+        this.base = base;
+        if (base !== null) {
+            this.functions.push(...base.functions);
+            this.files.push(...base.files);
+            this.fileImports.push(...base.fileImports);
+        }
         program.files.forEach((form, file) => {
-            this.files.push(this.entry(form, file));
+            if (file >= this.files.length) this.files.push(this.entry(form, file));
         });
+    }
+
+    /**
+     * The same program with one more file: functions that an agent wrote. Functions, files and their numbers stay what they were; what was
+     * there does not see what is new.
+     */
+    extend(file: FileForm): Compiled {
+        return new Compiled({ ...this.program, files: [...this.program.files, file] }, this);
     }
 
     private entry(form: FileForm, file: number): FileEntry {
@@ -157,7 +175,12 @@ export class Compiled {
         for (const a of form.agents) {
             const funcs = new Map(a.funcs.map((func) => [func.name, add(a.name, func)]));
             const main = [...funcs.values()].find((fn) => fn.form.main === true) ?? null;
-            agents.set(a.name, { file, name: a.name, main, funcs, value: new Capability("agent", file, a.name) });
+            agents.set(a.name, { file, name: a.name, main, funcs, value: new Capability("agent", file, a.name), outside: null });
+        }
+        for (const outside of imports.values()) {
+            const { name, what, from } = outside.form;
+            if (what === "agent" && from === undefined)
+                agents.set(name, { file, name, main: null, funcs: new Map(), value: new Capability("agent", file, name), outside });
         }
         const funcs = new Map(form.funcs.map((func) => [func.name, add(null, func)]));
         return { form, imports, funcs, agents, shapes: Object.fromEntries(form.shapes.map((s) => [s.name, s.contract])) };

@@ -11,10 +11,14 @@
  * | provider turn | `chat MODEL` | CLIENT |
  * | tool call | `execute_tool TOOL.METHOD` | INTERNAL |
  * | memory query | `retrieval MEMORY` | CLIENT |
+ * | session with an agent | `yield AGENT`, `agent AGENT` … | INTERNAL |
+ * | turn of an agent outside the program | `invoke_agent AGENT` | CLIENT |
+ * | function that an agent gave | `invoke_workflow payload` | INTERNAL |
  * | question, input | `ask`, `input` | INTERNAL |
  *
  * X1: content (prompts, replies, arguments, results) is left out unless asked for.
  * X2: span names have few values: no path, no index, no text of a prompt.
+ * X3: `traceparent` names the span of an effect before there is one: hosts hand it on in requests, and what is done there belongs to the span.
  */
 import type { Json } from "@remit/language";
 import type { LedgerEvent } from "./events.ts";
@@ -53,6 +57,14 @@ interface Collecting {
     readonly starts: ReadonlyMap<string, string>;
 }
 
+/** Trace context (W3C) of what the effect of `path` does in the world: the ids of its span. */
+export function traceparent(run: string, path: string): string {
+    return `00-${traceId(run)}-${spanId(run, path, 0)}-01`;
+}
+
+const traceId = (run: string): string => idOf(run, 32);
+const spanId = (run: string, path: string, nth: number): string => idOf(`${run} ${path} ${nth}`, 16);
+
 /** A provider turn has one event of its own, at its end; it began when its effect did. */
 function startsOf(events: readonly LedgerEvent[]): Map<string, string> {
     const starts = new Map<string, string>();
@@ -63,28 +75,42 @@ function startsOf(events: readonly LedgerEvent[]): Map<string, string> {
 }
 
 function collect(node: TreeNode, parent: string | null, c: Collecting): void {
-    let above = parent;
+    /** Spans of this place, each with the number of its first event. */
+    const made: { readonly id: string; readonly seq: number }[] = [];
     node.happenings.forEach((one, nth) => {
         const about = SPANS[one.family]?.(one, c.content);
         if (about === undefined) return;
         const event = (one.start ?? one.single ?? one.end) as LedgerEvent;
-        const id = idOf(`${event.run} ${node.path} ${nth}`, 16);
+        const id = spanId(event.run, node.path, nth);
         const begun = one.single === undefined ? event.time : (c.starts.get(node.path) ?? event.time);
         const failed = textIn(about.attributes["error.type"]);
         c.spans.push({
-            traceId: idOf(event.run, 32),
+            traceId: traceId(event.run),
             spanId: id,
             ...(parent === null ? {} : { parentSpanId: parent }),
             name: about.name,
             kind: about.kind,
-            startTimeUnixNano: nanos(begun),
-            endTimeUnixNano: nanos((one.end ?? event).time),
+            startTimeUnixNano: nanos(about.runs === true ? event.time : begun),
+            endTimeUnixNano: nanos(about.runs === true ? lastOf(node, event) : (one.end ?? event).time),
             attributes: attributes({ ...about.attributes, "remit.path": node.path }),
             status: failed === undefined ? {} : { code: ERROR, message: textIn(about.attributes["remit.error.message"]) ?? failed },
         });
-        if (above === parent) above = id;
+        made.push({ id, seq: event.seq });
     });
-    for (const child of node.children) collect(child, above, c);
+    // what happens below belongs to what was begun last before it
+    for (const child of node.children) collect(child, (made.findLast((one) => one.seq < child.seq) ?? made[0])?.id ?? parent, c);
+}
+
+/** Time of the last event below, of those after `since`. */
+function lastOf(node: TreeNode, since: LedgerEvent): string {
+    let last = since;
+    const look = (one: TreeNode): void => {
+        for (const { start, single, end } of one.happenings)
+            for (const event of [start, single, end]) if (event !== undefined && event.seq > last.seq) last = event;
+        for (const child of one.children) look(child);
+    };
+    for (const child of node.children) look(child);
+    return last.time;
 }
 
 // ---- spans -------------------------------------------------------------------------------------------------------------
@@ -93,6 +119,8 @@ interface Span {
     readonly name: string;
     readonly kind: number;
     readonly attributes: { readonly [name: string]: Json | undefined };
+    /** Its one event says that it begins; it lasts as long as what is below. */
+    readonly runs?: true;
 }
 
 const get = (one: Happening, key: string): Json | undefined => {
@@ -171,11 +199,7 @@ const SPANS: { readonly [family: string]: ((one: Happening, content: boolean) =>
                 "gen_ai.response.model": text(one, "answered_by"),
                 "gen_ai.agent.name": text(one, "agent"),
                 "gen_ai.response.finish_reasons": finish === undefined ? undefined : [finish],
-                "gen_ai.usage.input_tokens": numberIn(usage.input),
-                "gen_ai.usage.cache_read.input_tokens": numberIn(usage.cached),
-                "gen_ai.usage.output_tokens": numberIn(usage.output),
-                "gen_ai.usage.reasoning.output_tokens": numberIn(usage.reasoning),
-                "remit.usage.usd": numberIn(usage.usd),
+                ...usageOf(usage),
                 "remit.attempt": numberIn(get(one, "attempt")),
                 ...(error === undefined ? {} : { "error.type": finish === undefined ? "_OTHER" : "contract" }),
                 ...(content ? { ...messages(one), "remit.error.message": error } : {}),
@@ -191,6 +215,7 @@ const SPANS: { readonly [family: string]: ((one: Happening, content: boolean) =>
                 "gen_ai.operation.name": "execute_tool",
                 "gen_ai.tool.name": name,
                 "gen_ai.tool.type": "function",
+                "mcp.method.name": /^mcp:/i.test(text(one, "uri") ?? "") ? "tools/call" : undefined,
                 ...failure(one, content),
                 ...(content
                     ? {
@@ -214,9 +239,85 @@ const SPANS: { readonly [family: string]: ((one: Happening, content: boolean) =>
             },
         };
     },
+    yield: (one, content) => {
+        const name = text(one, "agent") ?? "agent";
+        return {
+            name: `${text(one, "by") ?? "yield"} ${name}`,
+            kind: INTERNAL,
+            attributes: {
+                "gen_ai.agent.name": name,
+                "gen_ai.conversation.id": (one.start ?? one.end)?.path,
+                "remit.turns": numberIn(get(one, "turns")),
+                ...failure(one, content),
+            },
+        };
+    },
+    "agent.turn": (one, content) => {
+        const name = text(one, "agent") ?? "agent";
+        const reply = objectIn(get(one, "reply") ?? null);
+        const said = objectIn(reply.agent);
+        const usage = objectIn(get(one, "usage") ?? null);
+        const stop = textIn(reply.stop);
+        return {
+            name: `invoke_agent ${name}`,
+            kind: CLIENT,
+            attributes: {
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.provider.name": textIn(said.name) ?? "_OTHER",
+                "gen_ai.agent.name": name,
+                "gen_ai.agent.version": textIn(said.version),
+                "gen_ai.conversation.id": text(one, "session"),
+                "gen_ai.response.model": textIn(said.model),
+                "gen_ai.response.finish_reasons": stop === undefined ? undefined : [stop],
+                ...usageOf(usage),
+                "remit.turn": numberIn(get(one, "turn")),
+                "remit.confinement": textIn(reply.confinement),
+                ...failure(one, content),
+                ...(content ? spoken(one, reply) : {}),
+            },
+        };
+    },
+    "yield.payload": (one, content) => ({
+        name: "invoke_workflow payload",
+        kind: INTERNAL,
+        runs: true,
+        attributes: {
+            "gen_ai.operation.name": "invoke_workflow",
+            "gen_ai.workflow.name": "payload",
+            "gen_ai.agent.name": text(one, "agent"),
+            ...(get(one, "ok") === false ? { "error.type": "invalid_payload" } : {}),
+            ...(content ? { "remit.payload": text(one, "text"), "remit.error.message": textIn(listIn(get(one, "errors"))[0]) } : {}),
+        },
+    }),
     ask: (one, content) => ({ name: "ask", kind: INTERNAL, attributes: failure(one, content) }),
     input: (one, content) => ({ name: "input", kind: INTERNAL, attributes: failure(one, content) }),
 };
+
+/** Tokens; those read from a cache are counted in the input, as the convention has it. */
+function usageOf(usage: JsonObject): Span["attributes"] {
+    return {
+        "gen_ai.usage.input_tokens": numberIn(usage.input),
+        "gen_ai.usage.cache_read.input_tokens": numberIn(usage.cached),
+        "gen_ai.usage.output_tokens": numberIn(usage.output),
+        "gen_ai.usage.reasoning.output_tokens": numberIn(usage.reasoning),
+        "remit.usage.usd": numberIn(usage.usd),
+    };
+}
+
+/** What an agent was asked and what it said. */
+function spoken(one: Happening, reply: JsonObject): Span["attributes"] {
+    const asked = listIn(get(one, "prompt")).map((part): Json => ({ type: "text", content: textIn(objectIn(part).text) ?? "" }));
+    const said = textIn(reply.text);
+    return {
+        "gen_ai.input.messages": JSON.stringify([{ role: "user", parts: asked }]),
+        "gen_ai.output.messages":
+            said === undefined
+                ? undefined
+                : JSON.stringify([
+                      { role: "assistant", parts: [{ type: "text", content: said }], finish_reason: textIn(reply.stop) ?? "stop" },
+                  ]),
+    };
+}
 
 /** The conversation in the convention's form: a role and its parts, as JSON strings. */
 function messages(one: Happening): Span["attributes"] {

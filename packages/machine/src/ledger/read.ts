@@ -59,8 +59,10 @@ export interface TreeNode {
     readonly seq: number;
 }
 
-const OPENS = new Set(["started", "requested", "opened"]);
-const CLOSES = new Set(["ended", "decided", "given", "closed", "withdrawn"]);
+const OPENS = new Set(["started", "requested", "opened", "asked"]);
+const CLOSES = new Set(["ended", "decided", "given", "closed", "withdrawn", "answered"]);
+/** A turn of an agent is not the call of one. */
+const FAMILIES: { readonly [kind: string]: string } = { "agent.asked": "agent.turn", "agent.answered": "agent.turn" };
 
 /** `main/parallel[3]` → `main/` and 3. */
 const ITERATION = /^(.*\/|)parallel\[(\d+)\]$/;
@@ -119,7 +121,7 @@ function happeningsOf(events: readonly LedgerEvent[]): Happening[] {
     const out: { family: string; start?: LedgerEvent; end?: LedgerEvent; single?: LedgerEvent }[] = [];
     for (const event of events) {
         const dot = event.kind.lastIndexOf(".");
-        const family = dot < 0 ? event.kind : event.kind.slice(0, dot);
+        const family = FAMILIES[event.kind] ?? (dot < 0 ? event.kind : event.kind.slice(0, dot));
         const last = dot < 0 ? "" : event.kind.slice(dot + 1);
         if (OPENS.has(last)) out.push({ family, start: event });
         else if (CLOSES.has(last)) {

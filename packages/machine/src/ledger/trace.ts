@@ -179,6 +179,32 @@ const LINES: { readonly [family: string]: Describe } = {
         "result",
     ),
     agent: call((one) => `agent ${plainText(text(one, "agent"))}.${plainText(text(one, "function", "main"))}`, "args", "result"),
+    "agent.turn": (one, w) => {
+        const reply = objectIn(get(one, "reply") ?? null);
+        const said = listIn(get(one, "prompt")).map((part) => textIn(objectIn(part).text) ?? "");
+        const { came, bad } = outcome(one, w, "");
+        const stop = textIn(reply.stop);
+        const answer = textIn(reply.text);
+        return {
+            what: `${plainText(text(one, "agent"))} asked ${shown(said[0] ?? "", w)}`,
+            came:
+                came ??
+                (answer === undefined
+                    ? ""
+                    : `→ ${shown(answer, w)}${stop === undefined || stop === "end_turn" ? "" : ` (${plainText(stop)})`}`),
+            ...(bad === undefined ? {} : { bad }),
+            detail: [...said.map((part) => ["prompt", part] as const), ["reply", answer ?? ""] as const],
+        };
+    },
+    yield: (one, w) => ({ what: `${plainText(text(one, "by", "yield"))} to ${plainText(text(one, "agent"))}`, ...outcome(one, w, "") }),
+    "yield.payload": (one, w) => {
+        const errors = listIn(get(one, "errors")).map((error) => textIn(error) ?? "");
+        return {
+            what: `${plainText(text(one, "agent"))} gave a function`,
+            ...(get(one, "ok") === false ? { came: `not valid: ${shown(errors[0] ?? "", w)}`, bad: true } : {}),
+            detail: [["function", text(one, "text")] as const, ...errors.map((error) => ["error", error] as const)],
+        };
+    },
     for: (one, w) => ({
         what: `for ${plainText(text(one, "item", "item"))}[${numberIn(get(one, "index")) ?? "?"}]`,
         came: get(one, "value") === undefined ? "" : shown(get(one, "value") as Json, w),

@@ -429,7 +429,9 @@ function callsDone(state: State, outcomes: readonly Outcome[], gate: Gatekeeper)
             const why = outcome.ok ? "" : `: ${outcome.failure.message}`;
             return { ...call, stage: "done", result: toolError(`The call of ${call.name} was not allowed${why}. It was not made.`) };
         }
-        const labels = originsUnion([`tool:${offer.tool}`], outcome.ok ? outcome.origins : []);
+        // The model sees all of it, so every part counts.
+        const parts = outcome.ok ? Object.values(outcome.parts ?? {}) : [];
+        const labels = originsUnion([`tool:${offer.tool}`], outcome.origins ?? [], ...parts);
         const shown = shownResult(outcome.ok ? outcome.value : outcome.failure.message);
         const data = { ...toolData(offer, call), ...resultData(outcome), ...(shown.cut === undefined ? {} : { shown: { ...shown.cut } }) };
         events.push({ kind: "tool.ended", suffix, data, labels });

@@ -209,7 +209,7 @@ export class Accounts {
      * Counts an effect about to be asked for. Gives what is reserved in each account from the innermost outwards, or what stands against it.
      */
     reserve(kind: EffectKind, request: Json, token: number, spender: Spender): Exceeded | number[] {
-        const turn = kind === "model" && (request as { op?: Json } | null)?.op === "turn";
+        const turn = (kind === "model" || kind === "agent") && (request as { op?: Json } | null)?.op === "turn";
         const calls = kind !== "input" && kind !== "ask" && kind !== "sleep";
         const held: number[] = [];
         for (let a: Account | null = this.at(token); a !== null; a = a.parent)
@@ -217,7 +217,7 @@ export class Accounts {
                 if (meter === "time" || meter === "steps" || meter === "bytes") continue;
                 if ((meter === "calls" ? calls : turn) && remaining(a, meter) <= 0) return this.exceeded(a, meter, spender);
             }
-        const wanted = turn ? estimate(request as unknown as ModelTurn) : 0;
+        const wanted = turn && kind === "model" ? estimate(request as unknown as ModelTurn) : 0;
         for (let a: Account | null = this.at(token); a !== null; a = a.parent) {
             const amount = a.limits.tokens === undefined ? 0 : Math.min(wanted, remaining(a, "tokens"));
             a.reserved += amount;
@@ -226,6 +226,14 @@ export class Accounts {
             held.push(amount);
         }
         return held;
+    }
+
+    /** The least that is left of a meter in an account and those around it; infinite where nothing bounds it. */
+    leftOf(token: number, meter: Counted): number {
+        this.sync();
+        let least = Number.POSITIVE_INFINITY;
+        for (let a: Account | null = this.at(token); a !== null; a = a.parent) least = Math.min(least, Math.max(0, remaining(a, meter)));
+        return least;
     }
 
     /** Counts what an outcome says was used; gives the account that is overdrawn by it. `turned`: it is that of a model turn which succeeded. */

@@ -27,6 +27,7 @@ import {
     type EffectDetail,
     type EndorseDetail,
     type GenerateDetail,
+    type HandoverDetail,
     type Handler,
     type Instruction,
     type NextDetail,
@@ -44,6 +45,7 @@ import { Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { agentEnded, agentStarted, forEvent, useEvent } from "./events.ts";
 import { type Fiber, Frame } from "./fiber.ts";
 import { beginGenerate } from "./generate.ts";
+import { abandon, beginHandover, caughtByAgent, handedBack } from "./handover.ts";
 import type { Machine } from "./machine.ts";
 import { measure } from "./memory.ts";
 import type { Mark } from "./run.ts";
@@ -108,9 +110,16 @@ export function unwind(m: Machine, fiber: Fiber, fail: Fail): boolean {
     while (frames.length > 0) {
         const frame = fiber.top;
         if (fail.site === null) fail.site = siteOfTop(fiber);
+        m.stand(fiber, frame);
+        if (frame.native?.kind === "handover") {
+            if (caughtByAgent(m, fiber, frame, fail)) {
+                if (fiber.top !== frame) m.ready.push(fiber);
+                return false;
+            }
+            abandon(m, frame, fail);
+        }
         frame.native = null;
         frame.approved = null;
-        m.stand(fiber, frame);
         const { flow } = frame.form;
         if (flow !== 0) {
             fail.labels = m.run.labels.union(fail.labels, labelAt(frame.locals, flow));
@@ -275,6 +284,10 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
                 beginGenerate(m, fiber, frame, I.detail as GenerateDetail, I.site);
                 if (frame.native !== null || m.result !== null) return "wait";
                 continue;
+            case OP.HANDOVER:
+                beginHandover(m, fiber, frame, I.detail as HandoverDetail, I);
+                if (fiber.top === frame || m.result !== null) return "wait";
+                break;
             case OP.PARALLEL:
                 if (beginParallel(m, fiber, frame, I.detail as ParallelDetail, I)) return "wait";
                 continue;
@@ -303,6 +316,13 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
                     return "wait";
                 }
                 const caller = fiber.top;
+                if (caller.native?.kind === "handover") {
+                    m.stand(fiber, caller);
+                    if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
+                    handedBack(m, fiber, caller, caller.native, value);
+                    if (fiber.top !== caller) m.ready.push(fiber);
+                    return "wait";
+                }
                 const call = caller.form.code[caller.pc] as Instruction;
                 caller.locals[call.slot] = m.tracer === null ? value : m.tracer.mark(value, call.site, caller.path);
                 caller.pc++;

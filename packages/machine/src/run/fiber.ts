@@ -11,6 +11,7 @@ import type { BodyForm, FrameForm } from "../compile/instructions.ts";
 import type { AgentEntry, Fn } from "../compile/program.ts";
 import type { Effect, Outcome } from "../effect.ts";
 import type { Fail } from "../failure.ts";
+import type { HandoverWait } from "./handover.ts";
 import type { List, Owner } from "../value/value.ts";
 
 export class Frame {
@@ -72,7 +73,7 @@ export class Frame {
 }
 
 /** What an instruction that has begun keeps until it is done. */
-export type Native = EffectWait | AskWait | GenerateWait | ParallelWait;
+export type Native = EffectWait | AskWait | GenerateWait | ParallelWait | HandoverWait;
 
 export interface EffectWait {
     readonly kind: "effect";
@@ -96,6 +97,8 @@ export interface GenerateWait {
     /** Paths of the effects of the present step, in order, and their outcomes. */
     waiting: readonly string[];
     outcomes: (Outcome | null)[];
+    /** It is a `reason()`, which gives `{data}` or `{error}`. */
+    readonly envelope?: true;
 }
 
 export interface ParallelWait {

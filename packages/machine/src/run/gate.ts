@@ -10,8 +10,9 @@
  */
 import type { Json, Site } from "@remit/language";
 import { type Decision, decide, readersLabel, namesAt, type Use } from "../authority/decide.ts";
-import { aliasOf, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
-import type { Clauses } from "../authority/policy.ts";
+import { labelAt } from "../compile/strict.ts";
+import { aliasOf, aliasOfJson, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
+import { type Clauses, compileRemit, type Remit } from "../authority/policy.ts";
 import type { AskRequest, Outcome, Reach, ToolRequest } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import type { Offer } from "../prompt/offers.ts";
@@ -22,11 +23,12 @@ import type { Machine } from "./machine.ts";
 import { shownArgs } from "./events.ts";
 import { raise } from "./perform.ts";
 import { inForce } from "./standing.ts";
+import { isWritten } from "./written.ts";
 
 /** Answers to a question about a use, in the order in which they are offered. */
 export const ANSWERS = ["once", "session", "deny", "deny session", "abort"] as const;
 
-interface Target {
+export interface Target {
     readonly c: Capability;
     readonly name: string;
     readonly uri: string;
@@ -35,8 +37,13 @@ interface Target {
     readonly direct: boolean;
 }
 
+/** As it is shown: `Repo.read`. */
+function textOf({ name, method }: Pick<Target, "name" | "method">): string {
+    return method === null ? name : `${name}.${method}`;
+}
+
 /** The decision about a use by the program's text. `args` null: a member is read. */
-function decideFor(
+export function decideFor(
     m: Machine,
     fiber: Fiber,
     principal: string,
@@ -58,7 +65,7 @@ function decideFor(
             right: target.direct ? null : target.c.right,
         },
         {
-            remits: m.authority.remitsOf(principal),
+            remits: [...m.authority.remitsOf(principal), ...policiesOn(m, fiber, principal)],
             delegated: inForce(m, fiber, principal).flatMap((d) => (Object.hasOwn(d.grants, key) ? (d.grants[key] ?? []) : [])),
             clauses: clausesOf(m, target.c),
             live: (token) => m.standing.alive.has(token),
@@ -67,6 +74,20 @@ function decideFor(
             known: (origin, word) => m.standing.knows(origin, word),
         },
     );
+}
+
+/** Remits that sessions around a fiber bind their agent with. */
+function policiesOn(m: Machine, fiber: Fiber, principal: string): Remit[] {
+    const found: Remit[] = [];
+    for (const { path, principal: who, policy, agent } of m.sessions.values()) {
+        if (policy === null || who !== principal) continue;
+        let inside = false;
+        for (let f: Fiber | null = fiber; f !== null && !inside; f = f.parent)
+            inside = f.frames.some((frame) => frame.native?.path === path || frame.path.startsWith(`${path}/`));
+        const form = inside ? m.compiled.program.files[policy[0]]?.remits?.find((one) => one.name === policy[1]) : undefined;
+        if (form !== undefined) found.push(compileRemit(m.compiled, policy[0], agent[1], form));
+    }
+    return found;
 }
 
 function clausesOf(m: Machine, c: Capability): Clauses {
@@ -85,18 +106,25 @@ export function gate(
     args: readonly Value[],
     path: string,
     site: Site | null,
+    chosen: "program" | "model" = "program",
 ): Reach | null {
     const alias = target.method === null ? null : aliasOf(target.uri, target.method, args);
     const method = alias?.method ?? target.method;
-    // Arguments of an agent stay in the run: no clause is about them, and they may hold capabilities.
-    const given = target.c.kind === "agent" ? valuesGiven([], m.run.labels) : valuesGiven(alias?.args ?? args, m.run.labels);
-    const decision = decideFor(m, fiber, frame.principal, { ...target, method }, given, "program");
+    // Arguments of an agent stay in the run: no clause is about them, and they may hold capabilities. A model's prompt is looked at when it is made.
+    // What is handed to an agent outside the program leaves it.
+    const isOutside = target.c.kind === "agent" && m.compiled.agent(target.c.file, target.c.name)?.outside != null;
+    const isInner = (target.c.kind === "agent" && !isOutside) || target.c.kind === "llm";
+    const given = isInner ? valuesGiven([], m.run.labels) : valuesGiven(alias?.args ?? args, m.run.labels, placeLabel(frame));
+    const written = isWritten(m, frame.fn);
+    const chosenBy = written ? "agent" : chosen;
+    const readOnly = written || chosen === "model" ? readsOnly(m, frame, target.c, method) : undefined;
+    const decision = decideFor(m, fiber, frame.principal, { ...target, method }, given, chosenBy, readOnly);
     if (decision.kind === "may") return decision.reach;
     const shown = shownArgs(m, args);
-    const about = detail(m, frame.principal, { ...target, method }, shown.json, given, decision, "program", site);
+    const about = detailOf(m, frame.principal, { ...target, method }, shown.json, given, decision, chosenBy, site);
     if (decision.kind === "refused") throw refused(m, frame, { ...target, method }, decision, about, shown.labels, path, site);
     const session = sessionKey(m, frame.principal, target.c, method, decision);
-    const known = m.standing.answers.get(session);
+    const known = answerFor(m, session);
     if (known === true) return decision.reach;
     if (known === false) throw denied(frame.principal, { ...target, method }, site, "the answer for the session is no");
     if (shown.cut)
@@ -114,13 +142,45 @@ export function gate(
     return null;
 }
 
+/** Whether the agent whose answer runs here was told that a method only reads. */
+function readsOnly(m: Machine, frame: Frame, c: Capability, method: string | null): boolean | undefined {
+    if (method === null) return undefined;
+    for (const session of m.sessions.values())
+        if (frame.path.startsWith(`${session.path}/`) && Object.hasOwn(session.reads, `${c.file}/${c.name}`))
+            return session.reads[`${c.file}/${c.name}`]?.includes(method) === true;
+    return undefined;
+}
+
+/** In strict code, what the place depends on where a frame stands. */
+function placeLabel(frame: Frame): number {
+    return frame.form.flow === 0 ? 0 : labelAt(frame.locals, frame.form.flow);
+}
+
+/** Flows beyond the one that the question begins with, too: a yes for one is none for another. */
 function sessionKey(m: Machine, principal: string, c: Capability, method: string | null, decision: Decision): string {
-    const flow = decision.kind !== "may" && decision.flow !== undefined ? [decision.flow.arg, ...decision.flow.origins] : null;
+    const flows = decision.kind === "ask" && decision.flow !== undefined ? [decision.flow, ...(decision.flows ?? [])] : [];
+    const flow = flows.length === 0 ? null : flows.map(({ arg, origins, rule }) => [arg, rule, ...origins]);
     return canonicalJson([principal, m.authority.keyOf(c), c.file, c.name, method, flow] as Json);
 }
 
+/** The answer for the session; undefined where there is none. */
+function answerFor(m: Machine, key: string): boolean | undefined {
+    const { answers } = m.standing;
+    return answers.get(wholeOf(key)) === false ? false : answers.get(key);
+}
+
+/** A no for the session is one for every call of the method, whatever is in its arguments. */
+function denyAll(m: Machine, key: string): void {
+    m.standing.answers.set(wholeOf(key), false);
+}
+
+function wholeOf(key: string): string {
+    const parts = JSON.parse(key) as Json[];
+    return canonicalJson([...parts.slice(0, -1), null]);
+}
+
 /** Who wants to do what with which arguments, and why it is asked: what is shown, and what a yes is bound to. */
-function detail(
+export function detailOf(
     m: Machine,
     principal: string,
     target: Target,
@@ -133,7 +193,7 @@ function detail(
     const clause = decision.kind === "may" ? null : decision.clause;
     return {
         principal,
-        capability: target.method === null ? target.name : `${target.name}.${target.method}`,
+        capability: textOf(target),
         kind: target.c.kind,
         tool: target.name,
         uri: target.uri,
@@ -145,6 +205,9 @@ function detail(
         why: decision.kind === "may" ? "gate" : decision.why,
         ...(decision.kind !== "may" && decision.flow !== undefined
             ? { flow: { arg: decision.flow.arg, origins: [...decision.flow.origins], rule: decision.flow.rule } }
+            : {}),
+        ...(decision.kind === "ask" && decision.flows !== undefined
+            ? { flows: decision.flows.map(({ arg, origins, rule }) => ({ arg, origins: [...origins], rule })) }
             : {}),
         clause: clause as unknown as Json,
         site: site as unknown as Json,
@@ -175,7 +238,7 @@ function ask(
     path: string,
     site: Site | null,
 ): void {
-    const question = `May ${m.authority.nameOf(frame.principal)} call ${target.method === null ? target.name : `${target.name}.${target.method}`}?`;
+    const question = `May ${m.authority.nameOf(frame.principal)} call ${textOf(target)}?`;
     const request: AskRequest = { question, detail: about, options: [...ANSWERS] };
     raise(m, fiber, "ask", `${path}/ask`, site, request as unknown as Json, labels, "user");
     m.emit("ask.requested", `${path}/ask`, path, site, labels, request as unknown as Json);
@@ -197,7 +260,7 @@ export function answered(
     });
     frame.native = null;
     if (said === "session") m.standing.answers.set(native.session, true);
-    if (said === "deny session") m.standing.answers.set(native.session, false);
+    if (said === "deny session") denyAll(m, native.session);
     if (said === "abort") {
         m.finish(new Fail("cancelled", "the run was ended at a question", { site, whole: true }));
         return;
@@ -218,7 +281,7 @@ export function verdictOf(outcome: Outcome): (typeof ANSWERS)[number] {
 }
 
 function denied(principal: string, target: Target, site: Site | null, why: string): Fail {
-    return deniedBy(principal, target.method === null ? target.name : `${target.name}.${target.method}`, site, why);
+    return deniedBy(principal, textOf(target), site, why);
 }
 
 function deniedBy(principal: string, capability: string, site: Site | null, why: string): Fail {
@@ -256,7 +319,7 @@ function refusal(
     labels: number,
 ): Fail {
     const who = m.authority.nameOf(principal);
-    const what = target.method === null ? target.name : `${target.name}.${target.method}`;
+    const what = textOf(target);
     const { flow } = decision;
     const kind = decision.why === "flow" ? "violation.flow" : decision.why === "revoked" ? "violation.revoked" : "violation.remit";
     const message =
@@ -322,11 +385,9 @@ export function gatekeeper(m: Machine, fiber: Fiber, frame: Frame, label: string
         return { c, name: offer.tool, uri: offer.uri, method, direct: offer.right === undefined };
     };
     const look = (offer: Offer, args: Json, origins: readonly string[]) => {
-        const named =
-            /^mcp:/i.test(offer.uri) && offer.method === "call" && args !== null && typeof args === "object" && !Array.isArray(args);
-        const method = named && typeof args.tool === "string" ? args.tool : offer.method;
-        const inner = named && typeof args.tool === "string" ? (args.args ?? {}) : args;
-        const given = jsonGiven([inner], m.run.labels.of(origins));
+        const alias = aliasOfJson(offer.uri, offer.method, args);
+        const method = alias?.method ?? offer.method;
+        const given = jsonGiven(alias?.args ?? [args], m.run.labels.of(origins));
         const to = target(offer, method);
         return { to, given, decision: decideFor(m, fiber, frame.principal, to, given, "model", offer.readOnly) };
     };
@@ -335,11 +396,11 @@ export function gatekeeper(m: Machine, fiber: Fiber, frame: Frame, label: string
             const { to, given, decision } = look(offer, args, origins);
             if (decision.kind === "may") return { kind: "may", reach: decision.reach };
             const about = {
-                ...(detail(m, frame.principal, to, [args], given, decision, `model:${model}`, site) as { [key: string]: Json }),
+                ...(detailOf(m, frame.principal, to, [args], given, decision, `model:${model}`, site) as { [key: string]: Json }),
                 generate: label,
             };
             if (decision.kind === "ask") {
-                const known = m.standing.answers.get(sessionKey(m, frame.principal, to.c, to.method, decision));
+                const known = answerFor(m, sessionKey(m, frame.principal, to.c, to.method, decision));
                 if (known === true) return { kind: "may", reach: decision.reach };
                 if (known === false) return { kind: "refused", message: `${offer.tool}.${offer.method} was not allowed for this session.` };
                 return { kind: "ask", detail: about, reach: decision.reach };
@@ -352,7 +413,7 @@ export function gatekeeper(m: Machine, fiber: Fiber, frame: Frame, label: string
             const { to, decision } = look(offer, args, origins);
             const key = sessionKey(m, frame.principal, to.c, to.method, decision);
             if (said === "session") m.standing.answers.set(key, true);
-            if (said === "deny session") m.standing.answers.set(key, false);
+            if (said === "deny session") denyAll(m, key);
             return { yes: said === "once" || said === "session", decision: said };
         },
     };

@@ -7,13 +7,14 @@
  *     in the slots of the frame it stands in.
  */
 import type { Site } from "@remit/language";
+import { modelFlow } from "../authority/decide.ts";
 import type { Code, Slots } from "../compile/code.ts";
 import type { GenerateDetail } from "../compile/instructions.ts";
 import { withPc } from "../compile/strict.ts";
 import { Fail } from "../failure.ts";
 import { continueGenerate, startGenerate } from "../prompt/generate.ts";
-import type { GenerateSetup, GenerateStep, ItemInput } from "../prompt/setup.ts";
-import type { Outcome } from "../effect.ts";
+import type { GenerateSetup, GenerateStep, ItemInput, StepEffect } from "../prompt/setup.ts";
+import type { ModelTurn, Outcome } from "../effect.ts";
 import { fromJson } from "../value/json.ts";
 import { rawOf } from "../value/operators.ts";
 import { Capability, Labelled, type Value } from "../value/value.ts";
@@ -22,16 +23,29 @@ import { countCall, pathOf } from "./execute.ts";
 import type { Fiber, Frame, GenerateWait, Pending } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
 import { gatekeeper, gateModel } from "./gate.ts";
+import { hasSome } from "./standing.ts";
 import { failFrom, raise } from "./perform.ts";
+import { errorOf } from "./reason.ts";
 
 export function beginGenerate(m: Machine, fiber: Fiber, frame: Frame, d: GenerateDetail, site: Site | null): void {
     const path = pathOf(frame, d.path);
     const setup = setUp(m, fiber, frame, d, path, site);
     if (setup === null) return;
     countCall(m);
-    const native: GenerateWait = { kind: "generate", path, state: null, waiting: [], outcomes: [] };
+    beginGenerating(m, fiber, frame, { kind: "generate", path, state: null, waiting: [], outcomes: [] }, site, setup);
+}
+
+/** Starts what was set up; where it needs nobody its value is there at once. */
+export function beginGenerating(
+    m: Machine,
+    fiber: Fiber,
+    frame: Frame,
+    native: GenerateWait,
+    site: Site | null,
+    setup: GenerateSetup,
+): void {
     frame.native = native;
-    const end = take(m, fiber, frame, native, startGenerate(setup, m.run), site, setup.model.name);
+    const end = enveloped(m, native, () => take(m, fiber, frame, native, startGenerate(setup, m.run), site, setup.model.name));
     if (end === null) return;
     frame.native = null;
     frame.locals[(frame.form.code[frame.pc] as { slot: number }).slot] = end;
@@ -53,8 +67,23 @@ export function generateOutcome(m: Machine, fiber: Fiber, native: GenerateWait, 
     const model = pending.origin.slice("model:".length);
     const d = (frame.form.code[frame.pc] as { detail: GenerateDetail }).detail;
     const step = continueGenerate(native.state, outcomes, gatekeeper(m, fiber, frame, d.label, model, pending.effect.site));
-    const end = take(m, fiber, frame, native, step, pending.effect.site, model);
+    const end = enveloped(m, native, () => take(m, fiber, frame, native, step, pending.effect.site, model));
     if (end !== null) m.deliver(fiber, end);
+}
+
+/** What a `reason()` gives: its value as `{data}`, its failure as `{error}`; a `generate` gives the one and throws the other. */
+function enveloped(m: Machine, native: GenerateWait, run: () => Value | null): Value | null {
+    if (native.envelope === undefined) return run();
+    try {
+        const value = run();
+        if (value === null) return null;
+        const data = m.run.heap.object([["data", rawOf(value)]]);
+        return value instanceof Labelled ? new Labelled(data, value.l) : data;
+    } catch (error) {
+        const told = error instanceof Fail ? errorOf(m, error) : null;
+        if (told === null) throw error;
+        return told;
+    }
 }
 
 /** Does what a step says; gives the value where it is the end. */
@@ -77,6 +106,7 @@ function take(
             for (const e of step.effects)
                 if (e.kind === "tool")
                     m.tracer.uses.set(at(e.suffix), [{ pointer: "/0", label: m.tracer.said(native.path, site, model, e.labels) }]);
+        for (const e of step.effects) if (e.kind === "model") mayRead(m, frame, e, at(e.suffix), site);
         step.effects.forEach((e, slot) => {
             raise(m, fiber, e.kind, at(e.suffix), site, e.request, e.labels, `model:${model}`, slot, e.deadline);
         });
@@ -86,6 +116,33 @@ function take(
     const value = fromJson(step.value, m.run.heap);
     const l = m.tracer === null ? m.run.labels.of(step.origins) : m.tracer.said(native.path, site, model, step.origins);
     return l === 0 ? value : new Labelled(value, l);
+}
+
+/** A tool is asked to describe itself, and a model told of it, only where whoever offers it has something of it. */
+function mayOffer(m: Machine, fiber: Fiber, frame: Frame, c: Capability, site: Site | null): void {
+    if (hasSome(m, fiber, frame.principal, c)) return;
+    const about = { principal: frame.principal, capability: c.name, kind: c.kind, why: "remit", chosen_by: "program" };
+    m.emit("policy.denied", frame.path, frame.parent, site, [], about);
+    throw new Fail("violation.remit", `${m.authority.nameOf(frame.principal)} offers ${c.name} to a model, which it was not given`, {
+        site,
+        by: frame.principal,
+        hint: `name ${c.name} in its remit, pass it as an argument, or delegate it`,
+    });
+}
+
+/** A model reads the whole prompt: where its import says who reads along, nothing else may be in it. `or ask` is no way around here. */
+function mayRead(m: Machine, frame: Frame, e: StepEffect, path: string, site: Site | null): void {
+    if (m.authority.plain) return;
+    const { name, uri } = (e.request as unknown as ModelTurn).model;
+    const flow = modelFlow(e.labels, m.authority.audienceOf(name, uri));
+    if (flow === null) return;
+    const about = { principal: frame.principal, capability: name, uri, why: "flow", origins: [...flow.origins], rule: flow.rule };
+    m.emit("policy.denied", path, frame.parent, site, e.labels, about);
+    throw new Fail("violation.flow", `${name} is given a value that ${flow.rule} and would be read by ${flow.origins.join(", ")}`, {
+        site,
+        labels: m.run.labels.of(e.labels),
+        by: frame.principal,
+    });
 }
 
 /** Null: the fiber waits for an answer to whether the model may be used. */
@@ -133,6 +190,7 @@ function setUp(m: Machine, fiber: Fiber, frame: Frame, d: GenerateDetail, path: 
             : {
                   tools: d.tools.map((t) => {
                       const { c, ...tool } = importNamed(m, t.code, L, "tool", site);
+                      mayOffer(m, fiber, frame, c, site);
                       return {
                           ...tool,
                           ...(t.method === null ? {} : { method: t.method }),
@@ -145,7 +203,7 @@ function setUp(m: Machine, fiber: Fiber, frame: Frame, d: GenerateDetail, path: 
     };
 }
 
-function importNamed(
+export function importNamed(
     m: Machine,
     code: Code,
     L: Slots,

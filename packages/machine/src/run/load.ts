@@ -4,12 +4,14 @@
  * Boundary: reading what `save.ts` wrote. A document of another program, engine or version, or one that does not follow its forerunner, is
  * refused; nothing in it is run before it is whole.
  */
-import type { Json } from "@remit/language";
+import { type FileForm, FORM, type Json, validateProgram } from "@remit/language";
 import type { Slots } from "../compile/code.ts";
 import { Fail } from "../failure.ts";
 import { whatIsNew } from "../known.ts";
 import { Capability, type CapabilityKind, type Heap, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { Fiber, Frame, type Native } from "./fiber.ts";
+import type { HandoverKind } from "../compile/handover.ts";
+import type { HandoverState } from "./handover.ts";
 import type { Machine } from "./machine.ts";
 import {
     CONTINUATION,
@@ -21,6 +23,7 @@ import {
     type NativeDoc,
     type ThingDoc,
 } from "./save.ts";
+import { takeIn } from "./written.ts";
 
 function refuse(message: string): Fail {
     return new Fail("invalid_payload", `this continuation cannot be loaded: ${message}`, {
@@ -147,9 +150,21 @@ class Reader {
         return l;
     }
 
+    /** What agents wrote comes before the frames that run it. */
+    private written(last: Continuation): void {
+        const { m } = this;
+        for (const { form, path, agent, live } of last.written) {
+            const valid = validateProgram({ format: FORM, files: [form] });
+            if (!valid.ok) throw refuse("what an agent wrote is no program form");
+            takeIn(m, { form: valid.program.files[0] as FileForm, path, agent, live });
+        }
+        for (const session of last.sessions) m.sessions.set(session.path, { ...session });
+    }
+
     finish(last: Continuation): void {
         const { m } = this;
         const { run } = m;
+        this.written(last);
         for (const head of [...this.heads.values()].sort((a, b) => a.id - b.id)) this.fiber(head);
         for (const [id, o] of this.things) {
             let owner = this.owners.get(id) ?? 0;
@@ -226,7 +241,20 @@ class Reader {
         if (doc.kind === "effect") return { kind: "effect", path: doc.path };
         if (doc.kind === "ask") return { kind: "ask", path: doc.path, use: doc.use, session: doc.session };
         if (doc.kind === "generate")
-            return { kind: "generate", path: doc.path, state: doc.state, waiting: [...doc.waiting], outcomes: [...doc.outcomes] };
+            return {
+                kind: "generate",
+                path: doc.path,
+                state: doc.state,
+                waiting: [...doc.waiting],
+                outcomes: [...doc.outcomes],
+                ...(doc.envelope === true ? { envelope: true } : {}),
+            };
+        if (doc.kind === "handover") {
+            const state = doc.state as unknown as HandoverState;
+            // Its own copy: a document may be read more than once.
+            const own = { ...state, came: [...state.came] };
+            return { kind: "handover", path: doc.path, what: doc.what as HandoverKind, args: this.list(doc.args), state: own };
+        }
         return {
             kind: "parallel",
             path: doc.path,

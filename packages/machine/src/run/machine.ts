@@ -28,7 +28,10 @@ import { load } from "./load.ts";
 import { Run } from "./run.ts";
 import { Saved, save } from "./save.ts";
 import { accountAt, overdrawn } from "./spending.ts";
+import { type Ruling, rule } from "./hands.ts";
 import { minted, narrowed, Standing } from "./standing.ts";
+import type { Written } from "./written.ts";
+import type { Session } from "../agent/session.ts";
 import { Tracer } from "./tracer.ts";
 
 /** How a run ended. `origins` are those of the value. */
@@ -48,7 +51,14 @@ export interface Advance {
 }
 
 export class Machine {
-    readonly compiled: Compiled;
+    /** With what agents wrote behind it, as long as that runs. */
+    compiled: Compiled;
+    /** Files of the author. */
+    readonly authored: number;
+    /** Files behind them. */
+    readonly written: Written[] = [];
+    /** Sessions with agents, by path. */
+    readonly sessions = new Map<string, Session>();
     readonly options: StartOptions;
     readonly run: Run;
     readonly root: Fiber;
@@ -82,6 +92,7 @@ export class Machine {
     /** Use `Machine.start` or `load`. */
     constructor(compiled: Compiled, options: StartOptions) {
         this.compiled = compiled;
+        this.authored = compiled.files.length;
         this.options = options;
         this.root = new Fiber(0, null, 0, 0);
         this.fibers.set(0, this.root);
@@ -117,8 +128,7 @@ export class Machine {
         this.current = fiber;
         if (run.acting === principal) return;
         run.acting = principal;
-        run.isBase = principal === this.principal;
-        run.minter = run.isBase ? null : (c) => minted(this, this.current as Fiber, principal, c);
+        run.minter = principal === this.principal ? null : (c) => minted(this, this.current as Fiber, principal, c);
     }
 
     /** From here on a frame runs: as its principal, on the account that pays where it stands. */
@@ -175,6 +185,11 @@ export class Machine {
     /** What whoever runs at a frame of a thread (0: the innermost) may do there; null where there is no such frame. */
     authorityAt(thread: number, frame: number): AuthorityView | null {
         return authorityAt(this, thread, frame);
+    }
+
+    /** The ruling on a use that the agent at work at `path` wants to make with its own hands. Nothing changes by it. */
+    rule(path: string, use: { readonly tool: string; readonly method: string; readonly args: readonly Json[] }): Ruling {
+        return rule(this, path, use);
     }
 
     /**

@@ -26,6 +26,7 @@ export function measure(m: Machine): void {
         for (const { locals, native } of fiber.frames) {
             held.all(locals, 1);
             if (native?.kind === "parallel") held.all([native.items, native.done]);
+            else if (native?.kind === "handover") held.all([native.args]);
         }
     run.work(held.looked);
     if (held.units > run.memory) throw tooMuch(run.memory, "data of the run at one time");

@@ -149,7 +149,16 @@ function gated(
 ): Reach | null {
     const target = c ?? (entry.value as Capability);
     if (m.authority.plain && target.right === null) return UNBOUND;
-    return gate(m, fiber, frame, { c: target, name: entry.form.name, uri: entry.form.uri, method, direct: c === null }, args, path, site, chosen);
+    return gate(
+        m,
+        fiber,
+        frame,
+        { c: target, name: entry.form.name, uri: entry.form.uri, method, direct: c === null },
+        args,
+        path,
+        site,
+        chosen,
+    );
 }
 
 /** An outcome with the labels that `reads` clauses of the import give its value, or what its failure tells. */
@@ -174,7 +183,8 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
     m.enter(fiber);
     if (fiber.frames.length > 0) m.stand(fiber, fiber.top);
     const outcome = withReaders(m, effect, told);
-    const turned = outcome.ok && (effect.kind === "model" || effect.kind === "agent") && (effect.request as { op?: Json } | null)?.op === "turn";
+    const turned =
+        outcome.ok && (effect.kind === "model" || effect.kind === "agent") && (effect.request as { op?: Json } | null)?.op === "turn";
     const over = m.accounts.settle(outcome.usage, pending.account, pending.held, m.spender(effect.path), turned);
     try {
         if (over !== null) throw overdrawn(m, over, effect.path, effect.site);
@@ -201,10 +211,17 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
         if (!describes) ended(m, fiber.top, effect, outcome);
         if (native?.kind === "handover") {
             const value = (): Value => {
-                const made = labelParts(fromJson((outcome as { value: Json }).value, m.run.heap), (outcome as { parts?: { [pointer: string]: readonly string[] } }).parts ?? {}, m.run.heap, m.run.labels);
+                const made = labelParts(
+                    fromJson((outcome as { value: Json }).value, m.run.heap),
+                    (outcome as { parts?: { [pointer: string]: readonly string[] } }).parts ?? {},
+                    m.run.heap,
+                    m.run.labels,
+                );
                 return join(m.run, made, m.run.labels.of((outcome as { origins: readonly string[] }).origins));
             };
-            actOutcome(m, fiber, native, pending.slot, outcome, value, () => failFrom(m, (outcome as { failure: Failure }).failure, effect.site, [pending.origin]));
+            actOutcome(m, fiber, native, pending.slot, outcome, value, () =>
+                failFrom(m, (outcome as { failure: Failure }).failure, effect.site, [pending.origin]),
+            );
             return;
         }
         if (!outcome.ok) throw failFrom(m, outcome.failure, effect.site, [pending.origin, ...(outcome.origins ?? [])]);

@@ -65,11 +65,11 @@ export class Run implements RunState {
     stretch: "none" | "pure" | "single" = "none";
     /** Work that was left when the stretch began. */
     private workAtStart = 0;
+    /** Gives capabilities that are named as values their right; null where the run's own principal runs. */
     minter: ((c: Capability) => Capability) | null = null;
     /** `.only(…)` by whoever runs; set by the machine. */
     narrower: (c: Capability, layer: readonly Permit[]) => Capability = (c) => c;
-    /** Who runs, and whether that is the run's own principal. */
-    isBase = true;
+    /** Who runs. */
     acting = "user";
     /** Why the last stretch was given up. */
     cause: "slice" | "depth" = "slice";
@@ -222,7 +222,7 @@ export class Run implements RunState {
 
     /** LANGUAGE 7: a violation is caught only by the author's own code, a limit only outside its region, which closures are always inside. */
     catches(fail: Fail): boolean {
-        return fail.region === null && (fail.class !== "violation" || this.isBase);
+        return fail.region === null && (fail.class !== "violation" || this.minter === null);
     }
 
     // ---- stretches ----

@@ -13,6 +13,7 @@ import type { Right } from "../authority/decide.ts";
 import type { Fail } from "../failure.ts";
 import { Capability, Labelled, List, type Obj, type Owner, type Value } from "../value/value.ts";
 import { Fiber, type Frame, type Native } from "./fiber.ts";
+import type { SessionDoc, WrittenDoc } from "../agent/session.ts";
 import type { AccountDoc } from "./accounts.ts";
 import type { Machine } from "./machine.ts";
 import type { StandingDoc } from "./standing.ts";
@@ -76,7 +77,9 @@ export type NativeDoc =
           readonly state: Json;
           readonly waiting: readonly string[];
           readonly outcomes: readonly (Outcome | null)[];
+          readonly envelope?: true;
       }
+    | { readonly kind: "handover"; readonly path: string; readonly what: string; readonly args: Cell; readonly state: Json }
     | {
           readonly kind: "parallel";
           readonly path: string;
@@ -178,6 +181,9 @@ export interface Continuation {
         readonly room: number;
     };
     readonly accounts: readonly AccountDoc[];
+    /** Sessions with agents, and what agents wrote that is in the running program. */
+    readonly sessions: readonly SessionDoc[];
+    readonly written: readonly WrittenDoc[];
     readonly standing: StandingDoc;
     readonly steps: number;
     readonly nextFiber: number;
@@ -268,6 +274,8 @@ class Writer {
             entry: this.entry(),
             budgets: { tokens, usd, calls, turns, bytes: run.bytes, given: run.given, room: run.heap.room, reserved },
             accounts: m.accounts.docs(),
+            sessions: [...m.sessions.values()].map((one) => ({ ...one })),
+            written: m.written.map((one) => ({ ...one, form: one.form as unknown as Json })),
             steps: run.steps,
             standing: m.standing.doc(),
             nextFiber: m.nextFiber,
@@ -390,7 +398,13 @@ class Writer {
         if (n.kind === "effect" || n.kind === "ask") return n;
         if (n.kind === "generate") {
             this.size += weight(n.state);
-            return { kind: "generate", path: n.path, state: n.state, waiting: n.waiting, outcomes: n.outcomes };
+            const { path, state, waiting, outcomes, envelope } = n;
+            return { kind: "generate", path, state, waiting, outcomes, ...(envelope === undefined ? {} : { envelope }) };
+        }
+        if (n.kind === "handover") {
+            const state = { ...n.state, came: [...n.state.came] } as unknown as Json;
+            this.size += weight(state);
+            return { kind: "handover", path: n.path, what: n.what, args: this.cell(n.args), state };
         }
         return {
             kind: "parallel",

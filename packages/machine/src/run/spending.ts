@@ -13,6 +13,7 @@ import { agentEnded } from "./events.ts";
 import { type Exceeded, METER_NAMES, type Account, type Used } from "./accounts.ts";
 import type { Region } from "../compile/instructions.ts";
 import type { Fiber, Frame, Pending } from "./fiber.ts";
+import { abandon } from "./handover.ts";
 import type { Machine } from "./machine.ts";
 import { lifted, regionsAt } from "./standing.ts";
 
@@ -130,6 +131,7 @@ function discard(m: Machine, fiber: Fiber, fail: Fail): void {
     m.enter(fiber);
     for (let frame = fiber.frames[fiber.frames.length - 1]; frame !== undefined; frame = fiber.frames[fiber.frames.length - 1]) {
         m.stand(fiber, frame);
+        abandon(m, frame, fail);
         frame.native = null;
         leaveRegions(m, frame, -1);
         leaveCall(m, fiber, frame, fail, null);

@@ -54,9 +54,15 @@ const MAX_LAYERS = 64;
 /** Texts kept for one origin. */
 const MAX_KNOWN = 100_000;
 
+/** What may stand within an address, a place or a name (RFC 5322 section 3.2.3, RFC 3986). */
+const JOINS = ".+%&=/~#$*^`{|}'!?";
+
 /** Whether a text holds a word that does not go on before or behind it. */
 function holdsWord(text: string, word: string): boolean {
-    const goesOn = (c: string | undefined): boolean => c !== undefined && /[\p{L}\p{N}_@-]/u.test(c);
+    const isWord = (c: string | undefined): boolean => c !== undefined && /[\p{L}\p{M}\p{N}_@-]/u.test(c);
+    // `smith@x.com` is none of the words of `dana.smith@x.com`, `dana@x.com` none of `dana@x.com.au`: what joins two words makes one.
+    const goesOn = (near: string | undefined, beyond: string | undefined): boolean =>
+        isWord(near) || (near !== undefined && JOINS.includes(near) && isWord(beyond));
     for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
         const end = at + word.length;
         // `1150.00` is not `1150`, the end of a sentence is no part of a word.
@@ -64,7 +70,7 @@ function holdsWord(text: string, word: string): boolean {
         const decimal =
             (/[.,]/.test(text[end] ?? "") && digit(text[end + 1])) ||
             (/[.,]/.test(text[at - 1] ?? "") && digit(text[at - 2]) && digit(word[0]));
-        if (!goesOn(text[at - 1]) && !goesOn(text[end]) && !decimal) return true;
+        if (!goesOn(text[at - 1], text[at - 2]) && !goesOn(text[end], text[end + 1]) && !decimal) return true;
     }
     return false;
 }
@@ -154,6 +160,14 @@ export function waysOf(m: Machine, fiber: Fiber, principal: string, key: string)
                 ...(d.onward ? {} : { stays: true as const }),
             });
     return fewest(ways);
+}
+
+/** Whether a principal may use anything of a thing, through this value. */
+export function hasSome(m: Machine, fiber: Fiber, principal: string, c: Capability): boolean {
+    const { right } = c;
+    if (right === null) return waysOf(m, fiber, principal, m.authority.keyOf(c)).length > 0;
+    const alive = (tokens: readonly number[]): boolean => tokens.every((token) => m.standing.alive.has(token));
+    return right.holder === principal && alive(right.alive) && right.ways.some((way) => alive(way.alive));
 }
 
 /** What a principal's own remits forbid or ask about a thing, as layers: it stands for whomever the principal passes the thing on to. */

@@ -6,6 +6,7 @@
  */
 import type { Right, Way } from "../authority/decide.ts";
 import type { Permit } from "../authority/policy.ts";
+import type { SessionDoc, WrittenDoc } from "../agent/session.ts";
 import type { AccountDoc } from "../run/accounts.ts";
 import type { Delegation, StandingDoc } from "../run/standing.ts";
 import {
@@ -93,7 +94,11 @@ const NATIVE: Schema = any(
             waiting: list(text),
             outcomes: list(orNull(ref("Outcome"))),
         },
-        {},
+        { envelope: says(is(true), "a reason(), which gives {data} or {error}") },
+    ),
+    says(
+        record<Native<"handover">>({ kind: is("handover"), path: text, what: text, args: ref("Cell"), state: { type: "object" } }, {}),
+        "control was handed to an agent, or act() waits for a tool",
     ),
     record<Native<"parallel">>(
         {
@@ -256,6 +261,29 @@ const COMMON = {
         {},
     ),
     accounts: says(list(ref("Account")), "of calls and regions that are open, parents before children"),
+    sessions: says(
+        list(
+            record<SessionDoc>(
+                {
+                    path: text,
+                    agent: tuple(count, text),
+                    principal: text,
+                    token: count,
+                    account: count,
+                    turns: count,
+                    most: count,
+                    policy: orNull(tuple(count, text)),
+                    reads: { type: "object", additionalProperties: list(text) },
+                },
+                {},
+            ),
+        ),
+        "with agents, that are open",
+    ),
+    written: says(
+        list(record<WrittenDoc>({ form: { type: "object" }, path: text, agent: tuple(count, text), live: flag }, {})),
+        "files of functions that agents wrote, behind those of the program",
+    ),
     standing: ref("Standing"),
     steps: count,
     nextFiber: count,

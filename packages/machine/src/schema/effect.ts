@@ -145,7 +145,10 @@ export const EFFECT_DEFS: { readonly [name: string]: Schema } = {
                 usage: ref("Usage"),
             },
         ),
-        record<Extract<Outcome, { readonly ok: false }>>({ ok: is(false), failure: ref("Failure") }, { usage: ref("Usage") }),
+        record<Extract<Outcome, { readonly ok: false }>>(
+            { ok: is(false), failure: ref("Failure") },
+            { origins: says(list(text), "of what the failure tells, besides what it came from"), usage: ref("Usage") },
+        ),
     ),
     Failure: record<Failure>({ kind: ref("FailureKind"), message: text }, { site: orNull(ref("Site")), detail: json, hint: text }),
     FailureKind: one(Object.keys(FAILURE_KINDS)),

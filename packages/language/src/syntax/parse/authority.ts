@@ -25,7 +25,7 @@ import type {
     Spend,
     StringLit,
 } from "../tree.ts";
-import { closed, separated } from "./brackets.ts";
+import { closed, leaveBrace, separated } from "./brackets.ts";
 import { parseExpr, parseString } from "./expressions.ts";
 import {
     advance,
@@ -43,6 +43,7 @@ import {
     onNewLine,
     peek,
     prevEnd,
+    quantity,
     report,
     type State,
     start,
@@ -90,13 +91,6 @@ export function parseAgentBraces(p: State): RemitUse | undefined {
     }
     closed(p, open, T.RBrace);
     return remit;
-}
-
-/** Out of a bracket whose content cannot be read. */
-function leaveBrace(p: State, open: number): void {
-    const partner = p.tokens.match[open] as number;
-    if (partner > open) jump(p, partner + 1);
-    else while (p.k !== T.EOF && p.k !== T.RBrace) advance(p);
 }
 
 const GATES: readonly number[] = [T.May, T.Ask, T.Never];
@@ -230,8 +224,7 @@ function parseAmounts(p: State): Amount[] {
         }
         const from = start(p);
         const written = tokenText(p);
-        const digits = (/^[0-9.]+/.exec(written) as RegExpExecArray)[0];
-        const suffix = written.slice(digits.length);
+        const { digits, suffix } = quantity(written);
         const factor = suffix === "k" ? 1e3 : suffix === "M" ? 1e6 : 1;
         const glued = suffix !== "" && suffix !== "k" && suffix !== "M";
         advance(p);
@@ -298,11 +291,11 @@ function parseClause(p: State): ImportClause | undefined {
     if (p.k === T.Arg && (isWord(next) || next === T.Number)) {
         advance(p);
         let method: Name | undefined;
-        let name = p.k === T.Number ? numberName(p) : takeName(p);
+        let name = takeName(p);
         if (p.k === T.Dot) {
             advance(p);
             method = name;
-            name = p.k === T.Number ? numberName(p) : expectName(p, "the name of an argument");
+            name = p.k === T.Number ? takeName(p) : expectName(p, "the name of an argument");
         }
         if (!take(p, T.Colon)) expected(p, `\`:\` after \`${name.text}\``);
         let allowed: StringLit[] | undefined;
@@ -349,13 +342,6 @@ function parseClause(p: State): ImportClause | undefined {
     }
     const gate = takeName(p);
     return { kind: "clause.gate", range: done(), method, gate };
-}
-
-function numberName(p: State): Name {
-    const range = tokenRange(p, p.pos);
-    const text = tokenText(p);
-    advance(p);
-    return { range, text };
 }
 
 function parseOrAsk(p: State): boolean {

@@ -21,6 +21,13 @@ import {
     tokenRange,
 } from "./state.ts";
 
+/** Out of a bracket whose content cannot be read. */
+export function leaveBrace(p: State, open: number): void {
+    const partner = p.tokens.match[open] as number;
+    if (partner > open) jump(p, partner + 1);
+    else while (p.k !== T.EOF && p.k !== T.RBrace) advance(p);
+}
+
 /** A key and a colon are next. */
 export function atEntry(p: State): boolean {
     return (isWord(p.k) || p.k === T.String) && peek(p, 1) === T.Colon;

@@ -7,7 +7,7 @@ import { FOREIGN_STARTS } from "../foreign.ts";
 import { IMPORT_KINDS, SYMBOLS, T } from "../tokens.ts";
 import type { Agent, ContractNode, Expr, Func, Import, ImportKind, Item, Name, Param, RemitUse, ShapeDecl, StringLit } from "../tree.ts";
 import { atFlow, parseAgentBraces, parseClauses, parseFlow, parseRemit, parseRemitUse } from "./authority.ts";
-import { closed, separated, skipLine } from "./brackets.ts";
+import { leaveBrace, closed, separated, skipLine } from "./brackets.ts";
 import { parseContract, startsContract } from "./contracts.ts";
 import { parseDefault, parseString } from "./expressions.ts";
 import {
@@ -144,7 +144,7 @@ function parseImport(p: State): Import | undefined {
         if (what === "agent") remit = parseAgentBraces(p);
         else if (what === "skill") {
             report(p, "SYNTAX", "The import of a skill has no clauses.", tokenRange(p, p.pos), "Leave the braces out.");
-            skipBraces(p);
+            leaveBrace(p, p.pos);
         } else clauses = parseClauses(p);
     }
     return {
@@ -157,12 +157,6 @@ function parseImport(p: State): Import | undefined {
         ...(remit === undefined ? {} : { remit }),
         ...(unconfined ? { unconfined } : {}),
     };
-}
-
-function skipBraces(p: State): void {
-    const partner = p.tokens.match[p.pos] as number;
-    if (partner > p.pos) jump(p, partner + 1);
-    else advance(p);
 }
 
 // ---- shape -------------------------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ import { endorseFollows, parseEndorse, parseNarrow } from "./authority.ts";
 import { closed, separated } from "./brackets.ts";
 import { parseGenerate, parseYieldEnd, parseIfExpr, parseParallel, parseTryExpr, tryFollows } from "./forms.ts";
 import {
+    quantity,
     advance,
     bind,
     chainMayGrow,
@@ -346,7 +347,7 @@ export function parseNumber(p: State): NumberLit {
     let value: number;
     if (p.k === T.Quantity) {
         value = Number.parseFloat(text);
-        const unit = text.replace(/^[0-9.]+/, "");
+        const unit = quantity(text).suffix;
         const hint =
             unit === "k"
                 ? "The unit `k` belongs to budgets; write the number out."

@@ -24,6 +24,7 @@ import { closed, separated } from "./brackets.ts";
 import { parseContract } from "./contracts.ts";
 import { parseExpr, parseKey } from "./expressions.ts";
 import {
+    quantity,
     advance,
     bind,
     end,
@@ -169,11 +170,11 @@ function parseYieldOption(p: State): GenerateOption | undefined {
             if (option !== undefined) return option;
         }
         const text = tokenText(p);
-        if (/^[0-9.]+k$/.test(text)) {
+        if (quantity(text).suffix === "k") {
             const range = tokenRange(p, p.pos);
             advance(p);
             p.height = 1;
-            const value: NumberLit = { kind: "number", range, value: Number(`${text.slice(0, -1)}e3`), text };
+            const value: NumberLit = { kind: "number", range, value: Number(`${quantity(text).digits}e3`), text };
             return { range: { start: key.range.start, end: range.end }, key, value };
         }
     }
@@ -217,8 +218,8 @@ function budgetOption(p: State, key: GenerateOption["key"]): GenerateOption {
 
 function durationOption(p: State, key: GenerateOption["key"]): GenerateOption | undefined {
     const from = start(p);
-    const digits = /^[0-9.]+/.exec(tokenText(p))?.[0] ?? "0";
-    let unit = tokenText(p).slice(digits.length);
+    const { digits, suffix } = quantity(tokenText(p));
+    let unit = suffix;
     let to = end(p);
     let size = 1;
     if (unit === "" && isWord(peek(p, 1)) && !lineBreakBefore(p, 1)) {

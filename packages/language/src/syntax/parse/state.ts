@@ -147,7 +147,13 @@ export function tokenText(p: State, index = p.pos): string {
     return p.text.slice(p.starts[index] as number, p.ends[index] as number);
 }
 
-/** The present word as a name. */
+/** A number with what is written on it: `200` and `k` of `200k`. */
+export function quantity(text: string): { readonly digits: string; readonly suffix: string } {
+    const digits = /^[0-9.]*/.exec(text)?.[0] ?? "";
+    return { digits, suffix: text.slice(digits.length) };
+}
+
+/** The present word, or number, as a name. */
 export function takeName(p: State): Name {
     const from = p.starts[p.pos] as number;
     const to = p.ends[p.pos] as number;

@@ -11,6 +11,7 @@ import { closed } from "./brackets.ts";
 import { parseExpr, parseString } from "./expressions.ts";
 import { parseCount, spaced } from "./forms.ts";
 import {
+    quantity,
     advance,
     expected,
     insertion,
@@ -111,8 +112,7 @@ export function parseBudget(p: State): Budget {
         return { range: { start: from, end: from }, text: "1", amount: 1, unit: "chars", keep: "start", suffix: "" };
     }
     const written = tokenText(p);
-    const digits = (/^[0-9.]+/.exec(written) as RegExpExecArray)[0];
-    const suffix = written.slice(digits.length);
+    const { digits, suffix } = quantity(written);
     // Shifting the point in the text keeps `2.3k` exact.
     const amount = suffix === "k" ? Number(`${digits}e3`) : Number(digits) * (BUDGET_UNITS[suffix] ?? 1);
     advance(p);

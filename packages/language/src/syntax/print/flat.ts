@@ -104,7 +104,8 @@ function flatten(node: Expr, style: Style, limit: number): string | undefined {
         }
         case "call": {
             const callee = flatExpr(node.callee, style, limit, POSTFIX_PRECEDENCE);
-            const flat = callee === undefined ? undefined : sequence(`${callee}(`, ")", node.args, (arg) => flatArg(arg, style, limit), limit);
+            const flat =
+                callee === undefined ? undefined : sequence(`${callee}(`, ")", node.args, (arg) => flatArg(arg, style, limit), limit);
             if (flat === undefined || (node.options === undefined && node.contract === undefined)) return flat;
             const options = node.options === undefined ? "" : spacedSequence(node.options, (one) => flatOption(one, style, limit), limit);
             const given = options === undefined ? undefined : `${flat}${node.options === undefined ? "" : ` with ${options}`}`;

@@ -72,6 +72,8 @@ interface Projecting {
     /** By path of the `generate`: how hard its model was to think; by path of a description: what it told. */
     readonly efforts: Map<string, string>;
     readonly described: Map<string, readonly JsonObject[]>;
+    /** By session: what the agent said last, where that is what the call gives. */
+    readonly said: Map<string, string>;
 }
 
 function begun(first: LedgerEvent, media: Building["media"]): Projecting {
@@ -89,6 +91,7 @@ function begun(first: LedgerEvent, media: Building["media"]): Projecting {
         open: new Map(),
         efforts: new Map(),
         described: new Map(),
+        said: new Map(),
     };
 }
 
@@ -148,7 +151,8 @@ const STEPS: { readonly [kind: string]: On } = {
     },
     "agent.ended": closed,
     "yield.opened": (p, event) => {
-        opened(p, event, event.path, { name: agentName(event), version: "unknown" }, undefined);
+        const to = opened(p, event, event.path, { name: agentName(event), version: "unknown" }, undefined);
+        addExtra(to, { uri: textIn(field(event, "uri")), limits: field(event, "limits"), opened_by: textIn(field(event, "by")) });
     },
     "yield.closed": closed,
     "agent.asked": (p, event) => {
@@ -175,8 +179,7 @@ const STEPS: { readonly [kind: string]: On } = {
             event.time,
         );
         if (reply?.agent !== undefined) Object.assign(to.agent, sessionAgent({ name: to.agent.name }, reply));
-        const made = p.calls.get(session);
-        if (made !== undefined && made.result === undefined && reply !== undefined) addExtra(made.call, { text: reply.text });
+        if (reply !== undefined) p.said.set(session, reply.text);
     },
 };
 
@@ -359,7 +362,9 @@ function closed(p: Projecting, event: LedgerEvent): void {
     const ok = field(event, "ok") !== false;
     const value = field(event, "result") ?? field(event, "value");
     const error = textIn(field(event, "error")) ?? textIn(objectIn(field(event, "failure")).message);
-    if (ok && value !== undefined) give(made, value, true);
+    // what a yield gives is the value of a function, which the ledger has where it is used
+    const said = child.extra.opened_by === "yield" ? undefined : p.said.get(path);
+    if (ok && (value ?? said) !== undefined) give(made, (value ?? said) as Json, true);
     else if (!ok) give(made, error ?? "", false);
     addEnd(child, {
         reason: textIn(field(event, "reason")) ?? (ok ? "done" : (textIn(field(event, "kind")) ?? "failed")),

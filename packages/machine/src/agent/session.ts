@@ -1,0 +1,39 @@
+/**
+ * Sessions with agents: who was handed control, since when, and what it was told of the tools that it was passed.
+ *
+ * Boundary: data of a run, kept in the continuation. A session's process and connection are the host's; it is known to it by its path.
+ *
+ * S1: a session lives as long as the call that opened it, whichever way that ends; what was given with it dies with it.
+ */
+import type { Json } from "@remit/language";
+
+export interface Session {
+    /** Path of the call that opened it. */
+    readonly path: string;
+    /** File and name of the agent. */
+    readonly agent: readonly [number, string];
+    readonly principal: string;
+    /** What was given with it: also what makes `agent` in an answer the agent of this session. */
+    readonly token: number;
+    /** The account that pays for it. */
+    readonly account: number;
+    /** Prompt turns so far, of all calls. */
+    turns: number;
+    /** Most prompt turns. */
+    readonly most: number;
+    /** File and name of a remit that binds the agent besides its own. */
+    readonly policy: readonly [number, string] | null;
+    /** Methods that only read, by `FILE INDEX/NAME` of the tools that it was passed. */
+    reads: { readonly [place: string]: readonly string[] };
+}
+
+export type SessionDoc = Session;
+
+/** Functions that an agent wrote and that are in the running program, in the order in which they came. */
+export interface WrittenDoc {
+    readonly form: Json;
+    /** Path of the call that they answer. */
+    readonly path: string;
+    readonly agent: readonly [number, string];
+    readonly live: boolean;
+}

@@ -1,0 +1,147 @@
+/**
+ * What an agent may reach: the tools that it is told of, with their methods, and the ruling on a use that it wants to make with its own hands.
+ *
+ * Boundary: questions about authority at one moment. Nothing is performed and nothing is changed.
+ *
+ * N1: a hand is a tool that the agent's principal has at this moment, by its remit, by a delegation in force, or because it was passed.
+ * N2: what it does with its hands is decided like any use; its arguments carry its own origin and that of everything it was told.
+ */
+import type { Json } from "@remit/language";
+import { jsonGiven } from "../authority/given.ts";
+import type { HandleMethod } from "../agent/handshake.ts";
+import type { Session } from "../agent/session.ts";
+import type { AgentHand, Reach, ToolRequest } from "../effect.ts";
+import { isObject } from "../prompt/schema.ts";
+import { rawOf } from "../value/operators.ts";
+import { Capability, type Value } from "../value/value.ts";
+import type { Fiber } from "./fiber.ts";
+import { decideFor, detailOf, type Target } from "./gate.ts";
+import type { Machine } from "./machine.ts";
+import { methodsOf, waysOf } from "./standing.ts";
+
+const MEMORY: readonly HandleMethod[] = [
+    { method: "add", description: "Keeps a record.", input: { type: "object" }, gate: "ask" },
+    { method: "query", description: "Finds records.", input: { type: "object" }, gate: "may" },
+];
+const AGENT: readonly HandleMethod[] = [
+    { method: "yield", description: "Hands over control: yield(name: value) -> contract.", gate: "may" },
+    { method: "send", description: "One text, one text back.", gate: "may" },
+];
+
+/** A capability that is handed over, as its methods. `described`: what its tool says of itself. */
+export function describedMethods(m: Machine, session: Session, c: Capability, described: Json): HandleMethod[] {
+    const left = c.right === null ? null : methodsOf(c.right);
+    const clauses = m.authority.clausesAt(c.file, c.name);
+    const all: HandleMethod[] = [];
+    if (c.kind === "memory") all.push(...MEMORY);
+    else if (c.kind === "agent") all.push(...AGENT);
+    else if (isObject(described) && Array.isArray(described.methods)) {
+        const reads: string[] = [];
+        for (const one of described.methods) {
+            if (!isObject(one) || typeof one.name !== "string" || one.name === "") continue;
+            if (one.readOnly === true) reads.push(one.name);
+            all.push({
+                method: one.name,
+                ...(typeof one.description === "string" ? { description: one.description } : {}),
+                input: isObject(one.input) ? one.input : { type: "object" },
+                gate: one.readOnly === true ? "may" : "ask",
+            });
+        }
+        session.reads = { ...session.reads, [`${c.file}/${c.name}`]: reads };
+    }
+    return all.flatMap((one): HandleMethod[] => {
+        if (left !== null && !left.includes(one.method)) return [];
+        const said = clauses.gates.get(one.method)?.gate;
+        return said === "never" ? [] : [{ ...one, gate: said ?? one.gate }];
+    });
+}
+
+/** The tools within reach of an agent's own hands. `args`: what it was handed over. */
+export function handsOf(m: Machine, fiber: Fiber, session: Session, args: readonly Value[]): AgentHand[] {
+    const [file] = session.agent;
+    const hands: AgentHand[] = [];
+    const add = (c: Capability, methods: readonly string[] | null): void => {
+        const form = m.compiled.importOf(c);
+        if (form === undefined) return;
+        const target = (method: string | null): Target => ({ c, name: c.name, uri: form.uri, method, direct: c.right === null });
+        const gate = (method: string | null): "may" | "ask" =>
+            decideFor(m, fiber, session.principal, target(method), jsonGiven([], 0), "agent").kind === "may" ? "may" : "ask";
+        const known = methods === null ? [{ method: null, gate: gate(null) }] : methods.map((method) => ({ method, gate: gate(method) }));
+        if (known.length > 0) hands.push({ tool: c.name, uri: form.uri, file: m.compiled.fileName(c.file), methods: known });
+    };
+    for (const entry of m.compiled.files[file]?.imports.values() ?? []) {
+        if (entry.form.what !== "tool" || entry.value === null) continue;
+        const ways = waysOf(m, fiber, session.principal, m.authority.keyOf(entry.value));
+        if (ways.length === 0) continue;
+        add(entry.value, methodsOf({ holder: session.principal, from: session.principal, ways, only: [], alive: [] }));
+    }
+    for (const c of passed(args)) add(c, c.right === null ? null : methodsOf(c.right));
+    return hands;
+}
+
+function passed(args: readonly Value[]): Capability[] {
+    return args.flatMap((arg) => {
+        const raw = rawOf(arg);
+        return raw instanceof Capability && raw.kind === "tool" ? [raw] : [];
+    });
+}
+
+/** `detail` and `question` are what a person is shown; `use` is what a yes for the session is about. */
+export type Ruling =
+    | { readonly kind: "may"; readonly request: ToolRequest }
+    | { readonly kind: "ask"; readonly request: ToolRequest; readonly question: string; readonly detail: Json; readonly use: string }
+    | { readonly kind: "refused"; readonly message: string };
+
+/** The ruling on a use that the agent of the effect at `path` wants to make. */
+export function rule(
+    m: Machine,
+    path: string,
+    use: { readonly tool: string; readonly method: string; readonly args: readonly Json[] },
+): Ruling {
+    const pending = m.waiting.get(path);
+    const native = pending?.fiber.frames[pending.fiber.frames.length - 1]?.native;
+    const session = native?.kind === "handover" ? m.sessions.get(native.state.session) : undefined;
+    if (pending === undefined || native?.kind !== "handover" || session === undefined)
+        return { kind: "refused", message: "the agent is not at work any more" };
+    const own = m.compiled.files[session.agent[0]]?.imports.get(use.tool);
+    const handed = passed(native.args.items).filter((c) => c.name === use.tool);
+    const targets: { readonly c: Capability; readonly direct: boolean }[] = [
+        ...(own?.form.what === "tool" && own.value !== null ? [{ c: own.value, direct: true }] : []),
+        ...handed.map((c) => ({ c, direct: c.right === null })),
+    ];
+    const labels = m.run.labels.of([...native.state.labels, `agent:${session.agent[1]}`]);
+    const given = jsonGiven([...use.args], labels);
+    const who = m.authority.nameOf(session.principal);
+    let refusal = `${who} has no ${use.tool}.${use.method}`;
+    let asked: Ruling | null = null;
+    for (const { c, direct } of targets) {
+        const form = m.compiled.importOf(c);
+        if (form === undefined) continue;
+        const target: Target = { c, name: use.tool, uri: form.uri, method: use.method, direct };
+        const decision = decideFor(m, pending.fiber, session.principal, target, given, "agent");
+        if (decision.kind === "refused") {
+            refusal = `${use.tool}.${use.method} is not allowed to ${who}: ${decision.why}`;
+            continue;
+        }
+        const request: ToolRequest = {
+            op: "call",
+            tool: form.name,
+            uri: form.uri,
+            file: m.compiled.fileName(c.file),
+            method: use.method,
+            args: [...use.args],
+            chosenBy: "model",
+            ...(decision.reach as Reach),
+        };
+        if (decision.kind === "may") return { kind: "may", request };
+        const detail = detailOf(m, session.principal, target, use.args, given, decision, `agent:${session.agent[1]}`, pending.effect.site);
+        asked ??= {
+            kind: "ask",
+            request,
+            question: `May ${who} call ${use.tool}.${use.method}?`,
+            detail,
+            use: JSON.stringify([session.principal, m.authority.keyOf(c), use.method]),
+        };
+    }
+    return asked ?? { kind: "refused", message: refusal };
+}

@@ -1,0 +1,56 @@
+/**
+ * `reason(prompt | [prompts], example)`: one model, no tools, no memory, a fresh context, a value of the example's shape (Re in Act 1.3).
+ *
+ * Boundary: a `generate` like any other, set up from the arguments alone; what differs is that it gives `{data}`, or `{error}` where it failed.
+ */
+import { inferContract, type Site } from "@remit/language";
+import type { HandoverDetail } from "../compile/instructions.ts";
+import { Fail } from "../failure.ts";
+import { toJson } from "../value/json.ts";
+import { join, rawOf } from "../value/operators.ts";
+import { List, type Value } from "../value/value.ts";
+import { ENVELOPES } from "./agent-config.ts";
+import { countCall, pathOf } from "./execute.ts";
+import type { Fiber, Frame, GenerateWait } from "./fiber.ts";
+import { beginGenerating, importNamed } from "./generate.ts";
+import { gateModel } from "./gate.ts";
+import type { Machine } from "./machine.ts";
+
+/** Turns of the model, each after the first with the validator's words. */
+const ATTEMPTS = 3;
+const ROLE = "a careful reasoner inside a larger program";
+const DESCRIPTION = "Answers one question from what is given with it, and from nothing else.";
+
+export function beginReason(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, site: Site | null): void {
+    const path = pathOf(frame, d.path);
+    const [prompts, example] = d.args.map((arg) => arg.code(frame.locals)) as [Value, Value];
+    if (d.model === null)
+        throw new Fail("value", "reason needs a model", { site, hint: "declare one with 'model NAME' in the agent or function" });
+    const model = importNamed(m, d.model, frame.locals, "llm", site);
+    if (!gateModel(m, fiber, frame, model.c, model.name, model.uri, model.c.right?.holder !== frame.principal, path, site)) return;
+    const raw = rawOf(prompts);
+    const parts =
+        raw instanceof List ? raw.items.map((item) => join(m.run, item, prompts === raw ? 0 : (prompts as { l: number }).l)) : [prompts];
+    const [first, ...rest] = parts;
+    if (first === undefined) throw new Fail("value", "reason needs a prompt", { site });
+    countCall(m);
+    const native: GenerateWait = { kind: "generate", path, state: null, waiting: [], outcomes: [], envelope: true };
+    beginGenerating(m, fiber, frame, native, site, {
+        label: d.label,
+        agent: d.agent,
+        model: { name: model.name, uri: model.uri },
+        identity: { role: ROLE, description: DESCRIPTION },
+        items: rest.map((value, i) => ({ source: `prompt[${i + 1}]`, label: null, value, site })),
+        instruction: first,
+        options: { attempts: ATTEMPTS, strict: false, debug: false, stream: false },
+        contract: inferContract(toJson(example, m.run.labels).json),
+        shapes: {},
+        scope: [],
+    });
+}
+
+/** A failure that is told as `{error}`; null where it is none of the model's. */
+export function errorOf(m: Machine, fail: Fail): Value | null {
+    if (fail.class !== "failure" || fail.whole) return null;
+    return join(m.run, m.fromJson(ENVELOPES.error(fail.message)), fail.labels);
+}

@@ -1,0 +1,175 @@
+/**
+ * Functions that an agent wrote: how one is taken into the running program, run, and forgotten again.
+ *
+ * Boundary: compiled code and frames. Whether an answer is a valid function is the language's; what its value means is `handover.ts`.
+ *
+ * W6: it runs as the agent's principal, closed: it sees its parameters, its own functions and the built-ins.
+ * W7: it runs strictly, and what it depends on from the start is the agent: whatever it computes, writes, hands out or raises carries the
+ *     agent's origin, its literals included.
+ * W8: its code is gone when its call is over.
+ */
+import type { Answer, FileForm, Site } from "@remit/language";
+import type { Session } from "../agent/session.ts";
+import { wrongCount } from "../compile/calls.ts";
+import { slotsOf } from "../compile/code.ts";
+import { checkArguments } from "../compile/contracts.ts";
+import type { AgentEntry, Fn } from "../compile/program.ts";
+import { enterStrict, flowOf, raiseBy } from "../compile/strict.ts";
+import { walkBlock } from "../compile/walk.ts";
+import { Fail } from "../failure.ts";
+import { Capability, type Value } from "../value/value.ts";
+import { agentStarted } from "./events.ts";
+import { type Fiber, Frame } from "./fiber.ts";
+import type { HandoverWait } from "./handover.ts";
+import type { Machine } from "./machine.ts";
+
+/** Code of an agent that is in the running program. */
+export interface Written {
+    readonly form: FileForm;
+    /** Path of the call that it answers. */
+    readonly path: string;
+    readonly agent: readonly [number, string];
+    /** Its call is still going on. */
+    live: boolean;
+}
+
+/** Takes a file of functions into the running program; gives its number. */
+export function takeIn(m: Machine, written: Written): number {
+    m.compiled = m.compiled.extend(written.form);
+    m.authority.program = m.compiled;
+    m.written.push(written);
+    return m.compiled.files.length - 1;
+}
+
+/** Forgets the code that answered a call, as soon as nothing that came after it is in use. */
+export function dropWritten(m: Machine, path: string): void {
+    for (const one of m.written) if (one.path === path) one.live = false;
+    for (let last = m.written.at(-1); last !== undefined && !last.live; last = m.written.at(-1)) {
+        m.written.pop();
+        if (m.compiled.base !== null) m.compiled = m.compiled.base;
+    }
+    m.authority.program = m.compiled;
+}
+
+/** True where a function was written by an agent. */
+export function isWritten(m: Machine, fn: Fn): boolean {
+    return fn.file >= m.authored;
+}
+
+/** The function of an answer as a frame over the one that waits for it. */
+export function runWritten(
+    m: Machine,
+    fiber: Fiber,
+    frame: Frame,
+    native: HandoverWait,
+    session: Session,
+    entry: AgentEntry,
+    answer: Answer,
+    site: Site | null,
+): void {
+    const file = takeIn(m, { form: answer.file, path: native.path, agent: session.agent, live: true });
+    const fn = m.compiled.files[file]?.funcs.get(answer.func) as Fn;
+    const own = new Capability("agent", session.agent[0], session.agent[1], null, {
+        holder: session.principal,
+        from: session.principal,
+        ways: [{ layers: [], alive: [] }],
+        only: [],
+        alive: [session.token],
+    });
+    const { params } = native.state;
+    const given = answer.params.map((name): Value => (name === "agent" ? own : (native.args.items[params.indexOf(name)] as Value)));
+    const form = fn.framesFor(true);
+    const locals = slotsOf(form.slots, m.run, given);
+    enterStrict(locals, fn, frame.locals, frame.form.flow);
+    raiseBy(locals, flowOf(fn), m.run.labels.of([`agent:${entry.name}`]));
+    const path = `${native.path}/turn[${native.state.turn - 1}]/${fn.name}`;
+    push(
+        m,
+        fiber,
+        frame,
+        fn,
+        entry,
+        given,
+        new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, path, path, entry, session.principal, 0, session.account, false),
+        site,
+    );
+}
+
+/** The main func of an agent of the program, which answers a turn. */
+export function pushAgent(
+    m: Machine,
+    fiber: Fiber,
+    frame: Frame,
+    entry: AgentEntry,
+    args: readonly Value[],
+    session: Session,
+    at: string,
+    site: Site | null,
+): void {
+    const fn = entry.main as Fn;
+    const wrong = wrongCount(fn, args.length);
+    if (wrong !== null) throw new Fail("value", wrong, { site, hint: "what it is asked is its first parameter" });
+    const given = fn.form.params.map((p, i) => args[i] ?? m.fromJson(p.default ?? null));
+    const strict = frame.form.flow !== 0 || fn.strict || m.authority.isStrict(session.principal);
+    const form = fn.framesFor(strict);
+    const locals = slotsOf(form.slots, m.run, given);
+    if (strict) enterStrict(locals, fn, frame.locals, frame.form.flow);
+    const path = `${at}/${fn.name}`;
+    push(
+        m,
+        fiber,
+        frame,
+        fn,
+        entry,
+        given,
+        new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, path, path, entry, session.principal, 0, session.account, false),
+        site,
+    );
+}
+
+function push(
+    m: Machine,
+    fiber: Fiber,
+    frame: Frame,
+    fn: Fn,
+    entry: AgentEntry,
+    given: readonly Value[],
+    made: Frame,
+    site: Site | null,
+): void {
+    if (fiber.base + fiber.frames.length >= m.depthLimit)
+        throw new Fail("limit.depth", `Maximum call depth of ${m.depthLimit} exceeded`, { whole: true });
+    checkArguments(m.run, fn, made.locals, site);
+    agentStarted(m, frame, fn, entry, given, made.path, site);
+    fiber.frames.push(made);
+}
+
+/** What an answer does with the tools it was given that they do not have, before a step of it runs. */
+export function unfit(native: HandoverWait, answer: Answer, methodsOf: (param: string) => readonly string[] | null): string[] {
+    const errors: string[] = [];
+    const func = answer.file.funcs.find((one) => one.name === answer.func);
+    const assigned = new Set<string>();
+    const look = (visit: Parameters<typeof walkBlock>[1]): void => walkBlock(func?.body ?? [], visit);
+    look({
+        stmt: (s) => {
+            if (s.kind === "assign" && s.target.kind === "name") assigned.add(s.target.name);
+            return true;
+        },
+    });
+    look({
+        expr: (e) => {
+            if (e.kind !== "call" || e.callee.kind !== "member" || e.callee.object.kind !== "name") return true;
+            const { name } = e.callee;
+            const param = e.callee.object.name;
+            if (assigned.has(param) || !native.state.params.includes(param)) return true;
+            const methods = methodsOf(param);
+            if (methods !== null && !methods.includes(name)) {
+                const line = e.at === undefined ? "" : ` (line ${e.at[0]})`;
+                const message = `${param}.${name} is not among what you were given${line}: ${param} has ${methods.join(", ") || "no methods"}`;
+                if (!errors.includes(message)) errors.push(message);
+            }
+            return true;
+        },
+    });
+    return errors;
+}
