@@ -1,8 +1,15 @@
 /**
- * The real agents: how each is started and pointed at a model of loopback, with a home of its own in which nothing of the machine's is.
+ * The real agents: how each is started and pointed at a model of loopback, by its environment alone.
  *
- * | agent | what it sends beside the turn, and outside the protocol's schema |
- * | --- | --- |
+ * What was learnt of them, beside what the protocol says (all as of the versions that the set-up installs):
+ *
+ * | agent | calls its model beside the turn | sends outside the schema | asks before it writes | its own write |
+ * | --- | --- | --- | --- | --- |
+ * | opencode | a title, without tools, at the first turn | `usage` of a prompt's answer | as its `permission` says | tells the client by `fs/write_text_file`, then writes the file itself: where its sandbox only reads, the file is written and the call is told as failed |
+ * | qwen-code | memories after a turn, with tools; what the user may say next, after it | `models` of a session, request `craft/drainMidTurnQueue`, notification `qwen/notify/session/prompt-suggestion` | in its mode `default`; in `auto`, its own choice, its model decides | by `fs/write_text_file` only |
+ * | claude | a title, without tools, after the turn | `usage`; notification `_auth/status_update` | in its mode `default` | not tried |
+ * | codex | a title, without tools | `models`, `usage`; `_auth/status_update` | not tried | not tried; a warning of its own is the first message of a turn |
+ * | gemini | none with its model named | `models` | in its mode `default` | by `fs/write_text_file`; reads first |
  */
 
 import { has, programOf } from "../../../../../scripts/lib/agents.mjs";
@@ -99,7 +106,5 @@ export function startOf(name: AgentName, options: StartOptions): Start {
         throw new Error(`the agent ${name} is not installed: \`${command}\` brings it from npm`);
     }
     const { args, env } = RECIPES[name];
-    const program = programOf(name);
-    const start = name === "opencode" ? { command: program, args } : { command: process.execPath, args: [program, ...args] };
-    return { ...start, env: env(options) };
+    return { command: programOf(name), args, env: env(options) };
 }

@@ -1,0 +1,17 @@
+/** qwen-code from npm, driven by our own host. */
+import { conversation } from "./cases.ts";
+
+conversation({
+    name: "qwen-code",
+    self: { name: "qwen-code", version: "0.24.4" },
+    write: (file_path, content) => ({ call: { name: "write_file", input: { file_path, content } } }),
+    look: (path) => ({ call: { name: "glob", input: { pattern: "*", path } } }),
+    writing: "WriteFile",
+    told: "completed",
+    outside: [
+        "NewSessionResponse.models",
+        "LoadSessionResponse.models",
+        "method craft/drainMidTurnQueue",
+        "method qwen/notify/session/prompt-suggestion",
+    ],
+});

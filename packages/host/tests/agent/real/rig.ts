@@ -1,0 +1,181 @@
+/**
+ * A real agent at work for a program: its process started by our own host, its model on loopback, the program's files in a folder of its own.
+ *
+ * What the machine would decide (`may`, `use`) a table of gates decides here, so that each case can be had; uses that are allowed are made by the
+ * real tools. Every message of the protocol is kept, both ways.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import type { AgentHand, AgentLimits, AgentPart, AgentReply, AgentTurn, Effect, Outcome } from "@remit/machine";
+import { agents } from "../../../src/agent/agents.ts";
+import type { Sandbox } from "../../../src/agent/sandbox.ts";
+import type { AgentUse, PerformIO, Permission } from "../../../src/run/host.ts";
+import { perform as performTool, work } from "../../tool/setup.ts";
+import { type AgentName, type StartOptions, startOf } from "./agents.ts";
+import { type ModelServer, modelServer, type Rule } from "./models/server.ts";
+import type { Message } from "./schema.ts";
+
+/** What the program gives of its files: by method, freely or only after asking. */
+export type Gates = { readonly [method: string]: "may" | "ask" };
+
+export interface TurnOptions {
+    readonly gates?: Gates;
+    readonly limits?: AgentLimits;
+    readonly signal?: AbortSignal;
+    /** What a person answers where a gate says `ask`. Default: no. */
+    readonly person?: boolean;
+}
+
+export type Prompt = string | readonly AgentPart[];
+
+export interface Rig {
+    readonly model: ModelServer;
+    readonly workspace: string;
+    /** What lies beside the workspace, in the same folder. */
+    readonly outside: string;
+    readonly seen: readonly Message[];
+    /** Every use that was asked about or made, in order. */
+    readonly uses: readonly { readonly how: "may" | "use"; readonly use: AgentUse; readonly allowed: boolean }[];
+    write(path: string, text: string): string;
+    /** The next turn of the session. */
+    turn(prompt: Prompt, options?: TurnOptions): Promise<Outcome>;
+    /** The same, which must end well. */
+    reply(prompt: Prompt, options?: TurnOptions): Promise<AgentReply>;
+    /** Process ids of all programs that run below this process with the agent's name in their command. */
+    pids(): number[];
+    [Symbol.asyncDispose](): Promise<void>;
+}
+
+export async function rig(name: AgentName, rules: (workspace: string) => readonly Rule[], options: RigOptions = {}): Promise<Rig> {
+    const here = work();
+    const model = await modelServer(rules(here.workspace));
+    const { command, args, env } = startOf(name, { model: model.url, ...options.start });
+    const config = here.config({ agents: { [name]: { command: [command, ...args], env, endpoints: [model.url], graceMs: 3_000 } } });
+    const seen: Message[] = [];
+    const uses: { how: "may" | "use"; use: AgentUse; allowed: boolean }[] = [];
+    const tools = here.tools(config);
+    const host = agents({
+        config,
+        env: here.env,
+        workspace: here.workspace,
+        ...(options.sandbox === undefined ? {} : { sandbox: options.sandbox }),
+        trace: (direction, message) => void seen.push({ from: direction === "out" ? "client" : "agent", message }),
+    });
+    let turns = 0;
+    const session = "main/Fixer.yield#0";
+
+    const turn: Rig["turn"] = (prompt, more = {}) => {
+        const gates = more.gates ?? options.gates ?? GATES;
+        const methods = Object.entries(gates).map(([method, gate]) => ({ method, gate, whole: true }));
+        const hands: AgentHand[] = methods.length === 0 ? [] : [{ tool: "Repo", uri: "file://workspace", file: "main.remit", methods }];
+        const request: AgentTurn = {
+            op: "turn",
+            agent: {
+                name: "Fixer",
+                uri: `acp://${name}`,
+                file: "main.remit",
+                ...(options.unconfined === true ? { unconfined: true } : {}),
+            },
+            session,
+            turn: turns++,
+            prompt: typeof prompt === "string" ? [{ type: "text", text: prompt }] : prompt,
+            hands,
+            limits: more.limits ?? {},
+        };
+        const effect: Effect = {
+            path: `${session}/turn[${request.turn}]`,
+            kind: "agent",
+            principal: "Fixer",
+            site: null,
+            request: request as unknown as Effect["request"],
+            labels: [],
+        };
+        const decide = (use: AgentUse): Permission => {
+            const gate = use.tool === "Repo" ? gates[use.method] : undefined;
+            if (gate === "may") return { allowed: true, by: "remit" };
+            if (gate === "ask" && more.person === true) return { allowed: true, by: "person" };
+            return {
+                allowed: false,
+                by: gate === "ask" ? "person" : "remit",
+                message: `the remit does not allow ${use.tool}.${use.method}`,
+            };
+        };
+        const io: PerformIO = {
+            signal: more.signal ?? new AbortController().signal,
+            emit: () => undefined,
+            wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref()),
+            child: async () => ({ ok: false, failure: { kind: "denied", message: "nobody is there" } }),
+            may: async (use) => {
+                const said = decide(use);
+                uses.push({ how: "may", use, allowed: said.allowed });
+                return said;
+            },
+            use: async (use) => {
+                const said = decide(use);
+                uses.push({ how: "use", use, allowed: said.allowed });
+                if (!said.allowed) return { ok: false, failure: { kind: "violation.remit", message: said.message } };
+                return performTool(tools, "file://workspace", use.method, [...use.args], { name: "Repo" });
+            },
+        };
+        return host.perform(effect, io) as Promise<Outcome>;
+    };
+    return {
+        model,
+        workspace: here.workspace,
+        outside: here.folder,
+        seen,
+        uses,
+        write: here.write,
+        turn,
+        reply: async (prompt, more) => {
+            const outcome = await turn(prompt, more);
+            if (!outcome.ok)
+                throw new Error(`${outcome.failure.kind}: ${outcome.failure.message} ${JSON.stringify(outcome.failure.detail ?? null)}`);
+            return outcome.value as unknown as AgentReply;
+        },
+        pids: () => below(process.pid).filter((pid) => commandOf(pid).includes(name === "opencode" ? "opencode" : "qwen")),
+        [Symbol.asyncDispose]: async () => {
+            await host.close();
+            await model.close();
+            await here[Symbol.asyncDispose]();
+        },
+    };
+}
+
+/** What a turn has unless it says otherwise: a sandbox that only reads the files, and writing by way of the program's tool. */
+const GATES: Gates = { read: "may", write: "ask" };
+
+export interface RigOptions {
+    readonly gates?: Gates;
+    /** Stands for the look whether a sandbox works here. */
+    readonly sandbox?: () => Promise<Sandbox>;
+    readonly start?: Omit<StartOptions, "model">;
+    readonly unconfined?: boolean;
+}
+
+/** Process ids below one, the outermost first. */
+function below(parent: number): number[] {
+    const all = readdirSync("/proc")
+        .filter((name) => /^\d+$/.test(name))
+        .map((name) => ({ pid: Number(name), parent: parentOf(Number(name)) }));
+    const own = all.filter((one) => one.parent === parent).map((one) => one.pid);
+    return [...own, ...own.flatMap((pid) => below(pid))];
+}
+
+function parentOf(pid: number): number {
+    try {
+        const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+        return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+    } catch {
+        // It has ended meanwhile.
+        return -1;
+    }
+}
+
+function commandOf(pid: number): string {
+    try {
+        return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+    } catch {
+        // It has ended meanwhile.
+        return "";
+    }
+}
