@@ -68,41 +68,33 @@ export async function confine(options: ConfineOptions): Promise<Confined> {
             const begin: Start = { command: target.command, args: target.args, env: unconfinedEnv(env, target.env), cwd };
             return { confinement: "unconfined", cwd, start: () => start(begin), close };
         }
-        const linked = target.endpoints.length > 0;
-        const socket = join(room, "model.sock");
-        if (linked) relayed = await relay(socket, target.endpoints);
+        const socket = sandbox.kind === "bwrap" ? join(room, "model.sock") : null;
+        if (target.endpoints.length > 0) relayed = await relay(socket, target.endpoints);
         const plan: SandboxPlan = {
             cwd,
             folders,
             read: [target.command, process.execPath, ...options.programs].flatMap(programFolders).concat(target.read),
             home: made("home"),
-            ...(linked ? { socket: { outside: socket, inside: SOCKET_INSIDE } } : {}),
+            ...(relayed === null || socket === null ? {} : { socket: { outside: socket, inside: SOCKET_INSIDE } }),
         };
         const command = [target.command, ...target.args];
         const path = [dirname(target.command), dirname(process.execPath)];
-        const own = linked ? { ...proxyEnv(), ...target.env } : target.env;
-        const script = {
-            socket: sandbox.kind === "bwrap" ? SOCKET_INSIDE : socket,
-            proxy: PROXY_PORT,
-            ports: loopbackPorts(target.endpoints),
-            command,
-        };
-        const inner = linked ? [process.execPath, "-e", INSIDE, JSON.stringify(script)] : command;
+        const own = relayed === null ? target.env : { ...proxyEnv(relayed.port ?? PROXY_PORT), ...target.env };
+        const environment = insideEnv(env, own, path);
         if (sandbox.kind === "bwrap") {
-            const begin: Start = {
-                command: sandbox.command,
-                args: [...bwrapArgs(plan), ...inner],
-                env: insideEnv(env, own, path),
-                cwd: "/",
-            };
+            const script = { socket: SOCKET_INSIDE, proxy: PROXY_PORT, ports: loopbackPorts(target.endpoints), command };
+            const inner = relayed === null ? command : [process.execPath, "-e", INSIDE, JSON.stringify(script)];
+            const begin: Start = { command: sandbox.command, args: [...bwrapArgs(plan), ...inner], env: environment, cwd: "/" };
             return { confinement: "sandbox", cwd, start: () => start(begin), close };
         }
+        // There is one loopback on this system: its own ports are reached as they are, everything else through the relay.
+        const ports = [...(relayed?.port == null ? [] : [relayed.port]), ...loopbackPorts(target.endpoints).map(({ port }) => port)];
         const profile = join(room, "profile.sb");
-        writeFileSync(profile, seatbeltProfile(plan, linked ? PROXY_PORT : null), { mode: 0o600 });
+        writeFileSync(profile, seatbeltProfile(plan, ports), { mode: 0o600 });
         const begin: Start = {
             command: sandbox.command,
-            args: ["-f", profile, ...inner],
-            env: { ...insideEnv(env, own, path), HOME: plan.home, TMPDIR: plan.home },
+            args: ["-f", profile, ...command],
+            env: { ...environment, HOME: plan.home, TMPDIR: plan.home },
             cwd,
         };
         return { confinement: "sandbox", cwd, start: () => start(begin), close };

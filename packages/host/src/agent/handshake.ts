@@ -34,14 +34,12 @@ export function paramsOf(turn: AgentTurn): readonly string[] | null {
     return null;
 }
 
-/** True where the turn belongs to a yield, also one that only tells what was wrong with an answer. */
-export function isYieldTurn(turn: AgentTurn): boolean {
-    return turn.prompt.some((part) => handshakeOf(part) !== null);
-}
-
 /** A JSON value as source of the language. */
 export function literalOf(json: Json): string {
-    return printFormExpr(formOf(json));
+    // control characters as the language escapes them, not as JSON does
+    return printFormExpr(formOf(json)).replace(/\\\\|\\([bf]|u[0-9a-f]{4})/g, (all: string, code: string | undefined) =>
+        code === undefined ? all : `\\u{${code === "b" ? "8" : code === "f" ? "c" : code.slice(1)}}`,
+    );
 }
 
 function formOf(json: Json): ExprForm {

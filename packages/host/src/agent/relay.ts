@@ -11,6 +11,8 @@ import { connect } from "node:net";
 import { chmodSync } from "node:fs";
 
 export interface Relay {
+    /** Of the loopback; null for a socket. */
+    readonly port: number | null;
     close(): Promise<void>;
     /** Targets that were asked for and refused. */
     readonly refused: readonly string[];
@@ -19,8 +21,8 @@ export interface Relay {
 const HOP = ["connection", "proxy-connection", "proxy-authorization", "keep-alive", "te", "trailer", "upgrade", "transfer-encoding"];
 const MAX_REFUSED = 100;
 
-/** Serves at a Unix socket. `endpoints`: origins, http or https. */
-export async function relay(socket: string, endpoints: readonly URL[]): Promise<Relay> {
+/** Serves at a Unix socket, or at a port of the loopback (null). `endpoints`: origins, http or https. */
+export async function relay(socket: string | null, endpoints: readonly URL[]): Promise<Relay> {
     const targets = new Set(endpoints.map(targetOf));
     const plain = new Set(endpoints.filter(({ protocol }) => protocol === "http:").map(targetOf));
     const refused: string[] = [];
@@ -82,10 +84,13 @@ export async function relay(socket: string, endpoints: readonly URL[]): Promise<
     server.on("clientError", (_error, client) => client.destroy());
     await new Promise<void>((done, fail) => {
         server.once("error", fail);
-        server.listen(socket, done);
+        if (socket === null) server.listen(0, "127.0.0.1", done);
+        else server.listen(socket, done);
     });
-    chmodSync(socket, 0o600);
+    if (socket !== null) chmodSync(socket, 0o600);
+    const address = server.address();
     return {
+        port: address !== null && typeof address === "object" ? address.port : null,
         refused,
         close: async () => {
             for (const one of open) one.destroy();
@@ -109,8 +114,8 @@ export function loopbackPorts(endpoints: readonly URL[]): { readonly port: numbe
 /** Where the proxy is inside, for programs that ask the environment. */
 export const PROXY_PORT = 3128;
 
-export function proxyEnv(): { [name: string]: string } {
-    const proxy = `http://127.0.0.1:${PROXY_PORT}`;
+export function proxyEnv(port: number = PROXY_PORT): { [name: string]: string } {
+    const proxy = `http://127.0.0.1:${port}`;
     const own = "localhost,127.0.0.1,::1";
     return {
         HTTP_PROXY: proxy,

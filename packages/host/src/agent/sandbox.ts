@@ -152,7 +152,11 @@ export function programFolders(command: string): string[] {
 /** Folders that hold too much to be shown for the sake of one program. */
 function isBroad(folder: string): boolean {
     const parts = folder.split(sep).filter((part) => part !== "");
-    return parts.length === 0 || (parts.length === 1 && !SYSTEM.includes(folder)) || (parts[0] === "home" && parts.length === 2);
+    return (
+        parts.length === 0 ||
+        (parts.length === 1 && !SYSTEM.includes(folder)) ||
+        (["home", "Users"].includes(parts[0] as string) && parts.length === 2)
+    );
 }
 
 /** The environment inside: nothing of the outside but its language and its search path, as far as that is seen. */
@@ -219,8 +223,8 @@ export async function findSandbox(env: Environment, platform: NodeJS.Platform = 
     };
 }
 
-/** Profile of macOS's `sandbox-exec`: the same as S1 and S2, as far as its language goes. `port`: of the relay on the loopback. */
-export function seatbeltProfile(plan: SandboxPlan, port: number | null): string {
+/** Profile of macOS's `sandbox-exec`: the same as S1 and S2, as far as its language goes. `ports`: of the loopback, that it may reach. */
+export function seatbeltProfile(plan: SandboxPlan, ports: readonly number[]): string {
     const quoted = (path: string): string => `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
     const below = (paths: readonly string[]): string => paths.map((path) => `(subpath ${quoted(path)})`).join(" ");
     const readable = plan.folders.filter(({ access }) => access !== "none").map(({ path }) => path);
@@ -241,7 +245,7 @@ export function seatbeltProfile(plan: SandboxPlan, port: number | null): string 
         `(allow file-write* ${below([plan.home, ...writable])} (literal "/dev/null") (literal "/dev/tty"))`,
         ...(hidden.length === 0 ? [] : [`(deny file-read* file-write* ${below(hidden)})`]),
         ...(kept.length === 0 ? [] : [`(deny file-write* ${below(kept)})`]),
-        ...(port === null ? [] : [`(allow network-outbound (remote ip "localhost:${port}"))`]),
+        ...ports.map((port) => `(allow network-outbound (remote ip "localhost:${port}"))`),
         "",
     ].join("\n");
 }

@@ -401,27 +401,23 @@ export function acpSession(options: SessionOptions): AgentSession {
 
     /** The start of an agent, which may take long, or be called off. What comes too late is ended. */
     async function within(work: Promise<Open>, signal: AbortSignal, ms: number): Promise<Open> {
-        let timer: NodeJS.Timeout | undefined;
-        let late: AgentFail | null = null;
-        const stop = new Promise<never>((_, fail) => {
-            const give = (error: AgentFail): void => {
-                late = error;
-                fail(error);
-                void drop();
-            };
-            timer = setTimeout(() => give(new AgentFail("unreachable", `it did not say hello within ${ms} ms`)), ms);
-            const onAbort = (): void => give(new AgentFail("cancelled", "it was cancelled while it started"));
-            if (signal.aborted) onAbort();
-            else signal.addEventListener("abort", onAbort, { once: true });
-        });
-        work.then(
-            () => (late === null ? undefined : drop()),
-            () => undefined,
-        );
+        let late = false;
+        const started = Promise.withResolvers<Open>();
+        const give = (error: AgentFail): void => {
+            late = true;
+            started.reject(error);
+            void drop();
+        };
+        const onAbort = (): void => give(new AgentFail("cancelled", "it was cancelled while it started"));
+        const timer = setTimeout(() => give(new AgentFail("unreachable", `it did not say hello within ${ms} ms`)), ms);
+        if (signal.aborted) onAbort();
+        else signal.addEventListener("abort", onAbort, { once: true });
+        work.then((made) => (late ? drop() : started.resolve(made)), started.reject);
         try {
-            return await Promise.race([work, stop]);
+            return await started.promise;
         } finally {
             clearTimeout(timer);
+            signal.removeEventListener("abort", onAbort);
         }
     }
 }

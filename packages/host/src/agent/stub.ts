@@ -26,16 +26,16 @@ import { readJson } from "../input/json.ts";
 import type { AgentUse, PerformIO } from "../run/host.ts";
 import { AgentFail, failureOf } from "./fail.ts";
 import type { AgentSession } from "./session.ts";
-import { fenced, functionText, isObject, isYieldTurn, literalOf, paramsOf } from "./handshake.ts";
+import { fenced, functionText, isObject, literalOf, paramsOf } from "./handshake.ts";
 import { type Fault, jsonOf, parseStubUri, type StubUri } from "./stub-uri.ts";
 
 /** Opens a session. `root`: absolute folder of the program's tree, absent where there is none. */
 export function openStub(_first: AgentTurn, place: StubPlace): AgentSession {
-    const session: Session = { turns: 0, params: null, replies: null };
+    const session: Session = { turns: 0, asked: null, replies: null };
     return {
         turn: async (turn, effect, io) => {
             try {
-                return await answer(turn, session, io, place);
+                return await answer(turn, effect.path, session, io, place);
             } catch (error) {
                 if (!(error instanceof AgentFail)) throw error;
                 const failure = failureOf(error, turn.agent.name, effect);
@@ -55,8 +55,8 @@ export interface StubPlace {
 
 interface Session {
     turns: number;
-    /** Parameters of the function that was last asked for. */
-    params: readonly string[] | null;
+    /** The call that last asked for a function, and the parameters it must have. */
+    asked: { readonly call: string; readonly params: readonly string[] } | null;
     replies: readonly Json[] | null;
 }
 
@@ -69,12 +69,15 @@ interface Said {
     readonly uses?: readonly AgentUse[];
 }
 
-async function answer(turn: AgentTurn, session: Session, io: PerformIO, place: StubPlace): Promise<Outcome> {
+async function answer(turn: AgentTurn, path: string, session: Session, io: PerformIO, place: StubPlace): Promise<Outcome> {
     if (io.signal.aborted) throw new AgentFail("cancelled", "it was stopped");
     const uri = parseStubUri(turn.agent.uri);
     if ("message" in uri) throw new AgentFail("unreachable", uri.message, { hint: uri.hint });
-    session.params = paramsOf(turn) ?? session.params;
-    const asked = isYieldTurn(turn) ? (session.params ?? []) : null;
+    const call = path.replace(/\/turn\[\d+\]$/, "");
+    const params = paramsOf(turn);
+    if (params !== null) session.asked = { call, params };
+    // a further turn of the same call tells what was wrong with the answer
+    const asked = session.asked?.call === call ? session.asked.params : null;
     const said = uri.kind === "faulty" ? await fault(uri, asked, session.turns, turn, io) : say(uri, asked, session, turn, place);
     return told(said, turn, io);
 }

@@ -166,7 +166,7 @@ function handsOf(
                 return tell({ cwd: session.cwd, turns: session.turns, servers: session.servers, prompt });
             case "wait":
                 return new Promise((done) => {
-                    session.wake = done;
+                    session.wake = () => done(undefined);
                     setTimeout(done, Number(act.ms ?? 60_000));
                 });
             case "spin":

@@ -1,0 +1,100 @@
+/** What an agent's URI means, and what it takes to start a command. */
+import { expect, test } from "vitest";
+import type { Json } from "@remit/language";
+import { AgentFail } from "../../src/agent/fail.ts";
+import { type AgentTarget, targetOf, wordsOf } from "../../src/agent/uri.ts";
+import { ConfigError } from "../../src/config/check.ts";
+import { work } from "../tool/setup.ts";
+
+async function target(
+    uri: string,
+    json: Json = {},
+    trust = true,
+): Promise<AgentTarget & { readonly secrets: ReadonlyMap<string, string> }> {
+    await using here = work();
+    const secrets = new Map<string, string>();
+    const env = { PATH: process.env.PATH ?? "", MY_KEY: "k-0123456789" };
+    const config = here.config(json, trust);
+    const made = targetOf(uri, { config, env, workspace: here.workspace, secret: (name, value) => void secrets.set(name, value) });
+    return { ...made, secrets };
+}
+async function fails(uri: string, json?: Json, trust?: boolean): Promise<AgentFail> {
+    try {
+        await target(uri, json, trust);
+    } catch (error) {
+        if (error instanceof AgentFail) return error;
+        throw error;
+    }
+    throw new Error(`${uri} was understood`);
+}
+const tester = (more: { readonly [key: string]: Json } = {}): Json => ({
+    agents: { tester: { command: ["/bin/sh", "-c", "x"], ...more } },
+});
+
+test("a configured agent is its command, with the environment that its file names", async () => {
+    const made = await target(
+        "acp://tester",
+        tester({ env: { KEY: "$MY_KEY", PLAIN: "p" }, endpoints: ["https://api.example.com"], sandbox: { read: ["lib"] } }),
+    );
+    expect(made).toMatchObject({
+        kind: "process",
+        command: "/bin/sh",
+        args: ["-c", "x"],
+        env: { KEY: "k-0123456789", PLAIN: "p" },
+        protocol: 1,
+    });
+    expect([...made.secrets]).toEqual([["env:MY_KEY", "k-0123456789"]]);
+    expect((made as { endpoints: URL[] }).endpoints.map(({ origin }) => origin)).toEqual(["https://api.example.com"]);
+    expect((made as { read: string[] }).read[0]).toMatch(/work\/lib$/);
+});
+
+test("an agent that is known but not here says what brings it", async () => {
+    const error = await fails("acp://codex");
+    expect(error).toMatchObject({ kind: "unreachable", hint: expect.stringContaining("npm install -g @agentclientprotocol/codex-acp") });
+    expect(await fails("acp://nobody")).toMatchObject({ kind: "unreachable", hint: expect.stringContaining("opencode, qwen-code") });
+});
+
+test("a file that is not trusted starts nothing, and neither does a program of itself", async () => {
+    expect(await fails("acp://tester", tester(), false)).toMatchObject({ kind: "denied", message: expect.stringContaining("not trusted") });
+    expect(await fails("acp:/bin/sh -c x", {}, false)).toMatchObject({ kind: "denied", hint: expect.stringContaining("--trust") });
+    expect(await fails("acp:/bin/sh -c x", tester(), false)).toMatchObject({ kind: "denied" });
+    expect(await target("acp:/bin/sh -c x")).toMatchObject({ command: "/bin/sh", args: ["-c", "x"] });
+});
+
+test.each([
+    ["a b  c", ["a", "b", "c"]],
+    ['a \'b c\' "d \\" e" f\\ g', ["a", "b c", 'd " e', "f g"]],
+    ["a ''", ["a", ""]],
+])("words of %s", (line, words) => {
+    expect(wordsOf(line)).toEqual(words);
+});
+
+test.each(["acp:", "acp://", "acp://..", "acp://a b", "acp:'x", "acp+ftp://x", "acp+http://"])("%s names no agent", async (uri) => {
+    expect(await fails(uri)).toMatchObject({ kind: "unreachable" });
+});
+
+test("servers somewhere else are held to the addresses that programs may reach", async () => {
+    expect(await target("acp+https://agents.example.com/acp")).toMatchObject({ kind: "remote", transport: "http" });
+    expect(await target("acp+ws://127.0.0.1:9/acp")).toMatchObject({ kind: "remote", transport: "ws" });
+    expect(await fails("acp+http://169.254.169.254/")).toMatchObject({ kind: "denied" });
+    expect(await fails("acp+https://a:b@example.com/")).toMatchObject({ kind: "denied" });
+});
+
+test("the configuration is read strictly", async () => {
+    await using here = work();
+    const problems = (agent: Json): readonly string[] => {
+        try {
+            here.config({ agents: { a: agent } });
+        } catch (error) {
+            if (error instanceof ConfigError) return error.problems.map(({ key }) => key);
+            throw error;
+        }
+        return [];
+    };
+    expect(problems({ command: [] })).toEqual(["agents.a.command"]);
+    expect(problems({ commnd: ["x"] })).toEqual(["agents.a.commnd"]);
+    expect(problems({ protocol: 3 })).toEqual(["agents.a.protocol"]);
+    expect(problems({ endpoints: ["api.example.com"] })).toEqual(["agents.a.endpoints[0]"]);
+    expect(problems({ options: { x: 7 } })).toEqual(["agents.a.options.x"]);
+    expect(problems({ env: { A: "$B" }, mode: "code", options: { x: true, y: "z" }, graceMs: 10 })).toEqual([]);
+});
