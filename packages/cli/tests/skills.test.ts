@@ -22,7 +22,7 @@ main func(log: string) {
 }
 `;
 
-test("skills are listed, shown, trusted and validated", () => {
+test("skills are listed and trusted", () => {
     skill(".agents/skills/triage");
     skill("home/.agents/skills/mine", "Of the user.");
     skill("home/.agents/skills/triage");
@@ -38,6 +38,10 @@ test("skills are listed, shown, trusted and validated", () => {
     skill(".agents/skills/triage", undefined, "Look elsewhere.");
     expect(at.remit("skills").out).toContain("triage  project  changed since it was trusted");
     expect(at.remit("trust", "--revoke").out).toContain("no longer trusted");
+});
+
+test("a skill is shown and validated", () => {
+    skill(".agents/skills/triage", undefined, "Look elsewhere.");
     expect(at.remit("skills", "show", "triage").out).toMatch(
         /^triage {2}project {2}unknown\nSorts failing builds\.\nsha256 [0-9a-f]{64}\n[\s\S]*\n\nLook elsewhere\.\n$/,
     );

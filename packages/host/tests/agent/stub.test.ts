@@ -104,13 +104,12 @@ test("any JSON value comes as source that parses", async () => {
     );
 });
 
-test("a turn that only tells of errors is answered for the function that was asked for before", async () => {
+test("a further turn of the same call is answered with its function, another call's with a text", async () => {
     await text("stub:noop");
-    const errors = {
-        prompt: [{ type: "resource" as const, uri: "r", mediaType: "application/json", text: '{"format":"remit-yield/1","errors":[]}' }],
-        turn: 1,
-    };
-    expect(await text("stub:noop", errors)).toContain("func answer(agent, log, repo)");
+    expect(await text("stub:noop", { ...PLAIN, turn: 1 })).toContain("func answer(agent, log, repo)");
+    const effect = { ...effectOf("stub:noop", { ...PLAIN, turn: 2 }), path: "main/Fixer.yield#0/turn[1]/answer/agent.send#0/turn[0]" };
+    const session = sessions.get("main/Fixer.yield#0") as AgentSession;
+    expect(await session.turn(effect.request as unknown as AgentTurn, effect, ioOf())).toMatchObject({ value: { text: "" } });
 });
 
 test("G1: a sequence goes in order, anew in each session", async () => {
