@@ -52,3 +52,5 @@ export { type AtifOfRunOptions, atifOfRun } from "./ledger/atif/run.ts";
 export { type SessionEnd, type SessionOf, type SessionTurn, trajectoryOf } from "./ledger/atif/session.ts";
 export { atifText, type AtifTextOptions } from "./ledger/atif/show.ts";
 export { ATIF_VERSIONS, type AtifVersion, type Trajectory } from "./ledger/atif/types.ts";
+export { ANSWERS, verdictOf } from "./run/gate.ts";
+export type { Ruling } from "./run/hands.ts";

@@ -15,12 +15,13 @@
  * D6: where the run's time ended it is kept in a `budget` event, because it follows from the world: at which step, or waiting.
  */
 import type { Json } from "@remit/language";
-import type { AgentTurn, Effect, Failure, MachineEvent, Outcome, Usage } from "@remit/machine";
+import type { AgentTurn, Effect, Failure, MachineEvent, Outcome, Ruling, Usage } from "@remit/machine";
 import { LedgerError } from "../ledger/error.ts";
 import { type LedgerStore, type RunEnd, type RunWriter, addUsage } from "../ledger/store.ts";
 import { childOf } from "./child.ts";
 import { type Interrupt, runClock } from "./clock.ts";
-import type { Host } from "./host.ts";
+import { handsOf } from "./hands.ts";
+import type { AgentUse, Host } from "./host.ts";
 import { isPersonal, isTimer, performing } from "./perform.ts";
 
 /** What the driver needs of a machine. */
@@ -35,6 +36,8 @@ export interface Steppable {
     save(spent: number): { readonly kind: "image" | "delta"; readonly json: Json };
     /** Milliseconds of the run's time at which waiting for time began, as far as a saved state says. */
     began?(path: string): number | null;
+    /** The ruling on what the agent at work at `path` wants to do with its own hands. */
+    rule?(path: string, use: AgentUse): Ruling;
     /** Effects without an outcome, in the order in which they were asked for. */
     readonly pending: readonly Effect[];
     readonly steps: number;
@@ -114,15 +117,14 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
     const notes: MachineEvent[] = [...(resumed?.notes ?? []), ...(resumed?.twice ?? []).map(again)];
     const clock = runClock({ signal: options.signal, timeout: options.timeout, spent: options.spent, happened: () => perform.poke() });
     writer.timed(clock.spent);
-    const child = childOf(
-        options.host,
-        (event) => {
-            notes.push(event);
-            commit({});
-        },
-        scrub,
-    );
+    const { rule } = machine;
+    const note = (event: MachineEvent): void => {
+        notes.push(event);
+        commit({});
+    };
+    const child = childOf(options.host, note, scrub);
     const perform = performing(options.host, {
+        ...(rule === undefined ? {} : { hands: handsOf((path, use) => rule(path, use), child, note) }),
         concurrency: options.concurrency ?? CONCURRENCY,
         scrub,
         hold: options.hold ?? ((text) => text.length),
@@ -184,9 +186,12 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
     }
     /** The session of a call that is over. Its process ends while the run goes on. */
     function ended(session: string): void {
-        if (!sessions.delete(session)) return;
-        // What ending it has to say, nobody waits for; `close` ends whatever is left.
-        options.host.end?.(session).catch(() => undefined);
+        // A session that was begun anew has a number behind it.
+        for (const one of [...sessions].filter((id) => id === session || id.startsWith(`${session}~`))) {
+            sessions.delete(one);
+            // What ending it has to say, nobody waits for; `close` ends whatever is left.
+            options.host.end?.(one).catch(() => undefined);
+        }
     }
 
     /** Commits what was computed and begins what there is room for. */

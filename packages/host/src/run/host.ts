@@ -37,6 +37,8 @@ export interface PerformIO {
     may?(use: AgentUse): Promise<Permission>;
     /** The same, and the use is made where it is allowed: a tool call with its own events. A refusal is a failure `violation.remit` or `denied`. */
     use?(use: AgentUse): Promise<Outcome>;
+    /** W3C trace context of the effect's span, where telemetry is on: it goes into `_meta.traceparent` of requests to servers and agents. */
+    readonly traceparent?: string;
     /** For a request that arose while another effect runs: the path of that one. */
     readonly parent?: string;
     /** Id of the run, where the host serves several: paths are unique in a run only. */

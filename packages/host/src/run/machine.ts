@@ -112,7 +112,7 @@ export function machineOf(info: RunInfo, program: Program, saved: SavedState | n
 
 const STATES = { waiting: "waiting", slice: "sliced", done: "ended" } as const;
 
-function steppable(machine: Machine): Steppable {
+export function steppable(machine: Machine): Steppable {
     const advance = (until?: number): Advance => {
         const { state, effects, events, withdrawn, result } = machine.advance(until);
         return { state: STATES[state], effects, events, dropped: withdrawn, ...(result === undefined ? {} : { end: result }) };
@@ -125,6 +125,7 @@ function steppable(machine: Machine): Steppable {
             return advance();
         },
         began: (path) => machine.began(path),
+        rule: (path, use) => machine.rule(path, use),
         save: (spent) => {
             const saved = machine.save({ spent });
             return "image" in saved ? { kind: "image", json: saved.image } : { kind: "delta", json: saved.delta };

@@ -11,6 +11,7 @@ import type { Json } from "@remit/language";
 import { type Effect, type Failure, type FailureKind, type Outcome, whatIsNew } from "@remit/machine";
 import { failureOf, RemitError } from "./error.ts";
 import type { Host, Later, PerformIO } from "./host.ts";
+import type { Hands } from "./hands.ts";
 import { type Parts, partsOf } from "./parts.ts";
 
 export interface Answer {
@@ -49,6 +50,8 @@ export interface PerformOptions {
     readonly emit: (path: string, part: Json) => void;
     /** A request that arose while an effect runs. */
     readonly child: (parent: Effect, effect: Effect, io: PerformIO) => Promise<Outcome>;
+    /** What the agent of an effect wants to do with its own hands. */
+    readonly hands?: Hands;
     /** Called when an effect that waits for a person begins (+1) and is answered (-1): time budgets stand still meanwhile. */
     readonly person: (change: 1 | -1) => void;
     /** Waits so many milliseconds of the run's time. */
@@ -147,7 +150,7 @@ export function performing(host: Host, options: PerformOptions): Performing {
                     Math.min(deadline, 2 ** 31 - 1),
                 );
             }
-            const { scrub, hold } = options;
+            const { scrub, hold, hands } = options;
             parts.set(effect.path, partsOf({ scrub, hold, emit: (part) => options.emit(effect.path, part) }));
             const io: PerformIO = {
                 signal: controller.signal,
@@ -156,6 +159,9 @@ export function performing(host: Host, options: PerformOptions): Performing {
                 },
                 wait: (ms) => options.wait(ms, controller.signal),
                 child: (inner) => options.child(effect, inner, io),
+                ...(hands === undefined || effect.kind !== "agent"
+                    ? {}
+                    : { may: (use) => hands.may(effect, io, use), use: (use) => hands.use(effect, io, use) }),
             };
             // The performer may throw before it returns its promise.
             Promise.resolve()

@@ -3,19 +3,16 @@
  *
  * Boundary: reads the ledger, writes nothing.
  *
- * J1: outcomes are told in the order in which they were told before, which is recorded input.
  * J2: events are compared by path, without time, number, run and hashes; those of the host (`host: true`) are not expected.
- * J4: where a part of the run ran out of time while the machine computed is in that outcome (D7), so it is told before the computing begins.
- * J3: where the run's time ended it is recorded input too (D6): the same slice, or waiting with the same outcomes.
- * J4: outcomes that were told in the same moment as the one that ended the run were not looked at; the ledger has them all the same.
- * J5: nothing of the world reaches the machine but outcomes and J3, so a difference has two causes: the record was changed (`verify` tells), or
+ * J5: nothing of the world reaches the machine but what is told again (`retell.ts`), so a difference has two causes: the record was changed (`verify` tells), or
  *     the machine was. What a step and a byte are is in `run.ended`, so that a machine that counts otherwise is told by it; `engine` says it.
  */
 import { amountOf, type Json } from "@remit/language";
-import { type Failure, type LedgerEvent, type MachineEvent, type Outcome, canonicalJson, comparable, struckAt } from "@remit/machine";
+import { canonicalJson, comparable, type LedgerEvent, type MachineEvent } from "@remit/machine";
 import type { LedgerStore, RunInfo } from "../ledger/store.ts";
 import type { Advance, Steppable } from "./drive.ts";
 import type { KeptOptions } from "./options.ts";
+import { retell } from "./retell.ts";
 
 export interface Divergence {
     readonly path: string;
@@ -43,9 +40,6 @@ export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunI
     const over = info.status === "done" || info.status === "failed";
     const machine = machineOf(info);
     const recorded = byPath(store.events(info.id));
-    const open = new Set<string>();
-    /** Nobody waits for them any more; an answer may be in the record all the same, because it came with others before the time was up. */
-    const late = new Set<string>();
     let replayed = 0;
     let first: Divergence | undefined;
     let end: Advance["end"];
@@ -61,50 +55,15 @@ export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunI
             if (over) diverge({ path: event.path, message: `${event.kind} is not in the ledger` });
         } else if (canonical(was) !== canonical(event)) diverge({ path: event.path, seq: was.seq, message: different(was, event) });
     };
-    const take = (advance: Advance): void => {
+    const retold = retell(store, info, machine, (advance) => {
         for (const event of advance.events) compare(event);
-        // J4: what still waited at the end stays, so that its outcome is known.
-        if (advance.state !== "ended") for (const path of advance.dropped) if (open.delete(path)) late.add(path);
-        for (const effect of advance.effects) open.add(effect.path);
         if (advance.state === "ended") end = advance.end;
-    };
-    const strike = over && info.failure?.kind === "limit.time" ? strikeOf(store.events(info.id)) : null;
-    const timeUp = (): void => take(machine.end(info.failure as Failure));
-    const run = (): void => {
-        for (;;) {
-            const advance = machine.advance(strike?.until ?? undefined);
-            take(advance);
-            if (advance.state !== "sliced") return;
-            if (strike !== null && strike.until !== null && machine.reach >= strike.until) {
-                timeUp();
-                return;
-            }
-        }
-    };
-
-    tellStrikes(store, info.id, machine);
-    run();
-    let outcomes = 0;
-    for (const one of store.outcomes(info.id)) {
-        if (first !== undefined) break;
-        outcomes++;
-        const { path, outcome } = one;
-        if (isStrike(one)) {
-            open.delete(path);
-            continue;
-        }
-        if (late.delete(path)) continue;
-        if (!open.delete(path)) {
-            diverge({ path, message: "the ledger has an outcome for this, but the program did not ask for it" });
-            break;
-        }
-        if (end !== undefined) continue;
-        machine.resolve(path, outcome);
-        run();
-    }
-    if (first === undefined && end === undefined && strike?.until === null) timeUp();
+        return first === undefined;
+    });
+    if (first === undefined && retold.odd !== null)
+        diverge({ path: retold.odd, message: "the ledger has an outcome for this, but the program did not ask for it" });
     if (first === undefined && over && end === undefined)
-        diverge({ path: [...open][0] ?? "main", message: "the program asks for this, and the ledger has no outcome for it" });
+        diverge({ path: retold.open[0] ?? "main", message: "the program asks for this, and the ledger has no outcome for it" });
     if (first === undefined && over && end !== undefined) {
         const was = canonicalJson((info.status === "done" ? [true, info.value] : [false, info.failure]) as Json);
         const now = canonicalJson((end.ok ? [true, end.value] : [false, end.failure]) as unknown as Json);
@@ -123,29 +82,11 @@ export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunI
         equal: first === undefined,
         steps: { recorded: info.steps, replayed: machine.steps },
         events: { recorded: info.events, replayed },
-        outcomes,
+        outcomes: retold.outcomes,
         ...(recordedBy === engine ? {} : { engine: { recorded: recordedBy, present: engine } }),
         ...(first === undefined ? {} : { first }),
         ...(end === undefined ? {} : { end }),
     };
-}
-
-/** Where the host ended the run because its time was up; null where the program's own end was that failure. */
-export function strikeOf(events: Iterable<LedgerEvent>): { readonly until: number | null } | null {
-    for (const { kind, data } of events) {
-        if (kind !== "budget" || data === null || typeof data !== "object" || Array.isArray(data)) continue;
-        if (data.host === true && data.limit === "limit.time") return { until: typeof data.until === "number" ? data.until : null };
-    }
-    return null;
-}
-
-/** Ends of times that came while the machine computed: told at the beginning, they count where they say (J4). */
-export function tellStrikes(store: LedgerStore, id: string, machine: { resolve(path: string, outcome: Outcome): unknown }): void {
-    for (const one of store.outcomes(id)) if (isStrike(one)) machine.resolve(one.path, one.outcome);
-}
-
-export function isStrike(told: { readonly path: string; readonly outcome: Outcome }): boolean {
-    return struckAt(told) !== Number.POSITIVE_INFINITY;
 }
 
 interface Recorded {

@@ -82,6 +82,8 @@ export interface HostOptions {
      * resuming it does not make it real.
      */
     readonly mode?: Mode;
+    /** Requests to MCP servers and agents carry the trace context of their spans (`_meta.traceparent`); whoever sends the spans says so. */
+    readonly telemetry?: boolean;
     /** Record every model reply to this file, secrets removed. */
     readonly record?: string;
 }

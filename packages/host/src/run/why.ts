@@ -9,9 +9,9 @@ import type { Program } from "@remit/language";
 import { compileProgram, type DerivedStep as Step, Machine } from "@remit/machine";
 import type { LedgerStore, RunInfo } from "../ledger/store.ts";
 import { RemitError } from "./error.ts";
-import { SLICE, startOptions } from "./machine.ts";
+import { SLICE, startOptions, steppable } from "./machine.ts";
 import type { KeptOptions } from "./options.ts";
-import { isStrike, tellStrikes } from "./replay.ts";
+import { retell } from "./retell.ts";
 
 export interface Why {
     /** `value`, or the path of the effect. */
@@ -79,28 +79,12 @@ function pointerOf(text: string): string {
 function derived(store: LedgerStore, info: RunInfo, program: Program): Machine {
     const options = startOptions(info.id, program, info.program, info.options as unknown as KeptOptions, SLICE);
     const machine = Machine.start(compileProgram(program), { ...options, derive: true });
-    const open = new Set<string>();
-    const go = (): void => {
-        for (;;) {
-            const { state, effects, withdrawn } = machine.advance();
-            for (const path of withdrawn) open.delete(path);
-            for (const effect of effects) open.add(effect.path);
-            if (state !== "slice") return;
-        }
-    };
-    tellStrikes(store, info.id, machine);
-    go();
-    for (const one of store.outcomes(info.id)) {
-        if (isStrike(one)) continue;
-        const { path, outcome } = one;
-        if (!open.delete(path))
-            throw new RemitError({
-                kind: "value",
-                message: `doing run ${info.id} again went another way at ${path}`,
-                hint: "remit replay shows where it differs",
-            });
-        machine.resolve(path, outcome);
-        go();
-    }
+    const { odd } = retell(store, info, steppable(machine));
+    if (odd !== null)
+        throw new RemitError({
+            kind: "value",
+            message: `doing run ${info.id} again went another way at ${odd}`,
+            hint: "remit replay shows where it differs",
+        });
     return machine;
 }

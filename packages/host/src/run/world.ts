@@ -8,7 +8,7 @@
 import { userInfo } from "node:os";
 import { resolve } from "node:path";
 import type { Json, Program } from "@remit/language";
-import type { AgentTurn, Effect } from "@remit/machine";
+import { type AgentTurn, type Effect, traceparent } from "@remit/machine";
 import type { Agents } from "../agent/agents.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import type { Answering, Models } from "../model/models.ts";
@@ -29,6 +29,8 @@ export interface World {
     readonly host: Host;
     /** Performers of the caller's own; they come before everything else. */
     readonly own: Performers;
+    /** Requests carry the trace context of their effects. */
+    readonly telemetry: boolean;
     /** Takes every secret that is known out of what the world said. */
     scrub(json: Json): Json;
     /** Where the end of a text begins that may be the beginning of a secret. */
@@ -109,6 +111,7 @@ export function worldOf(
     return {
         host,
         own: options.performers ?? {},
+        telemetry: options.telemetry === true,
         scrub: scrubber.scrub,
         hold: scrubber.hold,
         answering: () => answering(),
@@ -138,8 +141,9 @@ export function withPeople(world: World, on: Handlers, asking: Omit<Asking, "des
         ...world.host,
         end: async (session) => world.host.end?.(session, asking.run),
         perform: (effect: Effect, io) => {
-            if (effect.kind === "tool") return approvals.call(effect, io, perform);
-            if (effect.kind === "agent") return world.host.perform(effect, { ...io, run: asking.run });
+            const traced = world.telemetry ? { ...io, traceparent: traceparent(asking.run, effect.path) } : io;
+            if (effect.kind === "tool") return approvals.call(effect, traced, perform);
+            if (effect.kind === "agent") return world.host.perform(effect, { ...traced, run: asking.run });
             return (effect.kind === "ask" || effect.kind === "input" ? asked : world.host).perform(effect, io);
         },
     };

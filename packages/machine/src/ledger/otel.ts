@@ -159,7 +159,8 @@ function modelName(uri: string): string {
 
 const SPANS: { readonly [family: string]: ((one: Happening, content: boolean) => Span) | undefined } = {
     run: (one, content) => {
-        const name = text(one, "name") ?? text(one, "agent") ?? text(one, "file") ?? text(one, "program") ?? "program";
+        const entry = objectIn(get(one, "entry") ?? null);
+        const name = textIn(entry.agent) ?? textIn(entry.file) ?? "program";
         return {
             name: `invoke_workflow ${name}`,
             kind: INTERNAL,

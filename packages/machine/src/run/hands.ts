@@ -64,9 +64,13 @@ export function handsOf(m: Machine, fiber: Fiber, session: Session, args: readon
         const form = m.compiled.importOf(c);
         if (form === undefined) return;
         const target = (method: string | null): Target => ({ c, name: c.name, uri: form.uri, method, direct: c.right === null });
-        const gate = (method: string | null): "may" | "ask" =>
-            decideFor(m, fiber, session.principal, target(method), jsonGiven([], 0), "agent").kind === "may" ? "may" : "ask";
-        const known = methods === null ? [{ method: null, gate: gate(null) }] : methods.map((method) => ({ method, gate: gate(method) }));
+        const told = (method: string | null): AgentHand["methods"][number] => {
+            const decision = decideFor(m, fiber, session.principal, target(method), jsonGiven([], 0), "agent");
+            // What is decided without any argument holds for all of them, unless it says where the call may lead.
+            const whole = decision.kind === "may" && decision.reach.within === undefined && decision.reach.without === undefined;
+            return { method, gate: decision.kind === "may" ? "may" : "ask", whole };
+        };
+        const known = methods === null ? [told(null)] : methods.map(told);
         if (known.length > 0) hands.push({ tool: c.name, uri: form.uri, file: m.compiled.fileName(c.file), methods: known });
     };
     for (const entry of m.compiled.files[file]?.imports.values() ?? []) {

@@ -120,9 +120,9 @@ export function askMemory(
     if (method !== "add" && method !== "query")
         throw new Fail("value", `memory ${form.name} has no method '${method}'`, { site, hint: "it has add and query" });
     if (args.length !== 1) throw new Fail("value", `${form.name}.${method} expects 1 argument, got ${args.length}`, { site });
+    m.tracer?.use(path, args);
     if (gated(m, fiber, frame, memory, method, args, path, site, c) === null) return;
     const out = argsToJson(m, frame, args, site);
-    m.tracer?.use(path, args);
     const arg = out.json[0] as Json;
     if (arg === null || typeof arg !== "object" || Array.isArray(arg))
         throw new Fail("value", `${form.name}.${method} expects an object`, { site, labels: m.run.labels.of(out.labels) });

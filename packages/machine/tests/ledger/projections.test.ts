@@ -245,7 +245,7 @@ describe("OpenTelemetry", () => {
     test("names, kinds and nesting", () => {
         const spans = spansOf();
         expect(spans.map((span) => `${span.name} ${span.kind}`)).toEqual([
-            "invoke_workflow program 1",
+            "invoke_workflow Main 1",
             "execute_tool Repo.list 1",
             "generate Main.main[0] 1",
             "chat claude 3",

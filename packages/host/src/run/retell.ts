@@ -1,0 +1,95 @@
+/**
+ * Telling a machine again what the ledger says it was told.
+ *
+ * Boundary: reads the ledger, performs nothing. Whether what comes out is what came out before is `replay.ts`.
+ *
+ * J1: outcomes are told in the order in which they were told before, which is recorded input.
+ * J3: where the run's time ended it is recorded input too (D6): the same slice, or waiting with the same outcomes.
+ * J4: where a part of the run ran out of time while the machine computed is in that outcome (D7), so it is told before the computing begins.
+ * J6: outcomes that were told in the same moment as the one that ended the run, or a part of it, were not looked at; the ledger has them all
+ *     the same.
+ */
+import { type Failure, type LedgerEvent, type Outcome, struckAt } from "@remit/machine";
+import type { LedgerStore, RunInfo } from "../ledger/store.ts";
+import type { Advance, Steppable } from "./drive.ts";
+
+export interface Retold {
+    /** Outcomes that were looked at. */
+    readonly outcomes: number;
+    /** Effects that the machine waits for, and the ledger has no outcome for. */
+    readonly open: readonly string[];
+    /** The path of an outcome that the machine did not ask for: it goes another way than the one that the ledger is of. */
+    readonly odd: string | null;
+}
+
+/** `see`: told of every advance; false ends the telling. */
+export function retell(
+    store: LedgerStore,
+    info: RunInfo,
+    machine: Pick<Steppable, "advance" | "resolve" | "end" | "reach">,
+    see: (advance: Advance) => boolean = () => true,
+): Retold {
+    const open = new Set<string>();
+    /** Nobody waits for them any more. */
+    const late = new Set<string>();
+    let going = true;
+    let ended = false;
+    let outcomes = 0;
+    const take = (advance: Advance): void => {
+        going = see(advance) && going;
+        ended = advance.state === "ended";
+        // J6: what still waited at the end stays, so that its outcome is known.
+        if (!ended) for (const path of advance.dropped) if (open.delete(path)) late.add(path);
+        for (const effect of advance.effects) open.add(effect.path);
+    };
+    const strike = info.failure?.kind === "limit.time" ? strikeOf(store.events(info.id)) : null;
+    const run = (): void => {
+        for (;;) {
+            const advance = machine.advance(strike?.until ?? undefined);
+            take(advance);
+            if (advance.state !== "sliced") return;
+            if (strike !== null && strike.until !== null && machine.reach >= strike.until) {
+                take(machine.end(info.failure as Failure));
+                return;
+            }
+        }
+    };
+    const told = (odd: string | null): Retold => ({ outcomes, open: [...open], odd });
+
+    tellStrikes(store, info.id, machine);
+    run();
+    for (const one of store.outcomes(info.id)) {
+        if (!going) break;
+        outcomes++;
+        const { path, outcome } = one;
+        if (isStrike(one)) {
+            open.delete(path);
+            continue;
+        }
+        if (late.delete(path)) continue;
+        if (!open.delete(path)) return told(path);
+        if (ended) continue;
+        machine.resolve(path, outcome);
+        run();
+    }
+    if (going && !ended && strike?.until === null) take(machine.end(info.failure as Failure));
+    return told(null);
+}
+
+/** Where the host ended the run because its time was up; null where the program's own end was that failure. */
+export function strikeOf(events: Iterable<LedgerEvent>): { readonly until: number | null } | null {
+    for (const { kind, data } of events) {
+        if (kind !== "budget" || data === null || typeof data !== "object" || Array.isArray(data)) continue;
+        if (data.host === true && data.limit === "limit.time") return { until: typeof data.until === "number" ? data.until : null };
+    }
+    return null;
+}
+
+/** Ends of times that came while the machine computed: told at the beginning, they count where they say (J4). */
+export function tellStrikes(store: LedgerStore, id: string, machine: { resolve(path: string, outcome: Outcome): unknown }): void {
+    for (const one of store.outcomes(id)) if (isStrike(one)) machine.resolve(one.path, one.outcome);
+}
+
+export function isStrike(told: { readonly path: string; readonly outcome: Outcome }): boolean {
+    return struckAt(told) !== Number.POSITIVE_INFINITY;
+}
