@@ -27,6 +27,8 @@ export default async function trust(args: string[], options: Record<string, unkn
     for (const file of asking) {
         print(`${plain(file.path)}: ${file.needs.map(plain).join(", ")}`);
         for (const [name, server] of Object.entries(file.content.mcpServers ?? {})) print(`  starts ${plain(name)}: ${safeJson(server)}`);
+        for (const [name, agent] of Object.entries(file.content.agents ?? {}))
+            print(`  starts the agent ${plain(name)}: ${safeJson(agent)}`);
         if (options["show"]) print(`  ${trustState(file.path).state}`);
         else if (options["revoke"]) print(distrust(file.path) ? "  no longer trusted" : "  was not trusted");
         else {

@@ -44,8 +44,8 @@ test("a configured agent is its command, with the environment that its file name
         protocol: 1,
     });
     expect([...made.secrets]).toEqual([["env:MY_KEY", "k-0123456789"]]);
-    expect((made as { endpoints: URL[] }).endpoints.map(({ origin }) => origin)).toEqual(["https://api.example.com"]);
-    expect((made as { read: string[] }).read[0]).toMatch(/work\/lib$/);
+    expect((made as unknown as { endpoints: URL[] }).endpoints.map(({ origin }) => origin)).toEqual(["https://api.example.com"]);
+    expect((made as unknown as { read: string[] }).read[0]).toMatch(/work\/lib$/);
 });
 
 test("an agent that is known but not here says what brings it", async () => {
