@@ -47,10 +47,10 @@ export function askText(request: AskRequest, show: ShowAsk): string {
     if (about.args.length === 0) return lines.join("\n");
     lines[lines.length - 1] = `  ${paint("dim", "with")}`;
     const origins = fields(about.origins ?? null) ?? {};
-    const flow = fields(about.flow ?? null);
+    const flows = flowsOf(about);
     for (const [name, value] of named(about.args)) {
         const from = list(Object.hasOwn(origins, name) ? origins[name] : origins["*"]);
-        const bad = flow !== null && (flow.arg === name || flow.arg === "*");
+        const bad = flows.some((flow) => flow.arg === name || flow.arg === "*");
         lines.push(`    ${paint("bold", plainLine(name))}  ${paint(bad ? "red" : "cyan", `← ${sources(from)}`)}`);
         lines.push(...barred(typeof value === "string" ? value : safeJson(value, 2), show, "      "));
     }
@@ -70,17 +70,25 @@ function sources(from: readonly string[]): string {
 function why(about: Fields, chosen: boolean, show: ShowAsk): string {
     const clause = siteOf(about.clause ?? null);
     const at = clause === null ? [] : [`    ${place(clause)}`, ...excerpt(clause, show)];
-    const flow = fields(about.flow ?? null);
+    const flows = flowsOf(about);
     if (about.why === "changed") return "the tool describes this method otherwise than when it was allowed";
-    if (about.why === "flow" && flow !== null) {
-        const what = flow.arg === "*" ? "an argument" : `argument ${text(flow.arg)}`;
-        const said = text(flow.rule).startsWith("may be read by")
-            ? `${what} ${text(flow.rule)}, and would be read by ${list(flow.origins).join(", ")}`
-            : `${what} comes from ${list(flow.origins).join(", ")}, and the clause says ${text(flow.rule)}`;
-        return [show.paint("red", plainLine(said)), ...at].join("\n");
+    if (about.why === "flow" && flows.length > 0) {
+        const said = flows.map((flow) => {
+            const what = flow.arg === "*" ? "an argument" : `argument ${text(flow.arg)}`;
+            return text(flow.rule).startsWith("may be read by")
+                ? `${what} ${text(flow.rule)}, and would be read by ${list(flow.origins).join(", ")}`
+                : `${what} comes from ${list(flow.origins).join(", ")}, and the clause says ${text(flow.rule)}`;
+        });
+        return [...said.map((one, i) => `${i === 0 ? "" : "    "}${show.paint("red", plainLine(one))}`), ...at].join("\n");
     }
     if (clause !== null) return ["a clause says ask", ...at].join("\n");
     return chosen ? "a model chose a call that does more than read, and nothing says may" : "its gate says ask";
+}
+
+/** Every flow that is asked about. */
+function flowsOf(about: Fields): Fields[] {
+    const more = Array.isArray(about.flows) ? about.flows : [];
+    return [about.flow ?? null, ...more].map((one) => fields(one)).filter((one) => one !== null);
 }
 
 /** An object's fields where there is one, else by place. */
