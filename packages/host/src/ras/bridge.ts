@@ -9,6 +9,7 @@ import { RAS_LIMITS } from "./process.ts";
 
 export interface BridgeImport {
     readonly name: string;
+    readonly uri: string;
     /** The import as source, clauses included. */
     readonly source: string;
     /** What the bridge may do with it; clauses of the import bind it further. */
@@ -52,7 +53,9 @@ main agent Bridge {
     func answer(call, given, depth) {
         if call.kind == "reason" { return reason(call.args.prompt, call.args.example) }
         if call.kind == "agent" { ${asked} }
-        if call.kind == "act" { return act(call.args.name, call.args.args) }
+        if call.kind == "act" {
+            try { return act(call.args.name, call.args.args) } catch failure { return { content: [{ type: "text", text: failure.message }], isError: true } }
+        }
         if call.kind == "manual" { return act("__manual__", call.args) }
         if call.kind == "riff" {
             try { return drive(given.merge({ riff: call.args.name, inputs: call.args.inputs }), depth + 1) } catch failure { return { error: failure.message } }

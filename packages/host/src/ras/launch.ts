@@ -74,7 +74,7 @@ async function confined(it: Launch, env: Environment): Promise<Begin> {
     if (sandbox.kind === "bwrap")
         return { command: sandbox.command, args: [...bwrapArgs(plan), it.command, ...it.args], env: inside, cwd: "/" };
     const profile = join(it.room, "profile.sb");
-    writeFileSync(profile, seatbeltProfile(plan, null), { mode: 0o600 });
+    writeFileSync(profile, seatbeltProfile(plan, []), { mode: 0o600 });
     return {
         command: sandbox.command,
         args: ["-f", profile, it.command, ...it.args],

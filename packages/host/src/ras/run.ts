@@ -107,7 +107,12 @@ export async function toolsFor(options: RasRunOptions): Promise<{ imports: Bridg
         ["bash", "shell:"],
         ["shell", "shell:"],
         ["webfetch", "webfetch:"],
-    ].flatMap(([name = "", uri = ""]) => (taken.has(name) ? [] : [imported(name, uri, options)]));
+    ].flatMap(([name = "", uri = ""]) => {
+        if (taken.has(name)) return [];
+        // One thing under several names has one gate: what the file says of it.
+        const same = own.find((one) => one.uri === uri);
+        return [same === undefined ? imported(name, uri, options) : { ...same, name, source: same.source.replace(same.name, name) }];
+    });
     return { imports: [...own, ...builtIn], file, root };
 }
 
@@ -121,7 +126,7 @@ async function configured(options: RasRunOptions): Promise<BridgeImport[]> {
 function imported(name: string, uri: string, options: RasRunOptions): BridgeImport {
     // One thing under two names has one gate.
     const may = options.may?.some((one) => one === name || (uri === "shell:" && (one === "bash" || one === "shell"))) === true;
-    return { name, source: `import tool ${name} from ${literal(uri)}`, gate: may ? "may" : "ask" };
+    return { name, uri, source: `import tool ${name} from ${literal(uri)}`, gate: may ? "may" : "ask" };
 }
 
 async function importsOf(file: string, root: string, options: RasRunOptions): Promise<BridgeImport[]> {
@@ -138,7 +143,7 @@ async function importsOf(file: string, root: string, options: RasRunOptions): Pr
             throw new RemitError({ kind: "value", message: `${file}: a tool for RAS programs cannot be called '${name}'` });
         // An import with clauses says itself what is asked.
         const gate = (item.clauses?.length ?? 0) > 0 || options.may?.includes(name) === true ? "may" : "ask";
-        return [{ name, source: tree.source.text.slice(item.range.start, item.range.end), gate }];
+        return [{ name, uri: item.uri.value, source: tree.source.text.slice(item.range.start, item.range.end), gate }];
     });
 }
 

@@ -1,0 +1,234 @@
+/** RAS programs as processes: every shape of a call, and programs that mean ill. */
+import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Json } from "@remit/language";
+import { afterAll, expect, test } from "vitest";
+import { RAS_LIMITS, type RasCall, type RasLimits, type RasStep, startRas } from "../../src/ras/process.ts";
+import { rasSource } from "../../src/ras/source.ts";
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "remit-ras-test-")));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Ended {
+    readonly calls: readonly RasCall[];
+    readonly batches: readonly (readonly string[])[];
+    readonly end: RasStep;
+}
+
+let made = 0;
+/** Runs a program; each call is answered with its example, or with the name that was called. */
+async function runs(ending: string, text: string, more: { limits?: Partial<RasLimits>; inputs?: Json } = {}): Promise<Ended> {
+    const file = join(folder, `p${made++}.${ending}`);
+    writeFileSync(file, text);
+    const process_ = await startRas(rasSource(file), {
+        inputs: more.inputs ?? {},
+        limits: { ...RAS_LIMITS, ...more.limits },
+        unconfined: false,
+        env: process.env,
+    });
+    expect(process_.confinement).toBe("sandbox");
+    const calls: RasCall[] = [];
+    const batches: string[][] = [];
+    let step = await process_.step([], new AbortController().signal);
+    while (!step.done) {
+        calls.push(...step.calls);
+        batches.push(step.calls.map((one) => one.kind));
+        const answers = step.calls.map(({ id, kind, args }) => ({
+            id,
+            value: (kind === "act" ? { content: [{ type: "text", text: `did ${String(args.name)}` }] } : { data: args.example ?? null }) as Json,
+        }));
+        step = await process_.step(answers, new AbortController().signal);
+    }
+    await process_.end();
+    return { calls, batches, end: step };
+}
+
+test("Python: a script with await at its top, every shape of a call", async () => {
+    const { calls, batches, end } = await runs(
+        "py",
+        `import asyncio
+RIFF_ID = "shapes.v1"
+one = await reason("one", {"a": ""})
+two, three = await asyncio.gather(reason(["x", "y"], example={"action": "retry"}), act("bash", "npm test"))
+four = await reason("list", ["url"])
+five = await act("notify", {"to": "a"})
+manual = await act("__manual__", {})
+print(one, five["content"][0]["text"], inputs["n"], three.get("isError"))
+`,
+        { inputs: { n: 3 } },
+    );
+    expect(batches).toEqual([["reason"], ["reason", "act"], ["reason"], ["act"], ["act"]]);
+    expect(calls.map((one) => one.args)).toEqual([
+        { prompt: "one", example: { a: "" } },
+        { prompt: ["x", "y"], example: { action: "retry" } },
+        { name: "bash", args: "npm test" },
+        { prompt: "list", example: ["url"] },
+        { name: "notify", args: { to: "a" } },
+        { name: "__manual__", args: {} },
+    ]);
+    expect(end).toEqual({ calls: [], done: true, output: "{'data': {'a': ''}} did notify 3 None\n" });
+});
+
+test("Python: a body with return, and a program with its own loop", async () => {
+    expect((await runs("py", 'r = await reason("q", {"ok": True})\nif r["data"]["ok"]:\n    return {"k": [1, True]}\n')).end.value).toEqual(
+        { k: [1, true] },
+    );
+    const own = await runs("py", 'import asyncio\nasync def main():\n    print(await reason("q", ["a"]))\nasyncio.run(main())\n');
+    expect(own.end.output).toBe("{'data': ['a']}\n");
+});
+
+test("Python: an error is told with its lines and without the runner's", async () => {
+    const { end } = await runs("py", 'x = await reason("q", {"a": 1})\nprint("before")\nx["error"]\n');
+    expect(end.output).toBe("before\n");
+    expect(end.error).toMatch(/^Traceback[\s\S]*line 3, in <module>\n\s+x\["error"\][\s\S]*KeyError: 'error'\n$/);
+    expect(end.error).not.toContain("runner.py");
+});
+
+test("TypeScript: a body with await and return, a module, an error", async () => {
+    const body = await runs(
+        "ts",
+        `const r: { data: unknown } = await reason("one", { a: "" });
+const [x, y] = await Promise.all([reason(["p"], ["u"]), act("bash", "npm test")]);
+console.log(r.data, y.content[0].text, inputs.n);
+if (x) return { k: [1, true] };
+`,
+        { inputs: { n: 3 } },
+    );
+    expect(body.batches).toEqual([["reason"], ["reason", "act"]]);
+    expect(body.end).toEqual({ calls: [], done: true, output: "{ a: '' } did bash 3\n", value: { k: [1, true] } });
+    const module = await runs(
+        "ts",
+        'import { basename } from "node:path";\nconst r = await reason("q", { a: 1 });\nconsole.log(basename("/x/y"), r.data);\nthrow new Error("no");\n',
+    );
+    expect(module.end.output).toBe("y { a: 1 }\n");
+    expect(module.end.error).toMatch(/^Error: no\n.*:4:7/);
+});
+
+test("Bash: commands in pipelines, several at once", async () => {
+    const { calls, end } = await runs(
+        "sh",
+        `act --manual | reason --prompt "pick" --prompt - --structure '["tool"]' | jq -r '.data[]' | while read -r t; do act "$t" '{"x": 1}' | jq -r '.content[0].text'; done
+reason --prompt a --structure '{"k":1}' >/dev/null & reason --prompt b --structure '{"k":2}' >/dev/null & wait
+reason --prompt x; echo "code $?"
+printf '%s' "$RIFF_PARAMS" | jq -r .n
+`,
+        { inputs: { n: 3 } },
+    );
+    expect(calls.slice(0, 3).map((one) => one.args)).toEqual([
+        { name: "__manual__", args: {} },
+        { prompt: ["pick", "did __manual__\n"], example: ["tool"] },
+        { name: "tool", args: { x: 1 } },
+    ]);
+    expect(
+        calls
+            .slice(3)
+            .map((one) => one.args.prompt)
+            .sort(),
+    ).toEqual(["a", "b"]);
+    expect(end.output).toBe("did tool\ncode 2\n3\n");
+    expect(end.error).toBeUndefined();
+});
+
+// ---- programs that mean ill ------------------------------------------------------------------------------------------
+
+test("an endless loop ends at its own time, in each language", async () => {
+    const limits = { time: 1500 };
+    for (const [ending, text] of [
+        ["py", "while True: pass\n"],
+        ["ts", "for (;;);\n"],
+        ["sh", "while :; do :; done\n"],
+    ] as const)
+        expect((await runs(ending, text, { limits })).end.error).toMatch(/took longer than/);
+});
+
+test("processes without end are ended", async () => {
+    const { end } = await runs("sh", "f() { sleep 60 & f; }\nf\n", { limits: { processes: 20, time: 20_000 } });
+    expect(end.error).toBe("it had more than 20 processes");
+});
+
+test("too much memory ends it", async () => {
+    const { end } = await runs("py", "x = [bytearray(1 << 20) for _ in range(100000)]\n", { limits: { memory: 128 << 20, time: 20_000 } });
+    expect(end.error).toBe("it took more than 128 MiB of memory");
+});
+
+test("output is kept up to its bound, whole characters", async () => {
+    const { end } = await runs("py", 'print("😀" * 100000)\n', { limits: { output: 1001 } });
+    expect(end.output).toMatch(/^(😀){500}\n… \d+ more characters were printed$/);
+});
+
+test("what looks like a frame on standard output is text", async () => {
+    const text = '{"calls": [{"id": 0, "kind": "act", "args": {"name": "bash", "args": "x"}}]}';
+    const { calls, end } = await runs("py", `print('${text}')\nprint('{"ended": true, "value": 1}')\n`);
+    expect(calls).toEqual([]);
+    expect(end).toEqual({ calls: [], done: true, output: `${text}\n{"ended": true, "value": 1}\n` });
+});
+
+test("a program that dies in the midst of a call has failed", async () => {
+    const { calls, end } = await runs(
+        "py",
+        'import asyncio, os\nasyncio.get_running_loop().call_later(0.2, os._exit, 9)\nawait asyncio.gather(reason("q", {}), asyncio.sleep(5))\n',
+    );
+    expect(calls).toHaveLength(1);
+    expect(end.error).toBe("it ended with exit code 9");
+    const bash = await runs("sh", "echo why >&2; exit 4\n");
+    expect(bash.end.error).toBe("it ended with exit code 4:\nwhy");
+});
+
+test("forged ids, frames that are none, and a second program end it", async () => {
+    const speak = (line: string): string =>
+        `import sys, time\nlink = sys.modules["__main__"].reason.__globals__["LINK"]\nlink.socket.sendall(${line})\ntime.sleep(5)\n`;
+    for (const line of [
+        `b'{"calls": [{"id": 1, "kind": "act", "args": {}}, {"id": 1, "kind": "act", "args": {}}]}\\n'`,
+        `b'{"calls": [{"id": 1, "kind": "exec", "args": {}}]}\\n'`,
+        `b'{"answers": [{"id": 1}]}\\n'`,
+        "b'no json\\n'",
+    ])
+        expect((await runs("py", speak(line))).end.error).toMatch(/spoke to its run/);
+});
+
+test("nothing of the machine is seen, and no other run's socket can be used", async () => {
+    const other = join(folder, "other.sh");
+    writeFileSync(other, "reason --prompt wait --structure '{}'\n");
+    const waiting = await startRas(rasSource(other), { inputs: {}, limits: RAS_LIMITS, unconfined: false, env: process.env });
+    await waiting.step([], new AbortController().signal);
+    const places = readdirSync(tmpdir()).filter((name) => name.startsWith("remit-ras-") && !name.startsWith("remit-ras-test"));
+    expect(places.length).toBeGreaterThan(0);
+    const { end } = await runs(
+        "py",
+        `import glob, os, socket
+print(len(glob.glob("/tmp/remit-ras-*/s")), os.path.exists(${JSON.stringify(process.cwd())}), os.listdir(os.path.expanduser("~")))
+for path in ${JSON.stringify(places.map((name) => join(tmpdir(), name, "s")))}:
+    try:
+        link = socket.socket(socket.AF_UNIX); link.connect(path); link.sendall(b'{"hello": "x", "as": "program"}\\n'); print(path, link.recv(10))
+    except OSError as error:
+        print("no way")
+try:
+    socket.create_connection(("127.0.0.1", 80), 1)
+except OSError:
+    print("no network")
+try:
+    open(${JSON.stringify(join(folder, "x"))}, "w")
+except OSError:
+    print("read only")
+`,
+    );
+    expect(end.output).toBe(`1 False []\n${"no way\n".repeat(places.length)}no network\nread only\n`);
+    await waiting.end();
+});
+
+test("too many calls end it", async () => {
+    const { end } = await runs("py", 'while True:\n    await act("x", {})\n', { limits: { calls: 5 } });
+    expect(end.error).toBe("it made more than 5 calls");
+});
+
+test("a cancelled step ends it, and nothing is left", async () => {
+    const file = join(folder, "long.sh");
+    writeFileSync(file, "sleep 1000 & sleep 1000\n");
+    const running = await startRas(rasSource(file), { inputs: {}, limits: RAS_LIMITS, unconfined: true, env: process.env });
+    const abort = new AbortController();
+    const step = running.step([], abort.signal);
+    abort.abort();
+    expect(await step).toMatchObject({ done: true, error: "it was cancelled" });
+    await running.end();
+});

@@ -1,0 +1,202 @@
+/** Riffs as they are written in practice, run to the end; the same one in three languages leaves one trace. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Json } from "@remit/language";
+import type { LedgerEvent } from "@remit/machine";
+import { afterAll, expect, test } from "vitest";
+import { listRiffs, loadRas, type RasObservation, type RasRunOptions } from "../../src/ras/run.ts";
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "remit-riffs-")));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function written(path: string, text: string): string {
+    const full = join(folder, path);
+    mkdirSync(dirname(full), { recursive: true });
+    writeFileSync(full, text);
+    return full;
+}
+
+interface Ran {
+    readonly seen: RasObservation;
+    readonly events: readonly LedgerEvent[];
+}
+
+/** `replies`: what the model says, in order. */
+async function runs(what: string, replies: readonly Json[], more: RasRunOptions = {}, inputs: Json = {}): Promise<Ran> {
+    const script = written("script.json", JSON.stringify({ replies: replies.map((json) => ({ json })) }));
+    const { program, input } = await loadRas(what, {
+        workspace: folder,
+        model: `scripted:${script}`,
+        env: { ...process.env, XDG_CONFIG_HOME: join(folder, ".config"), HOME: join(folder, "home") },
+        ...more,
+    });
+    try {
+        const handle = program.run(input(inputs));
+        const seen = await handle.value;
+        const events: LedgerEvent[] = [];
+        for await (const event of handle.events) events.push(event);
+        return { seen, events };
+    } finally {
+        await program.close();
+    }
+}
+
+const tools = written(
+    "tools.remit",
+    `import tool bash from "shell:" { run: may }
+import tool notify from "host:notify" { call: may }
+main func() { none }
+`,
+);
+const notify = { notify: { call: (args: Json) => ({ sent: args }) } };
+
+test("a health check: a loop, a verdict, printed as Python prints it", async () => {
+    const file = written(
+        "health.py",
+        `RIFF_ID = "team.health_check.v1"
+import json
+attempt = 0
+while attempt < 3:
+    attempt += 1
+    probe = await act("bash", "cat state-" + str(attempt) + ".txt")
+    verdict = await reason(
+        ["Goal: is the service healthy?", "Observation: " + probe["content"][0]["text"], f"Attempt {attempt} of 3"],
+        {"healthy": True, "action": "wait", "reason": ""},
+    )
+    if verdict["data"]["healthy"]:
+        break
+print(verdict["data"])
+`,
+    );
+    written("state-1.txt", "503\n");
+    written("state-2.txt", "200\n");
+    const { seen } = await runs(
+        file,
+        [
+            { healthy: false, action: "wait", reason: "503" },
+            { healthy: true, action: "none", reason: "200" },
+        ],
+        { toolsFile: tools, tools: notify },
+    );
+    expect(seen).toEqual({ output: "{'healthy': True, 'action': 'none', 'reason': '200'}\n" });
+});
+
+test("a retry gate: a failing command is an error result, not an exception", async () => {
+    const file = written(
+        "gate.py",
+        `RIFF_ID = "team.ci_retry_gate.v1"
+result = await act("bash", "echo flaky; exit 1")
+if result.get("isError"):
+    gate = await reason(f"Retry? {result['content'][0]['text']}", example={"action": "retry"})
+    if gate["data"]["action"] == "retry":
+        result = await act("bash", {"cmd": "echo ok"})
+return {"ok": not result.get("isError"), "text": result["content"][0]["text"]}
+`,
+    );
+    expect((await runs(file, [{ action: "retry" }], { toolsFile: tools, tools: notify })).seen).toEqual({
+        output: "",
+        value: { ok: true, text: "ok\n" },
+    });
+});
+
+test("a research brief: questions at once, one after the other in the ledger", async () => {
+    const file = written(
+        "brief.py",
+        `import asyncio
+plan = await reason("Which questions?", ["question"])
+claims = await asyncio.gather(*[reason(["Answer", q], {"claims": [{"fact": "", "evidence": ""}]}) for q in plan["data"]])
+for one in claims:
+    for claim in one["data"]["claims"]:
+        print("-", claim["fact"])
+`,
+    );
+    const claim = (fact: string): Json => ({ claims: [{ fact, evidence: "e" }] });
+    expect((await runs(file, [["a", "b"], claim("one"), claim("one")])).seen.output).toBe("- one\n- one\n");
+});
+
+const ROUTER = {
+    py: `route = await reason(["Route this", inputs["mail"]], {"queue": "", "urgent": True})
+note = await act("notify", {"to": route["data"]["queue"]})
+missing = await act("nosuch", {})
+print(note["structuredContent"]["sent"]["to"], missing["isError"])
+`,
+    ts: `const route = await reason(["Route this", inputs.mail], { queue: "", urgent: true });
+const note = await act("notify", { to: route.data.queue });
+const missing = await act("nosuch", {});
+console.log(note.structuredContent.sent.to, missing.isError ? "True" : "False");
+`,
+    sh: `queue=$(reason --prompt "Route this" --prompt "$(printf '%s' "$RIFF_PARAMS" | jq -r .mail)" --structure '{"queue": "", "urgent": true}' | jq -r .data.queue)
+to=$(act notify "{\\"to\\": \\"$queue\\"}" | jq -r .structuredContent.sent.to)
+missing=$(act nosuch | jq -r .isError)
+echo "$to \${missing^}"
+`,
+};
+
+test("an inbox router in Python, TypeScript and Bash leaves one trace", async () => {
+    const traces: Json[] = [];
+    for (const [ending, text] of Object.entries(ROUTER)) {
+        const file = written(`router.${ending}`, text);
+        const { seen, events } = await runs(
+            file,
+            [{ queue: "billing", urgent: false }],
+            { toolsFile: tools, tools: notify },
+            { mail: "where is my invoice" },
+        );
+        expect(seen, ending).toEqual({ output: "billing True\n" });
+        console.log(JSON.stringify(events.map((e) => [e.kind, e.path, Object.keys(e.data as object)])));
+        const asked = events.flatMap((event): Json[] => {
+            const { request, effect } = event.data as { readonly request?: { readonly tool?: string }; readonly effect?: string };
+            return request === undefined || request.tool === "Ras" ? [] : [{ effect: effect ?? event.kind, request: request as Json }];
+        });
+        expect(asked.length).toBeGreaterThanOrEqual(2);
+        traces.push(JSON.parse(JSON.stringify(asked).replaceAll(/router\\.(py|ts|sh)/g, "router")) as Json);
+    }
+    expect(traces[1]).toEqual(traces[0]);
+    expect(traces[2]).toEqual(traces[0]);
+});
+
+test("Riffs as skills: found, listed, called by each other to a bounded depth", async () => {
+    written(
+        ".agents/riffs/greet/SKILL.md",
+        `---
+name: greet
+description: Greets somebody.
+metadata:
+  riff: "true"
+  script: scripts/ras.py
+  parameters: '{"type": "object", "properties": {"who": {"type": "string"}}}'
+---
+Greets.
+`,
+    );
+    written(
+        ".agents/riffs/greet/scripts/ras.py",
+        'import os, json\nreturn {"text": "hello " + json.loads(os.environ["RIFF_PARAMS"])["who"]}\n',
+    );
+    written(".agents/riffs/deep.sh", 'RIFF_ID="deep"\nact deep | jq -r ".content[0].text"\n');
+    written(".agents/skills/plain/SKILL.md", "---\nname: plain\ndescription: No Riff.\n---\nText.\n");
+    const listed = listRiffs({ workspace: folder, env: { HOME: join(folder, "home") } });
+    expect(listed.warnings).toEqual([]);
+    expect(listed.riffs.map(({ name, language, scope }) => [name, language, scope])).toEqual([
+        ["deep", "bash", "project"],
+        ["greet", "python", "project"],
+    ]);
+    const caller = written(
+        "caller.ts",
+        'const r = await act("greet", { who: "Ann" });\nconst m = await act("__manual__", {});\nconsole.log(r.structuredContent.text, m.content[0].text.includes("greet: Greets"), m.content[0].text.includes("Ras."));\n',
+    );
+    expect((await runs(caller, [])).seen).toEqual({ output: "hello Ann true false\n" });
+    expect((await runs("deep", [])).seen.output.trim()).toBe("Riffs call each other more than 5 deep");
+});
+
+test("a tool that nobody allowed is an error result; the bridge's own names are out of reach", async () => {
+    const file = written(
+        "denied.py",
+        'for name in ["bash", "Ras.start", "Ras", "drive"]:\n    r = await act(name, "touch /tmp/x")\n    print(r["isError"], r["content"][0]["text"])\n',
+    );
+    const { seen } = await runs(file, []);
+    expect(seen.output).toMatch(
+        /^True bash.run was not allowed.*\nTrue there is no tool 'Ras.start'.*\nTrue there is no tool 'Ras'.*\nTrue there is no tool 'drive'.*\n$/,
+    );
+});
