@@ -17,7 +17,8 @@ import type { LedgerStore, RecordedOutcome, RunInfo } from "../ledger/store.ts";
 import { RemitError } from "../run/error.ts";
 import { SLICE, startOptions } from "../run/machine.ts";
 import type { KeptOptions } from "../run/options.ts";
-import { isHosts, isStrike, strikeOf } from "../run/replay.ts";
+import { isHosts } from "../run/replay.ts";
+import { isStrike, strikeOf } from "../run/retell.ts";
 
 export interface Moment {
     /** Outcomes that the machine was told. */

@@ -6,6 +6,7 @@ import type { Json } from "@remit/language";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
 import type { LedgerStore } from "../../src/ledger/store.ts";
 import type { RunResult } from "../../src/run/handle.ts";
+import type { HostTool } from "../../src/tool/functions.ts";
 import { load, type LoadOptions } from "../../src/run/program.ts";
 import { whyOf } from "../../src/run/why.ts";
 
@@ -66,6 +67,25 @@ export function sourceOf(flow: Flow): string {
     return more === "" ? `${head}${main}\n} }\n` : `${head}${main.replace(/\n$/, "")}\n} }${more}`;
 }
 
+/** What programs reach. */
+export function toolsOf(at: World): { readonly [name: string]: HostTool } {
+    return {
+        Page: tool(record),
+        Other: tool({ v: "from the other" }),
+        Book: tool({ to: "friend@x.y", v: "from the book" }),
+        Slow: { wait: { input: { type: "object" } as Json, call: () => new Promise<Json>(() => undefined) } },
+        Send: {
+            go: {
+                input: { type: "object" },
+                call: (args: Json) => {
+                    at.sent.push(args);
+                    return { ok: true };
+                },
+            },
+        },
+    };
+}
+
 export async function ran(at: World, flow: Flow, text = sourceOf(flow)): Promise<RunResult> {
     writeFileSync(join(at.folder, "replies.json"), JSON.stringify(flow.replies ?? []));
     writeFileSync(join(at.folder, "data.json"), JSON.stringify({ name: "from a file", list: [1, 2] }));
@@ -76,20 +96,7 @@ export async function ran(at: World, flow: Flow, text = sourceOf(flow)): Promise
         cache: false,
         ledger: at.store,
         trust: true,
-        tools: {
-            Page: tool(record),
-            Other: tool({ v: "from the other" }),
-            Book: tool({ to: "friend@x.y", v: "from the book" }),
-            Send: {
-                go: {
-                    input: { type: "object" },
-                    call: (args: Json) => {
-                        at.sent.push(args);
-                        return { ok: true };
-                    },
-                },
-            },
-        },
+        tools: toolsOf(at),
         ...flow.options,
     });
     try {

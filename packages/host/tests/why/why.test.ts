@@ -6,7 +6,7 @@ import { openLedger } from "../../src/run/open.ts";
 import { whyOf } from "../../src/run/why.ts";
 import { FLOWS } from "./flows.ts";
 import { NEAR } from "./near.ts";
-import { chainOf, ran, type World, world } from "./setup.ts";
+import { chainOf, type Flow, ran, sourceOf, toolsOf, type World, world } from "./setup.ts";
 
 let at: World;
 beforeEach(() => {
@@ -60,6 +60,13 @@ describe("runs of every kind", () => {
         expect(result).toMatchObject({ ok: true, value: "violation.remit" });
         expect(chainOf(at, result.run, "main/B.go#0/s.go#0/body")).toEqual(["1 tool Page.get", "8"]);
     });
+    test("a memory that is refused", async () => {
+        const body =
+            "p = Page.get({})\nx = try { B.go(p.text) } catch e { e.kind }\nx\n---\nagent B {\nremit { may Other.get }\nfunc go(t) {\nn = [Notes].first()\nn.add({ text: t })\n}\n}\n";
+        const result = await ran(at, { body });
+        expect(result).toMatchObject({ ok: true, value: "violation.remit" });
+        expect(chainOf(at, result.run, "main/B.go#0/n.add#0/text")).toEqual(["1 tool Page.get"]);
+    });
     test("a use that a person refused, and one that a person waits for", async () => {
         const asked = { body: DIRTY, clauses: "arg to: trusted or ask" };
         const refused = await ran(at, asked);
@@ -93,6 +100,28 @@ describe("runs of every kind", () => {
         });
         expect(result).toMatchObject({ ok: false, failure: { kind: "limit.steps" } });
         expect(chainOf(at, result.run, "main/Send.go#0/to")).toEqual(["1 tool Page.get", "2"]);
+    });
+    test.each([
+        ["computed", "loop until 1 == 2 max 1000000000 {\ny = 1\n}"],
+        ["waited", "Slow.wait({})"],
+    ])("a run whose time was up while it %s", async (_how, last) => {
+        const flow: Flow = { body: `${DIRTY}\n${last}`, clauses: "", options: { limits: { time: 300, steps: 1e12 } } };
+        const result = await ran(at, flow, sourceOf(flow).replace("\n", '\nimport tool Slow from "host:slow"\n'));
+        expect(result).toMatchObject({ ok: false, failure: { kind: "limit.time" } });
+        expect(chainOf(at, result.run, "main/Send.go#0/to")).toEqual(["2 tool Page.get", "3"]);
+    });
+    test("a run that another process went on with", async () => {
+        const flow: Flow = { body: `${DIRTY}\np.to`, clauses: "arg to: trusted or ask", options: { asks: { park: true, owner: "os:me" } } };
+        const first = await ran(at, flow);
+        expect(at.store.run(first.run).status).toBe("waiting");
+        const [question] = at.store.asks.list(first.run).filter((one) => one.state === "open");
+        at.store.asks.decide(question?.id ?? "", "once", "os:me");
+        const ledger = await openLedger(at.store);
+        const result = await (await ledger.resume<Json>(first.run, { tools: toolsOf(at) })).result;
+        expect(result.ok || result.failure).toBe(true);
+        expect(at.sent).toEqual([{ to: "evil@x.y" }]);
+        expect(chainOf(at, first.run, "main/Send.go#0/to")).toEqual(["1 tool Page.get", "2"]);
+        expect(chainOf(at, first.run, "value")).toEqual(["1 tool Page.get"]);
     });
     test("a run whose spend region ended", async () => {
         const body =
