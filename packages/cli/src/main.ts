@@ -226,7 +226,6 @@ export function build(finish: (code: number) => void): Command {
         .option("--full", "do not cut long values");
     trace.usage("[options] <run>\n       remit trace verify [run]").allowExcessArguments(true);
     add("atif <verb> <files...>", "Validate or show ATIF trajectories, of whatever agent", () => import("./commands/atif.ts"))
-        .usage("[options] validate FILE...\n       remit atif show FILE")
         .option("--strict", "with validate: refuse what readers tolerate too, as for a trajectory about to be written")
         .option("--full", "with show: do not cut long texts")
         .option("--json", "as JSON");

@@ -6,7 +6,18 @@
  */
 import { closeSync, openSync, statSync, writeSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { ledgerPath, type LoadOptions, parseModelUri, repliesProblem, SCRIPT_HINT, type RunHandle, type RunResult } from "@remit/host";
+import {
+    type Collector,
+    collectorUrl,
+    ledgerPath,
+    type LoadOptions,
+    parseModelUri,
+    repliesProblem,
+    SCRIPT_HINT,
+    type RunHandle,
+    type RunResult,
+    sendSpans,
+} from "@remit/host";
 import type { Json } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
 import { atLeastOne, dollars, milliseconds, whole } from "./amounts.ts";
@@ -104,7 +115,7 @@ export function parks(options: Options): boolean {
 }
 
 /** Options that say how effects are performed, for `run` and `resume` alike. */
-export function hostOptions(options: Options): Pick<LoadOptions, "model" | "workspace" | "trust" | "record"> {
+export function hostOptions(options: Options): Pick<LoadOptions, "model" | "workspace" | "trust" | "record" | "telemetry"> {
     const named = options["model"] ?? options["llm"];
     const model = named === undefined ? undefined : modelNamed(String(named), options["model"] === undefined ? "--llm" : "--model");
     // what the environment names is looked at here and used by the host
@@ -114,8 +125,33 @@ export function hostOptions(options: Options): Pick<LoadOptions, "model" | "work
         ...(model === undefined ? {} : { model }),
         ...(options["workspace"] === undefined ? {} : { workspace: folder(String(options["workspace"]), "--workspace") }),
         ...(options["trust"] ? { trust: true } : {}),
+        ...(telemetry(options) === null ? {} : { telemetry: true }),
         ...(options["record"] === undefined ? {} : { record: writable(String(options["record"]), "--record") }),
     };
+}
+
+/** Where spans go to: null where they are not sent. What is no address is said before the run begins. */
+function telemetry(options: Options): Collector | null {
+    const given = options["otel"];
+    if (given === undefined) {
+        if (options["otelContent"]) throw new UsageError("--otel-content is for --otel");
+        return null;
+    }
+    const collector = given === true ? {} : { endpoint: String(given) };
+    const to = collectorUrl(collector);
+    if ("problem" in to)
+        throw new UsageError(`--otel: ${to.problem}`, "write --otel http://localhost:4318, or --otel alone after the program's file");
+    return collector;
+}
+
+/** A collector that takes nothing is a warning: the run is what it is. */
+async function send(handle: RunHandle<Json>, options: Options): Promise<void> {
+    const collector = telemetry(options);
+    if (collector === null) return;
+    const events: LedgerEvent[] = [];
+    for await (const event of handle.events) events.push(event);
+    const sent = await sendSpans(events, collector, { content: options["otelContent"] === true });
+    if (!sent.ok) say(`${paint(process.stderr)("yellow", "warning")}: no spans were sent: ${plainLine(sent.message)}`);
 }
 
 /** The URI of a model, and the file it names: what only the first turn would find wrong is said now. */
@@ -192,6 +228,7 @@ export async function finish(
         for await (const event of handle.events) events.push(event);
         process.stderr.write(`${traceText(events, { paint: paint(process.stderr) as never })}\n`);
     }
+    await send(handle, options);
     if (!options["quiet"] && !options["json"]) {
         summary(result, Date.now() - watch.begun);
         // which model answered, and the one line that puts a better one in its place

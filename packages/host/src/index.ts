@@ -84,6 +84,7 @@ export { type ModelUri, parseModelUri } from "./model/uri.ts";
 export { type Audited, auditRun, type AuditRunOptions, invariantsOf } from "./audit/audit.ts";
 export { monitor, type MonitorOptions, profileOfRun, today } from "./audit/monitor.ts";
 export { type HeardRun, RUNS } from "./run/started.ts";
+export { type Agents, type AgentsSetting, agents } from "./agent/agents.ts";
 export { type AgentsSaid, auditorsSay } from "./audit/agents.ts";
 export { type LockChange, LOCK_FILE } from "./lock/lock.ts";
 export { type Locked, type LockOptions, lockedPrograms, lockPrograms } from "./lock/project.ts";

@@ -1,5 +1,5 @@
 /** `remit trace`: what a run did, for people and for other tools; `remit trace verify` checks the chain. */
-import type { LedgerStore } from "@remit/host";
+import { type LedgerStore, sendSpans } from "@remit/host";
 import type { LedgerEvent } from "@remit/machine";
 import { otlp, traceText } from "@remit/machine";
 import { counted, EXIT, paint, plain, plainLine, print, safeJson, say, UsageError } from "../io.ts";
@@ -8,7 +8,7 @@ import { openForReading, openRun } from "../ledger.ts";
 export default async function trace(args: string[], options: Record<string, unknown>): Promise<number> {
     if (args[0] === "verify") return verify(args[1], options);
     if (args.length > 1) throw new UsageError(`remit trace takes one run, not ${args.length}`);
-    if (options["atif"]) throw new UsageError("ATIF trajectories are not written by this version", "use --ndjson or --otel");
+    if (options["output"] !== undefined && !options["atif"]) throw new UsageError("--output is for --atif");
     const { store, run } = await openRun(args[0] as string, options);
     try {
         if (options["follow"]) return await follow(store, run.id, options);
@@ -17,6 +17,7 @@ export default async function trace(args: string[], options: Record<string, unkn
             return EXIT.ok;
         }
         const events = [...store.events(run.id)];
+        if (options["atif"]) return (await import("../trajectory.ts")).writeRun(events, options["output"] as string | undefined);
         if (options["otel"] !== undefined) return await otel(events, options);
         print(traceText(events, { full: options["full"] === true, paint: paint(process.stdout) as never }));
         return EXIT.ok;
@@ -94,28 +95,13 @@ async function follow(store: LedgerStore, id: string, options: Record<string, un
 }
 
 async function otel(events: LedgerEvent[], options: Record<string, unknown>): Promise<number> {
-    const body = safeJson(otlp(events, { content: options["content"] === true }));
+    const content = options["content"] === true;
     if (options["otel"] === true) {
-        print(body);
+        print(safeJson(otlp(events, { content })));
         return EXIT.ok;
     }
-    const base = String(options["otel"]).replace(/\/$/, "");
-    const url = /\/v1\/traces$/.test(base) ? base : `${base}/v1/traces`;
-    let response: Response;
-    try {
-        response = await fetch(url, {
-            method: "POST",
-            headers: { "content-type": "application/json" },
-            body,
-            signal: AbortSignal.timeout(15_000),
-        });
-    } catch (error) {
-        throw new UsageError(
-            `nothing answers at ${url}: ${(error as Error).cause instanceof Error ? ((error as Error).cause as Error).message : (error as Error).message}`,
-            "name an OTLP/HTTP endpoint, usually on port 4318",
-        );
-    }
-    if (!response.ok) throw new UsageError(`${url} answered ${response.status}: ${plain((await response.text()).slice(0, 300))}`);
-    say(`Sent to ${url}.`);
+    const sent = await sendSpans(events, { endpoint: String(options["otel"]) }, { content });
+    if (!sent.ok) throw new UsageError(plain(sent.message), "name an OTLP/HTTP endpoint, usually on port 4318");
+    say(`Sent ${counted(sent.spans, "span")} to ${plain(sent.url)}.`);
     return EXIT.ok;
 }

@@ -95,7 +95,11 @@ async function callTool(
     connection.calls.set(io, 0);
     try {
         const result = await connection.client.callTool(
-            { name: tool.name, arguments: { ...args } },
+            {
+                name: tool.name,
+                arguments: { ...args },
+                ...(io.traceparent === undefined ? {} : { _meta: { traceparent: io.traceparent } }),
+            },
             {
                 signal: io.signal,
                 timeout,

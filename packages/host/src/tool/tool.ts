@@ -29,6 +29,8 @@ export interface CallIO {
     readonly signal: AbortSignal;
     emit(part: Json): void;
     child(effect: Effect): Promise<Outcome>;
+    /** W3C trace context of the call's span, where telemetry is on. */
+    readonly traceparent?: string;
 }
 
 /** A result of which something is known about where its parts come from. */

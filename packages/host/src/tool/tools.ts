@@ -107,6 +107,7 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
             signal: io.signal,
             emit: io.emit,
             child: io.child,
+            ...(io.traceparent === undefined ? {} : { traceparent: io.traceparent }),
         });
     }
 

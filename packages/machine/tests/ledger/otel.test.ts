@@ -190,5 +190,5 @@ test("the trace for people has them too", () => {
     expect(text).toContain("yield to Coder");
     expect(text).toContain('Coder asked "the secret" →');
     expect(text).toContain("Coder gave a function");
-    expect(text).toContain("failed: too late, secret");
+    expect(text).toContain(`failed: "too late, secret"`);
 });

@@ -1,0 +1,110 @@
+/** Spans to a collector on loopback: sent once when a run has ended, never a reason for it to fail. */
+import { spawn } from "node:child_process";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { BIN, type Room, room } from "./remit.ts";
+
+let at: Room;
+let collector: Server;
+let address: string;
+let status = 200;
+let got: { path: string; headers: IncomingHttpHeaders; body: string }[] = [];
+
+beforeAll(async () => {
+    at = room();
+    at.write(
+        "a.remit",
+        `import llm M from "mock:"
+main agent A {
+    model M
+    role "r"
+    description "the secret of the trade"
+    main func() {
+        generate({ input: "Say it shortly" }) -> string
+    }
+}
+`,
+    );
+    collector = createServer((request, response) => {
+        let body = "";
+        request.on("data", (piece) => {
+            body += piece;
+        });
+        request.on("end", () => {
+            got.push({ path: request.url ?? "", headers: request.headers, body });
+            response.writeHead(status, { "content-type": "application/json" }).end(status === 200 ? "{}" : "full up");
+        });
+    });
+    await new Promise<void>((done) => collector.listen(0, "127.0.0.1", done));
+    address = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+    collector.close();
+    at.clear();
+});
+beforeEach(() => {
+    got = [];
+    status = 200;
+});
+
+/** Without blocking this process, in which the collector is. */
+function remit(env: Record<string, string>, ...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
+    return new Promise((done) => {
+        const child = spawn(process.execPath, [BIN, ...args], {
+            cwd: at.folder,
+            env: { ...at.env, ...env },
+            stdio: ["ignore", "pipe", "pipe"],
+        });
+        let [out, err] = ["", ""];
+        child.stdout.on("data", (piece) => {
+            out += piece;
+        });
+        child.stderr.on("data", (piece) => {
+            err += piece;
+        });
+        child.on("close", (code) => done({ code, out, err }));
+    });
+}
+const names = (): string[] =>
+    JSON.parse(got[0]?.body ?? "{}").resourceSpans[0].scopeSpans[0].spans.map((span: { name: string }) => span.name);
+
+test("a run's spans go to the endpoint, without content", async () => {
+    expect(await remit({}, "run", "a.remit", "--quiet", "--otel", address)).toMatchObject({ code: 0, err: "" });
+    expect(got.map((one) => one.path)).toEqual(["/v1/traces"]);
+    expect(got[0]?.headers["content-type"]).toBe("application/json");
+    expect(names()).toEqual(["invoke_workflow A", "generate A.main[0]", expect.stringContaining("chat ")]);
+    expect(got[0]?.body).not.toMatch(/secret of the trade|Say it shortly/);
+});
+
+test("the environment says where, with what headers, as whom; content only when asked for", async () => {
+    const env = {
+        OTEL_EXPORTER_OTLP_ENDPOINT: `${address}/base/`,
+        OTEL_EXPORTER_OTLP_HEADERS: "x-key=a%20b,wrong,=c",
+        OTEL_SERVICE_NAME: "shop",
+    };
+    expect(await remit(env, "run", "a.remit", "--quiet", "--otel", "--otel-content")).toMatchObject({ code: 0, err: "" });
+    expect(got[0]).toMatchObject({ path: "/base/v1/traces", headers: { "x-key": "a b" } });
+    expect(got[0]?.body).toMatch(/secret of the trade/);
+    expect(got[0]?.body).toContain('{"key":"service.name","value":{"stringValue":"shop"}}');
+});
+
+test("a finished run is sent by `trace`, with the same ids", async () => {
+    await remit({}, "run", "a.remit", "--quiet", "--otel", address);
+    const ids = /"traceId":"\w+"/.exec(got[0]?.body ?? "")?.[0];
+    expect(await remit({}, "trace", "last", "--otel", address)).toMatchObject({ code: 0, err: `Sent 3 spans to ${address}/v1/traces.\n` });
+    expect(got[1]?.body).toContain(ids);
+});
+
+test("a collector that is down, or full, is a warning; no address is a mistake", async () => {
+    status = 503;
+    const full = await remit({}, "run", "a.remit", "--quiet", "--otel", address);
+    expect(full).toMatchObject({ code: 0, err: expect.stringMatching(/^warning: no spans were sent: .* answered 503: full up\n$/) });
+    const down = await remit({}, "run", "a.remit", "--quiet", "--otel", "http://127.0.0.1:9");
+    expect(down).toMatchObject({ code: 0, err: expect.stringContaining("warning: no spans were sent: nothing answers at") });
+    expect(await remit({}, "run", "--quiet", "--otel", "a.remit", "a.remit")).toMatchObject({
+        code: 2,
+        err: expect.stringContaining("is not the http address"),
+    });
+    expect((await remit({}, "run", "a.remit", "--otel-content")).code).toBe(2);
+});
