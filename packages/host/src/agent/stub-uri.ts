@@ -77,7 +77,8 @@ export function parseStubUri(uri: string): StubUri | { readonly message: string;
     }
     const missing = stub.params.find((one) => one.endsWith("!") && params[one.slice(0, -1)] === undefined);
     if (missing !== undefined) return bad(`'${uri}': the parameter '${missing.slice(0, -1)}' is missing`, `write ${stub.form}`);
-    if (params.json !== undefined && !readJson(params.json).ok) return bad(`'${uri}': its json is not JSON`, `write ${stub.form}`);
+    const json = params.json === undefined ? null : readJson(params.json);
+    if (json?.ok === false) return bad(`'${uri}': its json ${json.message}`, `write ${stub.form}`);
     if (kind === "faulty" && !Object.hasOwn(FAULTS, params.kind as string))
         return bad(`'${uri}': there is no fault '${params.kind}'`, `known are ${Object.keys(FAULTS).join(", ")}`);
     for (const name of ["bytes", "times"])

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { FAULTS, parseStubUri, STUBS } from "../../src/agent/stub-uri.ts";
 import type { AgentSession } from "../../src/agent/session.ts";
 import { openStub } from "../../src/agent/stub.ts";
+import { readJson } from "../../src/input/json.ts";
 import type { AgentUse, PerformIO } from "../../src/run/host.ts";
 
 let root: string;
@@ -93,9 +94,12 @@ test("what a prompt without a handshake is answered with", async () => {
     expect(await text('stub:value?json="fine"', PLAIN)).toBe("fine");
 });
 
+/** JSON with whole numbers that the language can hold. */
+const isTaken = (json: unknown): boolean => readJson(JSON.stringify(json)).ok;
+
 test("any JSON value comes as source that parses", async () => {
     await fc.assert(
-        fc.asyncProperty(fc.jsonValue({ noUnicodeString: false }), async (json) => {
+        fc.asyncProperty(fc.jsonValue({ noUnicodeString: false }).filter(isTaken), async (json) => {
             const said = await text(`stub:value?json=${encodeURIComponent(JSON.stringify(json))}`);
             const inner = said.replace(/^`+remit\n|\n`+\n$/g, "");
             expect(parse(source(inner, "answer.remit")).diagnostics.filter((one) => one.severity === "error")).toEqual([]);
