@@ -23,6 +23,7 @@ async function main() {
         env.REMIT_TEST_CHROMIUM = await setup.chromium();
         env.REMIT_TEST_HARBOR = await harbor();
         await setup.sandbox();
+        await setup.languages();
         await agents.install(node, agents.TESTED);
     }
     const run = async (title, script, args) => {

@@ -184,6 +184,14 @@ export async function sandbox() {
     throw new Error("Agents run in a sandbox: install the package `bubblewrap` (Debian, Ubuntu, Fedora).");
 }
 
+/** What Re in Act programs are written in and with: Python 3, bash, jq. From the PATH, else Debian's packages. */
+export async function languages() {
+    const missing = () => ["python3", "bash", "jq"].filter((one) => !onPath(one));
+    if (missing().length === 0) return;
+    await step(`installing ${missing().join(", ")} with apt`, () => apt(missing())).catch((error) => say(reason(error)));
+    if (missing().length > 0) throw new Error(`Re in Act programs need ${missing().join(", ")}: install the packages of these names.`);
+}
+
 /** Removes a folder of the set-up's or the demo's own. */
 export function remove(folder) {
     rmSync(folder, { recursive: true, force: true });

@@ -36,7 +36,9 @@ async function runs(ending: string, text: string, more: { limits?: Partial<RasLi
         batches.push(step.calls.map((one) => one.kind));
         const answers = step.calls.map(({ id, kind, args }) => ({
             id,
-            value: (kind === "act" ? { content: [{ type: "text", text: `did ${String(args.name)}` }] } : { data: args.example ?? null }) as Json,
+            value: (kind === "act"
+                ? { content: [{ type: "text", text: `did ${String(args.name)}` }] }
+                : { data: args.example ?? null }) as Json,
         }));
         step = await process_.step(answers, new AbortController().signal);
     }

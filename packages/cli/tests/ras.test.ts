@@ -1,0 +1,93 @@
+/** The commands `reason`, `act` and `remit ras` as a shell runs them, in real pipelines. */
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BIN, type Room, room } from "./remit.ts";
+
+let here: Room;
+beforeAll(() => {
+    here = room();
+    mkdirSync(join(here.folder, "bin"));
+    for (const name of ["reason", "act"]) {
+        const path = join(here.folder, "bin", name);
+        writeFileSync(path, `#!/bin/sh\nexec '${process.execPath}' '${join(dirname(BIN), `${name}.mjs`)}' "$@"\n`);
+        chmodSync(path, 0o755);
+    }
+    here.write(
+        "model.json",
+        JSON.stringify({
+            rules: [
+                { when: "which tools", reply: { json: ["bash", "webfetch"] } },
+                { when: ["what failed", "E_DISK"], reply: { json: { cause: "disk", retry_cmd: "echo again" } } },
+                { when: "sum up", reply: { json: { summary: "all is well" } } },
+                { when: "never right", reply: { json: { other: 1 } } },
+            ],
+        }),
+    );
+});
+afterAll(() => here.clear());
+
+function bash(script: string): { readonly code: number | null; readonly out: string; readonly err: string } {
+    const { status, stdout, stderr } = spawnSync("bash", ["-c", script], {
+        cwd: here.folder,
+        env: { ...here.env, PATH: `${join(here.folder, "bin")}:${process.env["PATH"]}`, REMIT_MODEL: "scripted:model.json" },
+        encoding: "utf8",
+    });
+    return { code: status, out: stdout, err: stderr };
+}
+
+test("a manual is reasoned about, each tool named is used", () => {
+    const { out, err } = bash(
+        `act --manual | reason --prompt "which tools" --prompt - --structure '["tool_name"]' | jq -r '.data[]' | while read -r tool; do act --manual "$tool"; done`,
+    );
+    expect(err).toBe("");
+    expect(out).toMatch(/^bash\.run: .*\nwebfetch\.call: .*\n$/);
+});
+
+test("standard input stands where its dash does; what is reasoned is run", () => {
+    const { out, code } = bash(
+        `echo E_DISK | reason --prompt "what failed" --prompt - --prompt "be brief" --structure '{"cause": "", "retry_cmd": ""}' | jq -r .data.retry_cmd | { read -r cmd; act --may bash bash "$cmd"; } | jq -r '.content[0].text'`,
+    );
+    expect(out).toBe("again\n\n");
+    expect(code).toBe(0);
+});
+
+test("an error is an envelope and exit code 1, a wrong command line 2", () => {
+    const never = bash(`reason --prompt "never right" --structure '{"a": 1}'`);
+    expect(never.code).toBe(1);
+    expect(JSON.parse(never.out)).toEqual({ error: expect.stringContaining("'a'") });
+    const denied = bash("act bash 'echo no'");
+    expect(denied.code).toBe(1);
+    expect(JSON.parse(denied.out)).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("not allowed") }] });
+    const failed = bash("act --may bash bash --loud 'exit 3'");
+    expect(JSON.parse(failed.out)).toMatchObject({ isError: true });
+    expect(bash("reason --prompt x").code).toBe(2);
+    expect(bash("act").code).toBe(2);
+});
+
+test("a Bash program that is run speaks to its own run, with one ledger and an equal replay", () => {
+    here.write(
+        "sum.sh",
+        `RIFF_ID="sum"\nreason --prompt "sum up" --prompt "$(printf '%s' "$RIFF_PARAMS" | jq -r .who)" --structure '{"summary": ""}' | jq -r .data.summary\n`,
+    );
+    const { out, code } = here.remitWith(
+        { env: { REMIT_MODEL: "scripted:model.json" } },
+        "ras",
+        "run",
+        "sum.sh",
+        "--input",
+        "who=us",
+        "-q",
+    );
+    expect([out, code]).toEqual(["all is well\n", 0]);
+    expect(here.remit("replay", "last").out).toMatch(/equal: /);
+});
+
+test("a program that fails says where, and ends with 1", () => {
+    here.write("bad.py", 'print("begun")\nraise ValueError("no")\n');
+    const { out, err, code } = here.remitWith({ env: { REMIT_MODEL: "scripted:model.json" } }, "ras", "run", "bad.py", "-q");
+    expect([out, code]).toEqual(["begun\n", 1]);
+    expect(err).toContain('File "bad.py", line 2');
+    expect(here.remit("ras", "run", "nothing.py").err).toContain("no file nothing.py");
+});
