@@ -326,6 +326,7 @@ export function namesAt(readers: ReadersForm, given: Given, result: Json | undef
 const NO_AUDIENCE: ReadersRule = { method: null, readers: { everyone: true }, ask: false, site: null };
 
 function readersFlows(use: Use, method: string | null, on: Standing): Hit[] {
+    if (!on.labels.isRestricted) return [];
     const all = use.given.all.map((found) => readersOf(on.labels.origins(found.labels))).filter((readers) => readers !== null);
     if (all.length === 0) return [];
     const rules = on.clauses.audience.filter((rule) => rule.method === null || rule.method === method);

@@ -82,6 +82,7 @@ export class DerivedLabels extends Labels {
         const key = JSON.stringify([node.parents, node.path, node.what, node.origins, node.site]);
         const known = this.made.get(key);
         if (known !== undefined) return known;
+        this.met(node.origins);
         this.nodes.push(node);
         this.made.set(key, this.nodes.length - 1);
         return this.nodes.length - 1;

@@ -2,6 +2,7 @@
  * Label sets: which origins a value has. Interned per run as small integers, 0 is the empty set.
  *
  * V1: ids mean something in one run only; whatever leaves the machine writes the sorted origin names.
+ * V8: whether any set says who may read it is known without a look at values: where none does, nobody asks.
  */
 
 export class Labels {
@@ -10,6 +11,14 @@ export class Labels {
     /** Sets of one origin, the usual case: found without a key made of text. */
     private readonly single = new Map<string, number>();
     private readonly rows: (number | undefined)[][] = [[]];
+
+    /** Some set of this run has an `only:` (V8). */
+    isRestricted = false;
+
+    /** A set that is new. */
+    protected met(origins: readonly string[]): void {
+        this.isRestricted ||= origins.some((origin) => origin.startsWith("only:"));
+    }
 
     /** The id of the set of these origins. */
     of(origins: readonly string[]): number {
@@ -24,6 +33,7 @@ export class Labels {
         const known = this.byKey.get(key);
         const id = known ?? this.sets.length;
         if (known === undefined) {
+            this.met(sorted);
             this.sets.push(sorted);
             this.rows.push([]);
             this.byKey.set(key, id);

@@ -4,6 +4,8 @@
 import type { ExprForm, Json, StmtForm } from "@remit/language";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { DerivedLabels } from "../../src/value/derive.ts";
+import { Labels } from "../../src/value/label.ts";
 import { bin, call, func, lit, list, member, name, object, program, runAll, set, stmt } from "../run/forms.ts";
 
 // ---- reference -------------------------------------------------------------------------------------------------------
@@ -261,4 +263,18 @@ test("[a, b][0] lacks b's labels, and a list holds both", () => {
         { answer: (e) => ({ ok: true, value: 1, origins: [`o:${(e.request as { args: string[] }).args[0]}`] }) },
     );
     expect(ran.effects.slice(2).map((e) => e.labels)).toEqual([["o:a"], ["o:a", "o:b"], []]);
+});
+
+test("V8: whether any set says who may read it", () => {
+    for (const labels of [new Labels(), new DerivedLabels()]) {
+        const page = labels.of(["tool:Page"]);
+        const user = labels.of(["user", "onlyme", "x only:"]);
+        labels.union(page, user);
+        expect(labels.isRestricted).toBe(false);
+        labels.of(["tool:Page", 'only:["alice"]']);
+        expect(labels.isRestricted).toBe(true);
+    }
+    const derived = new DerivedLabels();
+    derived.derive([derived.of(["user"])], null, "main", "value", ['only:["bob"]', "user"]);
+    expect(derived.isRestricted).toBe(true);
 });
