@@ -17,6 +17,7 @@ const SECTIONS: { readonly [name: string]: () => Promise<Section> } = {
     durable: async () => (await import("./durable.ts")).durable(),
     resume: async () => (await import("./resume.ts")).resume(),
     replies: async () => (await import("./replies.ts")).replies(),
+    agents: async () => (await import("./agents.ts")).agents(),
     start: async () => (await import("./start.ts")).start(),
     heap: async () => (await import("./heap.ts")).heap(),
 };

@@ -101,10 +101,7 @@ const RECIPES: { readonly [name in AgentName]: Recipe } = {
 
 /** How the agent is started. Throws with words where it is not installed. */
 export function startOf(name: AgentName, options: StartOptions): Start {
-    if (!has(name)) {
-        const command = name === "opencode" || name === "qwen-code" ? "npm run setup" : "npm run agents";
-        throw new Error(`the agent ${name} is not installed: \`${command}\` brings it from npm`);
-    }
+    if (!has(name)) throw new Error(`the agent ${name} is not installed: \`npm run agents -- ${name}\` brings it from npm`);
     const { args, env } = RECIPES[name];
     return { command: programOf(name), args, env: env(options) };
 }

@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { Readable, Writable } from "node:stream";
-import { type AnyMessage, client, methods, ndJsonStream, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
+import { type AnyMessage, client, methods, ndJsonStream, PROTOCOL_VERSION, type Stream } from "@agentclientprotocol/sdk";
 import type { Start } from "./agents.ts";
 
 export interface Seen {
@@ -22,8 +22,8 @@ export interface Bare {
     close(): Promise<void>;
 }
 
-/** `allow`: what is answered where the agent asks for permission. */
-export async function bare(start: Start, folder: { readonly cwd: string; readonly home: string }, allow = true): Promise<Bare> {
+/** `allow`: what is answered where the agent asks for permission. `keep`: messages are kept; false for measuring, with nothing in between. */
+export async function bare(start: Start, folder: { readonly cwd: string; readonly home: string }, allow = true, keep = true): Promise<Bare> {
     const { cwd, home } = folder;
     const child = spawn(start.command, start.args, {
         cwd,
@@ -39,15 +39,6 @@ export async function bare(start: Start, folder: { readonly cwd: string; readonl
         Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
     );
     const seen: Seen[] = [];
-    const tap = (from: Seen["from"]): TransformStream<AnyMessage, AnyMessage> =>
-        new TransformStream({
-            transform(message, controller) {
-                seen.push({ from, message });
-                controller.enqueue(message);
-            },
-        });
-    const out = tap("client");
-    void out.readable.pipeTo(raw.writable).catch(() => undefined); // the agent has ended: the connection says so
     const app = client({ name: "bare" })
         .onRequest(methods.client.session.requestPermission, ({ params }) => {
             const option = params.options.find((one) => one.kind === (allow ? "allow_once" : "reject_once"));
@@ -59,7 +50,7 @@ export async function bare(start: Start, folder: { readonly cwd: string; readonl
             return {};
         })
         .onNotification(methods.client.session.update, () => undefined);
-    const connection = app.connect({ writable: out.writable, readable: raw.readable.pipeThrough(tap("agent")) });
+    const connection = app.connect(keep ? kept(raw, seen) : raw);
     try {
         await connection.agent.request(methods.agent.initialize, {
             protocolVersion: PROTOCOL_VERSION,
@@ -90,4 +81,19 @@ export async function bare(start: Start, folder: { readonly cwd: string; readonl
         child.kill("SIGKILL");
         throw new Error(`${error instanceof Error ? error.message : String(error)}; the agent said: ${stderr}`);
     }
+}
+
+/** The same stream, with every message kept. */
+function kept(raw: Stream, seen: Seen[]): Stream {
+    const tap = (from: Seen["from"]): TransformStream<AnyMessage, AnyMessage> =>
+        new TransformStream({
+            transform(message, controller) {
+                seen.push({ from, message });
+                controller.enqueue(message);
+            },
+        });
+    const out = tap("client");
+    // Where the agent has ended, the connection says so.
+    void out.readable.pipeTo(raw.writable).catch(() => undefined);
+    return { writable: out.writable, readable: raw.readable.pipeThrough(tap("agent")) };
 }
