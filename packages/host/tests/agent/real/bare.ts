@@ -23,7 +23,12 @@ export interface Bare {
 }
 
 /** `allow`: what is answered where the agent asks for permission. `keep`: messages are kept; false for measuring, with nothing in between. */
-export async function bare(start: Start, folder: { readonly cwd: string; readonly home: string }, allow = true, keep = true): Promise<Bare> {
+export async function bare(
+    start: Start,
+    folder: { readonly cwd: string; readonly home: string },
+    allow = true,
+    keep = true,
+): Promise<Bare> {
     const { cwd, home } = folder;
     const child = spawn(start.command, start.args, {
         cwd,

@@ -173,7 +173,8 @@ export function conversation(traits: Traits): void {
             await one.model.until((heard) => heard.user.includes("hang until killed") && heard.tools.length > 0);
             const pids = one.pids();
             expect(pids).not.toEqual([]);
-            for (const pid of pids) process.kill(pid, "SIGKILL");
+            // the innermost is the agent itself; those around it end with it
+            process.kill(pids.at(-1) as number, "SIGKILL");
             expect(failed(await turn)).toMatchObject({ kind: "unreachable", message: expect.stringContaining("its process is gone") });
         });
     });
