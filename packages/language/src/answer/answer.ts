@@ -103,7 +103,7 @@ function source(text: string, options: AnswerOptions, caps: Partial<Caps>): Read
             return failed("signature", [
                 `an answer declares functions and shapes only: this is ${item.kind === "import" ? "an import" : `\`${item.kind}\``}. Everything it may use is in its parameters.`,
             ]);
-    const checked = check(loaded);
+    const checked = check(loaded, { answer: true });
     const errors = checked.diagnostics.filter((d) => d.severity === "error");
     if (errors.length > 0) return failed("syntax", errors.map(shown));
     const [file] = lower(checked, (func) => checked.info.functions.get(func)?.effects ?? []).files;

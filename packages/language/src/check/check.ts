@@ -7,14 +7,15 @@
  */
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { LoadedProgram } from "../load/program.ts";
-import type { Func, File as TreeFile } from "../syntax/tree.ts";
+import type { Define, Func, File as TreeFile } from "../syntax/tree.ts";
 import { checkAuthority } from "./authority.ts";
 import { checkAgentUse, checkBudget, checkConfig, type Report } from "./context.ts";
 import { checkReach, settleEffects } from "./effects.ts";
 import { checkEntry, checkStart } from "./entry.ts";
 import { checkInstructions, visit } from "./functions.ts";
 import { type AgentScope, type Checking, diagnostic, type FileScope, type FuncInfo, type GenerateSite, type Pending } from "./model.ts";
-import { declareFile } from "./names.ts";
+import { declareFile, newFunc } from "./names.ts";
+import { eachNode } from "./uses.ts";
 import { FROM_FIELD, FROM_LIST, MAY_CHANGE, MAY_GROW } from "./types.ts";
 
 /** What is known of one function. */
@@ -50,7 +51,8 @@ export interface CheckedProgram {
 /** Near names looked for in one check. */
 const MAX_SUGGESTIONS = 500;
 
-export function check(program: LoadedProgram): CheckedProgram {
+/** `answer`: it is what an agent answered a yield with. */
+export function check(program: LoadedProgram, { answer = false }: { readonly answer?: boolean } = {}): CheckedProgram {
     const files = new Map<string, FileScope>();
     for (const name of program.order) {
         const tree = program.files.get(name);
@@ -67,6 +69,7 @@ export function check(program: LoadedProgram): CheckedProgram {
         objectsChange: false,
         listsChange: false,
         writes: new Set(),
+        answer,
         readOnly: program.readOnly,
         suggestions: MAX_SUGGESTIONS,
         depth: 0,
@@ -95,6 +98,7 @@ export function check(program: LoadedProgram): CheckedProgram {
         checkImports(file);
     }
 
+    if (answer) for (const file of order) checkDefined(checking, file);
     const found: Diagnostic[] = [...program.diagnostics];
     for (const file of order) {
         const sound = trusted(file);
@@ -176,6 +180,18 @@ function checkAgentUses(agent: AgentScope): void {
                 ),
             );
     }
+}
+
+/** Functions that an answer defines for the rest of the run: closed, they see their parameters and the built-ins. */
+function checkDefined(checking: Checking, file: FileScope): void {
+    for (const { node } of [...file.funcs])
+        eachNode(node.body, (one) => {
+            if (one.kind !== "define") return;
+            const closed: FileScope = { ...file, names: new Map(), agents: [], funcs: [], diagnostics: [] };
+            const func = newFunc((one as unknown as Define).func, closed, null);
+            visit(checking, func);
+            file.diagnostics.push(...closed.diagnostics, ...func.diagnostics);
+        });
 }
 
 function checkImports(file: FileScope): void {

@@ -197,6 +197,8 @@ export interface Checking {
     /** Effects that change something outside the program. */
     readonly writes: Set<string>;
     /** Import nodes of local modules that only read. */
+    /** It is what an agent answered with. */
+    readonly answer: boolean;
     readonly readOnly: ReadonlySet<Import>;
     /** Suggestions of near names that may still be looked for: a text full of errors needs no more. */
     suggestions: number;

@@ -168,7 +168,7 @@ function bindFunc(file: FileScope, names: Map<string, Binding>, info: FuncInfo, 
     names.set(name, binding("func", name, at, { func: info }));
 }
 
-function newFunc(node: Func, file: FileScope, agent: AgentScope | null): FuncInfo {
+export function newFunc(node: Func, file: FileScope, agent: AgentScope | null): FuncInfo {
     const info: FuncInfo = {
         node,
         name: node.name?.text ?? MAIN_FUNC,

@@ -107,6 +107,13 @@ export function statements(w: Walk, all: readonly Stmt[]): Type {
                 scoped(w, s.body);
                 scoped(w, s.handler, s.name);
                 continue;
+            case "define":
+                // What it defines is looked at by itself: it sees nothing of what is around it.
+                if (!w.checking.answer)
+                    w.report("DEFINE_PLACE", s.range, "only what an agent answers defines functions while the program runs", {
+                        hint: "write a func at the top of the file",
+                    });
+                continue;
             case "delegate":
             case "spend":
                 scoped(w, s.body);

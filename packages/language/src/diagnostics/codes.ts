@@ -122,6 +122,7 @@ const CHECKS = {
         hint: "call a function by its name, or a member of an agent, tool, memory or value",
     },
     INVALID_ARGUMENT_COUNT: { severity: "error", summary: "A call has too few or too many arguments." },
+    DEFINE_PLACE: { severity: "error", summary: "A function is defined while the program runs only by what an agent answers." },
     INVALID_YIELD_ARGUMENT: {
         severity: "error",
         summary: "What is handed to an agent has names of its own, and none is called `agent`.",

@@ -244,6 +244,8 @@ export type StmtForm =
       }
     /** `spend 10k tokens, 2 min { … }`. */
     | { readonly kind: "spend"; readonly spend: SpendForm; readonly body: readonly StmtForm[]; readonly at?: At }
+    /** `define name = func … keep`: only in what an agent answers. `keep`: written as source for review. */
+    | { readonly kind: "define"; readonly func: FuncForm; readonly keep?: true; readonly at?: At }
     | { readonly kind: "break"; readonly at?: At }
     | { readonly kind: "continue"; readonly at?: At }
     | { readonly kind: "assign"; readonly target: ExprForm; readonly op: "=" | "+=" | "-="; readonly value: ExprForm; readonly at?: At }

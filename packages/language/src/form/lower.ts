@@ -265,6 +265,8 @@ class Lowering {
                     body: this.block(node.body),
                     at,
                 };
+            case "define":
+                return { kind: "define", func: this.func(node.func), ...(node.keep ? { keep: true as const } : {}), at };
             case "spend":
                 return { kind: "spend", spend: spendForm(node.amounts), body: this.block(node.body), at };
             case "break":

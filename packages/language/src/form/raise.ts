@@ -223,6 +223,8 @@ function raiseStmt(form: StmtForm): tree.Stmt {
             return { kind: "if", ...raiseBranches(form), ...at };
         case "try":
             return { kind: "try", ...raiseTrying(form), ...at };
+        case "define":
+            return { kind: "define", func: raiseFunc(form.func), keep: form.keep === true, ...at };
         case "delegate":
             return {
                 kind: "delegate",

@@ -235,6 +235,7 @@ export const NODES: Readonly<Record<"statement" | "expression" | "part" | "contr
         raise: { ...VALUE, ...AT },
         delegate: { refs: must(list(record("Ref"))), all: may(TRUE), to: must(NAME), onward: may(TRUE), body: must(BLOCK), ...AT },
         spend: { spend: must(record("Spend")), body: must(BLOCK), ...AT },
+        define: { func: must(record("Func"), "a function of the running program"), keep: may(TRUE, "written as source for review"), ...AT },
         break: { ...AT },
         continue: { ...AT },
         assign: { target: must(EXPR, "a name, a member or an index"), op: must(one("=", "+=", "-=")), ...VALUE, ...AT },

@@ -206,6 +206,14 @@ export class Walk {
                 this.scoped(s.body, below(place, "body"), around);
                 this.scoped(s.handler, below(place, "handler"), around, s.name);
                 return;
+            case "define":
+                // Closed: it sees its parameters and the built-ins.
+                new Walk({ names: new Map(), contracts: this.contracts }, new Map(), this.errors).func(s.func, below(place, "func"), {
+                    model: false,
+                    role: false,
+                    description: false,
+                });
+                return;
             case "delegate":
                 checkRefs(s.refs, this.file, below(place, "refs"), this.errors);
                 if (this.file.names.get(s.to)?.kind !== "agent")

@@ -246,6 +246,7 @@ export type Stmt =
     | Continue
     | Delegate
     | Spend
+    | Define
     | Assign
     | ExprStmt;
 
@@ -263,6 +264,13 @@ export interface Spend extends Node {
     readonly kind: "spend";
     readonly amounts: readonly Amount[];
     readonly body: Block;
+}
+
+/** `define name = func (x) { … } keep`: only in what an agent answers. */
+export interface Define extends Node {
+    readonly kind: "define";
+    readonly func: Func;
+    readonly keep: boolean;
 }
 
 /** `model M`, `role "…"`, `description "…"`. */

@@ -269,15 +269,16 @@ function foreignFunc(p: State): boolean {
     return true;
 }
 
-function parseFunc(p: State): Func {
+/** `given`: its name stands elsewhere (`define name = func (…) { … }`). */
+export function parseFunc(p: State, given?: Name): Func {
     const from = start(p);
     p.func = p.pos;
     const outer = beginStatement(p);
     const main = take(p, T.Main);
     advance(p);
-    let name: Name | undefined;
-    if (isWord(p.k)) name = takeName(p);
-    else if (!main) {
+    let name: Name | undefined = given;
+    if (isWord(p.k) && given === undefined) name = takeName(p);
+    else if (!main && given === undefined) {
         expected(p, "the name of the function", "Only a `main func` may have no name.");
         name = { range: here(p), text: "" };
     }

@@ -5,7 +5,7 @@
  * A2: after a syntax error reading goes on at the next line outside brackets or at the closing brace.
  */
 import { SYMBOLS, T } from "../tokens.ts";
-import type { Assign, Block, Config, NumberLit, Stmt } from "../tree.ts";
+import type { Define, Assign, Block, Config, NumberLit, Stmt } from "../tree.ts";
 import { delegateFollows, parseDelegate, parseSpend, spendFollows } from "./authority.ts";
 import { closed, skipLine } from "./brackets.ts";
 import { parseExpr, parsePostfix } from "./expressions.ts";
@@ -34,9 +34,10 @@ import {
     report,
     type State,
     start,
+    takeName,
     tokenRange,
 } from "./state.ts";
-import { skipStatement } from "./unsupported.ts";
+import { parseFunc } from "./declarations.ts";
 import { contextFollows, parseContextBudget, parseUse } from "./use.ts";
 
 export function parseBlock(p: State, what: string): Block {
@@ -167,7 +168,7 @@ function readStatement(p: State): Stmt | undefined {
             if (spendFollows(p)) return parseSpend(p);
             break;
         case T.Define:
-            if (skipStatement(p)) return undefined;
+            if (defineFollows(p)) return parseDefine(p);
             break;
         case T.RParen:
         case T.RBracket:
@@ -341,4 +342,30 @@ function strayCatch(p: State): undefined {
     jump(p, p.pos + (peek(p, 1) === T.LBrace ? 1 : 2));
     parseBlock(p, "`{`");
     return undefined;
+}
+
+// ---- define ------------------------------------------------------------------------------------------------------
+
+/** `define name = func …`: three words that nothing else begins with. */
+function defineFollows(p: State): boolean {
+    return !isBound(p, p.k) && isWord(peek(p, 1)) && !lineBreakBefore(p, 1) && peek(p, 2) === T.Assign && peek(p, 3) === T.Func;
+}
+
+function parseDefine(p: State): Define {
+    const from = start(p);
+    const { bound, func } = p;
+    advance(p);
+    const name = takeName(p);
+    advance(p);
+    const node = parseFunc(p, name);
+    p.bound = bound;
+    p.func = func;
+    let to = node.range.end;
+    const keep = p.k === T.Keep && !onNewLine(p);
+    if (keep) {
+        to = end(p);
+        advance(p);
+    }
+    p.height++;
+    return { kind: "define", range: { start: from, end: to }, func: node, keep };
 }

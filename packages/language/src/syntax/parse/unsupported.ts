@@ -60,16 +60,6 @@ export function skipTest(p: State): void {
     skipPast(p, T.LBrace);
 }
 
-/** `define name = func …` at the start of a statement. */
-export function skipStatement(p: State): boolean {
-    if (isBound(p, p.k) || !isWord(peek(p, 1)) || lineBreakBefore(p, 1)) return false;
-    if (peek(p, 2) !== T.Assign || peek(p, 3) !== T.Func) return false;
-    unsupported(p, "Defining a function while the program runs", headRange(p, 2));
-    skipPast(p, T.LBrace);
-    p.height = 1;
-    return true;
-}
-
 /** After a call that is no yield: `with { … }` and `-> contract`. False: neither follows. */
 export function skipCallOptions(p: State): boolean {
     const options = p.k === T.With && !onNewLine(p) && peek(p, 1) === T.LBrace && !isBound(p, T.With);

@@ -5,10 +5,10 @@
  *     never need them; trees made from a program form may.
  */
 import { quoteString } from "../strings.ts";
-import type { Block, Candidate, Config, ContextBudget, Expr, Label, Name, Stmt, Use, UseOneOf } from "../tree.ts";
+import type { Agent, Block, Candidate, Config, ContextBudget, Expr, Func, Label, Name, Stmt, Use, UseOneOf } from "../tree.ts";
 import { catchHead } from "./flat.ts";
 import { amountsText, refsText } from "./authority.ts";
-import { branches, expression, sequence } from "./layout.ts";
+import { branches, contractNode, expression, parameters, sequence } from "./layout.ts";
 import { commentsBefore, leading, leadingClose, newline, put, significant, trailing, type Writer } from "./writer.ts";
 
 export function block(w: Writer, node: Block): void {
@@ -92,6 +92,11 @@ function statement(w: Writer, node: Stmt, before: Stmt | undefined): void {
         case "delegate":
             put(w, `delegate ${node.all ? "all" : refsText(node.refs)} to ${node.to.text}${node.onward ? " onward" : ""} `);
             block(w, node.body);
+            return;
+        case "define":
+            put(w, `define ${node.func.name?.text ?? ""} = `);
+            func(w, { ...node.func, name: undefined });
+            if (node.keep) put(w, " keep");
             return;
         case "spend":
             put(w, `spend ${amountsText(node.amounts)} `);
@@ -214,4 +219,26 @@ function goesOn(word: string, before: Stmt | undefined): boolean {
     if (before.kind === "use")
         return (word === "max" && before.max === undefined && before.label === undefined) || (word === "as" && before.label === undefined);
     return before.kind === "if" && before.otherwise === undefined && word === "else";
+}
+
+// ---- functions ---------------------------------------------------------------------------------------------------
+
+export function head(word: string, node: Agent | Func): string {
+    return `${node.main ? "main " : ""}${word}${node.name === undefined ? "" : ` ${node.name.text}`}`;
+}
+
+export function func(w: Writer, node: Func): void {
+    const { result, body } = node;
+    put(w, head("func", node));
+    const from = node.name?.range.end ?? node.range.start;
+    const last = node.params.at(-1);
+    const close = last === undefined ? significant(w, significant(w, from) + 1) : significant(w, last.range.end);
+    parameters(w, node.params, from, close, result === undefined ? 2 : 5);
+    put(w, " ");
+    if (result !== undefined) {
+        put(w, "-> ");
+        contractNode(w, result, 2, true);
+        put(w, " ");
+    }
+    block(w, body);
 }

@@ -11,9 +11,9 @@ import { source } from "../../text/source.ts";
 import { parse } from "../parse/parse.ts";
 import type { Agent, Expr, File, Func, Import, Item, ShapeDecl } from "../tree.ts";
 import { clauseText, lines, remitBody, remitUse } from "./authority.ts";
-import { agentLine, block, trailingOpen } from "./blocks.ts";
+import { agentLine, func, head, trailingOpen } from "./blocks.ts";
 import { flatExpr } from "./flat.ts";
-import { contractNode, expression, parameters } from "./layout.ts";
+import { contractNode, expression } from "./layout.ts";
 import {
     commentsBefore,
     hasComments,
@@ -161,10 +161,6 @@ function shape(w: Writer, node: ShapeDecl): void {
     contractNode(w, node.contract, 0, true);
 }
 
-function head(word: string, node: Agent | Func): string {
-    return `${node.main ? "main " : ""}${word}${node.name === undefined ? "" : ` ${node.name.text}`}`;
-}
-
 function agent(w: Writer, node: Agent): void {
     const close = node.range.end - 1;
     put(w, `${head("agent", node)} {`);
@@ -193,20 +189,4 @@ function agent(w: Writer, node: Agent): void {
     leadingClose(w, close, parts.length === 0);
     w.indent--;
     put(w, "}");
-}
-
-function func(w: Writer, node: Func): void {
-    const { result, body } = node;
-    put(w, head("func", node));
-    const from = node.name?.range.end ?? node.range.start;
-    const last = node.params.at(-1);
-    const close = last === undefined ? significant(w, significant(w, from) + 1) : significant(w, last.range.end);
-    parameters(w, node.params, from, close, result === undefined ? 2 : 5);
-    put(w, " ");
-    if (result !== undefined) {
-        put(w, "-> ");
-        contractNode(w, result, 2, true);
-        put(w, " ");
-    }
-    block(w, body);
 }
