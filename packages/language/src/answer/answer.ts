@@ -96,13 +96,14 @@ function source(text: string, options: AnswerOptions, caps: Partial<Caps>): Read
     const loaded = loadProgram(options.file, { read: () => text, resolve: () => null });
     const tree = loaded.files.get(options.file) as File;
     const shown = (d: (typeof loaded.diagnostics)[number]): string => renderDiagnostic(d, tree.source);
-    const syntax = loaded.diagnostics.filter((d) => d.severity === "error");
-    if (syntax.length > 0) return failed("syntax", syntax.map(shown));
+    // Before what the loader has to say: an import has no place here, whether or not it leads anywhere.
     for (const item of tree.items)
         if (item.kind !== "func" && item.kind !== "shape")
             return failed("signature", [
                 `an answer declares functions and shapes only: this is ${item.kind === "import" ? "an import" : `\`${item.kind}\``}. Everything it may use is in its parameters.`,
             ]);
+    const syntax = loaded.diagnostics.filter((d) => d.severity === "error");
+    if (syntax.length > 0) return failed("syntax", syntax.map(shown));
     const checked = check(loaded, { answer: true });
     const errors = checked.diagnostics.filter((d) => d.severity === "error");
     if (errors.length > 0) return failed("syntax", errors.map(shown));

@@ -45,7 +45,7 @@ import { Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { agentEnded, agentStarted, forEvent, useEvent } from "./events.ts";
 import { type Fiber, Frame } from "./fiber.ts";
 import { beginGenerate } from "./generate.ts";
-import { abandon, beginHandover, caughtByAgent, handedBack } from "./handover.ts";
+import { abandon, beginHandover, caughtByAgent, handedBack, handoverAt } from "./handover.ts";
 import type { Machine } from "./machine.ts";
 import { measure } from "./memory.ts";
 import type { Mark } from "./run.ts";
@@ -579,7 +579,7 @@ function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Sl
         if (flow !== 0) raisePc(L, flow, found.value);
         if (m.spends(0)) throw stepsSpent(m);
         callCapability(m, fiber, frame, found.target, found.method, dataOnly(args, I), pathOf(frame, d.path), d.path, I);
-        return frame.native !== null ? "wait" : "pushed";
+        return fiber.top !== frame && m.result === null ? "pushed" : "wait";
     } catch (error) {
         if (error !== BAIL) throw error;
         if (flow !== 0) L[flow] = before as Value;
@@ -641,6 +641,12 @@ function callCapability(
     } else if (c.kind === "agent") {
         agent = compiled.agent(c.file, c.name) ?? null;
         fn = method === null ? (agent?.main ?? undefined) : agent?.funcs.get(method);
+        if (fn === undefined && method === "send") {
+            // Its step is counted where control is handed over.
+            m.run.left++;
+            beginHandover(m, fiber, frame, handoverAt(I), I);
+            return;
+        }
     }
     if (fn === undefined)
         throw refuse(

@@ -17,7 +17,7 @@ import { type HandleMethod, opening, type Param, repair } from "../agent/handsha
 import type { Session } from "../agent/session.ts";
 import type { Code } from "../compile/code.ts";
 import type { HandoverKind } from "../compile/handover.ts";
-import type { HandoverDetail, Instruction } from "../compile/instructions.ts";
+import type { CallValueDetail, HandoverDetail, Instruction } from "../compile/instructions.ts";
 import { type AgentEntry, shownName } from "../compile/program.ts";
 import { labelAt } from "../compile/strict.ts";
 import type { AgentPart, AgentReply, AgentTurn, Outcome, Usage } from "../effect.ts";
@@ -82,6 +82,15 @@ function withoutAgent({ agent: _, ...rest }: AgentConfig): AgentConfig {
 }
 
 type Target = { readonly entry: AgentEntry; readonly c: Capability; readonly session: Session | null };
+
+/** What an instruction hands over by. A call of `send` through a value turns out to be one only when it runs. */
+export function handoverAt(I: Instruction): HandoverDetail {
+    const d = I.detail as HandoverDetail | CallValueDetail;
+    if (d.kind === "handover") return d;
+    const args = d.args.map((code) => ({ name: null, code: code as Code }));
+    const nothing = { with: {}, skills: [], policy: null, contract: null, shapes: {}, model: null, label: "", agent: "" };
+    return { kind: "handover", what: "send", args, path: d.path, ...nothing };
+}
 
 /** True where the fiber waits; false where the instruction is done, or another frame runs now. */
 export function beginHandover(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, I: Instruction): void {
@@ -492,7 +501,7 @@ export function handoverOutcome(m: Machine, fiber: Fiber, native: HandoverWait, 
     const frame = fiber.top;
     const { state } = native;
     const I = frame.form.code[frame.pc] as Instruction;
-    const d = I.detail as HandoverDetail;
+    const d = handoverAt(I);
     if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
     if (state.phase === "describe") {
         if (!outcome.ok) throw failFrom(m, outcome.failure, I.site, []);
@@ -648,7 +657,7 @@ function give(m: Machine, fiber: Fiber, frame: Frame, native: HandoverWait, valu
 export function handedBack(m: Machine, fiber: Fiber, frame: Frame, native: HandoverWait, value: Value): void {
     const { state } = native;
     const I = frame.form.code[frame.pc] as Instruction;
-    const d = I.detail as HandoverDetail;
+    const d = handoverAt(I);
     const session = m.sessions.get(state.session) as Session;
     const entry = m.compiled.agent(...session.agent) as AgentEntry;
     let out: ReturnType<typeof toJson>;
@@ -726,7 +735,7 @@ export function caughtByAgent(m: Machine, fiber: Fiber, frame: Frame, fail: Fail
     if (state.config?.onError === "retry_within_budget" && fail.class === "failure" && state.tries < TRIES) {
         state.tries++;
         try {
-            turn(m, fiber, frame, I.detail as HandoverDetail, native, state.prompt, I.site);
+            turn(m, fiber, frame, handoverAt(I), native, state.prompt, I.site);
             return true;
         } catch (error) {
             if (!(error instanceof Fail)) throw error;
