@@ -49,7 +49,10 @@ function notebook(): McpServer {
             inputSchema: z.object({}),
             annotations: { idempotentHint: true, destructiveHint: false },
         },
-        () => text("hello"),
+        (_args, context) => {
+            const traceparent = context.mcpReq._meta?.["traceparent"];
+            return text(typeof traceparent === "string" ? `hello ${traceparent}` : "hello");
+        },
     );
     server.registerTool("refuse", { description: "Always fails.", inputSchema: z.object({}) }, () => ({
         ...text("not today"),

@@ -92,6 +92,14 @@ describe.each([["--legacy-only"], ["--modern-only"], ["both eras"]])("over stdio
 });
 
 describe("a server over stdio", () => {
+    test.each(["--legacy-only", "--modern-only"])("a call carries its trace context where there is one, %s", async (era) => {
+        await using here = work();
+        const tools = here.tools(here.config(stdio(here, era)));
+        const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        expect(await call(tools, NOTES, "touch", {}, { traceparent })).toMatchObject({ text: `hello ${traceparent}` });
+        expect(await call(tools, NOTES, "touch", {})).toMatchObject({ text: "hello" });
+    });
+
     test("annotations say what only reads and what may be repeated", async () => {
         await using here = work();
         const tools = here.tools(here.config(stdio(here)));

@@ -68,6 +68,7 @@ export interface CallOptions {
     readonly signal?: AbortSignal;
     readonly emit?: (part: Json) => void;
     readonly child?: (effect: Effect) => Promise<Outcome>;
+    readonly traceparent?: string;
 }
 
 export function toolEffect(uri: string, method: string, args: Json[] | undefined, options: CallOptions = {}): Effect {
@@ -88,6 +89,7 @@ export function perform(tools: Tools, uri: string, method: string, args: Json[] 
         emit: options.emit ?? (() => undefined),
         wait: async () => undefined,
         child: options.child ?? (async () => ({ ok: false, failure: { kind: "denied", message: "nobody is there" } })),
+        ...(options.traceparent === undefined ? {} : { traceparent: options.traceparent }),
     });
 }
 
