@@ -357,6 +357,25 @@ test("other agents and sessions are embedded, each where it was called", () => {
     });
 });
 
+test("a picture in a prompt is one file, however often it was sent", () => {
+    const content = [
+        { type: "text", text: "what is it?" },
+        { type: "file", mediaType: "image/gif", data: "R0lG" },
+    ];
+    const attempt = (n: number) =>
+        event("generate.attempt", `main/generate#${n}/attempt[0]`, {
+            messages: [{ role: "user", content }],
+            reply: { text: "a dot" },
+            attempt: 0,
+            turn: 0,
+        });
+    const written = atifOfRun(seal([attempt(0), attempt(1)]));
+    const made = valid(written);
+    expect(written.media).toEqual([{ path: "media/1.gif", mediaType: "image/gif", data: "R0lG" }]);
+    expect(made.steps.map((step) => step.source)).toEqual(["user", "agent", "user", "agent"]);
+    expect(made.steps[2]?.message).toContainEqual({ type: "image", source: { media_type: "image/gif", path: "media/1.gif" } });
+});
+
 test("events with fields removed still make a trajectory", () => {
     const events = seal(sampleRun()).map((one) => ({ ...one, data: null }));
     valid(atifOfRun(events));
