@@ -4,7 +4,9 @@
  * Boundary: list prices as published at `PRICES_AS_OF`; a configuration may replace them. A model that is not here has no price, and its cost
  * is then not known rather than guessed.
  */
-import type { Usage } from "@remit/machine";
+import type { Program } from "@remit/language";
+import type { Prices as Reckoning, Usage } from "@remit/machine";
+import { parseModelUri } from "./uri.ts";
 
 export const PRICES_AS_OF = "2025-10-01";
 
@@ -56,4 +58,26 @@ export function priced(usage: Usage, model: string, prices: Prices): Usage {
     const cached = Math.min(usage.cached ?? 0, usage.input ?? 0);
     const usd = ((usage.input ?? 0) - cached) * price.input + cached * (price.cached ?? price.input) + (usage.output ?? 0) * price.output;
     return { ...usage, usd: Math.round(usd) / 1e6 };
+}
+
+/** What to reserve by for the models of a program, by `NAME URI` of their imports; of models that cost nothing, and of those without a price, nothing. */
+export function reckoning(
+    program: Program,
+    about: {
+        readonly prices: Prices;
+        /** Models of the configuration, by the name of the import they answer for. */
+        readonly named: { readonly [name: string]: { readonly uri: string } };
+        /** The model that answers for all. */
+        readonly instead: string | undefined;
+    },
+): Reckoning {
+    const made: { [model: string]: { readonly input: number; readonly output: number } } = {};
+    for (const { what, name, uri } of program.files.flatMap((file) => file.imports)) {
+        if (what !== "llm") continue;
+        const own = Object.hasOwn(about.named, name) ? about.named[name]?.uri : undefined;
+        const parsed = parseModelUri(about.instead ?? own ?? uri);
+        const price = parsed.ok && parsed.uri.kind === "provider" ? priceOf(parsed.uri.model, { ...PRICES, ...about.prices }) : null;
+        if (price !== null) made[`${name} ${uri}`] = { input: price.input, output: price.output };
+    }
+    return made;
 }

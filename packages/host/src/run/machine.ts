@@ -82,6 +82,7 @@ export function startOptions(run: string, program: Program, hash: string, kept: 
         imports: kept.imports as { readonly [place: string]: FileContent },
         ...(kept.skills === undefined ? {} : { skills: kept.skills }),
         limits: kept.limits,
+        ...(kept.prices === undefined ? {} : { prices: kept.prices }),
         slice,
         ...(kept.concurrency === undefined ? {} : { concurrency: kept.concurrency }),
         ...(kept.variants === undefined ? {} : { variants: kept.variants }),

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Json } from "@remit/language";
-import type { FileContent, Limits, Policy, SkillContent } from "@remit/machine";
+import type { FileContent, Limits, Policy, Prices, SkillContent } from "@remit/machine";
 import type { Mode } from "./rehearse.ts";
 import type { AskOptions } from "./setup.ts";
 
@@ -22,6 +22,8 @@ export interface KeptOptions {
     readonly inputOrigins?: readonly string[];
     readonly entry?: Entry;
     readonly limits: Limits;
+    /** What the models of the imports cost, as far as it was known when the run began; to reserve by. */
+    readonly prices?: Prices;
     /** Model URI that stands for every `import llm`. */
     readonly model?: string;
     /** What is performed; all where absent. */

@@ -6,6 +6,7 @@
  * X1: nothing is kept of a run that has ended, unless its caller keeps the handle (or its ledger is durable).
  * X2: tools and models are shared by the runs of one program and closed soon after the last of them has ended.
  */
+import { reckoning } from "../model/prices.ts";
 import type { Diagnostic, Json, Program } from "@remit/language";
 import { compileProgram } from "@remit/machine";
 import { memoryStore } from "../ledger/memory.ts";
@@ -91,6 +92,12 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
     const imports = world.scrub(loaded.imports as unknown as Json) as unknown as Loaded["imports"];
     const skills = world.scrub(skillContents(loaded.skills) as unknown as Json) as unknown as Skills;
 
+    const prices = reckoning(loaded.program, {
+        prices: setting.config.prices,
+        named: setting.config.models,
+        instead: options.model ?? (options.mode === undefined ? (options.env ?? process.env).REMIT_MODEL?.trim() || undefined : "mock:"),
+    });
+
     const start = (input: I, call: RunOptions = {}): RunHandle<O> => {
         const of = { ...options, ...call };
         const on = { ...options.on, ...call.on };
@@ -98,6 +105,7 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
             // Secrets stay out of prompts and ledgers also where a caller hands them in.
             input: world.scrub((input === undefined ? null : input) as Json),
             limits: limitsOf(setting.config, of.limits),
+            ...(Object.keys(prices).length === 0 ? {} : { prices }),
             workspace,
             imports,
             ...(loaded.skills.length === 0 ? {} : { skills }),

@@ -3,20 +3,21 @@
  *
  * Boundary: counting. When accounts open and close, and what follows when one is used up, is `spending.ts`.
  *
- * B1: an effect has to fit every account around it: calls and turns count when it is asked for, tokens are reserved then and settled with what
- *     its outcome says. It is refused where nothing is left, what others reserved included.
+ * B1: an effect has to fit every account around it: calls and turns count when it is asked for, tokens and, where the price of the model is
+ *     known, dollars are reserved then and settled with what its outcome says. It is refused where nothing is left, what others reserved included.
  * B2: a failure names the meter, the limit, what was used, and who wanted more at which path.
  * B3: a child never has more than its parent has left when it opens, and whatever it uses its parent uses too, at once: fibers side by side
  *     draw from one pool.
  * B4: steps of an account are exact, however the run is cut into slices: they are those between entering and leaving it, on all its fibers, and
  *     no slice goes beyond what the accounts of the running fiber have left.
  * B5: of several accounts that are used up it is the innermost that is named: what stands around it may still end in good order.
- * B6: what was reserved for a turn that is withdrawn stays reserved, since nobody will say what it used.
+ * B6: of a turn that is withdrawn nobody will say what it used: its prompt counts, as it was reckoned; what was reserved for its reply comes
+ *     back. Otherwise turns that are begun and broken off would be free.
  */
 import { amountOf, type Json, type SpendForm } from "@remit/language";
-import type { EffectKind, ModelTurn, Usage } from "../effect.ts";
+import type { Effect, EffectKind, ModelTurn, Usage } from "../effect.ts";
 import { Fail } from "../failure.ts";
-import type { Limits } from "./options.ts";
+import type { Limits, Prices } from "./options.ts";
 import type { Run } from "./run.ts";
 
 /** Meters, in the order in which they are looked at. */
@@ -52,15 +53,19 @@ export interface AccountDoc {
     readonly fiber: number;
     readonly limits: SpendForm;
     readonly used: Readonly<Used>;
+    /** Tokens. */
     readonly reserved: number;
+    /** Millionths of a dollar. */
+    readonly reservedUsd: number;
     /** Milliseconds of the run at which its time began to run, null where that was not yet said. */
     readonly began: number | null;
 }
 
-export interface Account extends Omit<AccountDoc, "parent" | "used" | "reserved" | "began"> {
+export interface Account extends Omit<AccountDoc, "parent" | "used" | "reserved" | "reservedUsd" | "began"> {
     readonly parent: Account | null;
     readonly used: Used;
     reserved: number;
+    reservedUsd: number;
     began: number | null;
 }
 
@@ -85,6 +90,17 @@ const USUAL_REPLY = 1024;
 /** Tokens reserved for a file in a prompt. */
 const USUAL_FILE = 1024;
 
+/** Dollars are reserved in whole millionths, so that sums come out even. */
+const MICRO = 1e6;
+
+interface Reckoned {
+    readonly prompt: number;
+    readonly promptUsd: number;
+    readonly tokens: number;
+    readonly usd: number;
+}
+const NOTHING: Reckoned = { prompt: 0, promptUsd: 0, tokens: 0, usd: 0 };
+
 const nothing = (): Used => ({ tokens: 0, usd: 0, calls: 0, turns: 0, steps: 0, bytes: 0 });
 
 export class Accounts {
@@ -94,13 +110,15 @@ export class Accounts {
     private current: Account;
     private readonly run: Run;
     private readonly maxBytes: number;
+    private readonly prices: Prices;
     /** Where the present stay in `current` began, and the steps it had left then. */
     private steps = 0;
     private bytes = 0;
     private room = Number.POSITIVE_INFINITY;
 
-    constructor(run: Run, limits: Limits) {
+    constructor(run: Run, limits: Limits, prices: Prices = {}) {
         this.run = run;
+        this.prices = prices;
         this.maxBytes = run.maxBytes;
         const { tokens, usd, calls, turns, time } = limits;
         const own: { -readonly [K in keyof SpendForm]: number } = {};
@@ -116,6 +134,7 @@ export class Accounts {
             limits: own,
             used: nothing(),
             reserved: 0,
+            reservedUsd: 0,
             began: null,
         };
         this.current = this.root;
@@ -171,7 +190,7 @@ export class Accounts {
     }
 
     /** Opens a child of `parent`. `stepsLeft`: of the whole run. */
-    opens(doc: Omit<AccountDoc, "used" | "reserved" | "began">, stepsLeft: number): Account {
+    opens(doc: Omit<AccountDoc, "used" | "reserved" | "reservedUsd" | "began">, stepsLeft: number): Account {
         if (this.open.size === 0) {
             this.steps = this.run.steps;
             this.bytes = this.run.bytes;
@@ -187,7 +206,7 @@ export class Accounts {
                 least = Math.min(least, (a.limits[meter] ?? Number.POSITIVE_INFINITY) - a.used[meter]);
             limits[meter] = Math.max(0, least);
         }
-        const made: Account = { ...doc, parent, limits, used: nothing(), reserved: 0, began: null };
+        const made: Account = { ...doc, parent, limits, used: nothing(), reserved: 0, reservedUsd: 0, began: null };
         this.open.set(made.token, made);
         return made;
     }
@@ -206,7 +225,8 @@ export class Accounts {
     // ---- effects ----
 
     /**
-     * Counts an effect about to be asked for. Gives what is reserved in each account from the innermost outwards, or what stands against it.
+     * Counts an effect about to be asked for. Gives what is reserved, tokens and then millionths of a dollar of each account from the innermost
+     * outwards, or what stands against it.
      */
     reserve(kind: EffectKind, request: Json, token: number, spender: Spender): Exceeded | number[] {
         const turn = (kind === "model" || kind === "agent") && (request as { op?: Json } | null)?.op === "turn";
@@ -217,15 +237,40 @@ export class Accounts {
                 if (meter === "time" || meter === "steps" || meter === "bytes") continue;
                 if ((meter === "calls" ? calls : turn) && remaining(a, meter) <= 0) return this.exceeded(a, meter, spender);
             }
-        const wanted = turn && kind === "model" ? estimate(request as unknown as ModelTurn) : 0;
+        const wanted = turn && kind === "model" ? this.reckoned(request as unknown as ModelTurn) : NOTHING;
         for (let a: Account | null = this.at(token); a !== null; a = a.parent) {
-            const amount = a.limits.tokens === undefined ? 0 : Math.min(wanted, remaining(a, "tokens"));
-            a.reserved += amount;
+            const tokens = a.limits.tokens === undefined ? 0 : Math.min(wanted.tokens, remaining(a, "tokens"));
+            const usd = a.limits.usd === undefined ? 0 : Math.min(wanted.usd, Math.ceil(remaining(a, "usd") * MICRO));
+            a.reserved += tokens;
+            a.reservedUsd += usd;
             if (calls) a.used.calls++;
             if (turn) a.used.turns++;
-            held.push(amount);
+            held.push(tokens, usd);
         }
         return held;
+    }
+
+    /** What a turn is going to use, about; of it the prompt. Dollars in millionths, none where the price is not known. */
+    private reckoned(turn: ModelTurn): Reckoned {
+        const { prompt, reply } = sizeOf(turn);
+        const name = `${turn.model.name} ${turn.model.uri}`;
+        const price = Object.hasOwn(this.prices, name) ? this.prices[name] : undefined;
+        const promptUsd = Math.ceil(prompt * (price?.input ?? 0));
+        return { prompt, promptUsd, tokens: prompt + reply, usd: promptUsd + Math.ceil(reply * (price?.output ?? 0)) };
+    }
+
+    /** Nobody waits for an effect any more (B6). */
+    withdrawn(effect: Pick<Effect, "kind" | "request">, token: number, held: readonly number[]): void {
+        if (held.length === 0) return;
+        const turn = effect.kind === "model" && (effect.request as { op?: Json } | null)?.op === "turn";
+        const { prompt, promptUsd } = turn ? this.reckoned(effect.request as unknown as ModelTurn) : NOTHING;
+        let i = 0;
+        for (let a: Account | null = this.at(token); a !== null; a = a.parent) {
+            a.reserved -= held[i++] ?? 0;
+            a.reservedUsd -= held[i++] ?? 0;
+            a.used.tokens += prompt;
+            a.used.usd += promptUsd / MICRO;
+        }
     }
 
     /** The least that is left of a meter in an account and those around it; infinite where nothing bounds it. */
@@ -246,6 +291,7 @@ export class Accounts {
         let i = 0;
         for (let a: Account | null = this.at(token); a !== null; a = a.parent) {
             a.reserved -= held[i++] ?? 0;
+            a.reservedUsd -= held[i++] ?? 0;
             a.used.tokens += tokens;
             a.used.usd += usd;
             bound ||= a.limits.turns !== undefined || a.limits.time !== undefined;
@@ -266,7 +312,8 @@ export class Accounts {
         const limit = a.limits[meter] as number;
         const used = meter === "time" ? limit : meter === "steps" ? Math.min(limit, a.used.steps) : a.used[meter];
         const { unit } = METERS.find((row) => row.meter === meter) as (typeof METERS)[number];
-        const more = meter === "tokens" && a.reserved > 0 ? ` and ${a.reserved} reserved` : "";
+        const reserved = meter === "tokens" ? a.reserved : meter === "usd" ? a.reservedUsd / MICRO : 0;
+        const more = reserved > 0 ? ` and ${reserved} reserved` : "";
         return this.failing(
             a,
             meter,
@@ -342,24 +389,24 @@ function at(who: Spender): string {
 function remaining(a: Account, meter: Counted): number {
     const limit = a.limits[meter];
     if (limit === undefined) return Number.POSITIVE_INFINITY;
-    return limit - a.used[meter] - (meter === "tokens" ? a.reserved : 0);
+    return limit - a.used[meter] - (meter === "tokens" ? a.reserved : meter === "usd" ? a.reservedUsd / MICRO : 0);
 }
 
 /** About how many tokens a turn takes: its text at four characters each, and its reply. */
-function estimate(turn: ModelTurn): number {
+function sizeOf(turn: ModelTurn): { readonly prompt: number; readonly reply: number } {
     let units = 0;
-    let tokens = turn.maxOutput ?? USUAL_REPLY;
+    let files = 0;
     for (const message of turn.messages) {
         if (message.role === "tool") units += JSON.stringify(message.result).length;
         else if (typeof message.content === "string") units += message.content.length;
         else
             for (const part of message.content) {
                 if (part.type === "text") units += part.text.length;
-                else tokens += USUAL_FILE;
+                else files += USUAL_FILE;
             }
     }
     for (const offer of turn.tools ?? []) units += JSON.stringify(offer).length;
-    return tokens + Math.ceil(units / 4);
+    return { prompt: files + Math.ceil(units / 4), reply: turn.maxOutput ?? USUAL_REPLY };
 }
 
 function amount(n: number | undefined): number {

@@ -30,6 +30,7 @@ import { Saved, save } from "./save.ts";
 import { accountAt, overdrawn } from "./spending.ts";
 import { type Ruling, rule } from "./hands.ts";
 import { minted, narrowed, Standing } from "./standing.ts";
+import type { Defined } from "./define.ts";
 import type { Written } from "./written.ts";
 import type { Session } from "../agent/session.ts";
 import { Tracer } from "./tracer.ts";
@@ -57,6 +58,8 @@ export class Machine {
     readonly authored: number;
     /** Files behind them. */
     readonly written: Written[] = [];
+    /** Functions that agents defined for the rest of the run, by name. */
+    readonly defined = new Map<string, Defined>();
     /** Sessions with agents, by path. */
     readonly sessions = new Map<string, Session>();
     readonly options: StartOptions;
@@ -100,7 +103,7 @@ export class Machine {
         this.tracer = derived === null ? null : new Tracer(derived);
         const units = Math.min(2 ** 30 - 1, Math.ceil((options.limits?.memory ?? DEFAULTS.memory) / ROOM.unit));
         this.run = new Run(this.root, options.limits?.bytes ?? Number.POSITIVE_INFINITY, units, ...(derived === null ? [] : [derived]));
-        this.accounts = new Accounts(this.run, options.limits ?? {});
+        this.accounts = new Accounts(this.run, options.limits ?? {}, options.prices);
         this.run.bytesSpent = () => this.bytesSpent();
         this.stepLimit = options.limits?.steps ?? DEFAULTS.steps;
         this.depthLimit = options.limits?.depth ?? DEFAULTS.depth;
@@ -116,7 +119,7 @@ export class Machine {
 
     /** Nothing runs as closures. */
     get inFrames(): boolean {
-        return this.options.mode === "frames" || this.tracer !== null;
+        return this.options.mode === "frames" || this.tracer !== null || this.run.replaced !== null;
     }
 
     /** The fiber that runs. */

@@ -24,6 +24,11 @@ export interface Limits {
     readonly time?: number;
 }
 
+/** What models cost, in US dollars per million tokens, by `NAME URI` of their imports: to reserve by, not to bill. */
+export interface Prices {
+    readonly [model: string]: { readonly input: number; readonly output: number };
+}
+
 export interface FileContent {
     readonly json: Json;
     readonly origins: readonly string[];
@@ -54,6 +59,7 @@ export interface StartOptions {
     /** Skills that the program imports, by `FILE INDEX/NAME`. */
     readonly skills?: { readonly [place: string]: SkillContent };
     readonly limits?: Limits;
+    readonly prices?: Prices;
     /** Iterations of a parallel for that run at once. Default 4. */
     readonly concurrency?: number;
     /** Candidates of `use one of` by site id. */

@@ -95,7 +95,11 @@ export function overdrawn(m: Machine, over: Exceeded, path: string, site: Site |
 
 /** Nobody waits for an effect any more. */
 export function withdraw(m: Machine, path: string): void {
-    if (m.waiting.delete(path) && !m.own.includes(path)) m.withdrawn.push(path);
+    const pending = m.waiting.get(path);
+    if (pending === undefined) return;
+    m.waiting.delete(path);
+    m.accounts.withdrawn(pending.effect, pending.account, pending.held);
+    if (!m.own.includes(path)) m.withdrawn.push(path);
 }
 
 /** Withdraws what a fiber waits for, besides the times of its accounts. */

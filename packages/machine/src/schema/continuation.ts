@@ -6,6 +6,7 @@
  */
 import type { Right, Way } from "../authority/decide.ts";
 import type { Permit } from "../authority/policy.ts";
+import type { Defined } from "../run/define.ts";
 import type { SessionDoc, WrittenDoc } from "../agent/session.ts";
 import type { AccountDoc } from "../run/accounts.ts";
 import type { Delegation, StandingDoc } from "../run/standing.ts";
@@ -233,7 +234,8 @@ const ACCOUNT = record<AccountDoc>(
             { tokens: number, usd: number, time: number, steps: number, calls: number, turns: number, bytes: number },
         ),
         used: record<AccountDoc["used"]>({ tokens: number, usd: number, calls: number, turns: number, steps: number, bytes: number }, {}),
-        reserved: number,
+        reserved: says(number, "tokens"),
+        reservedUsd: says(number, "millionths of a US dollar"),
         began: says(orNull(number), "milliseconds of the run at which its time began to run"),
     },
     {},
@@ -284,6 +286,7 @@ const COMMON = {
         list(record<WrittenDoc>({ form: { type: "object" }, path: text, agent: tuple(count, text), live: flag }, {})),
         "files of functions that agents wrote, behind those of the program",
     ),
+    defined: says(list(record<Defined>({ name: text, fn: count, agent: tuple(count, text) }, {})), "functions that agents defined for the rest of the run"),
     standing: ref("Standing"),
     steps: count,
     nextFiber: count,
@@ -329,7 +332,7 @@ export function continuationJsonSchema(): Schema {
                 slot: count,
                 origin: text,
                 account: says(count, "that pays"),
-                held: says(list(number), "tokens reserved in that account and those around it, innermost first"),
+                held: says(list(number), "tokens and millionths of a dollar reserved in that account, then in those around it"),
             },
             { timer: says(count, "account whose time this is") },
         ),

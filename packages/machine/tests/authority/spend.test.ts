@@ -358,6 +358,61 @@ describe("tokens", () => {
         expect(value(turns)).toMatchObject({ meter: "turns", limit: 2, used: 2 });
     });
 
+    const priced = { "M anthropic://m": { input: 3, output: 15 } };
+    const eight = (inside: string): string =>
+        `agent C { ${WITH} main func() { repeat * 50 { ${ASK} } } }
+         main agent A { ${WITH} main func() { try { ${inside} { parallel for x in [1, 2, 3, 4, 5, 6, 7, 8] max 8 { C() } } } catch e { return e.detail } } }`;
+
+    test("dollars are reserved where the price is known: eight side by side, one turn in flight", () => {
+        const how = { answer: () => turn(100, { usd: 0.004 }), options: { concurrency: 8, prices: priced } };
+        const ran = run(eight("spend 0.01 usd"), how);
+        // A reply of the usual length costs more than there is: the first reserves it all, and goes on alone.
+        expect(ran.effects.filter((e) => e.kind === "model")).toHaveLength(3);
+        expect(value(ran)).toMatchObject({ meter: "usd", limit: 0.01 });
+        const unknown = run(eight("spend 0.01 usd"), { ...how, options: { concurrency: 8 } });
+        expect(unknown.effects.filter((e) => e.kind === "model").length).toBeGreaterThanOrEqual(8);
+    });
+
+    test("in whatever order they answer, dollars go beyond by one turn for a branch at most", () => {
+        fc.assert(
+            fc.property(fc.array(fc.nat(7), { minLength: 40, maxLength: 40 }), fc.integer({ min: 1, max: 400 }), (order, cents) => {
+                let at = 0;
+                const ran = runAll(formOf(IMPORTS + eight(`spend ${cents / 100} usd`), true), {
+                    options: { concurrency: 8, prices: priced },
+                    answer: () => turn(1000, { usd: 0.25 }),
+                    pick: (waiting) => (order[at++ % order.length] as number) % waiting.length,
+                });
+                const [used] = usedOf(ran, "usd");
+                expect(used).toBeCloseTo(0.25 * ran.effects.length);
+                expect(used).toBeLessThan(cents / 100 + 8 * 0.25);
+            }),
+            { numRuns: 25 },
+        );
+    });
+
+    test("of a turn that is broken off the prompt counts, and what was reserved for its reply comes back", () => {
+        const broken = (spend: string, text: string): Json =>
+            value(
+                run(
+                    `main agent A { ${WITH} main func() {
+                        try { spend ${spend} { repeat * 6 { try { spend 5 ms { generate({ input: "${text}" }) } } catch e { 1 } }  ${ASK} } } catch e { return e.kind }
+                        "ok" } }`,
+                    {
+                        answer: (e) => (e.kind === "model" ? turn(4, { usd: 0.001 }) : usual(e)),
+                        pick: (waiting) =>
+                            Math.max(
+                                0,
+                                waiting.findIndex((e) => e.kind === "sleep"),
+                            ),
+                        options: { prices: priced },
+                    },
+                ),
+            );
+        const long = "x".repeat(4000);
+        expect([broken("3000 tokens", "q"), broken("3000 tokens", long)]).toEqual(["ok", "limit.tokens"]);
+        expect([broken("0.02 usd", "q"), broken("0.02 usd", `${long}${long}`)]).toEqual(["ok", "limit.cost"]);
+    });
+
     test("a model that does not say what it used needs turns or time beside tokens", () => {
         const silent = (e: Effect): Outcome =>
             e.kind === "model" ? { ok: true, value: { text: "hi", finish: "stop", model: "m" }, origins: [] } : usual(e);
