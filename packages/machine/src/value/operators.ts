@@ -19,6 +19,8 @@ export interface Joins {
     readonly labels: Labels;
     /** Work that is no step (`Runtime.work`). */
     work(units: number): void;
+    /** Bytes of data that grew. */
+    charge(bytes: number): void;
     fresh(): void;
     readonly heap: Heap;
 }
@@ -149,6 +151,8 @@ export function concat(m: Joins, a: string, b: string, at: Site | null): string 
     const shorter = a.length < b.length ? a.length : b.length;
     if (shorter > LONG) m.heap.take(shorter >>> 3);
     if (r.length > MAX_STRING) throw tooLong(at);
+    // What is added by and by in small pieces is bounded by its steps.
+    if (shorter > LONG) m.charge(2 * shorter);
     return r;
 }
 

@@ -155,6 +155,12 @@ describe("regions", () => {
         expect(value(run(main(`spend 0 steps { }\n1`)))).toBe(1);
     });
 
+    test("bytes of texts that grow", () => {
+        const ran = run(main(`s = "${"x".repeat(300)}"\ntry { spend 10000 bytes { repeat * 40 { s = s + s } } } catch e { return e.detail }`));
+        expect(value(ran)).toMatchObject({ meter: "bytes", limit: 10000, spender: "user at main/spend#0" });
+        expect(usedOf(ran, "bytes")[0]).toBeLessThan(40_000);
+    });
+
     test("bytes", () => {
         const ran = run(main(`try { spend 10000 bytes { xs = [1]  repeat * 40 { xs = xs.concat(xs) } } } catch e { return e.detail }`));
         expect(value(ran)).toMatchObject({ meter: "bytes", limit: 10000, spender: "user at main/spend#0" });
