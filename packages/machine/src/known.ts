@@ -66,6 +66,7 @@ const CONTINUATION: Fields<Continuation> = {
     accounts: true,
     sessions: true,
     written: true,
+    defined: true,
     standing: true,
     steps: true,
     nextFiber: true,

@@ -5,6 +5,7 @@
  *
  * X3: whatever comes from outside passes the scrubber, which knows every secret of the environment and every one that was read since.
  */
+import { author } from "../agent/author.ts";
 import { userInfo } from "node:os";
 import { resolve } from "node:path";
 import type { Json, Program } from "@remit/language";
@@ -95,6 +96,7 @@ export function worldOf(
             tool: async (effect, io) => (await tools.get()).perform(effect, io),
             remember: async (effect, io) => (await memories.get()).remember(effect, io),
             recall: async (effect, io) => (await memories.get()).recall(effect, io),
+            author: author(root),
             agent: async (effect, io) => (await recorded.get())(rehearsed === null ? effect : unmoved(effect), io),
             ...options.performers,
             ...rehearsed?.performers,

@@ -23,8 +23,9 @@ export interface Session {
     readonly most: number;
     /** File and name of a remit that binds the agent besides its own. */
     readonly policy: readonly [number, string] | null;
-    /** Methods that only read, by `FILE INDEX/NAME` of the tools that it was passed. */
+    /** Methods that only read, and all methods, by `FILE INDEX/NAME` of the tools that it was passed. */
     reads: { readonly [place: string]: readonly string[] };
+    told: { readonly [place: string]: readonly string[] };
 }
 
 export type SessionDoc = Session;

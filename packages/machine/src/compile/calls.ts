@@ -78,6 +78,26 @@ function userCall(cx: Context, fn: Fn, e: ExprForm & { kind: "call" }, at: Site 
     if (fn.effectful) return fails("value", "an effect cannot happen here", at);
     const given = e.args.map((a) => expr(cx, a.value));
     const args = [...given, ...defaultsFrom(fn, given.length)];
+    if (cx.program.changes) return unlessReplaced(fn, at, userCallAs(cx, fn, e, args, at));
+    return userCallAs(cx, fn, e, args, at);
+}
+
+/** A lambda runs as closures, in which what an agent wrote never does. */
+function unlessReplaced(fn: Fn, at: Site | null, code: Code): Code {
+    return (f) => {
+        if (f[0].replaced?.has(fn.id) === true) throw replacedHere(fn, at);
+        return code(f);
+    };
+}
+
+function replacedHere(fn: Fn, at: Site | null): Fail {
+    return new Fail("value", `${fn.name} was defined anew by an agent and cannot be called in a lambda`, {
+        site: at,
+        hint: "call it in a `for`",
+    });
+}
+
+function userCallAs(cx: Context, fn: Fn, e: ExprForm & { kind: "call" }, args: readonly Code[], at: Site | null): Code {
     const [a, b] = args as [Code, Code];
     if (cx.flow !== 0 || fn.strict) return strictCall(cx, fn, args, rootsOf(cx, e.args), at);
     if (fn.checksParams || fn.form.result !== undefined)
@@ -232,6 +252,7 @@ class FnLambda implements Lambda {
     }
     call(args: readonly Value[]): Value {
         const { m, fn } = this;
+        if (m.replaced?.has(fn.id) === true) throw replacedHere(fn, null);
         const g = slotsOf(fn.closure.slots, m, args.slice(0, this.arity));
         for (let i = args.length; i < this.arity; i++) g[i + 1] = (this.defaults[i] as Code)(g);
         if (--m.left < 0) m.over();

@@ -124,6 +124,7 @@ function stepOf(cx: Context, s: StmtForm): Step {
             return assign(cx, s.target, s.op, s.value, siteOf(cx, s.at));
         case "if":
             return branches(cx, s.branches, s.otherwise);
+        case "define":
         case "delegate":
         case "spend":
             return fails("value", `${s.kind} cannot stand here`, siteOf(cx, s.at));

@@ -22,6 +22,8 @@ export interface RunState extends Runtime {
     readonly imports: readonly Value[];
     /** Set where code runs under a remit: gives a capability that is named the rights of whoever names it. */
     readonly minter: ((c: Capability) => Capability) | null;
+    /** Functions of the program that were defined anew while it runs, by number; null where there are none. */
+    readonly replaced: ReadonlyMap<number, unknown> | null;
     /** `.only(…)`. */
     narrow(c: Capability, layer: readonly Permit[]): Capability;
     /** Whether the code that runs may catch this failure here. */

@@ -37,7 +37,8 @@ export function analyse(program: Compiled): Reach {
         const look = (name: string) => program.lookup(fn.file, fn.agent, name);
         const visit: Visit = {
             stmt: (s) => {
-                if (s.kind === "use" || s.kind === "use.one" || s.kind === "delegate" || s.kind === "spend") effectful[fn.id] = true;
+                if (s.kind === "use" || s.kind === "use.one" || s.kind === "delegate" || s.kind === "spend" || s.kind === "define")
+                    effectful[fn.id] = true;
                 if (s.kind === "config" && s.key === "model") direct.add(s.value);
                 return true;
             },

@@ -322,6 +322,15 @@ export class Emitter {
             case "try":
                 this.guarded(s.body, s.name, s.handler, 0);
                 return;
+            case "define":
+                this.at(s.at);
+                this.emit(OP.DEFINE, () => undefined, this.scopeSlot(), {
+                    kind: "define",
+                    func: s.func,
+                    keep: s.keep === true,
+                    path: { loops: [...this.path], name: this.regionName(`define.${s.func.name}`) },
+                });
+                return;
             case "delegate":
                 this.region("delegate", s, delegation(this.cx, s, { loops: [...this.path], name: this.regionName("delegate") }));
                 return;
@@ -334,6 +343,10 @@ export class Emitter {
                 this.looping(s);
                 return;
         }
+    }
+
+    private scopeSlot(): number {
+        return this.cx.scope.temporary();
     }
 
     private regions = new Map<string, number>();

@@ -6,7 +6,7 @@
  *
  * One class with the same fields for all: the interpreter's loads stay monomorphic.
  */
-import type { BudgetForm, Contract, Shapes, Site, SpendForm, WithForm } from "@remit/language";
+import type { BudgetForm, Contract, FuncForm, Shapes, Site, SpendForm, WithForm } from "@remit/language";
 import type { Permit } from "../authority/policy.ts";
 import type { Arg } from "./calls.ts";
 import type { Code, Step } from "./code.ts";
@@ -46,6 +46,7 @@ export const OP = {
     ENDORSE: 19,
     /** `code` is the agent of a yield or a send. */
     HANDOVER: 20,
+    DEFINE: 21,
 } as const;
 
 export class Instruction {
@@ -113,6 +114,8 @@ export interface CallValueDetail {
     readonly safe: boolean;
     readonly path: PathSite;
     readonly roots: readonly number[];
+    /** What it is where the value turns out to be an agent. */
+    readonly handover: HandoverDetail | null;
 }
 
 export interface EffectDetail {
@@ -245,7 +248,16 @@ export interface HandoverDetail {
     readonly path: PathSite;
 }
 
+/** `define name = func …` in what an agent answered. */
+export interface DefineDetail {
+    readonly kind: "define";
+    readonly func: FuncForm;
+    readonly keep: boolean;
+    readonly path: PathSite;
+}
+
 export type Detail =
+    | DefineDetail
     | HandoverDetail
     | DelegateDetail
     | SpendDetail

@@ -13,6 +13,7 @@ import { closureForm } from "./closures.ts";
 import type { ClosureForm } from "./code.ts";
 import { analyse, type Reach } from "./effects.ts";
 import { frameForm } from "./frames.ts";
+import { walkBlock } from "./walk.ts";
 import type { AgentContext, FrameForm } from "./instructions.ts";
 
 /** A user's function. */
@@ -134,6 +135,7 @@ export class Compiled {
     readonly fileImports: ImportEntry[] = [];
     private readonly contexts = new Map<string, AgentContext>();
     private reached: Reach | null = null;
+    private mayChange: boolean | null = null;
 
     /** `base`: a program that this one goes on with: the last file alone is new. */
     constructor(program: Program, base: Compiled | null = null) {
@@ -184,6 +186,21 @@ export class Compiled {
         }
         const funcs = new Map(form.funcs.map((func) => [func.name, add(null, func)]));
         return { form, imports, funcs, agents, shapes: Object.fromEntries(form.shapes.map((s) => [s.name, s.contract])) };
+    }
+
+    /** An agent may define functions of it anew: somewhere `delegate all` stands. */
+    get changes(): boolean {
+        if (this.mayChange === null) {
+            this.mayChange = false;
+            for (const fn of this.functions)
+                walkBlock(fn.form.body, {
+                    stmt: (s) => {
+                        if (s.kind === "delegate" && s.all === true) this.mayChange = true;
+                        return true;
+                    },
+                });
+        }
+        return this.mayChange;
     }
 
     get reach(): Reach {

@@ -327,7 +327,13 @@ export function waysOf(cx: Context, parts: readonly Part[], more: readonly numbe
             return undefined;
         },
         stmt: (s: StmtForm) => {
-            if (s.kind === "raise" || (s.kind === "assign" && s.target.kind !== "name") || s.kind === "delegate" || s.kind === "spend")
+            if (
+                s.kind === "raise" ||
+                (s.kind === "assign" && s.target.kind !== "name") ||
+                s.kind === "delegate" ||
+                s.kind === "spend" ||
+                s.kind === "define"
+            )
                 mayFail = true;
             return undefined;
         },

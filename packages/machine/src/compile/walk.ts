@@ -56,6 +56,8 @@ export function walkStmt(s: StmtForm, visit: Visit): void {
             walkBlock(s.body, visit);
             walkBlock(s.handler, visit);
             return;
+        // Its body is a function of its own.
+        case "define":
         case "context":
         case "break":
         case "continue":

@@ -13,9 +13,10 @@ import type { Outcome } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import { isObject } from "../prompt/schema.ts";
 import { toJson } from "../value/json.ts";
-import { join, rawOf } from "../value/operators.ts";
-import { Labelled, List, type Value } from "../value/value.ts";
-import { countCall, pathOf } from "./execute.ts";
+import { join, labelOf, rawOf } from "../value/operators.ts";
+import { Labelled, List, Obj, type Value } from "../value/value.ts";
+import { definedAs } from "./define.ts";
+import { callFunction, countCall, pathOf } from "./execute.ts";
 import type { Fiber, Frame } from "./fiber.ts";
 import type { HandoverState, HandoverWait } from "./handover.ts";
 import type { Machine } from "./machine.ts";
@@ -41,7 +42,8 @@ export function beginAct(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDeta
     const tool = tools.find((one) => one.form.name === (dot < 0 ? name : name.slice(0, dot)));
     if (tool === undefined) {
         countCall(m);
-        const known = tools.map((one) => one.form.name).join(", ");
+        if (callsFunction(m, fiber, frame, d, path, name, given, site)) return;
+        const known = [...tools.map((one) => one.form.name), ...m.defined.keys()].join(", ");
         m.deliver(fiber, m.fromJson(shown(`there is no tool '${name}'${known === "" ? "" : `; there are ${known}`}`, true)));
         return;
     }
@@ -56,6 +58,43 @@ export function beginAct(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDeta
         return;
     }
     if (frame.native?.kind === "effect") frame.native = waits(m, path, "tool", [path]);
+}
+
+/** A function that an agent defined, or one of the file. False: there is none of that name. */
+function callsFunction(
+    m: Machine,
+    fiber: Fiber,
+    frame: Frame,
+    d: HandoverDetail,
+    path: string,
+    name: string,
+    given: Value,
+    site: Site | null,
+): boolean {
+    const made = m.defined.get(name);
+    const defined = made === undefined ? null : definedAs(m, made);
+    const own = defined?.fn ?? m.compiled.files[frame.fn.file]?.funcs.get(name);
+    if (own === undefined) return false;
+    const raw = rawOf(given);
+    const { params } = own.form;
+    const named = raw instanceof Obj && params.some((p) => raw.has(p.name));
+    const args = named
+        ? params.map((p) => join(m.run, raw.get(p.name) ?? m.fromJson(p.default ?? null), labelOf(given)))
+        : params.map((p, i) => (i === 0 ? given : m.fromJson(p.default ?? null)));
+    frame.native = waits(m, path, "run", []);
+    try {
+        callFunction(m, fiber, frame, own, args, defined?.author ?? null, d.path, site);
+    } catch (error) {
+        frame.native = null;
+        throw error;
+    }
+    return true;
+}
+
+/** The function that `act()` called returned. */
+export function actReturned(m: Machine, fiber: Fiber, value: Value): void {
+    const out = toJson(value, m.run.labels);
+    m.deliver(fiber, join(m.run, m.fromJson(shown(out.json, false)), out.labels));
 }
 
 function waits(m: Machine, path: string, phase: HandoverState["phase"], waiting: readonly string[]): HandoverWait {

@@ -19,10 +19,11 @@ import { listOf } from "../compile/closures.ts";
 import { BAIL, type Code, type Slots, type Step, slots0, slotsOf } from "../compile/code.ts";
 import { checkArguments, checkResult } from "../compile/contracts.ts";
 import { failureValue } from "../compile/failure.ts";
-import { enterStrict, FLOW, labelAt, leaveStrict, raiseBy, raisePc, withPc } from "../compile/strict.ts";
+import { enterStrict, FLOW, flowOf, labelAt, leaveStrict, raiseBy, raisePc, withPc } from "../compile/strict.ts";
 import {
     type CallDetail,
     type CallValueDetail,
+    type DefineDetail,
     type DelegateDetail,
     type EffectDetail,
     type EndorseDetail,
@@ -45,6 +46,7 @@ import { Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { agentEnded, agentStarted, forEvent, useEvent } from "./events.ts";
 import { type Fiber, Frame } from "./fiber.ts";
 import { beginGenerate } from "./generate.ts";
+import { define, now } from "./define.ts";
 import { abandon, beginHandover, caughtByAgent, handedBack, handoverAt } from "./handover.ts";
 import type { Machine } from "./machine.ts";
 import { measure } from "./memory.ts";
@@ -284,6 +286,10 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
                 beginGenerate(m, fiber, frame, I.detail as GenerateDetail, I.site);
                 if (frame.native !== null || m.result !== null) return "wait";
                 continue;
+            case OP.DEFINE:
+                if (define(m, fiber, frame, I.detail as DefineDetail, I.site)) return "wait";
+                frame.pc++;
+                continue;
             case OP.HANDOVER:
                 beginHandover(m, fiber, frame, I.detail as HandoverDetail, I);
                 if (fiber.top === frame || m.result !== null) return "wait";
@@ -457,12 +463,19 @@ function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots
     const { run } = m;
     const d = I.detail as CallDetail;
     const { fn, args } = d;
+    const changed = run.replaced === null ? null : now(m, fn);
+    if (changed !== null) {
+        const given = args.map((arg) => arg(L));
+        countCall(m);
+        push(m, fiber, frame, changed.fn, given, changed.author, d.path, I.site, null, true);
+        return false;
+    }
     if (fn.staysFramed || frame.form.flow !== 0 || d.agent !== null || m.inFrames || run.steps < m.framesUntil) {
         const given: Value[] = [];
         for (let i = 0; i < args.length; i++) given.push((args[i] as Code)(L));
         countCall(m);
         if (d.agent !== null && !callsAgent(m, fiber, frame, d.agent, fn, given, d.path, I, null)) return false;
-        push(m, fiber, frame, fn, given, d.agent, d.path, I);
+        push(m, fiber, frame, fn, given, d.agent, d.path, I.site);
         return false;
     }
     const { closure } = fn;
@@ -488,7 +501,7 @@ function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots
         }
     }
     const given: Value[] = n === 0 ? [] : n === 1 ? [a] : [a, b, ...((rest ?? []) as Value[])];
-    push(m, fiber, frame, fn, given, null, d.path, I);
+    push(m, fiber, frame, fn, given, null, d.path, I.site);
     return false;
 }
 
@@ -525,31 +538,47 @@ function push(
     args: Value[],
     agent: AgentEntry | null,
     site: PathSite,
-    I: Instruction,
+    at: Site | null,
     deputy: string | null = null,
+    written = false,
 ): void {
     const { run } = m;
     if (fiber.base + fiber.frames.length >= m.depthLimit) throw tooDeep(m.depthLimit);
     const path = pathOf(caller, site);
     const principal = agent === null ? (deputy ?? caller.principal) : m.authority.principalOf(agent);
-    const strict = caller.form.flow !== 0 || fn.strict || m.authority.isStrict(principal);
+    const strict = written || caller.form.flow !== 0 || fn.strict || m.authority.isStrict(principal);
     const form = fn.framesFor(strict);
-    const token = principal === caller.principal ? 0 : granted(m, caller.principal, principal, args, path, I.site);
+    const token = principal === caller.principal ? 0 : granted(m, caller.principal, principal, args, path, at);
     const locals = slotsOf(form.slots, run, args);
     if (strict) enterStrict(locals, fn, caller.locals, caller.form.flow);
+    if (written && agent !== null) raiseBy(locals, flowOf(fn), run.labels.of([`agent:${agent.name}`]));
     try {
-        checkArguments(run, fn, locals, I.site);
+        checkArguments(run, fn, locals, at);
     } catch (error) {
-        lifted(m, token, path, caller.parent, I.site);
+        lifted(m, token, path, caller.parent, at);
         throw error;
     }
-    if (agent !== null) agentStarted(m, caller, fn, agent, args, path, I.site);
+    if (agent !== null) agentStarted(m, caller, fn, agent, args, path, at);
     const parent = agent === null ? caller.parent : path;
     const around = accountAt(caller);
     const spend = agent === null || m.authority.plain ? null : spendOf(m, principal);
-    const own = spend === null ? 0 : openAccount(m, fiber, around, spend, path, m.authority.nameOf(principal), caller.parent, I.site);
+    const own = spend === null ? 0 : openAccount(m, fiber, around, spend, path, m.authority.nameOf(principal), caller.parent, at);
     const body = form.bodies[0] as Frame["form"];
     fiber.frames.push(new Frame(fn, 0, body, locals, path, parent, agent, principal, token, own === 0 ? around : own, own !== 0));
+}
+
+/** A function called by its name alone, by `act()`. */
+export function callFunction(
+    m: Machine,
+    fiber: Fiber,
+    caller: Frame,
+    fn: Fn,
+    args: Value[],
+    author: AgentEntry | null,
+    site: PathSite,
+    at: Site | null,
+): void {
+    push(m, fiber, caller, fn, args, author, site, at, null, author !== null);
 }
 
 /** A call through a value: a capability, an own key that holds one, or a method of data. */
@@ -578,6 +607,13 @@ function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Sl
         run.end();
         if (flow !== 0) raisePc(L, flow, found.value);
         if (m.spends(0)) throw stepsSpent(m);
+        const to =
+            found.target.kind === "agent" && d.handover !== null ? m.compiled.agent(found.target.file, found.target.name) : undefined;
+        if (to !== undefined && d.handover !== null && !to.funcs.has(d.handover.what)) {
+            run.left++;
+            beginHandover(m, fiber, frame, d.handover, I);
+            return fiber.top === frame ? "wait" : "pushed";
+        }
         callCapability(m, fiber, frame, found.target, found.method, dataOnly(args, I), pathOf(frame, d.path), d.path, I);
         return fiber.top !== frame && m.result === null ? "pushed" : "wait";
     } catch (error) {
@@ -657,7 +693,7 @@ function callCapability(
     const { params } = fn.form;
     const given = params.map((p, i) => args[i] ?? m.fromJson(p.default ?? null));
     if (agent !== null && !callsAgent(m, fiber, frame, agent, fn, given, site, I, c)) return;
-    push(m, fiber, frame, fn, given, agent, site, I, deputy);
+    push(m, fiber, frame, fn, given, agent, site, I.site, deputy);
 }
 
 /**

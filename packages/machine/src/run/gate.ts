@@ -117,6 +117,7 @@ export function gate(
     const given = isInner ? valuesGiven([], m.run.labels) : valuesGiven(alias?.args ?? args, m.run.labels, placeLabel(frame));
     const written = isWritten(m, frame.fn);
     const chosenBy = written ? "agent" : chosen;
+    if (written) isTold(m, frame, target, site);
     const readOnly = written || chosen === "model" ? readsOnly(m, frame, target.c, method) : undefined;
     const decision = decideFor(m, fiber, frame.principal, { ...target, method }, given, chosenBy, readOnly);
     if (decision.kind === "may") return decision.reach;
@@ -140,6 +141,22 @@ export function gate(
     ask(m, fiber, frame, { ...target, method }, about, shown.labels, path, site);
     frame.native = { kind: "ask", path: `${path}/ask`, use, session };
     return null;
+}
+
+/** A tool is to an agent what its description says: a method that is not in it is none, whatever the tool would make of it. */
+function isTold(m: Machine, frame: Frame, { c, name, method }: Target, site: Site | null): void {
+    const place = `${c.file}/${c.name}`;
+    if (c.kind !== "tool" || method === null) return;
+    for (const session of m.sessions.values()) {
+        if (!frame.path.startsWith(`${session.path}/`) || !Object.hasOwn(session.told, place)) continue;
+        const told = session.told[place] as readonly string[];
+        if (told.includes(method)) return;
+        throw new Fail("violation.capability", `${m.authority.nameOf(frame.principal)} calls ${name}.${method}, which it was not given`, {
+            site,
+            by: frame.principal,
+            hint: `${name} has ${told.join(", ") || "no methods"}`,
+        });
+    }
 }
 
 /** Whether the agent whose answer runs here was told that a method only reads. */

@@ -27,7 +27,7 @@ import { located } from "../value/access.ts";
 import { fromJson, toJson } from "../value/json.ts";
 import { join, rawOf } from "../value/operators.ts";
 import { Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
-import { beginAct } from "./act.ts";
+import { actReturned, beginAct } from "./act.ts";
 import type { Fiber, Frame } from "./fiber.ts";
 import { gate } from "./gate.ts";
 import { countCall, pathOf } from "./execute.ts";
@@ -141,6 +141,12 @@ function begin(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, I: Ins
         frame.native = null;
         throw error;
     }
+}
+
+/** What an instruction that handed over control says of it. */
+function handoverDetail(I: Instruction): HandoverDetail {
+    const { detail } = I;
+    return (detail?.kind === "call.value" ? detail.handover : detail) as HandoverDetail;
 }
 
 // ---- who, what, may it -------------------------------------------------------------------------------------------------
@@ -281,7 +287,7 @@ function open(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, native:
     );
     const most = d.with.turns ?? state.config?.turns ?? (d.what === "yield" ? TURNS : 1 + (state.config === null ? 0 : TRIES));
     const policy = d.policy === null ? null : ([frame.fn.file, d.policy] as const);
-    m.sessions.set(path, { path, agent: [entry.file, entry.name], principal, token, account, turns: 0, most, reads: {}, policy });
+    m.sessions.set(path, { path, agent: [entry.file, entry.name], principal, token, account, turns: 0, most, reads: {}, told: {}, policy });
     m.emit("yield.opened", path, frame.parent, site, state.labels, {
         agent: shownName(entry.name),
         uri: entry.outside?.form.uri ?? null,

@@ -47,7 +47,9 @@ export function describedMethods(m: Machine, session: Session, c: Capability, de
                 gate: one.readOnly === true ? "may" : "ask",
             });
         }
-        session.reads = { ...session.reads, [`${c.file}/${c.name}`]: reads };
+        const place = `${c.file}/${c.name}`;
+        session.reads = { ...session.reads, [place]: reads };
+        session.told = { ...session.told, [place]: all.map((one) => one.method) };
     }
     return all.flatMap((one): HandleMethod[] => {
         if (left !== null && !left.includes(one.method)) return [];

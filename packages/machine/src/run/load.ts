@@ -11,6 +11,7 @@ import { whatIsNew } from "../known.ts";
 import { Capability, type CapabilityKind, type Heap, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { Fiber, Frame, type Native } from "./fiber.ts";
 import type { HandoverKind } from "../compile/handover.ts";
+import { settle } from "./define.ts";
 import type { HandoverState } from "./handover.ts";
 import type { Machine } from "./machine.ts";
 import {
@@ -158,6 +159,8 @@ class Reader {
             if (!valid.ok) throw refuse("what an agent wrote is no program form");
             takeIn(m, { form: valid.program.files[0] as FileForm, path, agent, live });
         }
+        for (const one of last.defined) m.defined.set(one.name, { ...one });
+        settle(m);
         for (const session of last.sessions) m.sessions.set(session.path, { ...session });
     }
 

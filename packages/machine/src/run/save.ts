@@ -15,6 +15,7 @@ import { Capability, Labelled, List, type Obj, type Owner, type Value } from "..
 import { Fiber, type Frame, type Native } from "./fiber.ts";
 import type { SessionDoc, WrittenDoc } from "../agent/session.ts";
 import type { AccountDoc } from "./accounts.ts";
+import type { Defined } from "./define.ts";
 import type { Machine } from "./machine.ts";
 import type { StandingDoc } from "./standing.ts";
 
@@ -184,6 +185,7 @@ export interface Continuation {
     /** Sessions with agents, and what agents wrote that is in the running program. */
     readonly sessions: readonly SessionDoc[];
     readonly written: readonly WrittenDoc[];
+    readonly defined: readonly Defined[];
     readonly standing: StandingDoc;
     readonly steps: number;
     readonly nextFiber: number;
@@ -276,6 +278,7 @@ class Writer {
             accounts: m.accounts.docs(),
             sessions: [...m.sessions.values()].map((one) => ({ ...one })),
             written: m.written.map((one) => ({ ...one, form: one.form as unknown as Json })),
+            defined: [...m.defined.values()],
             steps: run.steps,
             standing: m.standing.doc(),
             nextFiber: m.nextFiber,

@@ -26,6 +26,8 @@ export interface Delegation {
     readonly from: string;
     readonly to: string;
     readonly onward: boolean;
+    /** It gives all that whoever delegates has: also to define functions of the program. */
+    readonly all?: true;
     /** By key of the thing; each way is a list of layers. */
     readonly grants: { readonly [key: string]: readonly Layers[] };
     readonly path: string;
@@ -309,7 +311,8 @@ export function delegated(m: Machine, fiber: Fiber, frame: Frame, d: DelegateDet
         grants[ref.key] = fewest([...known, ...ways]).map((way) => way.layers);
     }
     const token = m.standing.next++;
-    m.standing.delegations.set(token, { token, from, to, onward: d.onward, grants, path });
+    const all = d.refs === null ? { all: true as const } : {};
+    m.standing.delegations.set(token, { token, from, to, onward: d.onward, ...all, grants, path });
     m.standing.alive.add(token);
     m.emit("delegate.granted", path, frame.parent, site, [], {
         by: "block",

@@ -1,0 +1,96 @@
+/**
+ * `define name = func …` in what an agent answered: a function of the running program, for the rest of the run (LANGUAGE 6).
+ *
+ * Boundary: who may, what it replaces, and how it is called from then on.
+ *
+ * D1: only inside `delegate all to` the agent. The change is in the ledger with its author and its source.
+ * D2: it runs as its author, strictly, whoever calls it; what it gives carries its author's origin.
+ * D3: what it replaces keeps its parameters in number, so that calls of it stay calls of it.
+ */
+import { type FileForm, FORM, printForm, type Site } from "@remit/language";
+import type { DefineDetail, PathSite } from "../compile/instructions.ts";
+import { type AgentEntry, type Fn, shownName } from "../compile/program.ts";
+import { Fail } from "../failure.ts";
+import { pathOf } from "./execute.ts";
+import type { Fiber, Frame } from "./fiber.ts";
+import type { Machine } from "./machine.ts";
+import { raise } from "./perform.ts";
+import { inForce } from "./standing.ts";
+import { isWritten, takeIn } from "./written.ts";
+
+export interface Defined {
+    readonly name: string;
+    /** Number of the function. */
+    readonly fn: number;
+    /** File and name of the agent that wrote it. */
+    readonly agent: readonly [number, string];
+}
+
+/** True where the fiber waits: the source is being written for review. */
+export function define(m: Machine, fiber: Fiber, frame: Frame, d: DefineDetail, site: Site | null): boolean {
+    const { func } = d;
+    const author = frame.agent;
+    if (author === null || !isWritten(m, frame.fn)) throw new Fail("value", "only what an agent answers defines functions", { site });
+    const path = pathOf(frame, d.path);
+    if (!inForce(m, fiber, frame.principal).some((one) => one.all === true)) {
+        m.emit("policy.denied", path, frame.parent, site, [], { why: "define", principal: frame.principal, capability: func.name });
+        throw new Fail("violation.remit", `${m.authority.nameOf(frame.principal)} defines ${func.name}, which nobody lets it`, {
+            site,
+            by: frame.principal,
+            hint: `write \`delegate all to ${shownName(author.name)} { … }\` around the yield where that is right`,
+        });
+    }
+    const before = programFn(m, func.name);
+    if (before !== undefined && before.form.params.length !== func.params.length)
+        throw new Fail("value", `${func.name} has ${before.form.params.length} parameters in the program, and ${func.params.length} here`, {
+            site,
+        });
+    const form: FileForm = { file: `${shownName(author.name)}'s ${func.name}`, imports: [], shapes: [], funcs: [func], agents: [] };
+    const file = takeIn(m, { form, path: `define:${func.name}`, agent: [author.file, author.name], live: true });
+    const fn = m.compiled.files[file]?.funcs.get(func.name) as Fn;
+    m.defined.set(func.name, { name: func.name, fn: fn.id, agent: [author.file, author.name] });
+    settle(m);
+    const source = printForm({ format: FORM, files: [form] })[0] ?? "";
+    const origin = `agent:${author.name}`;
+    m.emit("program.changed", path, frame.parent, site, [origin], {
+        function: func.name,
+        author: shownName(author.name),
+        replaces: before !== undefined,
+        keep: d.keep,
+        source,
+    });
+    if (!d.keep) return false;
+    const request = { op: "keep", name: func.name, author: shownName(author.name), source };
+    raise(m, fiber, "author", path, site, request, [origin], origin);
+    frame.native = { kind: "effect", path };
+    return true;
+}
+
+/** A function that the program had when it began, in the file that it began with. */
+function programFn(m: Machine, name: string): Fn | undefined {
+    return m.compiled.files[m.authored - 1]?.funcs.get(name);
+}
+
+/** Which functions of the program are replaced, from what is defined. */
+export function settle(m: Machine): void {
+    const replaced = new Map<number, Defined>();
+    for (const one of m.defined.values()) {
+        const before = programFn(m, one.name);
+        if (before !== undefined) replaced.set(before.id, one);
+    }
+    m.run.replaced = replaced.size === 0 ? null : replaced;
+}
+
+/** What a call of a function of the program means now: the function and its author; null where it is what it was. */
+export function now(m: Machine, fn: Fn): { readonly fn: Fn; readonly author: AgentEntry } | null {
+    const one = m.run.replaced?.get(fn.id) as Defined | undefined;
+    return one === undefined ? null : definedAs(m, one);
+}
+
+export function definedAs(m: Machine, one: Defined): { readonly fn: Fn; readonly author: AgentEntry } | null {
+    const made = m.compiled.functions[one.fn];
+    const author = m.compiled.agent(...one.agent);
+    return made === undefined || author === undefined ? null : { fn: made, author };
+}
+
+export type { PathSite };
