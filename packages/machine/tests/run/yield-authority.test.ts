@@ -50,7 +50,12 @@ describe("F17: a live thing crosses as its methods", () => {
                 name: "repo",
                 kind: "tool",
                 handle: [
-                    { method: "read", description: "Reads a file.", input: { type: "object", properties: { path: { type: "string" } } }, gate: "may" },
+                    {
+                        method: "read",
+                        description: "Reads a file.",
+                        input: { type: "object", properties: { path: { type: "string" } } },
+                        gate: "may",
+                    },
                     { method: "write", input: { type: "object" }, gate: "ask" },
                 ],
             },
@@ -59,14 +64,16 @@ describe("F17: a live thing crosses as its methods", () => {
     });
 
     test("calling a method that is not listed is told before a step runs", () => {
-        const ran = run(LENT, { agents: [answer('return repo.destroy({})', "repo", "path"), answer("return 1", "repo", "path")] });
+        const ran = run(LENT, { agents: [answer("return repo.destroy({})", "repo", "path"), answer("return 1", "repo", "path")] });
         expect(end(ran)).toBe(1);
         expect(turns(ran)[1]?.prompt[0]?.text).toMatch(/repo\.destroy is not among what you were given/);
         expect(did(ran)).toEqual([]);
     });
 
     test("calling it by a way round that is a violation, which its own code does not catch", () => {
-        const round = remit('func go(r) { return try { r.destroy({}) } catch e { "caught inside" } }\nmain func answer(agent, repo, path) { return go(repo) }');
+        const round = remit(
+            'func go(r) { return try { r.destroy({}) } catch e { "caught inside" } }\nmain func answer(agent, repo, path) { return go(repo) }',
+        );
         const ran = run(LENT, { agents: [round] });
         expect(kind(ran)).toBe("violation.capability");
         expect(did(ran)).toEqual([]);
@@ -84,8 +91,11 @@ describe("F17: a live thing crosses as its methods", () => {
     });
 
     test("a handle is no data: not returned, not sent, not put in a text", () => {
-        for (const body of ["return repo", "return { r: repo }", "return [repo]", 'agent.send(repo)\nreturn 1', 'return "x" + repo'])
-            expect([body, kind(run(LENT, { agents: [answer(body, "repo", "path"), "ok"] }))]).toEqual([body, expect.stringMatching(/^violation\.capability$|^value$/)]);
+        for (const body of ["return repo", "return { r: repo }", "return [repo]", "agent.send(repo)\nreturn 1", 'return "x" + repo'])
+            expect([body, kind(run(LENT, { agents: [answer(body, "repo", "path"), "ok"] }))]).toEqual([
+                body,
+                expect.stringMatching(/^violation\.capability$|^value$/),
+            ]);
     });
 });
 
@@ -106,14 +116,23 @@ describe("F22: an agent has nothing but what it was passed", () => {
 
     test("its remit at the import is what it has besides, and a policy of agent() narrows it", () => {
         const text = `${REPO}\nimport agent Fixer from "acp://x" { remit { may Repo.read } }\nmain agent A { main func(input) { return Fixer.yield(a: 1) } }`;
-        expect(turns(run(text, { agents: [answer("return 1", "a")] }))[0]?.hands).toMatchObject([{ tool: "Repo", methods: [{ method: "read", gate: "may" }] }]);
+        expect(turns(run(text, { agents: [answer("return 1", "a")] }))[0]?.hands).toMatchObject([
+            { tool: "Repo", methods: [{ method: "read", gate: "may" }] },
+        ]);
     });
 
     test("what it does not have is refused with its name, the operation and the position", () => {
         const text = withFixer("return Fixer.yield(repo: Repo.only(read))", REPO);
         const round = remit('func go(r) {\n return r.write({ path: "a" })\n}\nmain func answer(agent, repo) { return go(repo) }');
         const ran = run(text, { agents: [round] });
-        expect(ran.result).toMatchObject({ ok: false, failure: { kind: expect.stringMatching(/^violation\./), message: expect.stringMatching(/Fixer.*Repo\.write|Repo\.write.*Fixer/), site: { file: "Fixer's answer", line: 2 } } });
+        expect(ran.result).toMatchObject({
+            ok: false,
+            failure: {
+                kind: expect.stringMatching(/^violation\./),
+                message: expect.stringMatching(/Fixer.*Repo\.write|Repo\.write.*Fixer/),
+                site: { file: "Fixer's answer", line: 2 },
+            },
+        });
     });
 });
 
@@ -121,7 +140,13 @@ describe("what a clause says of an argument holds for code of an agent", () => {
     const MAIL = 'import tool Mail from "mcp://mail" { send: may, arg to: trusted }';
     test("a literal of its answer is not trusted", () => {
         const text = withFixer("return Fixer.yield(mail: Mail, who: input)", MAIL);
-        const ran = run(text, { world: (e) => ((e.request as { op?: string }).op === "describe" ? said({ methods: [{ name: "send", input: {}, readOnly: false }] }, []) : undefined), agents: [answer('return try { mail.send({ to: "evil@x.com", body: "b" }) } catch e { 1 }', "mail", "who")] });
+        const ran = run(text, {
+            world: (e) =>
+                (e.request as { op?: string }).op === "describe"
+                    ? said({ methods: [{ name: "send", input: {}, readOnly: false }] }, [])
+                    : undefined,
+            agents: [answer('return try { mail.send({ to: "evil@x.com", body: "b" }) } catch e { 1 }', "mail", "who")],
+        });
         expect(kind(ran)).toBe("violation.flow");
         expect(did(ran)).toEqual([]);
     });
@@ -134,18 +159,20 @@ describe("F25: what was given dies with the call", () => {
         expect(end(ran)).toEqual(["done", {}]);
     });
     test("an agent and a tool that a function of the program kept for it are revoked afterwards", () => {
-        const text = withFixer(
-            "box = {}\nFixer.yield(keep: keep, repo: Repo)\nreturn 1",
-            `${REPO}\nfunc keep(x) { return x }`,
-        );
-        const ran = run(text, { agents: [answer('box = { keep: keep }\ny = box.keep(repo)\nreturn y.read({ path: "a" }).did', "keep", "repo")] });
+        const text = withFixer("box = {}\nFixer.yield(keep: keep, repo: Repo)\nreturn 1", `${REPO}\nfunc keep(x) { return x }`);
+        const ran = run(text, {
+            agents: [answer('box = { keep: keep }\ny = box.keep(repo)\nreturn y.read({ path: "a" }).did', "keep", "repo")],
+        });
         expect(kind(ran)).toMatch(/^violation\.|^1$/);
     });
 });
 
 describe("F23, F24: a delegation around a yield", () => {
     test("delegate all: inside the block it has what the program has, behind it nothing", () => {
-        const text = withFixer("x = 0\ndelegate Repo.read to Fixer {\n x = Fixer.yield(a: 1)\n}\ny = Fixer.yield(b: 2)\nreturn [x, y]", REPO);
+        const text = withFixer(
+            "x = 0\ndelegate Repo.read to Fixer {\n x = Fixer.yield(a: 1)\n}\ny = Fixer.yield(b: 2)\nreturn [x, y]",
+            REPO,
+        );
         const ran = run(text, { agents: (turn) => answer("return 1", turn.session.endsWith("#0") ? "a" : "b") });
         expect(turns(ran).map((t) => t.hands.map((h) => [h.tool, h.methods.map((m) => m.method)]))).toEqual([[["Repo", ["read"]]], []]);
     });
@@ -158,25 +185,34 @@ describe("F26: sessions beside one another", () => {
         expect(end(ran)).toEqual([10, 20, 30]);
         expect(new Set(turns(ran).map((t) => t.session)).size).toBe(3);
         expect(events(ran, "yield.closed")).toHaveLength(3);
-        const last = run(text, { pick: (waiting) => waiting.length - 1, agents: (turn) => answer(turn.turn === 0 ? 'agent.send("s")\nreturn n * 10' : "", "n") });
+        const last = run(text, {
+            pick: (waiting) => waiting.length - 1,
+            agents: (turn) => answer(turn.turn === 0 ? 'agent.send("s")\nreturn n * 10' : "", "n"),
+        });
         expect(end(last)).toEqual([10, 20, 30]);
     });
 });
 
 describe("questions while a function of an agent runs", () => {
     test("a yes and a no, saved in between and loaded elsewhere", () => {
-        const text = withFixer('return Fixer.yield(repo: Repo)', 'import tool Repo from "file://workspace" { write: ask }');
+        const text = withFixer("return Fixer.yield(repo: Repo)", 'import tool Repo from "file://workspace" { write: ask }');
         const agents = [answer('return repo.write({ path: "a", content: "x" })', "repo")];
         expect(end(run(text, { agents, yes: "once" }))).toEqual({ did: "Repo.write" });
         expect(kind(run(text, { agents, yes: "deny" }))).toBe("denied");
         const asked = run(text, { agents, yes: "once" }).effects.find((e) => e.kind === "ask");
-        expect(asked?.request).toMatchObject({ question: expect.stringContaining("Fixer"), detail: { chosen_by: "agent", method: "write" } });
+        expect(asked?.request).toMatchObject({
+            question: expect.stringContaining("Fixer"),
+            detail: { chosen_by: "agent", method: "write" },
+        });
     });
 });
 
 describe("readers: the handshake is a sink", () => {
     test("what only some may read is not handed to an agent that is none of them", () => {
-        const text = withFixer("x = Hr.read({ path: \"a\" })\nreturn try { Fixer.yield(x: x) } catch e { [e.kind] }", 'import tool Hr from "file://hr" { reads: "hr" }');
+        const text = withFixer(
+            'x = Hr.read({ path: "a" })\nreturn try { Fixer.yield(x: x) } catch e { [e.kind] }',
+            'import tool Hr from "file://hr" { reads: "hr" }',
+        );
         const ran = run(text, { agents: [answer("return 1", "x")] });
         expect(end(ran)).toEqual(["violation.flow"]);
         expect(turns(ran)).toEqual([]);
