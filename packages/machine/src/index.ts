@@ -54,3 +54,14 @@ export { atifText, type AtifTextOptions } from "./ledger/atif/show.ts";
 export { ATIF_VERSIONS, type AtifVersion, type Trajectory } from "./ledger/atif/types.ts";
 export { ANSWERS, verdictOf } from "./run/gate.ts";
 export type { Ruling } from "./run/hands.ts";
+
+export {
+    SNAPSHOT,
+    type Snapshot,
+    type SnapshotCapability,
+    type SnapshotDelegation,
+    type SnapshotEffect,
+    type SnapshotFrame,
+    type SnapshotPrincipal,
+    type SnapshotThread,
+} from "./run/snapshot.ts";

@@ -662,6 +662,10 @@ function give(m: Machine, fiber: Fiber, frame: Frame, native: HandoverWait, valu
 /** A frame that a handover waited for returned: the function of an answer, or the main func of an agent of the program. */
 export function handedBack(m: Machine, fiber: Fiber, frame: Frame, native: HandoverWait, value: Value): void {
     const { state } = native;
+    if (state.session === "") {
+        actReturned(m, fiber, value);
+        return;
+    }
     const I = frame.form.code[frame.pc] as Instruction;
     const d = handoverAt(I);
     const session = m.sessions.get(state.session) as Session;

@@ -3,9 +3,11 @@ import type { Schema } from "./build.ts";
 import { continuationJsonSchema } from "./continuation.ts";
 import { effectJsonSchema } from "./effect.ts";
 import { ledgerEventJsonSchema } from "./ledger.ts";
+import { snapshotJsonSchema } from "./snapshot.ts";
 
 export const PUBLISHED: { readonly [name: string]: () => Schema } = {
     "effect-1": effectJsonSchema,
     "ledger-event-1": ledgerEventJsonSchema,
     "continuation-1": continuationJsonSchema,
+    "snapshot-1": snapshotJsonSchema,
 };

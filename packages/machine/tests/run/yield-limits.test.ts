@@ -1,0 +1,186 @@
+/** What a yield may use: steps, time, turns, tokens, dollars, calls, bytes, depth; and answers that try to use more. */
+import { describe, expect, test } from "vitest";
+import { Compiled, Machine } from "../../src/index.ts";
+import { OPTIONS } from "./forms.ts";
+import { answer, end, events, handshake, kind, once, origins, remit, replied, reply, run, said, turns, withFixer } from "./handing.ts";
+import { formOf } from "./text.ts";
+
+const catching = (options: string, args = "a: 1"): string =>
+    withFixer(`x = try { Fixer.yield(${args}) with { ${options} } } catch e { [e.kind] }\nreturn x`);
+
+describe("F8: a yield is bounded, and what bounds it is not caught inside", () => {
+    test.each([
+        ["a loop without end", 'n = 0\nloop until false max 1000000000 { n = n + 1 }\nreturn n'],
+        ["a loop that catches everything", 'loop until false max 1000000000 { x = try { raise "again" } catch e { 1 } }\nreturn 1'],
+        ["a loop around a failing call that tries forever", 'n = 0\nloop until false max 1000000000 { n = try { agent.nope() } catch e { n + 1 } }\nreturn n'],
+        ["a list that grows", "l = [1]\nloop until false max 100000 { l = l.concat(l) }\nreturn 1"],
+    ])("steps: %s", (_, body) => {
+        const ran = run(catching("steps: 5000, bytes: 20000"), { agents: [answer(body, "a")], options: { limits: { memory: 50_000_000 } } });
+        expect(kind(ran)).toMatchObject([expect.stringMatching(/^limit\.(steps|bytes)$/)]);
+        expect(ran.steps).toBeLessThan(6_000);
+    });
+
+    test("recursion without end ends the run by its depth", () => {
+        const ran = run(catching("steps: 500000"), { agents: [remit("func f(n) { return f(n + 1) }\nmain func answer(agent, a) { return f(0) }")] });
+        expect(kind(ran)).toMatch(/^limit\.depth$/);
+    });
+
+    test("texts that double in program form", () => {
+        let text = '{"kind":"literal","value":"ha"}';
+        text = `{"kind":"template","parts":[${text}]}`;
+        const body = ['{"kind":"assign","target":{"kind":"name","name":"s"},"op":"=","value":{"kind":"literal","value":"haha"}}'];
+        for (let i = 0; i < 60; i++)
+            body.push('{"kind":"assign","target":{"kind":"name","name":"s"},"op":"=","value":{"kind":"binary","op":"+","left":{"kind":"name","name":"s"},"right":{"kind":"name","name":"s"}}}');
+        body.push('{"kind":"return","value":{"kind":"name","name":"s"}}');
+        const ran = run(withFixer("return Fixer.yield(a: 1)"), {
+            agents: [`\`\`\`json\n{"name":"f","params":[{"name":"agent"},{"name":"a"}],"effects":[],"body":[${body.join(",")}]}\n\`\`\``],
+        });
+        expect(kind(ran)).toMatch(/^limit\.bytes$/);
+        expect(text).toContain("ha");
+    });
+
+    test("a nested yield draws on what is left", () => {
+        const asks = answer("n = 0\nloop until false max 100 { n = n + 1 }\nreturn agent.yield(b: n)", "a");
+        const ran = run(withFixer("return Fixer.yield(a: 1) with { steps: 1000 }"), { agents: [asks, answer("return b", "b")] });
+        expect(end(ran)).toBe(100);
+        const first = (handshake(ran, 0).limits as { steps: number }).steps;
+        const second = (handshake(ran, 1).limits as { steps: number; turns: number });
+        expect(first).toBe(1000);
+        expect(second.steps).toBeLessThan(900);
+        expect(second.turns).toBe(3);
+    });
+
+    test("a nested yield that asks for more gets no more", () => {
+        const asks = answer("return agent.yield(b: 1) with { steps: 1000000, turns: 100 }", "a");
+        const ran = run(withFixer("return Fixer.yield(a: 1) with { steps: 300, turns: 2 }"), { agents: [asks, answer("n = 0\nloop until false max 1000 { n = n + 1 }\nreturn n", "b")] });
+        expect(kind(ran)).toBe("limit.steps");
+        expect(handshake(ran, 1).limits).toMatchObject({ turns: 1 });
+        expect((handshake(ran, 1).limits as { steps: number }).steps).toBeLessThan(300);
+    });
+
+    test("a nested yield that asks for less gets less, and may catch that", () => {
+        const asks = answer('return try { agent.yield(b: 1) with { steps: 50 } } catch e { [e.kind] }', "a");
+        const ran = run(withFixer("return Fixer.yield(a: 1) with { steps: 3000 }"), { agents: [asks, answer("n = 0\nloop until false max 1000 { n = n + 1 }\nreturn n", "b")] });
+        expect(end(ran)).toEqual(["limit.steps"]);
+    });
+
+    test("tokens that turns report are drawn from the session, and from the whole", () => {
+        const usage = { input: 60, output: 10 };
+        const ran = run(catching("tokens: 100"), {
+            agents: (turn) => ({ ...said(reply(turn.turn === 0 ? answer('x = agent.send("more")\nreturn agent.send("and more")', "a") : "text") as never, ["agent:Fixer"]), usage }),
+        });
+        expect(kind(ran)).toEqual(["limit.tokens"]);
+        expect(turns(ran).map((t) => t.limits.tokens)).toEqual([100, 30]);
+    });
+
+    test("calls of tools that it was passed are drawn from it", () => {
+        const text = withFixer("return try { Fixer.yield(repo: Repo) with { calls: 3 } } catch e { [e.kind] }", 'import tool Repo from "mcp://repo"');
+        const ran = run(text, { agents: [answer('loop until false max 9 { repo.read({ path: "a" }) }\nreturn 1', "repo")] });
+        expect(kind(ran)).toEqual(["limit.calls"]);
+    });
+
+    test("its time ends it at once, wherever it stands, and its session is closed", () => {
+        const text = catching("time: 5 s");
+        const machine = Machine.start(new Compiled(formOf(text)), OPTIONS);
+        let step = machine.advance();
+        expect(step.effects.map((e) => e.kind)).toEqual(["sleep", "agent"]);
+        machine.resolve("main/Fixer.yield#0/time", said(null, []));
+        step = machine.advance();
+        expect(step.withdrawn).toEqual(["main/Fixer.yield#0/turn[0]"]);
+        expect(step.result).toMatchObject({ ok: true, value: ["limit.time"] });
+        expect(step.events.filter((e) => e.kind === "yield.closed")).toMatchObject([{ data: { ok: false, kind: "limit.time" } }]);
+    });
+
+    test("bytes of the answer", () => {
+        const ran = run(catching("bytes: 100, turns: 2"), { agents: [answer(`return "${"x".repeat(200)}"`, "a")] });
+        expect(kind(ran)).toEqual(["invalid_payload"]);
+        expect(turns(ran)[1]?.prompt[0]?.text).toMatch(/more than 100 bytes/);
+    });
+
+    test("a yield in a yield in a yield, of Remit agents that call one another, ends", () => {
+        const text = `agent Ping { main func(what) { x = Ping.yield(b: 1)  return "func answer(agent, b) { return 1 }" } }\nmain agent A { main func(input) { return Ping.yield(a: 1) } }`;
+        expect(kind(run(text, { options: { limits: { depth: 60 } } }))).toBe("limit.depth");
+    });
+});
+
+describe("what an answer leaves behind", () => {
+    test("10,000 yields leave nothing in the program, the sessions or the continuation", () => {
+        const text = withFixer("n = 0\nloop until false max 10000 { n = n + Fixer.yield(a: 1) }\nreturn n");
+        const machine = Machine.start(new Compiled(formOf(text)), OPTIONS);
+        const given = replied(answer("return a", "a"));
+        let size = 0;
+        let step = machine.advance();
+        for (let i = 0; step.state !== "done"; i++) {
+            if (i === 20) size = JSON.stringify(machine.save({ image: true })).length;
+            for (const e of step.effects) machine.resolve(e.path, given);
+            if (i === 9_990) {
+                expect(machine.compiled.files.length).toBeLessThan(4);
+                expect(machine.compiled.functions.length).toBeLessThan(4);
+                expect(machine.sessions.size).toBeLessThan(2);
+                expect(JSON.stringify(machine.save({ image: true })).length).toBeLessThan(size + 200);
+            }
+            step = machine.advance();
+        }
+        expect(step.result).toMatchObject({ ok: true, value: 10_000 });
+        expect(machine.compiled.files).toHaveLength(1);
+        expect(machine.standing.alive.size).toBe(0);
+        expect(machine.accounts.open.size).toBeLessThan(2);
+    });
+
+    test("and so do yields that fail in any way", () => {
+        const ways = ["no answer", answer('raise "x"', "a"), answer("return 5", "a"), answer("n = 0\nloop until false max 99999 { n = n + 1 }", "a"), answer('return agent.yield(b: 1)', "a")];
+        const text = withFixer("n = 0\nloop until false max 200 { n = n + try { Fixer.yield(a: 1) with { turns: 2, steps: 200 } -> string  1 } catch e { 0 } }\nreturn n");
+        const machine = Machine.start(new Compiled(formOf(text)), OPTIONS);
+        let step = machine.advance();
+        let i = 0;
+        while (step.state !== "done") {
+            for (const e of step.effects) if (e.kind === "agent") machine.resolve(e.path, replied(ways[i++ % ways.length] as string));
+            step = machine.advance();
+        }
+        expect(step.result?.ok).toBe(true);
+        expect([machine.compiled.files.length, machine.sessions.size, machine.written.length, machine.standing.alive.size]).toEqual([1, 0, 0, 0]);
+    });
+});
+
+describe("agents of the program answer too", () => {
+    const stub = (body: string, remitOf = ""): string => `agent Stub {\n${remitOf}\n main func(what) {\n${body}\n }\n}\n`;
+    const main = (body: string, before: string): string => `${before}\nmain agent A {\n main func(input) {\n${body}\n }\n}\n`;
+
+    test("a fixed answer, with and without a remit", () => {
+        for (const remitOf of ["", "remit { may spend 10k steps }".replace("may spend 10k steps", "")]) {
+            const text = main("return Stub.yield(a: input)", stub('return "func answer(agent, a) { return [a, 1] }"', remitOf));
+            const ran = run(text, { options: { input: "v" } });
+            expect(end(ran)).toEqual(["v", 1]);
+            expect(origins(ran)).toEqual(["agent:Stub", "user"]);
+            expect(events(ran, "yield.closed")).toMatchObject([{ ok: true, turns: 1 }]);
+        }
+    });
+
+    test("it sees the handshake as data, and answers with program form", () => {
+        const text = main(
+            "return Stub.yield(a: 5)",
+            stub('names = what.params.map((p) => p.name)\nreturn { name: "f", params: [{ name: "agent" }, { name: names[0] }], effects: [], body: [{ kind: "return", value: { kind: "name", name: names[0] } }] }'),
+        );
+        expect(end(run(text))).toBe(5);
+    });
+
+    test("it is asked again with the errors, in words", () => {
+        const text = main("return Stub.yield(a: 5)", stub('if what.contains("not valid") { return "func answer(agent, a) { return a }" }\nreturn "later"'.replace("what.contains", "text(what).contains")));
+        const ran = run(text);
+        expect(end(ran)).toBe(5);
+        expect(events(ran, "agent.asked")).toHaveLength(2);
+    });
+
+    test("its function may come back to it, and sends", () => {
+        const text = main("return Stub.yield(a: 5)", stub('if text(what).contains("ping") { return "pong" }\nreturn "func answer(agent, a) { return agent.send(`ping`) }"'.replaceAll("`", "'")));
+        expect(end(run(text))).toMatch(/pong|invalid/);
+    });
+
+    test("an agent without a main func does not answer", () => {
+        expect(kind(run(main("return Stub.yield(a: 5)", "agent Stub { func f() { 1 } }")))).toBe("value");
+    });
+
+    test("a failure of it is the failure of the yield", () => {
+        expect(end(run(main("return try { Stub.yield(a: 5) } catch e { e.message }", stub('raise "no"'))))).toBe("no");
+    });
+});
