@@ -11,7 +11,8 @@ export {
     type StopReason,
     type Target,
 } from "./debug/session.ts";
-export { applyChanges, diffSnapshots, SNAPSHOT, type Snapshot, type SnapshotChange, snapshotOf } from "./debug/snapshot.ts";
+export { SNAPSHOT, type Snapshot } from "@remit/machine";
+export { applyChanges, diffSnapshots, type SnapshotChange, snapshotOf } from "./debug/snapshot.ts";
 export type { Moment, TimelineOptions } from "./debug/timeline.ts";
 export { LEDGER_ERRORS, LedgerError, type LedgerErrorCode } from "./ledger/error.ts";
 export { type ExportOptions, exportRun } from "./ledger/export.ts";
@@ -106,4 +107,5 @@ export type { CallKind } from "./ras/frames.ts";
 export { RAS_LIMITS, type RasLimits } from "./ras/process.ts";
 export type { Riff, Riffs } from "./ras/riffs.ts";
 export { callProgram, listRiffs, loadRas, type RasObservation, type RasProgram, type RasRunOptions, talkToRun } from "./ras/run.ts";
+export { RIA_CAPABILITIES } from "./ras/capabilities.ts";
 export { type Collector, collectorHeaders, collectorUrl, type Sent, sendSpans } from "./telemetry/otlp.ts";

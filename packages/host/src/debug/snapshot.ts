@@ -7,63 +7,25 @@
  * N2: nothing of it is put in without passing the scrubber, texts of failures and requests included.
  */
 import type { Json } from "@remit/language";
-import type { AuthorityView, FrameView, ScopeView } from "@remit/machine";
+import {
+    type AuthorityView,
+    SNAPSHOT,
+    type Snapshot,
+    type SnapshotCapability,
+    type SnapshotDelegation,
+    type SnapshotFrame,
+    type SnapshotPrincipal,
+} from "@remit/machine";
 import type { Scrubber } from "../secret/scrub.ts";
 import type { DebugSession } from "./session.ts";
-
-export const SNAPSHOT = "remit-snapshot/1";
-
-/** One variable, as a line of text with its origins; `right` where it is a capability that somebody was given. */
-export type SnapshotVariable = ScopeView["variables"][number];
-
-export interface SnapshotFrame {
-    readonly name: string;
-    readonly path: string;
-    readonly site: FrameView["site"];
-    /** Key in `principals`. */
-    readonly principal: string;
-    readonly scopes: readonly ScopeView[];
-    /** Delegations to its principal that are in force here: tokens, keys in `delegations`. */
-    readonly delegations: readonly number[];
-}
-
-export interface Snapshot {
-    readonly format: typeof SNAPSHOT;
-    readonly run: string;
-    /** Lower-case hex SHA-256 of the program form. */
-    readonly program: string;
-    readonly moment: { readonly outcomes: number; readonly steps: number; readonly events: number; readonly ended: boolean };
-    readonly state: string;
-    readonly site: FrameView["site"];
-    readonly threads: readonly {
-        readonly id: number;
-        readonly parent: number | null;
-        readonly path: string;
-        readonly state: string;
-        readonly waiting: string | null;
-        /** Innermost first. */
-        readonly frames: readonly SnapshotFrame[];
-    }[];
-    readonly principals: { readonly [id: string]: Omit<AuthorityView, "delegations" | "answers"> };
-    readonly delegations: { readonly [token: string]: AuthorityView["delegations"][number] & { readonly to: string } };
-    /** Capabilities that variables hold, where somebody was given them. */
-    readonly capabilities: readonly { readonly thread: number; readonly frame: number; readonly name: string; readonly held: Json }[];
-    /** Answers for the session. */
-    readonly answers: AuthorityView["answers"];
-    readonly pending: readonly Json[];
-    readonly budget: { readonly used: Json; readonly limits: Json };
-    /** Every origin of anything that is shown, sorted. */
-    readonly labels: readonly string[];
-    readonly result: Json;
-}
 
 /** Where the session stands. */
 export function snapshotOf(session: DebugSession, scrubber: Scrubber): Snapshot {
     const where = session.where();
     const { threads, pending, account, result } = session.inspect();
-    const principals: { [id: string]: Omit<AuthorityView, "delegations" | "answers"> } = {};
-    const delegations: { [token: string]: AuthorityView["delegations"][number] & { readonly to: string } } = {};
-    const capabilities: { thread: number; frame: number; name: string; held: Json }[] = [];
+    const principals: { [id: string]: SnapshotPrincipal } = {};
+    const delegations: { [token: string]: SnapshotDelegation } = {};
+    const capabilities: SnapshotCapability[] = [];
     const labels = new Set<string>();
     let answers: AuthorityView["answers"] = [];
     const views = threads.map((thread) => ({
@@ -84,7 +46,7 @@ export function snapshotOf(session: DebugSession, scrubber: Scrubber): Snapshot 
                 for (const v of scope.variables) {
                     for (const origin of [...v.origins, ...v.inside]) labels.add(origin);
                     if (v.right === undefined) continue;
-                    const held = { kind: v.kind ?? null, text: v.text, right: { ...v.right } } as unknown as Json;
+                    const held = { kind: v.kind ?? null, text: v.text, right: v.right };
                     capabilities.push({ thread: thread.id, frame: index, name: v.name, held });
                 }
             return {
@@ -112,9 +74,9 @@ export function snapshotOf(session: DebugSession, scrubber: Scrubber): Snapshot 
         answers,
         pending: pending.map(({ path, kind, principal, site, request, labels: carried }) => {
             for (const origin of carried) labels.add(origin);
-            return { path, kind, principal, site: site as unknown as Json, request, labels: [...carried] };
+            return { path, kind, principal, site, request, labels: [...carried] };
         }),
-        budget: { used: { ...account.used }, limits: { ...account.limits } as Json },
+        budget: account,
         labels: [...labels].sort(),
         result: result as unknown as Json,
     };

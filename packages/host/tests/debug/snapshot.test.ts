@@ -1,19 +1,35 @@
 /** Snapshots: what a moment of a run holds, without secrets, the same for the same moment, and differences that can be applied. */
+import { readFileSync } from "node:fs";
 import type { Json } from "@remit/language";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { debugRun, moved, type Target } from "../../src/debug/session.ts";
-import { applyChanges, diffSnapshots, type Snapshot, snapshotOf } from "../../src/debug/snapshot.ts";
+import type { Snapshot } from "@remit/machine";
+import { z } from "zod";
+import { applyChanges, diffSnapshots, snapshotOf } from "../../src/debug/snapshot.ts";
 import { createScrubber } from "../../src/secret/scrub.ts";
 import { ASKS, BRANCHES, FAILS, type Recorded, recorded } from "./runs.ts";
 
 const SECRET = "correct-horse-battery";
 const scrubber = createScrubber([{ name: "env:KEY", value: SECRET }]);
 
+const SCHEMA = z.fromJSONSchema(
+    JSON.parse(readFileSync(new URL("../../../machine/schema/snapshot-1.json", import.meta.url), "utf8")) as Parameters<
+        typeof z.fromJSONSchema
+    >[0],
+);
+
+/** Every one that is made here follows the published schema. */
+function checked(made: Snapshot): Snapshot {
+    const read = SCHEMA.safeParse(made);
+    expect(read.success ? "" : z.prettifyError(read.error)).toBe("");
+    return made;
+}
+
 function at(run: Recorded, target: Target): Snapshot {
     const session = debugRun(run.store, run.id);
     moved(session.goTo(target));
-    return snapshotOf(session, scrubber);
+    return checked(snapshotOf(session, scrubber));
 }
 
 describe("snapshots", () => {
@@ -42,6 +58,30 @@ describe("snapshots", () => {
         expect(text).not.toContain(SECRET);
         expect(text).not.toContain(Buffer.from(SECRET).toString("base64").replace(/=+$/, ""));
         expect(text).toContain("[secret env:KEY]");
+    });
+
+    test("what is not one follows the schema no more", async () => {
+        const made = at(await recorded(ASKS, { to: "bob" }, { on: { ask: () => null } }), { kind: "end" });
+        for (const wrong of [
+            { ...made, format: "remit-snapshot/2" },
+            { ...made, more: 1 },
+            { ...made, moment: { ...made.moment, steps: -1 } },
+            { ...made, threads: [{ ...made.threads[0], frames: [{}] }] },
+            { ...made, pending: [{ ...made.pending[0], kind: "mail" }] },
+        ])
+            expect(SCHEMA.safeParse(wrong).success).toBe(false);
+    });
+
+    test("budgets that are open, and rights that were given", async () => {
+        const text = `import tool Mail from "host:mail" { send: ask }
+agent Sender { remit { may Mail.find  spend 5 calls  flow strict } func go(mail, to) { mail.send({ to: to }) } }
+main agent Main { main func(input) { spend 1k tokens, 2 usd { Sender.go(Mail.only(send), input.to) } } }
+`;
+        const made = at(await recorded(text, { to: "bob" }, { on: { ask: () => null } }), { kind: "end" });
+        expect(made.capabilities).toMatchObject([
+            { name: "mail", held: { right: { holder: expect.any(String), methods: ["send"], live: true } } },
+        ]);
+        expect(made.budget.open.map((one) => one.limits)).toEqual([{ tokens: 1000, usd: 2 }, { calls: 5 }]);
     });
 
     test("the same bytes for the same moment, however it was come to", async () => {

@@ -136,9 +136,7 @@ const ROOT = record<Snapshot>(
             {
                 used: USED,
                 limits: meters(["depth", "memory"]),
-                open: list(
-                    record<Account["open"][number]>({ path: text, name: text, limits: meters(), used: USED, reserved: number }, {}),
-                ),
+                open: list(record<Account["open"][number]>({ path: text, name: text, limits: meters(), used: USED, reserved: number }, {})),
             },
             {},
         ),
