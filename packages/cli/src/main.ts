@@ -155,7 +155,7 @@ export function build(finish: (code: number) => void): Command {
         running(
             add(
                 "ras <verb> [program]",
-                "Run a Re in Act program (.py, .ts, .sh) or a Riff; `ras list` lists Riffs",
+                "Run a Re in Act program (.py, .ts, .sh) or a Riff; `ras list` lists Riffs, `ras capabilities` says what a program is offered",
                 () => import("./commands/ras.ts"),
             ),
         ),

@@ -91,3 +91,10 @@ test("a program that fails says where, and ends with 1", () => {
     expect(err).toContain('File "bad.py", line 2');
     expect(here.remit("ras", "run", "nothing.py").err).toContain("no file nothing.py");
 });
+
+test("says what a program is offered, with the extension ria.agent", () => {
+    const { code, out } = bash(`'${process.execPath}' '${BIN}' ras capabilities`);
+    expect(code).toBe(0);
+    const said = JSON.parse(out) as { readonly extensions: readonly { readonly id: string }[] };
+    expect(said.extensions.map((one) => one.id)).toEqual(["ria.agent"]);
+});

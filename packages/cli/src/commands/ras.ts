@@ -1,5 +1,5 @@
 /** `remit ras run`: a Re in Act program in Python, TypeScript or Bash; `remit ras list`: the Riffs there are. */
-import { listRiffs, loadRas, type RasLimits, type RasObservation, type RasRunOptions, readJson, type RunHandle } from "@remit/host";
+import { RIA_CAPABILITIES, listRiffs, loadRas, type RasLimits, type RasObservation, type RasRunOptions, readJson, type RunHandle } from "@remit/host";
 import type { Json } from "@remit/language";
 import { atLeastOne, milliseconds, whole } from "../amounts.ts";
 import { EXIT, paint, plain, plainLine, print, printJson, printText, say, table, UsageError } from "../io.ts";
@@ -9,8 +9,9 @@ import { readText } from "../text.ts";
 export default async function ras(args: string[], options: Record<string, unknown>): Promise<number> {
     const [verb, what, ...rest] = args;
     if (verb === "list" && what === undefined) return list(options);
+    if (verb === "capabilities" && what === undefined) return capabilities();
     if (verb !== "run" || what === undefined || rest.length > 0)
-        throw new UsageError("remit ras run FILE, or remit ras list", "FILE is a .py, .ts or .sh program, or the name of a Riff");
+        throw new UsageError("remit ras run FILE, remit ras list, or remit ras capabilities", "FILE is a .py, .ts or .sh program, or the name of a Riff");
     const watch = watched(options);
     try {
         return await run(what, options, watch);
@@ -94,6 +95,12 @@ function inputsOf(given: unknown): Json {
         out[one.slice(0, at)] = read.ok ? read.value : one.slice(at + 1);
     }
     return { ...out };
+}
+
+/** What this runtime offers to a program, as capability metadata (Re in Act; `ria.agent` is an extension in draft). */
+function capabilities(): number {
+    printJson(RIA_CAPABILITIES as unknown as Json);
+    return EXIT.ok;
 }
 
 function list(options: Record<string, unknown>): number {

@@ -350,7 +350,7 @@ async function begun(
     const bin = join(at.folder, "bin");
     const text = JSON.stringify(options.inputs);
     const short = Buffer.byteLength(text) <= MAX_VARIABLE;
-    const variables = { REMIT_RAS: at.place, REMIT_RAS_TOKEN: at.token, ...(short ? { RIFF_PARAMS: text } : {}) };
+    const variables = { RIA_EXTENSIONS: "ria.agent", REMIT_RAS: at.place, REMIT_RAS_TOKEN: at.token, ...(short ? { RIFF_PARAMS: text } : {}) };
     const base = { cwd: dirname(source.path), write: [], path: [], room: at.folder, unconfined: options.unconfined };
     const read = [dirname(source.path), at.folder];
     if (source.language === "python") {

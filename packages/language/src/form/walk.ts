@@ -6,6 +6,8 @@
  *
  * S1: a name is known where it was assigned textually before in an enclosing block, or is a parameter; else it is one of the file's or a
  *     built-in's. Anything else is refused.
+ *
+ * Why it is long: one walk, with one case for each kind of node, over names that all of them share.
  */
 import { withArticle } from "../text/words.ts";
 import { BUILTINS_ON, HANDOVERS } from "../check/builtins.ts";
