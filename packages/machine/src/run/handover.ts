@@ -29,7 +29,7 @@ import { join, rawOf } from "../value/operators.ts";
 import { Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { actReturned, beginAct } from "./act.ts";
 import type { Fiber, Frame } from "./fiber.ts";
-import { gate } from "./gate.ts";
+import { gate, isFree } from "./gate.ts";
 import { countCall, pathOf } from "./execute.ts";
 import { describedMethods, handsOf } from "./hands.ts";
 import type { Machine } from "./machine.ts";
@@ -44,6 +44,8 @@ import { dropWritten, pushAgent, runWritten, unfit } from "./written.ts";
 const TURNS = 4;
 /** Bytes (UTF-8) of an answer where nothing is said. */
 const ANSWER_BYTES = 65_536;
+/** Milliseconds by which a turn ends before the time of its session does. */
+const EARLY_MS = 500;
 /** Times that `retry_within_budget` begins anew, at most. */
 const TRIES = 5;
 
@@ -75,6 +77,10 @@ export interface HandoverState {
     turns: readonly Json[];
     tries: number;
     config: AgentConfig | null;
+    /** The account of a call that goes over a session which is open and has limits of its own; 0 where the session's pays. */
+    account: number;
+    /** Prompt turns of the session at which this call's are used up. */
+    most: number;
 }
 
 function withoutAgent({ agent: _, ...rest }: AgentConfig): AgentConfig {
@@ -129,10 +135,13 @@ function begin(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, I: Ins
             prompt: [],
             turns: [],
             tries: 0,
+            account: 0,
+            most: 0,
             config: config === null ? null : withoutAgent(config),
         },
     };
     if (target.session === null) open(m, fiber, frame, d, native, target, site);
+    else within(m, fiber, frame, d, native, target.session, site);
     frame.native = native;
     try {
         start(m, fiber, frame, d, native, site);
@@ -176,10 +185,14 @@ function targetOf(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, I: 
     return { entry, c, session: session ?? null };
 }
 
+/** Whatever else was handed over with a session lives by the same token: another agent among it is no way into this one's session. */
 function sessionOf(m: Machine, c: Capability): Session | undefined {
     if (c.right === null) return undefined;
-    for (const session of m.sessions.values())
-        if (c.right.alive.includes(session.token) && c.right.holder === session.principal) return session;
+    for (const session of m.sessions.values()) {
+        const [file, name] = session.agent;
+        if (c.file === file && c.name === name && c.right.alive.includes(session.token) && c.right.holder === session.principal)
+            return session;
+    }
     return undefined;
 }
 
@@ -229,7 +242,7 @@ function permitted(
     site: Site | null,
 ): boolean {
     const { entry, c } = target;
-    if (m.authority.plain && c.right === null) return true;
+    if (isFree(m, frame, c)) return true;
     const obj = new Obj(m.run.heap.root, [], m.run.heap);
     args.forEach((arg, i) => {
         if (rawOf(arg) instanceof Capability) return;
@@ -287,6 +300,7 @@ function open(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, native:
     );
     const most = d.with.turns ?? state.config?.turns ?? (d.what === "yield" ? TURNS : 1 + (state.config === null ? 0 : TRIES));
     const policy = d.policy === null ? null : ([frame.fn.file, d.policy] as const);
+    native.state.most = most;
     m.sessions.set(path, { path, agent: [entry.file, entry.name], principal, token, account, turns: 0, most, reads: {}, told: {}, policy });
     m.emit("yield.opened", path, frame.parent, site, state.labels, {
         agent: shownName(entry.name),
@@ -297,6 +311,37 @@ function open(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, native:
         skills: d.skills.map((one) => one.form.name),
         limits: { ...limits, turns: most },
     });
+}
+
+/** A call inside an answer has no more than what is left of its session, and less where it says so. */
+function within(
+    m: Machine,
+    fiber: Fiber,
+    frame: Frame,
+    d: HandoverDetail,
+    native: HandoverWait,
+    session: Session,
+    site: Site | null,
+): void {
+    const { state, path } = native;
+    const { steps, calls, tokens, usd, time, turns } = d.with;
+    const limits = clean({ steps, calls, tokens, usd, time });
+    state.most = turns === undefined ? session.most : Math.min(session.most, session.turns + turns);
+    if (turns === undefined && Object.keys(limits).length === 0) return;
+    const name = m.authority.nameOf(session.principal);
+    state.account = openAccount(m, fiber, accountAt(frame), limits, path, name, frame.parent, site);
+}
+
+/** Whether the call at the top of a fiber says how many prompt turns there may be, which then bound what is not measured. */
+export function saysTurns(fiber: Fiber): boolean {
+    const { native, form, pc } = fiber.top;
+    if (native?.kind !== "handover") return false;
+    return handoverAt(form.code[pc] as Instruction).with.turns !== undefined || native.state.config?.turns !== undefined;
+}
+
+/** The account that pays for a call. */
+function payerOf(state: HandoverState, session: Session): number {
+    return state.account === 0 ? session.account : state.account;
 }
 
 /** The least of what the agent's remit and the call say. Turns are the session's. */
@@ -316,6 +361,7 @@ function clean(of: { readonly [K in keyof SpendForm]: number | undefined }): Spe
 function close(m: Machine, frame: Frame, native: HandoverWait, fail: Fail | null): void {
     const { state, path } = native;
     const session = m.sessions.get(state.session);
+    if (state.account !== 0) closeAccount(m, state.account);
     if (!state.opened || session === undefined) return;
     m.sessions.delete(path);
     const spent = closeAccount(m, session.account);
@@ -351,7 +397,7 @@ function start(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, native
         state.phase = "describe";
         state.waiting = tools.map((_, i) => `${path}/describe[${i}]`);
         state.came = tools.map(() => null);
-        const { account } = m.sessions.get(state.session) as Session;
+        const account = payerOf(state, m.sessions.get(state.session) as Session);
         tools.forEach((c, slot) => {
             const form = m.compiled.importOf(c);
             const request = { op: "describe", tool: c.name, uri: form?.uri ?? "", file: m.compiled.fileName(c.file) };
@@ -388,9 +434,9 @@ function firstPrompt(m: Machine, d: HandoverDetail, native: HandoverWait): Agent
         const methods: HandleMethod[] = describedMethods(m, session, raw, raw.kind === "tool" ? (state.came[nth++] ?? null) : null);
         return { name, kind: raw.kind, handle: methods };
     });
-    const account = m.accounts.at(session.account);
-    const steps = m.accounts.leftOf(session.account, "steps");
-    const { time } = account.limits;
+    const payer = payerOf(state, session);
+    const steps = m.accounts.leftOf(payer, "steps");
+    const { time } = m.accounts.at(payer).limits;
     return opening({
         session: state.session,
         turn: session.turns,
@@ -401,7 +447,7 @@ function firstPrompt(m: Machine, d: HandoverDetail, native: HandoverWait): Agent
         limits: {
             ...(Number.isFinite(steps) ? { steps } : {}),
             ...(time === undefined ? {} : { seconds: Math.ceil(time / 1000) }),
-            turns: Math.max(1, session.most - session.turns),
+            turns: Math.max(1, state.most - session.turns),
             bytes: d.with.bytes ?? ANSWER_BYTES,
         },
     });
@@ -437,11 +483,11 @@ function turn(
     const { state, path } = native;
     const session = m.sessions.get(state.session) as Session;
     const entry = m.compiled.agent(...session.agent) as AgentEntry;
-    if (session.turns >= session.most)
-        throw new Fail("limit.turns", `${shownName(entry.name)}'s ${session.most} turns are used up`, {
+    if (session.turns >= state.most)
+        throw new Fail("limit.turns", `${shownName(entry.name)}'s ${state.most} turns are used up`, {
             site,
-            region: session.account,
-            detail: { meter: "turns", limit: session.most, used: session.turns, spender: `${shownName(entry.name)} at ${path}` },
+            region: session.turns >= session.most ? session.account : payerOf(state, session),
+            detail: { meter: "turns", limit: state.most, used: session.turns, spender: `${shownName(entry.name)} at ${path}` },
         });
     const nth = session.turns++;
     const at = `${path}/turn[${state.turn++}]`;
@@ -458,7 +504,7 @@ function turn(
         // A handshake is given as data, everything else as its text.
         const said: Json = native.what === "yield" && prompt.length === 2 ? (JSON.parse(text[1] as string) as Json) : text.join("\n\n");
         const value = join(m.run, m.fromJson(said), m.run.labels.of(state.labels));
-        pushAgent(m, fiber, frame, entry, [value], session, at, site);
+        pushAgent(m, fiber, frame, entry, [value], session, payerOf(state, session), at, site);
         return;
     }
     state.phase = "turn";
@@ -475,27 +521,40 @@ function turn(
         turn: nth,
         prompt,
         hands: handsOf(m, fiber, session, native.args.items),
-        limits: limitsOf(m, session, d, state.config),
+        limits: limitsOf(m, payerOf(state, session), d, state.config),
         ...(d.with.model === undefined && state.config?.model === undefined ? {} : { model: d.with.model ?? state.config?.model }),
     };
     state.waiting = [at];
-    raise(m, fiber, "agent", at, site, request as unknown as Json, state.labels, `agent:${entry.name}`, 0, undefined, session.account);
+    raise(
+        m,
+        fiber,
+        "agent",
+        at,
+        site,
+        request as unknown as Json,
+        state.labels,
+        `agent:${entry.name}`,
+        0,
+        undefined,
+        payerOf(state, session),
+    );
 }
 
 /** What is left for one turn. */
-function limitsOf(m: Machine, session: Session, d: HandoverDetail, config: AgentConfig | null): AgentTurn["limits"] {
+function limitsOf(m: Machine, payer: number, d: HandoverDetail, config: AgentConfig | null): AgentTurn["limits"] {
     const left = (meter: "tokens" | "usd" | "calls"): { [key: string]: number } => {
-        const n = m.accounts.leftOf(session.account, meter);
+        const n = m.accounts.leftOf(payer, meter);
         return Number.isFinite(n) ? { [meter]: n } : {};
     };
     const silence = d.with.silence ?? config?.silence;
-    const { time } = m.accounts.at(session.account).limits;
+    const { time } = m.accounts.at(payer).limits;
     return {
         ...left("tokens"),
         ...left("usd"),
         ...left("calls"),
         ...(config?.steps === undefined ? {} : { steps: config.steps }),
-        ...(time === undefined ? {} : { ms: time }),
+        // A moment before the whole time is up, so that what the agent did until then is told.
+        ...(time === undefined ? {} : { ms: Math.max(1, Math.floor(time - Math.min(EARLY_MS, time / 20))) }),
         ...(silence === undefined ? {} : { silence }),
     };
 }
@@ -530,9 +589,19 @@ export function handoverOutcome(m: Machine, fiber: Fiber, native: HandoverWait, 
     note(state, reply, outcome.usage, outcome.ok ? null : { kind: outcome.failure.kind, message: outcome.failure.message });
     if (!outcome.ok) {
         const fail = failFrom(m, outcome.failure, I.site, [`agent:${name}`]);
-        throw fail.class === "limit" && !fail.whole ? bounded(fail, session.account) : fail;
+        throw fail.class === "limit" && !fail.whole ? bounded(fail, regionOf(m, state, session, fail)) : fail;
     }
     answered(m, fiber, frame, d, native, reply as AgentReply, I);
+}
+
+/** Whose limit a turn came to: the call's own where it has such a limit, else the session's. */
+function regionOf(m: Machine, state: HandoverState, session: Session, fail: Fail): number {
+    const meter = ({ "limit.tokens": "tokens", "limit.cost": "usd", "limit.calls": "calls", "limit.time": "time" } as const)[
+        fail.kind as "limit.time"
+    ];
+    return state.account !== 0 && meter !== undefined && m.accounts.at(state.account).limits[meter] !== undefined
+        ? state.account
+        : session.account;
 }
 
 /** A limit of the session, which nothing inside it catches. */
@@ -617,10 +686,10 @@ function answered(
     });
     if (errors.length === 0 && read.ok) {
         state.phase = "run";
-        runWritten(m, fiber, frame, native, session, entry, read.answer, I.site);
+        runWritten(m, fiber, frame, native, session, payerOf(state, session), entry, read.answer, I.site);
         return;
     }
-    const left = session.most - session.turns;
+    const left = native.state.most - session.turns;
     if (left <= 0)
         throw new Fail("invalid_payload", `${shownName(entry.name)} gave no valid function: ${errors[0] ?? ""}`, {
             site: I.site,
