@@ -115,7 +115,7 @@ function continued(
     programHash: string,
     run: string,
     outcomes: readonly { readonly path: string; readonly outcome: Parameters<Machine["resolve"]>[1] }[],
-    kept: { input: Json; imports: never; limits: never; policy?: never },
+    kept: { input: Json; imports: never; limits: never; policy?: never; skills?: never },
 ): string[] {
     const compiled = compileProgram(form);
     const options = {
@@ -125,6 +125,7 @@ function continued(
         imports: kept.imports,
         limits: kept.limits,
         policy: kept.policy,
+        ...(kept.skills === undefined ? {} : { skills: kept.skills }),
         concurrency: 1,
     };
     let machine = Machine.start(compiled, options);

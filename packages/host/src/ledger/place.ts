@@ -18,6 +18,7 @@ import {
     lstatSync,
     mkdirSync,
     openSync,
+    readdirSync,
     readFileSync,
     renameSync,
     rmSync,
@@ -58,12 +59,14 @@ export function ledgerPath(named: string | undefined, env: Environment = process
 
 /**
  * A folder that belongs to this user, without links in the place of what is written there: neither somebody else's `/tmp/.remit` nor one that
- * came with a cloned repository may lead our ledgers elsewhere.
+ * came with a cloned repository may lead our ledgers elsewhere. One that holds nothing but what agents defined was made by a run, and chosen
+ * by nobody.
  */
 function ownPlace(path: string): boolean {
     const look = (one: string) => lstatSync(one, { throwIfNoEntry: false });
     const stat = look(path);
     if (stat?.isDirectory() !== true || (process.getuid !== undefined && stat.uid !== process.getuid())) return false;
+    if (readdirSync(path).join() === "defined") return false;
     return ["ledger.db", "ledger.db.anchors"].every((name) => look(join(path, name))?.isFile() !== false);
 }
 

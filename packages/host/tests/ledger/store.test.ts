@@ -204,6 +204,9 @@ test("the place of the ledger: named, environment, project, state folder", () =>
     );
     openSqlite(join(folder, "p", ".remit", "ledger.db"), { config }).close();
     expect(ledgerPath(undefined, env, join(folder, "p", "deep", "er"))).toBe(join(folder, "p", ".remit", "ledger.db"));
+    // made by a run in which an agent's function was kept for review, and chosen by nobody
+    mkdirSync(join(folder, "r", ".remit", "defined"), { recursive: true });
+    expect(ledgerPath(undefined, env, join(folder, "r"))).toBe(join(folder, "st", "remit", "ledger.db"));
 });
 
 test("a .remit that came with a repository leads no ledger elsewhere and runs no code", () => {
