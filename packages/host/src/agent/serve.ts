@@ -6,6 +6,7 @@
  * V1: nothing is done or allowed outside a turn, after its stop, or for another session.
  * V2: only options that hold once are chosen: what a remit says now says nothing of later.
  * V3: permissions are asked for one at a time, and only so many in a turn.
+ * V4: what is asked about or under way stops with its turn, and a command with its terminal.
  */
 import type { ClientApp } from "@agentclientprotocol/sdk";
 import { isAbsolute } from "node:path";
@@ -28,8 +29,8 @@ export interface Serving {
     readonly transcript: Transcript;
     /** Aborted once the turn is to end. */
     readonly stopped: AbortSignal;
-    /** A request is being answered (+1), or was (-1): the agent waits for us. */
-    busy(change: 1 | -1): void;
+    /** A request is being answered until this settles: the agent waits for us. */
+    busy(work: Promise<unknown>): void;
     /** Too many requests. */
     flooded(): void;
 }
@@ -52,6 +53,7 @@ interface Terminal {
     readonly limit: number;
     exit: { exitCode: number | null; signal: string | null } | null;
     readonly done: Promise<void>;
+    stop(): void;
 }
 
 export function serving({ sdk, name, session, current }: ServeOptions): (app: ClientApp) => ClientApp {
@@ -65,13 +67,10 @@ export function serving({ sdk, name, session, current }: ServeOptions): (app: Cl
         if (turn === null || turn.stopped.aborted || sessionId !== session()) throw refuse("no turn of this session is under way", -32602);
         return turn;
     }
-    async function busily<T>(turn: Serving, work: () => Promise<T>): Promise<T> {
-        turn.busy(1);
-        try {
-            return await work();
-        } finally {
-            turn.busy(-1);
-        }
+    function busily<T>(turn: Serving, work: () => Promise<T>): Promise<T> {
+        const begun = work();
+        turn.busy(begun);
+        return begun;
     }
     function counted(turn: Serving): NonNullable<ReturnType<typeof asks.get>> {
         let kept = asks.get(turn);
@@ -87,7 +86,11 @@ export function serving({ sdk, name, session, current }: ServeOptions): (app: Cl
         if (uses === null) return { allowed: false, by: "remit", message: "no tool that it was given stands for this" };
         let by: "remit" | "person" = "remit";
         for (const use of uses) {
-            const said: Permission = (await turn.io.may?.(use)) ?? { allowed: false, by: "remit", message: "nobody decides here" };
+            const said: Permission = (await turn.io.may?.(use, turn.stopped)) ?? {
+                allowed: false,
+                by: "remit",
+                message: "nobody decides here",
+            };
             if (!said.allowed) return said;
             if (said.by === "person") by = "person";
         }
@@ -99,9 +102,9 @@ export function serving({ sdk, name, session, current }: ServeOptions): (app: Cl
         if (outcome.ok) return objectOf(outcome.value);
         throw refuse(outcome.failure.message.slice(0, 2000), outcome.failure.kind === "tool" ? missing : -32603);
     }
-    async function use_(turn: Serving, use: AgentUse): Promise<Outcome> {
+    async function use_(turn: Serving, use: AgentUse, signal: AbortSignal = turn.stopped): Promise<Outcome> {
         return (
-            (await turn.io.use?.(use)) ?? {
+            (await turn.io.use?.(use, signal)) ?? {
                 ok: false,
                 failure: { kind: "violation.remit", message: "nobody performs this here", site: null },
             }
@@ -182,15 +185,19 @@ export function serving({ sdk, name, session, current }: ServeOptions): (app: Cl
                 if (use === null || (inside === undefined && params.cwd !== undefined && params.cwd !== null))
                     throw refuse("this agent may start no command there");
                 const id = `terminal-${++ids}`;
+                const killed = new AbortController();
                 const made: Terminal = {
                     output: "",
                     limit: Math.min(params.outputByteLimit ?? OUTPUT_LIMIT, OUTPUT_LIMIT),
                     exit: null,
-                    done: busily(turn, () => use_(turn, use)).then((outcome) => {
+                    done: busily(turn, () => use_(turn, use, AbortSignal.any([turn.stopped, killed.signal]))).then((outcome) => {
                         const { text, code } = commandResult(outcome);
                         made.output = text;
-                        made.exit ??= { exitCode: code, signal: null };
+                        made.exit = killed.signal.aborted ? { exitCode: null, signal: "SIGKILL" } : { exitCode: code, signal: null };
                     }),
+                    stop: () => {
+                        if (made.exit === null) killed.abort(new Error("the agent stopped it"));
+                    },
                 };
                 // What `use` throws is a defect of the host; the agent sees a command that did not end well.
                 made.done.catch(() => {
@@ -210,11 +217,13 @@ export function serving({ sdk, name, session, current }: ServeOptions): (app: Cl
                 return one.exit ?? { exitCode: null, signal: null };
             })
             .onRequest("terminal/kill", async ({ params }) => {
-                // The call itself goes on to its own limit; whatever it still gives is not shown.
-                terminal(params.terminalId).exit ??= { exitCode: null, signal: "SIGKILL" };
+                const one = terminal(params.terminalId);
+                one.stop();
+                await one.done.catch(() => undefined);
                 return {};
             })
             .onRequest("terminal/release", async ({ params }) => {
+                terminals.get(params.terminalId)?.stop();
                 terminals.delete(params.terminalId);
                 return {};
             })
@@ -248,8 +257,9 @@ export function tailOf(text: string, limit: number): string {
 
 function commandResult(outcome: Outcome): { readonly text: string; readonly code: number } {
     if (!outcome.ok) return { text: outcome.failure.message, code: 126 };
-    const { output, stdout, stderr, code, exitCode, ok } = objectOf(outcome.value as Json);
+    const { output, stdout, stderr, exit_code: code, ok } = objectOf(outcome.value as Json);
     const said = [output, stdout, stderr].filter((part) => typeof part === "string");
-    const ended = typeof code === "number" ? code : typeof exitCode === "number" ? exitCode : ok === false ? 1 : 0;
+    // A command that a signal ended has no code.
+    const ended = typeof code === "number" ? code : ok === false || code === null ? 1 : 0;
     return { text: said.length > 0 ? said.join("") : typeof outcome.value === "string" ? outcome.value : "", code: ended };
 }

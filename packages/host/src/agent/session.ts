@@ -272,7 +272,8 @@ export function acpSession(options: SessionOptions): AgentSession {
         const said = transcript(limits, cost);
         const stopping = new AbortController();
         let halted: { readonly kind: FailureKind; readonly message: string } | null = null;
-        let busy = 0;
+        /** Requests of the agent that are being answered. */
+        const works = new Set<Promise<unknown>>();
         let silence: NodeJS.Timeout | undefined;
         let grace: NodeJS.Timeout | undefined;
         let killed = false;
@@ -290,7 +291,7 @@ export function acpSession(options: SessionOptions): AgentSession {
         };
         const listen = (): void => {
             clearTimeout(silence);
-            if (limits.silence === undefined || busy > 0 || halted !== null) return;
+            if (limits.silence === undefined || works.size > 0 || stopping.signal.aborted) return;
             silence = setTimeout(() => halt("timeout", `it gave no sign of life for ${limits.silence} ms`), limits.silence);
         };
         const onAbort = (): void => halt("cancelled", io.signal.reason instanceof Error ? io.signal.reason.message : "it was cancelled");
@@ -302,9 +303,14 @@ export function acpSession(options: SessionOptions): AgentSession {
             cwd: at.carrier.cwd,
             transcript: said,
             stopped: stopping.signal,
-            busy: (change) => {
-                busy += change;
+            busy: (work) => {
+                const over = (): void => {
+                    works.delete(work);
+                    listen();
+                };
+                works.add(work);
                 listen();
+                work.then(over, over);
             },
             flooded: () => halt("limit.calls", "it asked for more than anybody can answer in a turn"),
             changed: () => {
@@ -330,7 +336,8 @@ export function acpSession(options: SessionOptions): AgentSession {
                     () => undefined,
                 );
             listen();
-            const meta = options.meta?.(effect);
+            const traced = io.traceparent === undefined ? undefined : { traceparent: io.traceparent };
+            const meta = options.meta?.(effect) ?? traced;
             let response: Given;
             try {
                 response = await answer(
@@ -375,10 +382,13 @@ export function acpSession(options: SessionOptions): AgentSession {
             return { ok: true, value: reply(stop) as unknown as Json, origins: [`agent:${turn.agent.name}`], ...usageOf(usage) };
         } finally {
             current = null;
+            stopping.abort();
             clearTimeout(silence);
             clearTimeout(grace);
             io.signal.removeEventListener("abort", onAbort);
             if (killed) await drop();
+            // What it left under way stops with its turn; each tells how it ended before the turn does.
+            await settled(works, graceMs);
         }
     }
 
@@ -420,6 +430,13 @@ export function acpSession(options: SessionOptions): AgentSession {
             signal.removeEventListener("abort", onAbort);
         }
     }
+}
+
+async function settled(works: ReadonlySet<Promise<unknown>>, ms: number): Promise<void> {
+    if (works.size === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    await Promise.race([Promise.allSettled(works), new Promise((done) => (timer = setTimeout(done, ms)))]);
+    clearTimeout(timer);
 }
 
 function usageOf(usage: Usage | undefined): { readonly usage?: Usage } {

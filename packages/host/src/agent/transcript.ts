@@ -147,7 +147,8 @@ export function transcript(limits: AgentLimits, costBefore: number | undefined, 
         }
         if (typeof given.title === "string" && given.title !== "") entry.title = given.title;
         if (typeof given.kind === "string") entry.toolKind = given.kind;
-        const name = typeof given.name === "string" && given.name !== "" ? given.name : undefined;
+        // Some agents say it where the protocol leaves room for what is their own.
+        const name = [given.name, objectOf(given._meta).toolName].find((one): one is string => typeof one === "string" && one !== "");
         if (name !== undefined || entry.name === "" || entry.name === entry.title || entry.name === entry.toolKind)
             entry.name = name ?? (entry.name !== "" && entry.name !== entry.toolKind ? entry.name : (entry.title ?? entry.toolKind ?? ""));
         if (STATES.some((state) => state === given.status)) entry.status = given.status as CallEntry["status"];
@@ -188,7 +189,8 @@ export function transcript(limits: AgentLimits, costBefore: number | undefined, 
         call: (id) => calls.get(id),
         answered: (response) => {
             const said = objectOf(response);
-            reported = tokensOf(objectOf(said.usage)) ?? tokensOf(objectOf(objectOf(said._meta).usage));
+            const { usage, quota } = objectOf(said._meta);
+            reported = tokensOf(objectOf(said.usage)) ?? tokensOf(objectOf(usage)) ?? tokensOf(objectOf(objectOf(quota).token_count));
             tokensLeft();
         },
         breach: () => breach,

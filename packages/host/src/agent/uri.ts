@@ -58,10 +58,10 @@ export interface RemoteTarget extends Wishes {
 
 export type AgentTarget = ProcessTarget | RemoteTarget;
 
-/** Known agents: how each is started, and what brings it. */
+/** Known agents: how each is started, and what brings it. In the mode that qwen-code would choose itself its own model decides what is asked. */
 export const KNOWN: { readonly [name: string]: { readonly command: readonly string[]; readonly install: string } } = {
     opencode: { command: ["opencode", "acp"], install: "npm install -g opencode-ai" },
-    "qwen-code": { command: ["qwen", "--acp"], install: "npm install -g @qwen-code/qwen-code" },
+    "qwen-code": { command: ["qwen", "--acp", "--approval-mode", "default"], install: "npm install -g @qwen-code/qwen-code" },
     claude: { command: ["claude-agent-acp"], install: "npm install -g @agentclientprotocol/claude-agent-acp" },
     codex: { command: ["codex-acp"], install: "npm install -g @agentclientprotocol/codex-acp" },
     gemini: { command: ["gemini", "--acp"], install: "npm install -g @google/gemini-cli" },

@@ -2,7 +2,7 @@
  * What an agent says that it used.
  *
  * Boundary: the forms that agents report tokens in, to one. No report is null, never zero. Source: Agent Client Protocol, unstable `usage` of the
- * answer to a prompt; qwen-code puts it into `_meta.usage` of a chunk.
+ * answer to a prompt; qwen-code puts it into `_meta.usage` of a chunk, gemini-cli into `_meta.quota.token_count` of the answer.
  *
  * U1: where the provider counts cached tokens apart from the input, `input` is the sum of them (the total tells).
  */
@@ -30,8 +30,8 @@ function countOf(given: Given, names: readonly string[]): number | null {
 
 export function tokensOf(given: Given): Tokens | null {
     const said = {
-        input: countOf(given, ["inputTokens", "promptTokens"]),
-        output: countOf(given, ["outputTokens", "completionTokens"]),
+        input: countOf(given, ["inputTokens", "promptTokens", "input_tokens"]),
+        output: countOf(given, ["outputTokens", "completionTokens", "output_tokens"]),
         total: countOf(given, ["totalTokens"]),
         read: countOf(given, ["cachedReadTokens", "cachedTokens"]) ?? 0,
         written: countOf(given, ["cachedWriteTokens"]) ?? 0,

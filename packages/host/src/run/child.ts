@@ -3,12 +3,14 @@
  *
  * Boundary: they go to the same host and leave their own events; what they come to is part of their parent's outcome.
  *
+ * H2: while a person is asked, time that counts stands still, as for the program's own questions.
  * H1: such events have `host: true` in their data: they follow from the world, not from the program, and a replay does not expect them.
  */
 import type { Json } from "@remit/language";
 import type { Effect, EventKind, MachineEvent, Outcome } from "@remit/machine";
 import { failureOf } from "./error.ts";
 import type { Host, PerformIO } from "./host.ts";
+import { isPersonal } from "./perform.ts";
 
 /** Events a child effect leaves, by its kind. */
 const KINDS: { readonly [kind: string]: readonly [EventKind, EventKind] } = {
@@ -22,6 +24,7 @@ export function childOf(
     host: Host,
     note: (event: MachineEvent) => void,
     scrub: (json: Json) => Json,
+    person: (change: 1 | -1) => void,
 ): (parent: Effect, effect: Effect, io: PerformIO) => Promise<Outcome> {
     return async (parent, effect, io) => {
         const [began, ended] = KINDS[effect.kind] ?? (["effect.started", "effect.ended"] as const);
@@ -37,6 +40,7 @@ export function childOf(
             });
         tell(began, { request: scrub(effect.request) });
         let outcome: Outcome;
+        if (isPersonal(effect)) person(1);
         try {
             const answer = await host.perform(effect, { ...io, parent: parent.path });
             outcome =
@@ -48,6 +52,8 @@ export function childOf(
                     : (scrub(answer as unknown as Json) as unknown as Outcome);
         } catch (error) {
             outcome = { ok: false, failure: failureOf(error, "tool") };
+        } finally {
+            if (isPersonal(effect)) person(-1);
         }
         tell(ended, outcome.ok ? { ok: true, value: outcome.value } : { ok: false, failure: outcome.failure as unknown as Json });
         return outcome;

@@ -122,7 +122,7 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
         notes.push(event);
         commit({});
     };
-    const child = childOf(options.host, note, scrub);
+    const child = childOf(options.host, note, scrub, clock.person);
     const perform = performing(options.host, {
         ...(rule === undefined ? {} : { hands: handsOf((path, use) => rule(path, use), child, note) }),
         concurrency: options.concurrency ?? CONCURRENCY,

@@ -13,8 +13,8 @@ import type { AgentUse, PerformIO, Permission } from "./host.ts";
 export type Rule = (path: string, use: AgentUse) => Ruling;
 
 export interface Hands {
-    may(parent: Effect, io: PerformIO, use: AgentUse): Promise<Permission>;
-    use(parent: Effect, io: PerformIO, use: AgentUse): Promise<Outcome>;
+    may(parent: Effect, io: PerformIO, use: AgentUse, signal?: AbortSignal): Promise<Permission>;
+    use(parent: Effect, io: PerformIO, use: AgentUse, signal?: AbortSignal): Promise<Outcome>;
 }
 
 export function handsOf(
@@ -71,9 +71,10 @@ export function handsOf(
     }
 
     return {
-        may: async (parent, io, use) => (await decide(parent, io, use, pathOf(parent))).said,
-        use: async (parent, io, use) => {
+        may: async (parent, io, use, signal) => (await decide(parent, until(io, signal), use, pathOf(parent))).said,
+        use: async (parent, given, use, signal) => {
             const path = pathOf(parent);
+            const io = until(given, signal);
             const { said, ruling } = await decide(parent, io, use, path);
             if (!said.allowed || ruling.kind === "refused") {
                 const message = said.allowed ? "refused" : said.message;
@@ -86,4 +87,9 @@ export function handsOf(
             return child(parent, { path, kind: "tool", principal, site, request: ruling.request as unknown as Json, labels }, io);
         },
     };
+}
+
+/** The same, aborted by a signal of its own as well. */
+function until(io: PerformIO, signal: AbortSignal | undefined): PerformIO {
+    return signal === undefined ? io : { ...io, signal: AbortSignal.any([io.signal, signal]) };
 }

@@ -32,11 +32,14 @@ export interface PerformIO {
     child(effect: Effect): Promise<Outcome>;
     /**
      * Whether the agent of this effect may make such a use now: decided by the machine with the agent's remit, asked where that says so. Its
-     * events are in the ledger. Only for `agent` effects.
+     * events are in the ledger. Only for `agent` effects. `signal`: nobody waits for the answer any more.
      */
-    may?(use: AgentUse): Promise<Permission>;
-    /** The same, and the use is made where it is allowed: a tool call with its own events. A refusal is a failure `violation.remit` or `denied`. */
-    use?(use: AgentUse): Promise<Outcome>;
+    may?(use: AgentUse, signal?: AbortSignal): Promise<Permission>;
+    /**
+     * The same, and the use is made where it is allowed: a tool call with its own events. A refusal is a failure `violation.remit` or `denied`.
+     * `signal` stops it, whether it is still asked about or under way.
+     */
+    use?(use: AgentUse, signal?: AbortSignal): Promise<Outcome>;
     /** W3C trace context of the effect's span, where telemetry is on: it goes into `_meta.traceparent` of requests to servers and agents. */
     readonly traceparent?: string;
     /** For a request that arose while another effect runs: the path of that one. */

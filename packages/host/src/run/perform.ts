@@ -136,19 +136,18 @@ export function performing(host: Host, options: PerformOptions): Performing {
             running.set(effect.path, effect);
             if (isPersonal(effect)) options.person(1);
             else if (!isTimer(effect)) busy++;
-            let timer: NodeJS.Timeout | null = null;
+            const over = new AbortController();
             if (effect.deadline !== undefined) {
                 const { deadline } = effect;
-                timer = setTimeout(
-                    () => {
-                        controller.abort();
-                        answer(effect, controller, {
-                            ok: false,
-                            failure: { kind: "timeout", message: `no answer after ${deadline} ms`, site: effect.site },
-                        });
-                    },
-                    Math.min(deadline, 2 ** 31 - 1),
-                );
+                const late = (): void => {
+                    controller.abort();
+                    answer(effect, controller, {
+                        ok: false,
+                        failure: { kind: "timeout", message: `no answer after ${deadline} ms`, site: effect.site },
+                    });
+                };
+                // Of the run's time: what a person takes to answer what came up meanwhile does not count. Cut short where it is over before.
+                options.wait(deadline, over.signal).then(late, () => undefined);
             }
             const { scrub, hold, hands } = options;
             parts.set(effect.path, partsOf({ scrub, hold, emit: (part) => options.emit(effect.path, part) }));
@@ -161,7 +160,10 @@ export function performing(host: Host, options: PerformOptions): Performing {
                 child: (inner) => options.child(effect, inner, io),
                 ...(hands === undefined || effect.kind !== "agent"
                     ? {}
-                    : { may: (use) => hands.may(effect, io, use), use: (use) => hands.use(effect, io, use) }),
+                    : {
+                          may: (use, signal) => hands.may(effect, io, use, signal),
+                          use: (use, signal) => hands.use(effect, io, use, signal),
+                      }),
             };
             // The performer may throw before it returns its promise.
             Promise.resolve()
@@ -175,7 +177,7 @@ export function performing(host: Host, options: PerformOptions): Performing {
                     }),
                 )
                 .then((outcome) => {
-                    if (timer !== null) clearTimeout(timer);
+                    over.abort();
                     answer(effect, controller, outcome);
                 });
         },

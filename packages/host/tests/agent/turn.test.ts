@@ -249,7 +249,7 @@ test("a terminal is a use of the program's shell", async () => {
     const lines: unknown[] = [];
     const use = async (one: { readonly args: readonly unknown[] }) => {
         lines.push(one.args[0]);
-        return { ok: true, value: { ok: false, stdout: "out\n", stderr: "err\n", code: 3 }, origins: [] } as const;
+        return { ok: true, value: { exit_code: 3, stdout: "out\n", stderr: "err\n", truncated: false }, origins: [] } as const;
     };
     const acts = [
         { do: "request", method: "terminal/create", params: { command: "echo", args: ["a b", "c"], cwd: join(here.here.workspace) } },

@@ -251,6 +251,17 @@ test("D4: time stands still while a person is asked", async () => {
     expect(end).toEqual({ status: "done", value: ["q"] });
 });
 
+test("D4: so it does while a person is asked about what came up in an effect, and the effect's own deadline with it", async () => {
+    const { run, store } = setup();
+    const asking = (one: Effect, io: PerformIO): Promise<Outcome> | Outcome =>
+        one.kind === "ask"
+            ? new Promise((resolve) => setTimeout(() => resolve(echo(one)), 200))
+            : io.child({ ...effect("a/ask", { kind: "ask" }), request: { question: "May it?", detail: null, options: ["once"] } });
+    const end = await run(staged([[effect("a", { deadline: 100 })]]), asking, { timeout: 100 });
+    expect(end).toEqual({ status: "done", value: ["a/ask"] });
+    expect(store.run("r").status).toBe("done");
+});
+
 test("an effect's deadline answers it with timeout; what comes later changes nothing (F3)", async () => {
     const { run, store } = setup();
     const end = await run(staged([[effect("a", { deadline: 10 })], [effect("b")]]), (one) =>

@@ -6,7 +6,7 @@ conversation({
     self: { name: "qwen-code", version: "0.24.4" },
     write: (file_path, content) => ({ call: { name: "write_file", input: { file_path, content } } }),
     look: (path) => ({ call: { name: "glob", input: { pattern: "*", path } } }),
-    writing: "WriteFile",
+    writing: "write_file",
     told: "completed",
     outside: [
         "NewSessionResponse.models",

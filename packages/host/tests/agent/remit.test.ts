@@ -1,0 +1,148 @@
+/**
+ * The tests' own agent at work for a real program: what it finds in its sandbox and may do with its hands follows from the program's remit, ruled
+ * on by the machine, asked of whoever is there, made by the program's own tools.
+ */
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Json } from "@remit/language";
+import type { AskRequest, LedgerEvent } from "@remit/machine";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { load, type LoadOptions } from "../../src/run/program.ts";
+import { type Act, AGENT } from "./rig.ts";
+
+const ROOT = join(dirname(AGENT), "..", "..", "..", "..", "..");
+let root: string;
+beforeEach(() => {
+    root = realpathSync(mkdtempSync(join(tmpdir(), "remit-hands-")));
+    const tester = { command: [process.execPath, AGENT], sandbox: { read: [ROOT] }, graceMs: 300 };
+    writeFileSync(join(root, "remit.json"), JSON.stringify({ agents: { tester } }));
+    writeFileSync(join(root, "a.txt"), "inside");
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+interface Did {
+    readonly events: readonly LedgerEvent[];
+    /** What the acts found out, in order. */
+    readonly found: readonly Json[];
+}
+
+/** One `agent()` whose prompt is the acts. `remit`: of the agent, at its import. */
+async function did(remit: string, acts: readonly Act[], options: LoadOptions = {}): Promise<Did> {
+    const file = join(root, "main.remit");
+    const source = `import tool Repo from "file://workspace"
+import tool Shell from "shell:"
+import agent Fixer from "acp://tester" { remit { ${remit} } }
+
+main func(acts: string) {
+    return agent(acts, { agent: Fixer })
+}
+`;
+    writeFileSync(file, source);
+    const program = await load<Json, Json>(file, {
+        workspace: root,
+        cache: false,
+        trust: true,
+        env: { HOME: root, PATH: process.env.PATH },
+        ...options,
+    });
+    try {
+        const handle = program.run({ acts: JSON.stringify(acts) });
+        const result = await handle.result;
+        const events: LedgerEvent[] = [];
+        for await (const event of handle.events) events.push(event);
+        if (!result.ok) throw new Error(JSON.stringify(result.failure));
+        const { data } = result.value as { data?: { text: string } };
+        const lines = (data?.text ?? "").split("\n").filter((line) => line !== "");
+        return { events, found: lines.map((line) => JSON.parse(line) as Json) };
+    } finally {
+        await program.close();
+    }
+}
+
+const writing = (): Act[] => [
+    { do: "file", path: join(root, "a.txt") },
+    { do: "write", path: join(root, "b.txt"), text: "by itself" },
+];
+const cannot = { no: expect.stringMatching(/^(?:EROFS|EACCES|ENOENT)$/) as Json };
+
+describe("the folder in the sandbox is what the remit gives whole", () => {
+    test.each<[string, string, { ok: Json } | { no: Json }, boolean]>([
+        ["reads and writes without bounds", "may Repo.read, Repo.write", { ok: "inside" }, true],
+        ["reads without bounds", "may Repo.read", { ok: "inside" }, false],
+        ["writes within a bound", 'may Repo.read, Repo.write in "src/**"', { ok: "inside" }, false],
+        ["writes after asking", "may Repo.read\n ask Repo.write", { ok: "inside" }, false],
+        ["writes but in one place", 'may Repo.read, Repo.write\n never Repo.write in "keys/**"', { ok: "inside" }, false],
+        ["reads within a bound", 'may Repo.read in "src/**"', cannot, false],
+        ["reads but in one place", 'may Repo.read\n never Repo.read in "keys/**"', cannot, false],
+        ["reads after asking, writes without", "may Repo.write\n ask Repo.read", cannot, false],
+    ])("%s", async (_, remit, read, written) => {
+        const { found } = await did(remit, writing());
+        expect(found[0]).toEqual(read);
+        expect(found[1]).toEqual(written ? { ok: null } : cannot);
+        expect(existsSync(join(root, "b.txt"))).toBe(written);
+    });
+});
+
+describe("its own hands are ruled on", () => {
+    const call = (kind: string, path: string): Json => ({ toolCallId: `${kind} ${path}`, title: "Edit", kind, locations: [{ path }] });
+    const acts = (): Act[] => [
+        { do: "permission", call: call("edit", join(root, "free/a.txt")) },
+        { do: "permission", call: call("edit", join(root, "src/a.txt")) },
+        { do: "permission", call: call("edit", join(root, "keys/a.txt")) },
+        { do: "permission", call: call("delete", join(root, "free/a.txt")) },
+        { do: "request", method: "fs/write_text_file", params: { path: join(root, "src/b.txt"), content: "as ruled" } },
+    ];
+    const REMIT = 'may Repo.read, Repo.write in "free/**"\n ask Repo.write in "src/**"';
+    const told = (...said: string[]): Json[] => said.map((optionId) => ({ ok: { outcome: "selected", optionId } }));
+
+    test("what may be may be, what is asked is asked, nothing else is", async () => {
+        const asked: AskRequest[] = [];
+        const ask = (request: AskRequest): string => {
+            asked.push(request);
+            return "once";
+        };
+        const yes = await did(REMIT, acts(), { on: { ask } });
+        expect(yes.found).toEqual([...told("a", "a", "r", "r"), { ok: {} }]);
+        expect(readFileSync(join(root, "src/b.txt"), "utf8")).toBe("as ruled");
+        expect(asked.map(({ question }) => question)).toEqual(["May Fixer call Repo.write?", "May Fixer call Repo.write?"]);
+        expect(asked[1]?.detail).toMatchObject({ capability: "Repo.write", args: [{ path: "src/b.txt", content: "as ruled" }] });
+        expect(yes.events.filter(({ kind }) => kind === "policy.denied")).toHaveLength(1);
+        expect(yes.events.filter(({ kind }) => kind === "tool.started")).toMatchObject([{ data: { host: true } }]);
+    });
+    test("nobody there is a no", async () => {
+        const no = await did(REMIT, acts());
+        expect(no.found).toEqual([...told("a", "r", "r", "r"), { no: -32603 }]);
+        expect(existsSync(join(root, "src"))).toBe(false);
+    });
+});
+
+describe("a command", () => {
+    const run = (command: string): Act => ({ do: "request", method: "terminal/create", params: { command } });
+    const at = (method: string): Act => ({ do: "request", method: `terminal/${method}`, params: { terminalId: "terminal-1" } });
+
+    test("ends with its own code", async () => {
+        const { found } = await did("may Shell.run", [run("echo out; exit 3"), at("wait_for_exit"), at("output")]);
+        expect(found[1]).toEqual({ ok: { exitCode: 3, signal: null } });
+        expect(found[2]).toMatchObject({ ok: { output: "out\n" } });
+    });
+    test.each(["kill", "release"])("is stopped by terminal/%s, and the tool call is over", async (method) => {
+        const { found, events } = await did("may Shell.run", [run("sleep 600"), at(method), at("wait_for_exit")]);
+        expect(found[1]).toEqual({ ok: {} });
+        if (method === "kill") expect(found[2]).toEqual({ ok: { exitCode: null, signal: "SIGKILL" } });
+        expect(events.find(({ kind }) => kind === "tool.ended")).toMatchObject({ data: { ok: false, failure: { kind: "cancelled" } } });
+    });
+    test("that is left behind ends with the turn, and before the turn does", async () => {
+        const { events } = await did("may Shell.run", [run("sleep 600")]);
+        const order = events.map(({ kind }) => kind).filter((kind) => kind === "tool.ended" || kind === "agent.answered");
+        expect(order).toEqual(["tool.ended", "agent.answered"]);
+    });
+});
+
+test("the trace context of the turn goes with its prompt", async () => {
+    const traced = await did("may Repo.read", [{ do: "about" }], { telemetry: true });
+    const [{ prompt }] = traced.found as unknown as [{ prompt: { _meta?: { traceparent?: string } } }];
+    expect(prompt._meta?.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    const [plain] = (await did("may Repo.read", [{ do: "about" }])).found as unknown as [{ prompt: object }];
+    expect(plain.prompt).not.toHaveProperty("_meta");
+});
