@@ -281,8 +281,14 @@ export class Accounts {
         return least;
     }
 
-    /** Counts what an outcome says was used; gives the account that is overdrawn by it. `turned`: it is that of a model turn which succeeded. */
-    settle(usage: Usage | undefined, token: number, held: readonly number[], spender: Spender, turned: boolean): Exceeded | null {
+    /** Counts what an outcome says was used; gives the account that is overdrawn by it. `turned`: whose turn it is that succeeded and is bound by nothing else. */
+    settle(
+        usage: Usage | undefined,
+        token: number,
+        held: readonly number[],
+        spender: Spender,
+        turned: "model" | "agent" | null,
+    ): Exceeded | null {
         const input = Math.max(amount(usage?.input), amount(usage?.cached));
         const tokens = input + amount(usage?.output);
         const usd = amount(usage?.usd);
@@ -299,9 +305,16 @@ export class Accounts {
         for (let a: Account | null = this.at(token); a !== null && over === null; a = a.parent) {
             if (a.limits.tokens !== undefined && a.used.tokens > a.limits.tokens) over = this.exceeded(a, "tokens", spender);
             else if (a.limits.usd !== undefined && a.used.usd > a.limits.usd) over = this.exceeded(a, "usd", spender);
-            else if (turned && !bound && a.limits.tokens !== undefined && usage?.input === undefined && usage?.output === undefined)
-                over = this.unmeasured(a, "tokens", spender);
-            else if (turned && !bound && a.limits.usd !== undefined && usage?.usd === undefined) over = this.unmeasured(a, "usd", spender);
+            else if (
+                turned !== null &&
+                !bound &&
+                a.limits.tokens !== undefined &&
+                usage?.input === undefined &&
+                usage?.output === undefined
+            )
+                over = this.unmeasured(a, "tokens", spender, turned);
+            else if (turned !== null && !bound && a.limits.usd !== undefined && usage?.usd === undefined)
+                over = this.unmeasured(a, "usd", spender, turned);
         }
         return over;
     }
@@ -325,10 +338,10 @@ export class Accounts {
     }
 
     /** LANGUAGE 6: where nobody says what is used, a budget of it bounds nothing. */
-    private unmeasured(a: Account, meter: "tokens" | "usd", who: Spender): Exceeded {
+    private unmeasured(a: Account, meter: "tokens" | "usd", who: Spender, whose: string): Exceeded {
         const limit = a.limits[meter] as number;
         const what = meter === "tokens" ? "how many tokens it used" : "what it cost";
-        const message = `${a.name}'s budget of ${amountOf(limit, meter === "tokens" ? "token" : "US dollar")} cannot be kept: the model does not say ${what}, ${at(who)}`;
+        const message = `${a.name}'s budget of ${amountOf(limit, meter === "tokens" ? "token" : "US dollar")} cannot be kept: the ${whose} does not say ${what}, ${at(who)}`;
         return this.failing(a, meter, who, limit, a.used[meter], message, "bound it by turns or time as well");
     }
 

@@ -52,7 +52,7 @@ import type { Machine } from "./machine.ts";
 import { measure } from "./memory.ts";
 import type { Mark } from "./run.ts";
 import { beginParallel, iterationEnded } from "./parallel.ts";
-import { gate } from "./gate.ts";
+import { gate, isFree } from "./gate.ts";
 import { askMemory, askTool } from "./perform.ts";
 import { show } from "./show.ts";
 import { accountAt, closeAccount, closeRegion, leaveCall, leaveRegions, openAccount, overdrawn, spendOf, withdrawAll } from "./spending.ts";
@@ -518,7 +518,7 @@ function callsAgent(
     c: Capability | null,
 ): boolean {
     const target = c ?? agent.value;
-    if (m.authority.plain && target.right === null) return true;
+    if (isFree(m, frame, target)) return true;
     const use = {
         c: target,
         name: shownName(agent.name),

@@ -42,6 +42,11 @@ function textOf({ name, method }: Pick<Target, "name" | "method">): string {
     return method === null ? name : `${name}.${method}`;
 }
 
+/** No gate is needed: nothing is said anywhere, and the program's own text uses what is its own. What somebody else wrote or chose has one always. */
+export function isFree(m: Machine, frame: Frame, c: Capability, chosen: "program" | "model" = "program"): boolean {
+    return m.authority.plain && c.right === null && chosen === "program" && !isWritten(m, frame.fn);
+}
+
 /** The decision about a use by the program's text. `args` null: a member is read. */
 export function decideFor(
     m: Machine,
@@ -375,7 +380,7 @@ export function gateModel(
     path: string,
     site: Site | null,
 ): boolean {
-    if (m.authority.plain && c.right === null) return true;
+    if (isFree(m, frame, c)) return true;
     return gate(m, fiber, frame, { c, name, uri, method: null, direct }, [], path, site) !== null;
 }
 

@@ -18,10 +18,10 @@ import { type Capability, Labelled, List, Obj, type Value } from "../value/value
 import { answerEntry } from "./entry.ts";
 import type { Fiber, Frame, Pending } from "./fiber.ts";
 import { valuesGiven } from "../authority/given.ts";
-import { answered, gate, originsByName, readersOfResult } from "./gate.ts";
+import { answered, gate, isFree, originsByName, readersOfResult } from "./gate.ts";
 import { actOutcome } from "./act.ts";
 import { generateOutcome } from "./generate.ts";
-import { handoverOutcome } from "./handover.ts";
+import { handoverOutcome, saysTurns } from "./handover.ts";
 import type { Machine } from "./machine.ts";
 import { accountAt, overdrawn, timeUp } from "./spending.ts";
 
@@ -148,7 +148,7 @@ function gated(
     chosen: "program" | "model" = "program",
 ): Reach | null {
     const target = c ?? (entry.value as Capability);
-    if (m.authority.plain && target.right === null) return UNBOUND;
+    if (isFree(m, frame, target, chosen)) return UNBOUND;
     return gate(
         m,
         fiber,
@@ -183,8 +183,8 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
     m.enter(fiber);
     if (fiber.frames.length > 0) m.stand(fiber, fiber.top);
     const outcome = withReaders(m, effect, told);
-    const turned =
-        outcome.ok && (effect.kind === "model" || effect.kind === "agent") && (effect.request as { op?: Json } | null)?.op === "turn";
+    const isTurn = outcome.ok && (effect.request as { op?: Json } | null)?.op === "turn";
+    const turned = isTurn && effect.kind === "model" ? "model" : isTurn && effect.kind === "agent" && !saysTurns(fiber) ? "agent" : null;
     const over = m.accounts.settle(outcome.usage, pending.account, pending.held, m.spender(effect.path), turned);
     try {
         if (over !== null) throw overdrawn(m, over, effect.path, effect.site);

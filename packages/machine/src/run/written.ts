@@ -63,6 +63,7 @@ export function runWritten(
     frame: Frame,
     native: HandoverWait,
     session: Session,
+    account: number,
     entry: AgentEntry,
     answer: Answer,
     site: Site | null,
@@ -90,7 +91,7 @@ export function runWritten(
         fn,
         entry,
         given,
-        new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, path, path, entry, session.principal, 0, session.account, false),
+        new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, path, path, entry, session.principal, 0, account, false),
         site,
     );
 }
@@ -103,6 +104,7 @@ export function pushAgent(
     entry: AgentEntry,
     args: readonly Value[],
     session: Session,
+    account: number,
     at: string,
     site: Site | null,
 ): void {
@@ -122,7 +124,7 @@ export function pushAgent(
         fn,
         entry,
         given,
-        new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, path, path, entry, session.principal, 0, session.account, false),
+        new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, path, path, entry, session.principal, 0, account, false),
         site,
     );
 }

@@ -2,7 +2,23 @@
 import { describe, expect, test } from "vitest";
 import { Compiled, Machine } from "../../src/index.ts";
 import { OPTIONS } from "./forms.ts";
-import { answer, end, events, handshake, kind, once, origins, remit, replied, reply, run, said, turns, withFixer } from "./handing.ts";
+import {
+    answer,
+    end,
+    events,
+    failed,
+    handshake,
+    kind,
+    once,
+    origins,
+    remit,
+    replied,
+    reply,
+    run,
+    said,
+    turns,
+    withFixer,
+} from "./handing.ts";
 import { formOf } from "./text.ts";
 
 const catching = (options: string, args = "a: 1"): string =>
@@ -10,18 +26,33 @@ const catching = (options: string, args = "a: 1"): string =>
 
 describe("F8: a yield is bounded, and what bounds it is not caught inside", () => {
     test.each([
-        ["a loop without end", 'n = 0\nloop until false max 1000000000 { n = n + 1 }\nreturn n'],
+        ["a loop without end", "n = 0\nloop until false max 1000000000 { n = n + 1 }\nreturn n"],
         ["a loop that catches everything", 'loop until false max 1000000000 { x = try { raise "again" } catch e { 1 } }\nreturn 1'],
-        ["a loop around a failing call that tries forever", 'n = 0\nloop until false max 1000000000 { n = try { agent.nope() } catch e { n + 1 } }\nreturn n'],
-        ["a list that grows", "l = [1]\nloop until false max 100000 { l = l.concat(l) }\nreturn 1"],
+        [
+            "a loop around a failing call that tries forever",
+            "n = 0\nloop until false max 1000000000 { n = try { agent.nope() } catch e { n + 1 } }\nreturn n",
+        ],
     ])("steps: %s", (_, body) => {
-        const ran = run(catching("steps: 5000, bytes: 20000"), { agents: [answer(body, "a")], options: { limits: { memory: 50_000_000 } } });
+        const ran = run(catching("steps: 5000, bytes: 20000"), {
+            agents: [answer(body, "a")],
+            options: { limits: { memory: 50_000_000 } },
+        });
         expect(kind(ran)).toMatchObject([expect.stringMatching(/^limit\.(steps|bytes)$/)]);
         expect(ran.steps).toBeLessThan(6_000);
     });
 
+    test("a list that doubles ends the run where it comes to the memory of the run", () => {
+        const ran = run(catching("steps: 5000"), {
+            agents: [answer("l = [1]\nloop until false max 100000 { l = l.concat(l) }\nreturn 1", "a")],
+            options: { limits: { memory: 20_000_000 } },
+        });
+        expect(kind(ran)).toBe("limit.bytes");
+    });
+
     test("recursion without end ends the run by its depth", () => {
-        const ran = run(catching("steps: 500000"), { agents: [remit("func f(n) { return f(n + 1) }\nmain func answer(agent, a) { return f(0) }")] });
+        const ran = run(catching("steps: 500000"), {
+            agents: [remit("func f(n) { return f(n + 1) }\nmain func answer(agent, a) { return f(0) }")],
+        });
         expect(kind(ran)).toMatch(/^limit\.depth$/);
     });
 
@@ -30,7 +61,9 @@ describe("F8: a yield is bounded, and what bounds it is not caught inside", () =
         text = `{"kind":"template","parts":[${text}]}`;
         const body = ['{"kind":"assign","target":{"kind":"name","name":"s"},"op":"=","value":{"kind":"literal","value":"haha"}}'];
         for (let i = 0; i < 60; i++)
-            body.push('{"kind":"assign","target":{"kind":"name","name":"s"},"op":"=","value":{"kind":"binary","op":"+","left":{"kind":"name","name":"s"},"right":{"kind":"name","name":"s"}}}');
+            body.push(
+                '{"kind":"assign","target":{"kind":"name","name":"s"},"op":"=","value":{"kind":"binary","op":"+","left":{"kind":"name","name":"s"},"right":{"kind":"name","name":"s"}}}',
+            );
         body.push('{"kind":"return","value":{"kind":"name","name":"s"}}');
         const ran = run(withFixer("return Fixer.yield(a: 1)"), {
             agents: [`\`\`\`json\n{"name":"f","params":[{"name":"agent"},{"name":"a"}],"effects":[],"body":[${body.join(",")}]}\n\`\`\``],
@@ -44,7 +77,7 @@ describe("F8: a yield is bounded, and what bounds it is not caught inside", () =
         const ran = run(withFixer("return Fixer.yield(a: 1) with { steps: 1000 }"), { agents: [asks, answer("return b", "b")] });
         expect(end(ran)).toBe(100);
         const first = (handshake(ran, 0).limits as { steps: number }).steps;
-        const second = (handshake(ran, 1).limits as { steps: number; turns: number });
+        const second = handshake(ran, 1).limits as { steps: number; turns: number };
         expect(first).toBe(1000);
         expect(second.steps).toBeLessThan(900);
         expect(second.turns).toBe(3);
@@ -52,29 +85,63 @@ describe("F8: a yield is bounded, and what bounds it is not caught inside", () =
 
     test("a nested yield that asks for more gets no more", () => {
         const asks = answer("return agent.yield(b: 1) with { steps: 1000000, turns: 100 }", "a");
-        const ran = run(withFixer("return Fixer.yield(a: 1) with { steps: 300, turns: 2 }"), { agents: [asks, answer("n = 0\nloop until false max 1000 { n = n + 1 }\nreturn n", "b")] });
+        const ran = run(withFixer("return Fixer.yield(a: 1) with { steps: 300, turns: 2 }"), {
+            agents: [asks, answer("n = 0\nloop until false max 1000 { n = n + 1 }\nreturn n", "b")],
+        });
         expect(kind(ran)).toBe("limit.steps");
         expect(handshake(ran, 1).limits).toMatchObject({ turns: 1 });
         expect((handshake(ran, 1).limits as { steps: number }).steps).toBeLessThan(300);
     });
 
     test("a nested yield that asks for less gets less, and may catch that", () => {
-        const asks = answer('return try { agent.yield(b: 1) with { steps: 50 } } catch e { [e.kind] }', "a");
-        const ran = run(withFixer("return Fixer.yield(a: 1) with { steps: 3000 }"), { agents: [asks, answer("n = 0\nloop until false max 1000 { n = n + 1 }\nreturn n", "b")] });
+        const asks = answer("return try { agent.yield(b: 1) with { steps: 50 } } catch e { [e.kind] }", "a");
+        const ran = run(withFixer("return Fixer.yield(a: 1) with { steps: 3000 }"), {
+            agents: [asks, answer("n = 0\nloop until false max 1000 { n = n + 1 }\nreturn n", "b")],
+        });
         expect(end(ran)).toEqual(["limit.steps"]);
+    });
+
+    test("a nested yield with fewer turns or tokens than its session has left", () => {
+        const fewer = answer('return try { agent.yield(b: 1) with { turns: 1 } } catch e { [e.kind, agent.send("left")] }', "a");
+        const ran = run(withFixer("return Fixer.yield(a: 1)"), { agents: [fewer, "no answer", "still here"] });
+        expect(end(ran)).toEqual(["invalid_payload", "still here"]);
+        const tokens = answer('return try { agent.yield(b: 1) with { tokens: 10 } } catch e { [e.kind, agent.send("left")] }', "a");
+        const spending = run(withFixer("return Fixer.yield(a: 1) with { tokens: 1000 }"), {
+            agents: (turn) =>
+                turn.turn === 1
+                    ? failed("limit.tokens")
+                    : { ...replied(turn.turn === 0 ? tokens : "still here"), usage: { input: 1, output: 1 } },
+        });
+        expect(turns(spending).map((t) => t.limits.tokens)).toEqual([1000, 10, 998]);
+        expect(end(spending)).toEqual(["limit.tokens", "still here"]);
     });
 
     test("tokens that turns report are drawn from the session, and from the whole", () => {
         const usage = { input: 60, output: 10 };
         const ran = run(catching("tokens: 100"), {
-            agents: (turn) => ({ ...said(reply(turn.turn === 0 ? answer('x = agent.send("more")\nreturn agent.send("and more")', "a") : "text") as never, ["agent:Fixer"]), usage }),
+            agents: (turn) => ({
+                ...said(reply(turn.turn === 0 ? answer('x = agent.send("more")\nreturn agent.send("and more")', "a") : "text") as never, [
+                    "agent:Fixer",
+                ]),
+                usage,
+            }),
         });
         expect(kind(ran)).toEqual(["limit.tokens"]);
         expect(turns(ran).map((t) => t.limits.tokens)).toEqual([100, 30]);
     });
 
+    test("a budget of tokens is refused where nobody says what was used, unless turns or time bound it", () => {
+        expect(kind(run(catching("tokens: 100"), { agents: [answer("return 1", "a")] }))).toEqual(["limit.tokens"]);
+        expect(end(run(catching("tokens: 100, turns: 2"), { agents: [answer("return 1", "a")] }))).toBe(1);
+        const ran = run(withFixer("return Fixer.yield(a: 1) with { usd: 1 }"), { agents: [answer("return 1", "a")] });
+        expect(end(ran)).toMatch(/the agent does not say what it cost/);
+    });
+
     test("calls of tools that it was passed are drawn from it", () => {
-        const text = withFixer("return try { Fixer.yield(repo: Repo) with { calls: 3 } } catch e { [e.kind] }", 'import tool Repo from "mcp://repo"');
+        const text = withFixer(
+            "return try { Fixer.yield(repo: Repo) with { calls: 3 } } catch e { [e.kind] }",
+            'import tool Repo from "mcp://repo"',
+        );
         const ran = run(text, { agents: [answer('loop until false max 9 { repo.read({ path: "a" }) }\nreturn 1', "repo")] });
         expect(kind(ran)).toEqual(["limit.calls"]);
     });
@@ -104,8 +171,8 @@ describe("F8: a yield is bounded, and what bounds it is not caught inside", () =
 });
 
 describe("what an answer leaves behind", () => {
-    test("10,000 yields leave nothing in the program, the sessions or the continuation", () => {
-        const text = withFixer("n = 0\nloop until false max 10000 { n = n + Fixer.yield(a: 1) }\nreturn n");
+    test("3,000 yields leave nothing in the program, the sessions or the continuation", () => {
+        const text = withFixer("n = 0\nloop until false max 3000 { n = n + Fixer.yield(a: 1) }\nreturn n");
         const machine = Machine.start(new Compiled(formOf(text)), OPTIONS);
         const given = replied(answer("return a", "a"));
         let size = 0;
@@ -113,23 +180,31 @@ describe("what an answer leaves behind", () => {
         for (let i = 0; step.state !== "done"; i++) {
             if (i === 20) size = JSON.stringify(machine.save({ image: true })).length;
             for (const e of step.effects) machine.resolve(e.path, given);
-            if (i === 9_990) {
+            if (i === 2_990) {
                 expect(machine.compiled.files.length).toBeLessThan(4);
                 expect(machine.compiled.functions.length).toBeLessThan(4);
                 expect(machine.sessions.size).toBeLessThan(2);
-                expect(JSON.stringify(machine.save({ image: true })).length).toBeLessThan(size + 200);
+                expect(JSON.stringify(machine.save({ image: true })).length).toBeLessThan(size + 1_000);
             }
             step = machine.advance();
         }
-        expect(step.result).toMatchObject({ ok: true, value: 10_000 });
+        expect(step.result).toMatchObject({ ok: true, value: 3_000 });
         expect(machine.compiled.files).toHaveLength(1);
         expect(machine.standing.alive.size).toBe(0);
         expect(machine.accounts.open.size).toBeLessThan(2);
     });
 
     test("and so do yields that fail in any way", () => {
-        const ways = ["no answer", answer('raise "x"', "a"), answer("return 5", "a"), answer("n = 0\nloop until false max 99999 { n = n + 1 }", "a"), answer('return agent.yield(b: 1)', "a")];
-        const text = withFixer("n = 0\nloop until false max 200 { n = n + try { Fixer.yield(a: 1) with { turns: 2, steps: 200 } -> string  1 } catch e { 0 } }\nreturn n");
+        const ways = [
+            "no answer",
+            answer('raise "x"', "a"),
+            answer("return 5", "a"),
+            answer("n = 0\nloop until false max 99999 { n = n + 1 }", "a"),
+            answer("return agent.yield(b: 1)", "a"),
+        ];
+        const text = withFixer(
+            "n = 0\nloop until false max 200 { n = n + try { Fixer.yield(a: 1) with { turns: 2, steps: 200 } -> string  1 } catch e { 0 } }\nreturn n",
+        );
         const machine = Machine.start(new Compiled(formOf(text)), OPTIONS);
         let step = machine.advance();
         let i = 0;
@@ -138,7 +213,9 @@ describe("what an answer leaves behind", () => {
             step = machine.advance();
         }
         expect(step.result?.ok).toBe(true);
-        expect([machine.compiled.files.length, machine.sessions.size, machine.written.length, machine.standing.alive.size]).toEqual([1, 0, 0, 0]);
+        expect([machine.compiled.files.length, machine.sessions.size, machine.written.length, machine.standing.alive.size]).toEqual([
+            1, 0, 0, 0,
+        ]);
     });
 });
 
@@ -159,20 +236,38 @@ describe("agents of the program answer too", () => {
     test("it sees the handshake as data, and answers with program form", () => {
         const text = main(
             "return Stub.yield(a: 5)",
-            stub('names = what.params.map((p) => p.name)\nreturn { name: "f", params: [{ name: "agent" }, { name: names[0] }], effects: [], body: [{ kind: "return", value: { kind: "name", name: names[0] } }] }'),
+            stub(
+                'names = what.params.map((p) => p.name)\nreturn { name: "f", params: [{ name: "agent" }, { name: names[0] }], effects: [], body: [{ kind: "return", value: { kind: "name", name: names[0] } }] }',
+            ),
         );
         expect(end(run(text))).toBe(5);
     });
 
     test("it is asked again with the errors, in words", () => {
-        const text = main("return Stub.yield(a: 5)", stub('if what.contains("not valid") { return "func answer(agent, a) { return a }" }\nreturn "later"'.replace("what.contains", "text(what).contains")));
+        const text = main(
+            "return Stub.yield(a: 5)",
+            stub(
+                'if what.contains("not valid") { return "func answer(agent, a) { return a }" }\nreturn "later"'.replace(
+                    "what.contains",
+                    "text(what).contains",
+                ),
+            ),
+        );
         const ran = run(text);
         expect(end(ran)).toBe(5);
         expect(events(ran, "agent.asked")).toHaveLength(2);
     });
 
     test("its function may come back to it, and sends", () => {
-        const text = main("return Stub.yield(a: 5)", stub('if text(what).contains("ping") { return "pong" }\nreturn "func answer(agent, a) { return agent.send(`ping`) }"'.replaceAll("`", "'")));
+        const text = main(
+            "return Stub.yield(a: 5)",
+            stub(
+                'if text(what).contains("ping") { return "pong" }\nreturn "func answer(agent, a) { return agent.send(`ping`) }"'.replaceAll(
+                    "`",
+                    "'",
+                ),
+            ),
+        );
         expect(end(run(text))).toMatch(/pong|invalid/);
     });
 
