@@ -439,6 +439,7 @@ function whyOf(stop: Stop): readonly [string, string] {
     switch (stop.reason) {
         case "breakpoint":
             if (point?.kind === "failure" || point?.kind === "violation") return ["exception", point.kind];
+            if (point?.kind === "debugger") return ["breakpoint", "`debugger` in the source"];
             return point?.kind === "line" ? ["breakpoint", ""] : ["function breakpoint", point === undefined ? "" : shownBreakpoint(point)];
         case "start":
             return ["entry", "this is the beginning"];

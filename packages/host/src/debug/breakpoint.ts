@@ -5,6 +5,7 @@
  *
  * Q1: a breakpoint at a line stops before a statement that begins on it; one of events stops before the statement, or the outcome, that makes
  *     the event, so that what led to it can still be looked at.
+ * Q2: a `debugger` in the source is a breakpoint that needs none to be set.
  */
 import { EVENT_KINDS, type EventKind, type MachineEvent } from "@remit/machine";
 
@@ -17,7 +18,9 @@ export type Breakpoint =
     /** Something that authority or a flow policy refuses. */
     | { readonly kind: "violation" }
     /** Anything that fails, caught or not. */
-    | { readonly kind: "failure" };
+    | { readonly kind: "failure" }
+    /** A `debugger` in the source: never set, always there. */
+    | { readonly kind: "debugger" };
 
 const KINDS: ReadonlySet<string> = new Set(EVENT_KINDS);
 
@@ -69,6 +72,7 @@ export function matchesEvent(one: Breakpoint, event: MachineEvent): boolean {
         case "failure":
             return event.kind === "failure" || (field(event, "ok") === false && event.kind !== "run.ended");
         case "line":
+        case "debugger":
             return false;
     }
 }

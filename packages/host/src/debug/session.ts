@@ -214,7 +214,7 @@ export class DebugSession {
     }
 
     private onlyEvents(): boolean {
-        return !this.points.some((one) => one.kind === "line" || one.kind === "path");
+        return !this.timeline.halts() && !this.points.some((one) => one.kind === "line" || one.kind === "path");
     }
 
     /** Null where meanwhile a breakpoint was set that every statement has to be looked at for. */
@@ -252,7 +252,9 @@ export class DebugSession {
         const fiber = this.timeline.machine.ready[0];
         if (fiber === undefined) return null;
         const frame = fiber.top;
-        const site = frame.form.code[frame.pc]?.site ?? null;
+        const at = frame.form.code[frame.pc];
+        const site = at?.site ?? null;
+        if (at?.detail?.kind === "debugger") return { kind: "debugger" };
         for (const one of this.points) {
             if (one.kind === "line" && site?.line === one.line && sameFile(one.file, site.file)) return one;
             if (one.kind === "path" && frame.pc === 0 && frame.path === one.path) return one;

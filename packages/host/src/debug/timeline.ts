@@ -278,6 +278,15 @@ export class Timeline {
     }
     private known: ReadonlyMap<string, ReadonlySet<number>> | null = null;
 
+    /** Whether a `debugger` stands anywhere in the program. */
+    halts(): boolean {
+        this.halting ??= this.compiled.functions.some((fn) =>
+            fn.frames.bodies.some((body) => body.code.some((one) => one.detail?.kind === "debugger")),
+        );
+        return this.halting;
+    }
+    private halting: boolean | null = null;
+
     private linesOf(): ReadonlyMap<string, ReadonlySet<number>> {
         const found = new Map<string, Set<number>>();
         for (const fn of this.compiled.functions)

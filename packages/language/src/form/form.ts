@@ -248,6 +248,8 @@ export type StmtForm =
     | { readonly kind: "define"; readonly func: FuncForm; readonly keep?: true; readonly at?: At }
     | { readonly kind: "break"; readonly at?: At }
     | { readonly kind: "continue"; readonly at?: At }
+    /** Where a debugger stops; nothing in a run. */
+    | { readonly kind: "debugger"; readonly at?: At }
     | { readonly kind: "assign"; readonly target: ExprForm; readonly op: "=" | "+=" | "-="; readonly value: ExprForm; readonly at?: At }
     | { readonly kind: "expr"; readonly value: ExprForm; readonly at?: At };
 

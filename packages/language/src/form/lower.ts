@@ -271,6 +271,7 @@ class Lowering {
                 return { kind: "spend", spend: spendForm(node.amounts), body: this.block(node.body), at };
             case "break":
             case "continue":
+            case "debugger":
                 return { kind: node.kind, at };
             case "assign":
                 return { kind: "assign", target: this.expr(node.target), op: node.op, value: this.expr(node.value), at };

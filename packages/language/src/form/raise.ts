@@ -239,6 +239,7 @@ function raiseStmt(form: StmtForm): tree.Stmt {
             return { kind: "spend", amounts: raiseSpend(form.spend), body: raiseBlock(form.body), ...at };
         case "break":
         case "continue":
+        case "debugger":
             return { kind: form.kind, ...at };
         case "assign":
             return {

@@ -238,6 +238,7 @@ export const NODES: Readonly<Record<"statement" | "expression" | "part" | "contr
         define: { func: must(record("Func"), "a function of the running program"), keep: may(TRUE, "written as source for review"), ...AT },
         break: { ...AT },
         continue: { ...AT },
+        debugger: { ...AT },
         assign: { target: must(EXPR, "a name, a member or an index"), op: must(one("=", "+=", "-=")), ...VALUE, ...AT },
         expr: { ...VALUE, ...AT },
     },

@@ -244,6 +244,7 @@ export type Stmt =
     | Raise
     | Break
     | Continue
+    | Debugger
     | Delegate
     | Spend
     | Define
@@ -378,6 +379,10 @@ export interface Break extends Node {
 }
 export interface Continue extends Node {
     readonly kind: "continue";
+}
+/** Where a debugger stops; nothing in a run. */
+export interface Debugger extends Node {
+    readonly kind: "debugger";
 }
 export interface Assign extends Node {
     readonly kind: "assign";

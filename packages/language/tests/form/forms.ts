@@ -392,6 +392,7 @@ function statement(depth: number, inside: Inside): fc.Arbitrary<StmtForm> {
             ),
         );
     }
+    simple.push(fc.constant<StmtForm>({ kind: "debugger" }));
     if (inside.loop) simple.push(fc.constantFrom<StmtForm>({ kind: "break" }, { kind: "continue" }));
     if (depth <= 0) return fc.oneof(...simple);
     const body = block(depth - 1, inside, 3);

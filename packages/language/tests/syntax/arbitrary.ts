@@ -279,6 +279,7 @@ const ties = fc.letrec<Ties>((tie) => {
             fc.record({ ...kind("raise"), value: expr }),
             fc.record(kind("break")),
             fc.record(kind("continue")),
+            fc.record(kind("debugger")),
             fc
                 .tuple(expr, fc.constantFrom("=", "+=", "-="), expr)
                 .map(([target, op, value]): tree.Stmt => ({ kind: "assign", range, target: settable(target), op, value }) as tree.Stmt),

@@ -165,6 +165,7 @@ const STATEMENTS: readonly (readonly [string, string])[] = [
     ["loop until false max 3 { break }", "(loop false 3 {BREAK})"],
     ["loop until false max 3 { if a { continue } break }", "(loop false 3 {(if a {CONTINUE}) BREAK})"],
     ["break\nx", "BREAK x"],
+    ["if a { debugger } debugger", "(if a {DEBUGGER}) DEBUGGER"],
     // use
     ["use x", "(use x)"],
     ["use x max 4k", "(use x max:4000c)"],

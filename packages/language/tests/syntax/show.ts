@@ -67,6 +67,7 @@ export function showStmt(node: tree.Stmt): string {
         case "spend":
             return `(spend ${node.amounts.map((a) => `${a.meter}:${a.amount}`).join(" ")} ${showBlock(node.body)})`;
         case "break":
+        case "debugger":
         case "continue":
             return node.kind.toUpperCase();
         case "assign":

@@ -139,6 +139,8 @@ function stepOf(cx: Context, s: StmtForm): Step {
             return () => BREAK;
         case "continue":
             return () => CONTINUE;
+        case "debugger":
+            return () => undefined;
         case "repeat": {
             const { times } = s;
             const body = block(cx, s.body);

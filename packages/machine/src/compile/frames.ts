@@ -316,6 +316,9 @@ export class Emitter {
                 }
                 return;
             }
+            case "debugger":
+                this.emit(OP.DO, NOTHING, 0, { kind: "debugger" });
+                return;
             case "if":
                 this.branches(s.branches, s.otherwise, 0);
                 return;

@@ -256,7 +256,13 @@ export interface DefineDetail {
     readonly path: PathSite;
 }
 
+/** `debugger`: does nothing; whoever goes through the run sees that it stands there. */
+export interface DebuggerDetail {
+    readonly kind: "debugger";
+}
+
 export type Detail =
+    | DebuggerDetail
     | DefineDetail
     | HandoverDetail
     | DelegateDetail

@@ -61,6 +61,7 @@ export function walkStmt(s: StmtForm, visit: Visit): void {
         case "context":
         case "break":
         case "continue":
+        case "debugger":
             return;
     }
 }

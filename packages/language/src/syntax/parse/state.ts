@@ -319,6 +319,7 @@ const BOUND: readonly number[] = [
     T.Spend,
     T.Endorse,
     T.Define,
+    T.Debugger,
     T.Catch,
     T.Func,
     T.Agent,

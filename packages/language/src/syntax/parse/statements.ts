@@ -150,8 +150,9 @@ function readStatement(p: State): Stmt | undefined {
             break;
         case T.Break:
         case T.Continue:
+        case T.Debugger:
             if (bareFollows(p)) {
-                const kind = p.k === T.Break ? "break" : "continue";
+                const kind = p.k === T.Break ? "break" : p.k === T.Continue ? "continue" : "debugger";
                 const range = tokenRange(p, p.pos);
                 advance(p);
                 p.height = 1;
@@ -288,7 +289,7 @@ export function parseConfig(p: State): Config {
     return { kind: "config", range: { start: from, end: value.range.end }, key, value };
 }
 
-/** `break`, `continue`: nothing on the line or after it goes on with the word as a name. */
+/** `break`, `continue`, `debugger`: nothing on the line or after it goes on with the word as a name. */
 function bareFollows(p: State): boolean {
     if (isBound(p, p.k)) return false;
     const next = peek(p, 1);

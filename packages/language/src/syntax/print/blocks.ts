@@ -104,6 +104,7 @@ function statement(w: Writer, node: Stmt, before: Stmt | undefined): void {
             return;
         case "break":
         case "continue":
+        case "debugger":
             put(w, node.kind);
             return;
         case "assign":
@@ -204,6 +205,7 @@ function open(node: Stmt): boolean {
         case "config":
         case "break":
         case "continue":
+        case "debugger":
             return true;
         case "use":
             return node.max === undefined && node.priority === undefined && node.label === undefined;

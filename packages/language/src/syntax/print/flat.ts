@@ -437,6 +437,7 @@ function flatStatement(node: Stmt, style: Style, limit: number): string | undefi
         }
         case "break":
         case "continue":
+        case "debugger":
             return node.kind;
         default:
             return "…";
