@@ -5,6 +5,7 @@
  * A fence says what its sample is:
  * - `remit`: a whole program, checked without errors and run with zero values from `mock:`; `remit fragment`: statements of a function;
  *   `remit fragment CODE`: statements that the checker refuses with that code; `remit old`: an earlier spelling, cured by its fixes;
+ *   `remit answer`: what an agent answers a yield with, taken as such, and `answer.remit` for the programs below it on its page;
  * - `ts`: type-checked and run; `sh`: every command line read by the command's own definition, and run;
  * - `json`: read; `json remit.json`: a configuration, loaded; `text`: a picture or a grammar.
  * Anything else fails.
@@ -14,7 +15,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rm
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { checkFile, load, loadConfig } from "@remit/host";
-import { applyFixes, type Contract, format, type Json, parse, type Program, source, zeroValue } from "@remit/language";
+import { applyFixes, type Contract, format, type Json, parse, type Program, readAnswer, source, zeroValue } from "@remit/language";
 import { EVENT_KINDS, FAILURE_KINDS } from "@remit/machine";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -81,7 +82,7 @@ function folder(): string {
 
 test("every fence says what it holds", () => {
     const known: Readonly<Record<string, RegExp>> = {
-        remit: /^(fragment( [A-Z_]+)?|old|checked)?$/,
+        remit: /^(fragment( [A-Z_]+)?|old|checked|answer)?$/,
         ts: /^$/,
         json: /^(remit\.json)?$/,
         sh: /^$/,
@@ -95,7 +96,7 @@ test("every fence says what it holds", () => {
 
 describe("programs", () => {
     test.each(named(of("remit").filter((one) => one.mode === "")))("%s runs", async (_, sample) => {
-        const { result, found } = await ran(sample.text);
+        const { result, found } = await ran(sample.text, answerAbove(sample));
         expect(found.filter((one) => !one.startsWith("note"))).toEqual([]);
         expect(result.failure).toBeUndefined();
         expect(result.ok).toBe(true);
@@ -107,6 +108,17 @@ describe("programs", () => {
         const { diagnostics } = await checkFile(at);
         expect(diagnostics.filter((one) => one.severity !== "note").map((one) => `${one.code} ${one.message}`)).toEqual([]);
         expect(format(parse(source(sample.text, "main.remit")))).toBe(sample.text);
+    });
+
+    test.each(named(of("remit").filter((one) => one.mode === "answer")))("%s is an answer", (_, sample) => {
+        const params = /func answer\(agent(?:, )?(.*?)\)/.exec(sample.text)?.[1]?.split(", ") ?? [];
+        const read = readAnswer(`\`\`\`remit\n${sample.text}\`\`\`\n`, [], {
+            params: params.filter((one) => one !== ""),
+            file: "answer",
+            bytes: 65_536,
+        });
+        expect(read.ok ? [] : read.errors).toEqual([]);
+        expect(format(parse(source(sample.text, "answer.remit")))).toBe(sample.text);
     });
 
     test.each(named(of("remit").filter((one) => one.mode === "fragment")))("%s is part of a function", (_, sample) => {
@@ -133,9 +145,15 @@ describe("programs", () => {
     });
 });
 
+/** What agents answer in a program: the sample above it. */
+function answerAbove(sample: Sample): string | undefined {
+    return of("remit").findLast((one) => one.mode === "answer" && one.page === sample.page && one.line < sample.line)?.text;
+}
+
 /** Checks a program, and runs it on zero values. */
-async function ran(text: string) {
+async function ran(text: string, answer?: string) {
     const at = folder();
+    if (answer !== undefined) writeFileSync(join(at, "answer.remit"), answer);
     writeFileSync(join(at, "main.remit"), text);
     const { diagnostics } = await checkFile(join(at, "main.remit"), { root: at, workspace: at });
     const found = diagnostics.map((one) => `${one.severity} ${one.code} ${one.message}`);
@@ -429,7 +447,7 @@ describe("docs/language.md", () => {
                 .filter(
                     (code) =>
                         /^[A-Z]+(_[A-Z]+)+$/.test(code) &&
-                        !/^(REMIT|XDG|AGENTSCRIPT|OLLAMA|OPENAI|ANTHROPIC|GOOGLE)_|^NO_COLOR$|^GITHUB_TOKEN$|^LIBRARY_KEY$|^PUBLIC_KEY$/.test(
+                        !/^(REMIT|XDG|AGENTSCRIPT|OLLAMA|OPENAI|ANTHROPIC|GOOGLE|OTEL|RIFF)_|^HTTPS?_PROXY$|^NO_COLOR$|^GITHUB_TOKEN$|^LIBRARY_KEY$|^PUBLIC_KEY$/.test(
                             code,
                         ),
                 )
