@@ -15,12 +15,13 @@ import { isObject } from "../prompt/schema.ts";
 import { toJson } from "../value/json.ts";
 import { join, labelOf, rawOf } from "../value/operators.ts";
 import { Labelled, List, Obj, type Value } from "../value/value.ts";
-import { definedAs } from "./define.ts";
+import { type Defined, definedAs } from "./define.ts";
 import { callFunction, countCall, pathOf } from "./execute.ts";
 import type { Fiber, Frame } from "./fiber.ts";
 import type { HandoverState, HandoverWait } from "./handover.ts";
 import type { Machine } from "./machine.ts";
 import { askTool, raise } from "./perform.ts";
+import { isWritten } from "./written.ts";
 
 /** Lists what there is. */
 const MANUAL = "__manual__";
@@ -43,7 +44,7 @@ export function beginAct(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDeta
     if (tool === undefined) {
         countCall(m);
         if (callsFunction(m, fiber, frame, d, path, name, given, site)) return;
-        const known = [...tools.map((one) => one.form.name), ...m.defined.keys()].join(", ");
+        const known = [...tools.map((one) => one.form.name), ...definedFor(m, frame).map((one) => one.name)].join(", ");
         m.deliver(fiber, m.fromJson(shown(`there is no tool '${name}'${known === "" ? "" : `; there are ${known}`}`, true)));
         return;
     }
@@ -60,6 +61,13 @@ export function beginAct(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDeta
     if (frame.native?.kind === "effect") frame.native = waits(m, path, "tool", [path]);
 }
 
+/** Functions that agents defined, as far as they are there for whoever calls: for an agent's own code those of the same agent. */
+function definedFor(m: Machine, frame: Frame): Defined[] {
+    const all = [...m.defined.values()];
+    if (!isWritten(m, frame.fn)) return all;
+    return all.filter(({ agent: [file, name] }) => frame.agent?.file === file && frame.agent.name === name);
+}
+
 /** A function that an agent defined, or one of the file. False: there is none of that name. */
 function callsFunction(
     m: Machine,
@@ -71,7 +79,7 @@ function callsFunction(
     given: Value,
     site: Site | null,
 ): boolean {
-    const made = m.defined.get(name);
+    const made = definedFor(m, frame).find((one) => one.name === name);
     const defined = made === undefined ? null : definedAs(m, made);
     const own = defined?.fn ?? m.compiled.files[frame.fn.file]?.funcs.get(name);
     if (own === undefined) return false;
@@ -111,6 +119,8 @@ function waits(m: Machine, path: string, phase: HandoverState["phase"], waiting:
         turns: [],
         tries: 0,
         config: null,
+        account: 0,
+        most: 0,
     };
     return { kind: "handover", path, what: "act", args: new List([], m.run.heap), state };
 }
@@ -189,7 +199,8 @@ export function actOutcome(
     m.deliver(fiber, join(m.run, m.fromJson(shown(out.json, false)), out.labels));
 }
 
-function failed(m: Machine, fail: Fail): Value {
+/** A failure as a result (R1). */
+export function failed(m: Machine, fail: Fail): Value {
     return join(m.run, m.fromJson(shown(fail.message, true)), fail.labels);
 }
 

@@ -5,12 +5,13 @@
  *
  * D1: only inside `delegate all to` the agent. The change is in the ledger with its author and its source.
  * D2: it runs as its author, strictly, whoever calls it; what it gives carries its author's origin.
- * D3: what it replaces keeps its parameters in number, so that calls of it stay calls of it.
+ * D3: what it replaces keeps its parameters in number and its contracts, so that calls of it stay calls of it, and give what they gave.
  */
-import { type FileForm, FORM, printForm, type Site } from "@remit/language";
+import { type FileForm, FORM, type FuncForm, type Json, type ParamForm, printForm, type Site } from "@remit/language";
 import type { DefineDetail, PathSite } from "../compile/instructions.ts";
 import { type AgentEntry, type Fn, shownName } from "../compile/program.ts";
 import { Fail } from "../failure.ts";
+import { canonicalJson } from "../ledger/canonical.ts";
 import { pathOf } from "./execute.ts";
 import type { Fiber, Frame } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
@@ -45,7 +46,9 @@ export function define(m: Machine, fiber: Fiber, frame: Frame, d: DefineDetail, 
         throw new Fail("value", `${func.name} has ${before.form.params.length} parameters in the program, and ${func.params.length} here`, {
             site,
         });
-    const form: FileForm = { file: `${shownName(author.name)}'s ${func.name}`, imports: [], shapes: [], funcs: [func], agents: [] };
+    const made = before === undefined ? func : withContracts(func, before, site);
+    const shapes = shapesFor(m, frame.fn, before, site);
+    const form: FileForm = { file: `${shownName(author.name)}'s ${func.name}`, imports: [], shapes, funcs: [made], agents: [] };
     const file = takeIn(m, { form, path: `define:${func.name}`, agent: [author.file, author.name], live: true });
     const fn = m.compiled.files[file]?.funcs.get(func.name) as Fn;
     m.defined.set(func.name, { name: func.name, fn: fn.id, agent: [author.file, author.name] });
@@ -64,6 +67,33 @@ export function define(m: Machine, fiber: Fiber, frame: Frame, d: DefineDetail, 
     raise(m, fiber, "author", path, site, request, [origin], origin);
     frame.native = { kind: "effect", path };
     return true;
+}
+
+/** The contracts of what is replaced hold on: of parameters where the new function says nothing, of the result always. */
+function withContracts(func: FuncForm, before: Fn, site: Site | null): FuncForm {
+    const { params, result } = before.form;
+    if (result !== undefined && func.result !== undefined && canonicalJson(result as Json) !== canonicalJson(func.result as Json))
+        throw new Fail("value", `${func.name} gives something else in the program: leave out its contract, or keep it`, { site });
+    const kept = func.params.map((p, i): ParamForm => {
+        const { contract, default: given } = params[i] as ParamForm;
+        return {
+            ...p,
+            ...(p.contract === undefined && contract !== undefined ? { contract } : {}),
+            ...(p.default === undefined && given !== undefined ? { default: given } : {}),
+        };
+    });
+    return { ...func, params: kept, ...(result === undefined ? {} : { result }) };
+}
+
+/** Shapes that these contracts may name: those of the answer, and of the file of what is replaced. */
+function shapesFor(m: Machine, answer: Fn, before: Fn | undefined, site: Site | null): FileForm["shapes"] {
+    const own = m.compiled.program.files[answer.file]?.shapes ?? [];
+    const theirs = before === undefined ? [] : (m.compiled.program.files[before.file]?.shapes ?? []);
+    const clash = own.find((one) =>
+        theirs.some((o) => o.name === one.name && canonicalJson(o.contract as Json) !== canonicalJson(one.contract as Json)),
+    );
+    if (clash !== undefined) throw new Fail("value", `the program has another shape ${clash.name}: give yours another name`, { site });
+    return [...theirs, ...own.filter((one) => !theirs.some((o) => o.name === one.name))];
 }
 
 /** A function that the program had when it began, in the file that it began with. */
