@@ -22,6 +22,7 @@ import type { Fiber, Frame } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
 import { shownArgs } from "./events.ts";
 import { raise } from "./perform.ts";
+import { refusedAs } from "./refused.ts";
 import { inForce } from "./standing.ts";
 import { isWritten } from "./written.ts";
 
@@ -293,7 +294,10 @@ export function answered(
         return;
     }
     const about = JSON.parse(native.use) as { readonly capability: string };
-    m.deliverFail(fiber, deniedBy(frame.principal, about.capability, site, outcome.ok ? "" : outcome.failure.message));
+    const fail = deniedBy(frame.principal, about.capability, site, outcome.ok ? "" : outcome.failure.message);
+    const told = refusedAs(m, frame, fail);
+    if (told === null) m.deliverFail(fiber, fail);
+    else m.deliver(fiber, told);
 }
 
 /** Anything that is not one of the answers is a no. */

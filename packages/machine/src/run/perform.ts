@@ -23,7 +23,6 @@ import { actOutcome } from "./act.ts";
 import { generateOutcome } from "./generate.ts";
 import { handoverOutcome, saysTurns } from "./handover.ts";
 import type { Machine } from "./machine.ts";
-import { refusedAs } from "./refused.ts";
 import { accountAt, overdrawn, timeUp } from "./spending.ts";
 
 /** Hands out an effect, or throws the failure of the budget that stands against it. */
@@ -196,13 +195,7 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
         const { native } = fiber.top;
         learn(m, effect, outcome);
         if (native?.kind === "ask") {
-            try {
-                answered(m, fiber, fiber.top, native, outcome, effect.site);
-            } catch (error) {
-                const told = error instanceof Fail ? refusedAs(m, fiber.top, error) : null;
-                if (told === null) throw error;
-                m.deliver(fiber, told);
-            }
+            answered(m, fiber, fiber.top, native, outcome, effect.site);
             return;
         }
         if (native?.kind === "generate") {

@@ -1,0 +1,259 @@
+/** `agent()`, `reason()` and `act()`: their envelopes, budgets and failures. */
+import type { Json } from "@remit/language";
+import { describe, expect, test } from "vitest";
+import type { Effect, Outcome } from "../../src/index.ts";
+import { did, end, events, failed, kind, METHODS, once, origins, replied, run, said, turns, withFixer } from "./handing.ts";
+
+describe("agent(): text and a trajectory, or an error", () => {
+    const ONE = withFixer('return agent("do it", { agent: Fixer })');
+
+    test("data", () => {
+        const ran = run(ONE, { agents: ["done"] });
+        expect(end(ran)).toMatchObject({
+            data: { text: "done", trajectory: { schema_version: expect.stringMatching(/^ATIF-v1\.[78]$/) } },
+        });
+        expect(origins(ran)).toEqual(["agent:Fixer"]);
+        expect(turns(ran)[0]?.prompt).toEqual([{ type: "text", text: "do it" }]);
+        expect(events(ran, "yield.closed")).toMatchObject([{ ok: true }]);
+    });
+
+    test("without `agent` it is the one that is imported", () => {
+        expect(end(run(withFixer('return agent("x").data.text'), { agents: ["y"] }))).toBe("y");
+        const two = withFixer('return agent("x").data.text', 'import agent Other from "acp://qwen-code"');
+        expect(end(run(two, { agents: ["y"] }))).toMatch(/which agent/);
+    });
+
+    test("an error where nothing is said of errors, with its reason", () => {
+        const ran = run(ONE, { agents: [failed("unreachable", "gone")] });
+        expect(end(ran)).toMatchObject({ error: { kind: "unreachable", message: "gone", tries: 1 } });
+        expect(origins(ran)).toEqual(["agent:Fixer"]);
+        expect(events(ran, "yield.closed")).toMatchObject([{ ok: false, kind: "unreachable" }]);
+    });
+
+    test("on_error fail", () => {
+        expect(end(run(withFixer('return agent("x", { agent: Fixer, on_error: "fail" })'), { agents: [failed("timeout", "late")] }))).toBe(
+            "timeout: late",
+        );
+    });
+
+    test("retry_within_budget: again in a session of its own, from the same budget, with what was used before", () => {
+        const text = withFixer(
+            'return agent("x", { agent: Fixer, on_error: "retry_within_budget", budget: { max_tokens: 100, max_turns: 4 } })',
+        );
+        let asked = 0;
+        const ran = once(text, {
+            agents: () =>
+                asked++ < 2
+                    ? { ...failed("rate_limited"), usage: { input: 30, output: 0 } }
+                    : { ...replied("at last"), usage: { input: 5, output: 5 } },
+        });
+        expect(end(ran)).toMatchObject({ data: { text: "at last" } });
+        expect(turns(ran).map((t) => t.limits.tokens)).toEqual([100, 70, 40]);
+        expect(turns(ran).map((t) => t.session)).toEqual(["main/agent#0", "main/agent#0~1", "main/agent#0~2"]);
+    });
+
+    test("retry_within_budget ends where the budget does", () => {
+        const text = withFixer('return agent("x", { agent: Fixer, on_error: "retry_within_budget", budget: { max_turns: 2 } })');
+        const ran = run(text, { agents: [failed("rate_limited", "slow")] });
+        expect(end(ran)).toMatchObject({ error: { kind: "rate_limited" } });
+        expect(turns(ran)).toHaveLength(2);
+    });
+
+    test("retries without a budget end too", () => {
+        const ran = run(withFixer('return agent("x", { agent: Fixer, on_error: "retry_within_budget" })'), {
+            agents: [failed("rate_limited", "slow")],
+        });
+        expect(end(ran)).toMatchObject({ error: { kind: "rate_limited" } });
+        expect(turns(ran).length).toBeLessThan(10);
+    });
+
+    test("a budget that is used up is an error with its reason", () => {
+        for (const wanted of ["limit.steps", "limit.time", "limit.tokens", "limit.cost", "limit.calls"] as const) {
+            const ran = run(
+                withFixer(
+                    'return agent("x", { agent: Fixer, budget: { max_steps: 3, max_minutes: 1, max_tokens: 5, max_cost: 1, max_calls: 2 } })',
+                ),
+                {
+                    agents: [failed(wanted, "too much")],
+                },
+            );
+            expect(end(ran)).toMatchObject({ error: { kind: wanted, message: "too much" } });
+        }
+    });
+
+    test("the budget is sent to whoever runs it", () => {
+        const text = withFixer(
+            'return agent("x", { agent: Fixer, budget: { max_steps: 40, max_minutes: 0.5, max_tokens: 1000, max_usd: 2, max_tool_calls: 7, max_silence: 3 } })',
+        );
+        expect(turns(run(text, { agents: ["ok"] }))[0]?.limits).toEqual({
+            tokens: 1000,
+            usd: 2,
+            calls: expect.any(Number),
+            steps: 40,
+            ms: 29_500,
+            silence: 3_000,
+        });
+    });
+
+    test("a no to the question is an error of it, or fails where it says so", () => {
+        const asks = (more: string): string =>
+            `import agent Fixer from "acp://x"\nagent B { remit { ask Fixer } func f() { return agent("x", { agent: Fixer${more} }) } }\nmain agent A { main func(input) { return B.f() } }`;
+        expect(end(run(asks(""), { agents: ["ok"], yes: "deny" }))).toMatchObject({
+            error: { kind: "denied", tries: 0, trajectory: null },
+        });
+        expect(kind(run(asks(', on_error: "fail"'), { agents: ["ok"], yes: "deny" }))).toBe("denied");
+        expect(end(run(asks(""), { agents: ["ok"], yes: "once" }))).toMatchObject({ data: { text: "ok" } });
+    });
+
+    test("what fails the whole is no error of it", () => {
+        expect(kind(run(ONE, { agents: [failed("cancelled")] }))).toBe("cancelled");
+    });
+
+    test.each([
+        ["agent: 5", /name of an agent/],
+        ["agent: Fixer, budget: 5", /'budget' is an object/],
+        ["agent: Fixer, budget: { max_tokens: 0 - 1 }", /number from 0/],
+        ["agent: Fixer, model: 5", /'model' is a text/],
+        ["agent: Fixer, on_error: input", /on_error/],
+        ["agent: Fixer, policy: input", /policy/],
+    ])("options that are none: %s", (options, message) => {
+        const ran = once(withFixer(`return agent("x", { ${options} })`), { unchecked: true, options: { input: "nope" }, agents: ["ok"] });
+        expect(end(ran)).toMatch(message);
+        expect(turns(ran)).toEqual([]);
+    });
+
+    test("a policy narrows what its hands may do", () => {
+        const text = `import tool Repo from "file://workspace"\nimport agent Fixer from "acp://x" { remit { may Repo } }\nremit ReadOnly { may Repo.read  never Repo.write }\nmain agent A { main func(input) { return agent("x", { agent: Fixer, policy: ReadOnly }) } }`;
+        const hands = turns(run(text, { agents: ["ok"] }))[0]?.hands;
+        expect(JSON.stringify(hands)).not.toContain('"write"');
+        expect(hands?.length).toBe(1);
+    });
+
+    test("an agent of the program, and its failure", () => {
+        const text = (body: string): string =>
+            `agent Stub { main func(what) { ${body} } }\nmain agent A { main func(input) { return agent("hi", { agent: Stub }) } }`;
+        expect(end(run(text('return what + "!"')))).toMatchObject({ data: { text: "hi!" } });
+        expect(end(run(text('raise "no"')))).toMatchObject({ error: { kind: "raised", message: "no" } });
+    });
+
+    test("old programs that call something of their own `agent`, `reason` or `act`", () => {
+        const text =
+            'func agent(a) { return ["own", a] }\nfunc reason(a, b) { return b }\nfunc act(a, b) { return a }\nmain agent A { main func(input) { return [agent(1), reason(1, 2), act(3, 4)] } }';
+        expect(end(run(text))).toEqual([["own", 1], 2, 3]);
+    });
+});
+
+describe("reason(): one model, nothing but what is given", () => {
+    const text = (call: string): string =>
+        `import llm M from "openai://gpt-5"\nimport tool Repo from "mcp://repo"\nmain agent A { role "r" description "d" main func(input) { secret = "SECRET"  return ${call} } }`;
+    const model =
+        (value: Json, more: { [key: string]: Json } = {}) =>
+        (e: Effect): Outcome | undefined =>
+            e.kind !== "model"
+                ? undefined
+                : (e.request as { op: string }).op === "count"
+                  ? said(
+                        { tokenizer: "t", items: (e.request as { items: Json[] }).items.map(() => ({ fits: 1, tokens: 1, total: 1 })) },
+                        [],
+                    )
+                  : said({ text: JSON.stringify(value), value, finish: "stop", model: "m", ...more }, ["model:M"]);
+    const asked = (ran: ReturnType<typeof run>) =>
+        ran.effects.filter((e) => e.kind === "model" && (e.request as { op: string }).op === "turn");
+
+    test("data of the example's shape", () => {
+        const ran = run(text('reason(["which?", input], { action: "retry", n: 1 })'), {
+            world: model({ action: "stop", n: 2 }),
+            options: { input: "a log" },
+        });
+        expect(end(ran)).toEqual({ data: { action: "stop", n: 2 } });
+        expect(origins(ran)).toEqual(["model:M", "user"]);
+        const sent = JSON.stringify(asked(ran)[0]?.request);
+        expect(sent).toContain("a log");
+        expect(sent).not.toContain("SECRET");
+        expect((asked(ran)[0]?.request as { tools?: Json[] }).tools ?? []).toEqual([]);
+    });
+
+    test("a prompt alone, a list of one, and none", () => {
+        expect(end(run(text('reason("q", { a: 1 })'), { world: model({ a: 5 }) }))).toEqual({ data: { a: 5 } });
+        expect(end(run(text('reason(["q"], [""])'), { world: model(["x"]) }))).toEqual({ data: ["x"] });
+        expect(end(run(text("reason([], { a: 1 })"), { world: model({ a: 5 }) }))).toMatch(/needs a prompt/);
+        expect(end(run(text('reason("q", example: { a: 1 })'), { world: model({ a: 5 }) }))).toEqual({ data: { a: 5 } });
+    });
+
+    test("a value of another shape is asked for again, then an error", () => {
+        const ran = run(text('reason("q", { a: 1 })'), { world: model({ a: "many" }) });
+        expect(end(ran)).toMatchObject({ error: expect.any(String) });
+        expect(asked(ran).length).toBe(3);
+    });
+
+    test("a failing model is an error; a limit is not", () => {
+        const fails =
+            (wanted: Parameters<typeof failed>[0]) =>
+            (e: Effect): Outcome | undefined =>
+                e.kind === "model" ? failed(wanted, "said") : undefined;
+        expect(end(run(text('reason("q", { a: 1 })'), { world: fails("unreachable") }))).toEqual({ error: "said" });
+        expect(kind(run(text('reason("q", { a: 1 })'), { world: fails("cancelled") }))).toBe("cancelled");
+        const bounded = text('(try { spend 1 calls { x = reason("q", { a: 1 }) y = reason("q", { a: 1 }) } } catch e { e.kind })');
+        expect(bounded).toContain("spend");
+    });
+});
+
+describe("act(): by name, in the shape of a tool's result", () => {
+    const text = (call: string, clauses = ""): string =>
+        `import tool Repo from "mcp://repo"${clauses}\nimport tool Mail from "mcp://mail"\nmain agent A { main func(input) { return ${call} } }`;
+
+    test("a result, an error, a name that is none", () => {
+        expect(end(run(text('act("Repo.read", { path: "a" })')))).toEqual({
+            content: [{ type: "text", text: '{"did":"Repo.read"}' }],
+            structuredContent: { did: "Repo.read" },
+        });
+        expect(end(run(text('act("Repo.read", {})'), { world: () => failed("tool", "broken") }))).toEqual({
+            content: [{ type: "text", text: "broken" }],
+            isError: true,
+        });
+        expect(end(run(text('act("Nope.x", {})')))).toMatchObject({
+            isError: true,
+            content: [{ text: expect.stringMatching(/no tool 'Nope\.x'/) }],
+        });
+        expect(end(run(text('act("__proto__", {})')))).toMatchObject({ isError: true });
+        expect(end(run(text('act("constructor.x", {})')))).toMatchObject({ isError: true });
+    });
+
+    test("a result in that shape stays as it is", () => {
+        const value = { content: [{ type: "text", text: "x" }], isError: true };
+        expect(end(run(text('act("Repo.read", {})'), { world: () => said(value, ["tool:Repo"]) }))).toEqual(value);
+    });
+
+    test("gates: asked and refused; a violation and a limit are no result", () => {
+        expect(end(run(text('act("Repo.write", {})', " { write: ask }"), { yes: "once" }))).toMatchObject({
+            structuredContent: { did: "Repo.write" },
+        });
+        const no = run(text('act("Repo.write", {})', " { write: ask }"), { yes: "deny" });
+        expect(end(no)).toMatchObject({ isError: true });
+        expect(did(no)).toEqual([]);
+        expect(kind(run(text('act("Repo.write", {})', " { write: never }")))).toBe("violation.remit");
+        expect(kind(run(text('act("Repo.read", {})'), { world: () => failed("limit.time", "slow") }))).toBe("limit.time");
+    });
+
+    test("a name that a tool chose makes it its call: what clauses leave open is asked", () => {
+        const chosen = text('act(Mail.next({}).name, { path: "a" })', " { read: may }");
+        const name = (e: Effect): Outcome | undefined =>
+            (e.request as { tool?: string }).tool === "Mail" ? said({ name: "Repo.write" }, ["tool:Mail"]) : undefined;
+        const ran = run(chosen, { world: name, yes: "deny" });
+        expect(did(ran)).toEqual(["Mail.next"]);
+        expect(ran.effects.filter((e) => e.kind === "ask").map((e) => (e.request as { detail: Json }).detail)).toMatchObject([
+            { chosen_by: "model", method: "write" },
+        ]);
+        const plain = `import tool Repo from "mcp://repo"\nimport tool Mail from "mcp://mail"\nmain agent A { main func(input) { return act(Mail.next({}).name, { path: "a" }) } }`;
+        expect(did(run(plain, { world: name, yes: "deny" }))).toEqual(["Mail.next"]);
+    });
+
+    test("__manual__ lists what there is, one of it, or nothing", () => {
+        const all = end(run(text('act("__manual__", {})'))) as { structuredContent: { tools: { name: string }[] } };
+        expect(all.structuredContent.tools.map((t) => t.name)).toEqual(["Repo.read", "Repo.write", "Mail.read", "Mail.write"]);
+        const one = end(run(text('act("__manual__", { name: "Mail" })'))) as { structuredContent: { tools: { name: string }[] } };
+        expect(one.structuredContent.tools.map((t) => t.name)).toEqual(["Mail.read", "Mail.write"]);
+        expect(end(run(text('act("__manual__", { name: "Nope" })')))).toMatchObject({ structuredContent: { tools: [] } });
+        expect(METHODS).toBeDefined();
+    });
+});
