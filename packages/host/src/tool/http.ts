@@ -18,7 +18,7 @@ import { readJson } from "../input/json.ts";
 import { literalOf, reachOf } from "./address.ts";
 import { type Fields, objectArgument, readFields, schemaOf } from "./args.ts";
 import { checkUrl } from "./bounds.ts";
-import { type CallIO, type MethodInfo, type Open, type ToolContext, ToolFail } from "./tool.ts";
+import { type CallIO, type MethodInfo, type Open, type ToolContext, ToolFail, type ToolHandle } from "./tool.ts";
 
 const FIELDS: Fields = {
     url: { type: "text", description: "URL, relative to the import's", needed: true },
@@ -62,7 +62,10 @@ export const MAX_BODY = 16 * 1024 * 1024;
 const MAX_REDIRECTS = 5;
 const MAX_TIMEOUT = 2 ** 31 - 1;
 
-export const openHttp: Open = (uri, _about, context) => {
+export const openHttp: Open = (uri, _about, context) => requestsTo(uri, context, true);
+
+/** `meant`: the import itself says this origin. One that whoever calls chose gives no leave for private addresses (P2). */
+export function requestsTo(uri: string, context: ToolContext, meant: boolean): ToolHandle {
     if (!URL.canParse(uri)) throw new ToolFail(`'${uri}' is not a URL`);
     const base = new URL(uri);
     if (base.username !== "" || base.password !== "")
@@ -70,7 +73,7 @@ export const openHttp: Open = (uri, _about, context) => {
             kind: "denied",
             hint: 'give credentials in a header: {"$secret": "env:NAME"}',
         });
-    const allowed = allowedReach(base, context);
+    const allowed = allowedReach(base, context, meant);
     let dispatcher: Dispatcher | null = null;
     const methods: MethodInfo[] = VERBS.map(({ name, safe }) => ({
         name,
@@ -98,7 +101,7 @@ export const openHttp: Open = (uri, _about, context) => {
             await open?.destroy();
         },
     };
-};
+}
 
 /** Is a method of an http tool only reading? */
 export function isSafeVerb(method: string): boolean {
@@ -113,15 +116,15 @@ interface Allowed {
 
 /** Connections to an origin that a program names, under the same rules (P2). Whoever takes them ends them. */
 export function reachable(base: URL, config: ToolContext["config"]): Promise<Dispatcher> {
-    return connections(allowedReach(base, { config }));
+    return connections(allowedReach(base, { config }, true));
 }
 
-function allowedReach(base: URL, context: Pick<ToolContext, "config">): Allowed {
+function allowedReach(base: URL, context: Pick<ToolContext, "config">, meant: boolean): Allowed {
     const named = context.config.privateOrigins.has(base.origin);
     const literal = literalOf(base.hostname);
     if (literal === null) return { private: named, never: false };
     const reach = reachOf(literal);
-    if (reach === "never" && !named)
+    if ((reach === "never" || (reach === "private" && !meant)) && !named)
         throw new ToolFail(`${base.hostname} is an address that programs do not reach`, {
             kind: "denied",
             hint: `http.private of a trusted remit.json can allow ${base.origin}`,

@@ -1,12 +1,12 @@
 /**
  * `webfetch:`: reading from the web, whatever the origin.
  *
- * Boundary: GET requests, each kept to the origin it names as an `http:` import of it would be (`http.ts`, P1 to P4). Which URLs may be read is the
- * remit's (`in "https://example.com/**"`).
+ * Boundary: GET requests, each kept to the origin it names (`http.ts`, P1 to P4). Which URLs may be read is the remit's
+ * (`in "https://example.com/**"`). An origin that whoever calls chose is no private address, unless the configuration allows it.
  */
 import type { Json } from "@remit/language";
 import { type Fields, objectArgument, readFields, schemaOf, unknownMethod } from "./args.ts";
-import { openHttp } from "./http.ts";
+import { requestsTo } from "./http.ts";
 import { type Open, ToolFail, type ToolHandle } from "./tool.ts";
 
 const FIELDS: Fields = {
@@ -32,7 +32,7 @@ export const openWebfetch: Open = (_uri, about, context) => {
             const given = readFields(objectArgument(io.name, method, args), FIELDS);
             const url = URL.canParse(given.url as string) ? new URL(given.url as string) : null;
             if (url === null || !/^https?:$/.test(url.protocol)) throw new ToolFail(`'${String(given.url)}' is no URL of the web`);
-            const handle = origins.get(url.origin) ?? (await openHttp(url.origin, about, context));
+            const handle = origins.get(url.origin) ?? requestsTo(url.origin, context, false);
             origins.set(url.origin, handle);
             const request = Object.fromEntries(Object.entries(given).filter((pair): pair is [string, Json] => pair[1] !== undefined));
             return (await handle.call("get", [request], io)) as Json;
