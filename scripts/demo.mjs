@@ -68,6 +68,23 @@ async function main() {
     await remit("trace", "verify", "last");
     await remit("replay", "last");
     say();
+    say(
+        "And control handed over: a build fails, and an agent outside the program repairs it (examples/fix-build). It is passed the log and a",
+    );
+    say("folder, and answers with a function, which runs here as that agent; the write is asked about. The agent and the model of this");
+    say("step are stand-ins that answer from files: for a real agent one line says acp://opencode.");
+    say();
+    const build = join(room, "fix-build");
+    cpSync(join(setup.root, "examples", "fix-build"), build, { recursive: true });
+    const scripted = ["--model", `scripted:${join(build, "replies.json")}`];
+    say("$ remit run main.remit --input @input.json --yes");
+    const input = `@${join(build, "input.json")}`;
+    const fixed = await remit("run", join(build, "main.remit"), "--input", input, "--workspace", join(build, "data"), ...scripted, "--yes");
+    if (fixed !== 0) return fixed;
+    say();
+    say("$ remit trace last");
+    await remit("trace", "last");
+    say();
     say("Next: npx remit init hello, docs/tour.md, and the other programs in examples/.");
     return 0;
 }

@@ -11,6 +11,7 @@ beforeAll(() => {
     // inside the checkout, so that the example's own server finds the checkout's packages
     room = mkdtempSync(join(root, ".tools-test-"));
     cpSync(join(root, "examples", "support-desk"), room, { recursive: true });
+    cpSync(join(root, "examples", "fix-build"), join(room, "fix-build"), { recursive: true });
 });
 afterAll(() => rmSync(room, { recursive: true, force: true }));
 
@@ -54,5 +55,27 @@ test("works in parallel on real files and an MCP server, refuses wrong answers, 
     expect(trace.slice(trace.indexOf("- iteration [5]")).match(/- generate "Copy the order number\."/g)).toHaveLength(2);
 
     expect(remit("trace", "verify", "last")).toMatchObject({ code: 0, out: expect.stringContaining("sound") });
+    expect(remit("replay", "last").code).toBe(0);
+});
+
+test("hands a failing build to an agent, whose function repairs it", () => {
+    const build = join(room, "fix-build");
+    const input = `@${join(build, "input.json")}`;
+    const scripted = ["--model", `scripted:${join(build, "replies.json")}`];
+    const where = [join(build, "main.remit"), "--input", input, "--workspace", join(build, "data")];
+    // nobody says yes: nothing is written, and the program says so
+    const refused = remit("run", ...where, ...scripted);
+    expect(JSON.parse(refused.out)).toMatchObject({ severity: "high", not_fixed: expect.stringMatching(/Repo\.write/) });
+    const source = join(build, "data", "src", "slug.mjs");
+    expect(readFileSync(source, "utf8")).toContain("/[^a-z0-9]/");
+
+    const run = remit("run", ...where, ...scripted, "--yes");
+    expect(JSON.parse(run.out)).toEqual(JSON.parse(readFileSync(join(build, "expected.json"), "utf8")));
+    expect(readFileSync(source, "utf8")).toContain("/[^a-z0-9]+/g");
+    const tests = spawnSync(process.execPath, ["--test"], { cwd: join(build, "data"), env: { PATH: process.env.PATH }, encoding: "utf8" });
+    expect(tests.stdout).toMatch(/pass 1\n/);
+    expect(remit("trace", "last").out).toMatch(
+        /- yield to Fixer [\s\S]*- Fixer gave a function[\s\S]*- tool Repo\.write\([\s\S]*ask "May Fixer/,
+    );
     expect(remit("replay", "last").code).toBe(0);
 });
