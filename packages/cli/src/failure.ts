@@ -3,7 +3,7 @@
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { ConfigError, LoadError } from "@remit/host";
+import { ConfigError, LoadError, type RunFailure } from "@remit/host";
 import { plainColumns, type Site, source } from "@remit/language";
 import type { Failure } from "@remit/machine";
 import { showDiagnostics } from "./diagnostics.ts";
@@ -38,7 +38,7 @@ const HINTS: Partial<Record<string, string>> = {
     denied: "run it on a terminal to be asked, or with --park: then `remit asks` shows the question and `remit answer` answers it",
 };
 
-export function showFailure(failure: Failure, options: { json?: boolean; root?: string; run?: string } = {}): void {
+export function showFailure(failure: Failure | RunFailure, options: { json?: boolean; root?: string; run?: string } = {}): void {
     if (options.json) {
         say(safeJson({ failure, ...(options.run ? { run: options.run } : {}) }));
         return;

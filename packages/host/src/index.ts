@@ -11,6 +11,9 @@ export {
     type StopReason,
     type Target,
 } from "./debug/session.ts";
+export { applyChange, type Change } from "./debug/change.ts";
+export { type Forked, forkRun } from "./debug/fork.ts";
+export { askAgent, effectAt, type Proposal, type Proposed } from "./debug/hand.ts";
 export { SNAPSHOT, type Snapshot } from "@remit/machine";
 export { applyChanges, diffSnapshots, type SnapshotChange, snapshotOf } from "./debug/snapshot.ts";
 export type { Moment, TimelineOptions } from "./debug/timeline.ts";
@@ -42,7 +45,7 @@ export type {
     UnreadableRun,
     Verification,
 } from "./ledger/store.ts";
-export { RemitError } from "./run/error.ts";
+export { RemitError, type RunFailure } from "./run/error.ts";
 export type { RunHandle, RunResult } from "./run/handle.ts";
 export { type Host, hostOf, type Later, type Performer, type Performers, type PerformIO } from "./run/host.ts";
 export type { Entry, KeptOptions } from "./run/options.ts";

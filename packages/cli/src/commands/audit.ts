@@ -118,7 +118,7 @@ async function ofRun(id: string, invariants: readonly Invariant[], options: Opti
 async function ofFile(file: string): Promise<Looked> {
     const config = loadConfig({ folder: process.cwd(), from: file });
     const checked = await checkFile(file);
-    const about = /^(?:REMIT|DELEGATE|FLOW|ENDORSE|SPEND)_/;
+    const about = /^(?:REMIT|CLAUSES|DELEGATE|FLOW|ENDORSE|SPEND)_/;
     const unsure = checked.diagnostics.some((d) => d.severity === "error" && !about.test(d.code))
         ? [`${file} has errors that remit check shows`]
         : [];

@@ -38,7 +38,7 @@ export default async function cost(args: string[], options: Record<string, unkno
             else {
                 const money = (usd: number | undefined): string => (usd === undefined ? "price unknown" : `$${usd.toFixed(4)}`);
                 const rows = one.rows.map((row) => [
-                    `  ${plain(row.model)}`,
+                    `  ${plain(row.model)}${row.answered === undefined ? "" : ` answered by ${plain(row.answered)}`}`,
                     plain(row.where),
                     counted(row.turns, "turn"),
                     `${count(row.input)} in`,

@@ -173,7 +173,7 @@ function readConfig(path: string, keys: Keys, env: Environment, trusted: boolean
         const problem = agentProblem(said);
         if (problem !== null) problems.push({ file: name, key: `agents.${agent}.${problem.key}`, message: problem.message });
     }
-    const policy = readPolicy(read.json.policy as unknown as PolicyFile | undefined);
+    const policy = readPolicy(read.json.policy as unknown as PolicyFile | undefined, { name, text: content.toString("utf8") });
     problems.push(...policy.problems.map(({ key, message }) => ({ file: name, key: `policy.${key}`, message })));
     problems.push(...auditProblems((read.json as unknown as RemitFile).audit).map((one) => ({ file: name, ...one })));
     const trust = stateOf(real, content, env);

@@ -6,8 +6,8 @@
  * L1: what would give something (a `may` at an import, `trusted`) is a problem, not passed over: whoever wrote it believes that it counts.
  * L2: a remit that names something the program does not have is refused: a `never` with a mistake in it must not be taken for nothing.
  */
-import { type ClauseForm, nearest, parseClausesText, parseRemitText, type Program, type RemitForm } from "@remit/language";
-import type { Policy } from "@remit/machine";
+import { nearest, parseClausesText, parseRemitText, type Program, type RemitForm, type Site } from "@remit/language";
+import type { Policy, PolicyClause, PolicyRemit } from "@remit/machine";
 import { RemitError } from "../run/error.ts";
 import type { PolicyFile } from "./rules.ts";
 
@@ -17,11 +17,15 @@ export interface PolicyProblem {
     readonly message: string;
 }
 
-export function readPolicy(file: PolicyFile | undefined): { readonly policy: Policy | null; readonly problems: readonly PolicyProblem[] } {
+/** `from`: the configuration file, by its name and as it is written, so that a clause can say where it stands. */
+export function readPolicy(
+    file: PolicyFile | undefined,
+    from: { readonly name: string; readonly text: string },
+): { readonly policy: Policy | null; readonly problems: readonly PolicyProblem[] } {
     if (file === undefined) return { policy: null, problems: [] };
     const problems: PolicyProblem[] = [];
-    const clauses: { [place: string]: readonly ClauseForm[] } = Object.create(null);
-    const remits: { [agent: string]: RemitForm } = Object.create(null);
+    const clauses: { [place: string]: readonly PolicyClause[] } = Object.create(null);
+    const remits: { [agent: string]: PolicyRemit } = Object.create(null);
     for (const [place, text] of Object.entries(file.clauses ?? {})) {
         const key = `clauses.${place}`;
         const read = parseClausesText(textOf(text));
@@ -36,12 +40,15 @@ export function readPolicy(file: PolicyFile | undefined): { readonly policy: Pol
                           : null;
                 if (gives !== null) problems.push({ key, message: `'${gives}' would give something; a policy only takes away` });
             }
-            clauses[place] = read.value;
+            clauses[place] = read.value.map((clause, i) => ({
+                ...clause,
+                site: siteIn(from, ["policy", "clauses", place], lineOf(text, read.lines[i] ?? 1)),
+            }));
         }
     }
     for (const [agent, text] of Object.entries(file.remits ?? {})) {
         const read = parseRemitText(textOf(text));
-        if (read.ok) remits[agent] = read.value;
+        if (read.ok) remits[agent] = { ...read.value, site: siteIn(from, ["policy", "remits", agent], lineOf(text, 1)) };
         else problems.push(...read.problems.map((message) => ({ key: `remits.${agent}`, message })));
     }
     if (problems.length > 0) return { policy: null, problems };
@@ -52,16 +59,38 @@ function textOf(text: string | readonly string[]): string {
     return typeof text === "string" ? text : text.join("\n");
 }
 
+/** The text of the file that holds a line of all of them. */
+function lineOf(text: string | readonly string[], line: number): string {
+    let before = 0;
+    for (const one of typeof text === "string" ? [text] : text) {
+        before += one.split("\n").length;
+        if (line <= before) return one;
+    }
+    return "";
+}
+
+/** Where a text stands in a file, behind its keys; where the last of them stands that is written as usual, if it is not. */
+function siteIn(from: { readonly name: string; readonly text: string }, keys: readonly string[], text: string): Site {
+    let at = 0;
+    for (const part of [...keys, text]) {
+        const found = from.text.indexOf(JSON.stringify(part), at);
+        if (found < 0) break;
+        at = found;
+    }
+    const before = from.text.slice(0, at).split("\n");
+    return { file: from.name, line: before.length, column: (before.at(-1) ?? "").length + 1 };
+}
+
 /** All that any file says; null where none says anything. */
 export function joinedPolicy(files: readonly { readonly policy: Policy | null }[]): Policy | null {
     const said = files.flatMap(({ policy }) => (policy === null ? [] : [policy]));
     if (said.length === 0) return null;
-    const clauses: { [place: string]: ClauseForm[] } = Object.create(null);
-    const remits: { [agent: string]: RemitForm[] } = Object.create(null);
+    const clauses: { [place: string]: PolicyClause[] } = Object.create(null);
+    const remits: { [agent: string]: PolicyRemit[] } = Object.create(null);
     for (const policy of said) {
         for (const [place, list] of Object.entries(policy.clauses ?? {})) clauses[place] = [...(clauses[place] ?? []), ...list];
         for (const [agent, forms] of Object.entries(policy.remits ?? {}))
-            remits[agent] = [...(remits[agent] ?? []), ...[forms as RemitForm | readonly RemitForm[]].flat()];
+            remits[agent] = [...(remits[agent] ?? []), ...[forms as PolicyRemit | readonly PolicyRemit[]].flat()];
     }
     return { clauses, remits, ...(said.some((policy) => policy.strict === true) ? { strict: true } : {}) };
 }

@@ -9,18 +9,23 @@ export function placeOf(site: Site | null | undefined): string {
     return site === null || site === undefined ? "" : `${site.file}:${site.line}:${site.column}`;
 }
 
+/** Why there is no value. `waiting`: not a failure of the program, which goes on when its question is answered. */
+export interface RunFailure extends Omit<Failure, "kind"> {
+    readonly kind: FailureKind | "waiting";
+}
+
 export class RemitError extends Error {
     override readonly name = "RemitError";
-    readonly failure: Failure;
+    readonly failure: RunFailure;
     /** The run that failed; absent where none was begun. */
     readonly run: string | undefined;
-    constructor(failure: Failure, run?: string) {
+    constructor(failure: RunFailure, run?: string) {
         const place = placeOf(failure.site);
         super(`${place === "" ? "" : `${place}: `}${failure.kind}: ${failure.message}`);
         this.failure = failure;
         this.run = run;
     }
-    get kind(): FailureKind {
+    get kind(): RunFailure["kind"] {
         return this.failure.kind;
     }
     get site(): Site | null {
@@ -33,7 +38,8 @@ export class RemitError extends Error {
 
 /** What a performer threw, as a failure of its effect. Only the message is kept: a stack is ours, not the program's. */
 export function failureOf(error: unknown, kind: FailureKind): Failure {
-    if (error instanceof RemitError) return error.failure;
+    // A run inside this one that waits for a person has no answer for it.
+    if (error instanceof RemitError) return { ...error.failure, kind: error.kind === "waiting" ? "denied" : error.kind };
     const message = error instanceof Error ? error.message : String(error);
     return { kind, message: message === "" ? "failed without saying why" : message };
 }

@@ -11,7 +11,7 @@ import type { Effect, Failure, LedgerEvent, Usage } from "@remit/machine";
 import { follow } from "../ledger/follow.ts";
 import type { LedgerStore, RunStatus, RunWriter } from "../ledger/store.ts";
 import { type DriveEnd, type DriveOptions, type Steppable, drive } from "./drive.ts";
-import { RemitError } from "./error.ts";
+import { RemitError, type RunFailure } from "./error.ts";
 import { announce } from "./started.ts";
 
 export interface RunResult<T = Json> {
@@ -20,8 +20,8 @@ export interface RunResult<T = Json> {
     readonly ok: boolean;
     /** Where `ok`. */
     readonly value?: T;
-    /** Where not `ok`: for a stopped run `cancelled`, for a waiting one what it waits for. */
-    readonly failure?: Failure;
+    /** Where not `ok`: for a stopped run `cancelled`, for a waiting one `waiting`, and what it waits for. */
+    readonly failure?: RunFailure;
     /** Effects that wait for a person. */
     readonly waiting?: readonly Effect[];
     readonly usage: Usage;
@@ -129,7 +129,7 @@ function programOf(store: LedgerStore, id: string): Program {
 /** The value of a result; throws `RemitError` where there is none. */
 export function valueOrThrow<T>(result: RunResult<T>): T {
     if (result.ok) return result.value as T;
-    throw new RemitError(result.failure as Failure, result.run);
+    throw new RemitError(result.failure as RunFailure, result.run);
 }
 
 function resultOf<T>(store: LedgerStore, id: string, end: DriveEnd): RunResult<T> {
@@ -155,7 +155,7 @@ function resultOf<T>(store: LedgerStore, id: string, end: DriveEnd): RunResult<T
                 ok: false,
                 waiting: end.waiting,
                 failure: {
-                    kind: "denied",
+                    kind: "waiting",
                     message: `the run waits for an answer: ${what}`,
                     site: first?.site ?? null,
                     hint: waitingHint(info.id, end.waiting),

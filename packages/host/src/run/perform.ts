@@ -110,7 +110,7 @@ export function performing(host: Host, options: PerformOptions): Performing {
             return options.scrub(outcome as unknown as Json) as unknown as Outcome;
         } catch (error) {
             if (!(error instanceof RemitError)) throw error;
-            return { ok: false, failure: error.failure };
+            return { ok: false, failure: failureOf(error, "tool") };
         }
     }
     function poke(): void {

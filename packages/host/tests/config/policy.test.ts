@@ -106,6 +106,41 @@ ${main('[F.f("src/a.txt"), try { F.f("b.txt") } catch e { e.kind }, G.f("src/a.t
         expect((await run(text)).value).toEqual(["one", "violation.remit", "one", "violation.remit"]);
     });
 
+    test("who is asked, or refused, is told where it stands in the file", async () => {
+        writeFileSync(
+            join(folder, "remit.json"),
+            `{
+    "limits": { "usd": 1 },
+    "policy": {
+        "clauses": {
+            "Other": "send: ask",
+            "Mail": [
+                "drop: ask, trim: never",
+                "send: ask"
+            ]
+        },
+        "remits": { "F": "may Repo.list  ask Repo.read" }
+    }
+}
+`,
+        );
+        const text = `agent F { remit { may Repo } func go() { Repo.read({ path: "b.txt" }).content } }
+${main("[Mail.send({}), try { Mail.trim({}) } catch e { e.kind }, F.go()]")}`;
+        const store = openSqlite(join(folder, "ledger.db"), { config: join(folder, "config") });
+        const told: Json[] = [];
+        const on = { ask: (request: { readonly detail: Json }) => (told.push((request.detail as { clause: Json }).clause), "once") };
+        const result = await run(text, { on, ledger: store });
+        expect(result.value).toEqual(["sent", "violation.remit", "two"]);
+        const file = expect.stringMatching(/remit\.json$/);
+        expect(told).toEqual([
+            { file, line: 8, column: 17 },
+            { file, line: 11, column: 26 },
+        ]);
+        const denied = [...store.events(result.run)].find((event) => event.kind === "policy.denied");
+        expect(denied?.data).toMatchObject({ clause: { file, line: 7, column: 17 } });
+        store.close();
+    });
+
     test("it never opens: a model's call is asked about although the policy's remit says may", async () => {
         const replies = join(folder, "replies.json");
         writeFileSync(replies, JSON.stringify({ replies: [{ calls: [{ name: "Mail_send", args: {} }] }, { text: `{"v": "done"}` }] }));

@@ -97,7 +97,7 @@ function refused(id: string, code: string, work: () => unknown): void {
 describe("a question that waits", () => {
     test("the run stops, the answer comes from elsewhere, the run goes on; once is for one call", async () => {
         const first = await begin();
-        expect(first.status).toBe("waiting");
+        expect(first).toMatchObject({ status: "waiting", ok: false, failure: { kind: "waiting" } });
         expect(open(first.run)).toMatchObject([
             {
                 path: "main/Mail.send#0/ask",

@@ -5,13 +5,16 @@
  *
  * Y1: text that holds more than the clauses or the remit is refused: no text ends the braces it stands in.
  */
-import { source } from "../text/source.ts";
+import { position, type Range, source } from "../text/source.ts";
 import { parse } from "../syntax/parse/parse.ts";
 import type * as tree from "../syntax/tree.ts";
 import type { ClauseForm, RemitForm } from "./form.ts";
 import { clauseForm, isGate, remitForm } from "./lower-authority.ts";
 
-export type ReadPolicy<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly string[] };
+/** `lines`: of the text, from 1, on which each part of the value begins. */
+export type ReadPolicy<T> =
+    | { readonly ok: true; readonly value: T; readonly lines: readonly number[] }
+    | { readonly ok: false; readonly problems: readonly string[] };
 
 /** Clauses as at an import, with or without their braces: `send: ask, arg to: trusted`. */
 export function parseClausesText(text: string): ReadPolicy<readonly ClauseForm[]> {
@@ -22,18 +25,24 @@ export function parseClausesText(text: string): ReadPolicy<readonly ClauseForm[]
                 ? [`${clause.gate.text} is no gate; a gate is may, ask or never`]
                 : [],
         );
-        return wrong.length > 0 ? wrong : { value: item.clauses.map((clause) => bare(clauseForm(clause, () => [0, 0, 0, 0]))) };
+        if (wrong.length > 0) return wrong;
+        return { value: item.clauses.map((clause) => bare(clauseForm(clause, () => [0, 0, 0, 0]))), parts: item.clauses };
     });
 }
 
 /** A remit, with or without its braces: `may Repo.read  never Mail  spend 10k tokens`. */
 export function parseRemitText(text: string): ReadPolicy<RemitForm> {
     return read(text, "remit X ", (item) =>
-        item.kind === "remit" ? { value: bare(remitForm(item.body, () => [0, 0, 0, 0])) } : ["no remit"],
+        item.kind === "remit" ? { value: bare(remitForm(item.body, () => [0, 0, 0, 0])), parts: [item.body] } : ["no remit"],
     );
 }
 
-function read<T>(text: string, head: string, take: (item: tree.Item) => { readonly value: T } | readonly string[]): ReadPolicy<T> {
+interface Taken<T> {
+    readonly value: T;
+    readonly parts: readonly { readonly range: Range }[];
+}
+
+function read<T>(text: string, head: string, take: (item: tree.Item) => Taken<T> | readonly string[]): ReadPolicy<T> {
     const body = text.trim().startsWith("{") ? text : `{ ${text}\n}`;
     const file = parse(source(`${head}${body}\n`, "policy"));
     const problems = file.diagnostics.filter((one) => one.severity === "error").map((one) => one.message);
@@ -41,7 +50,8 @@ function read<T>(text: string, head: string, take: (item: tree.Item) => { readon
     const [item] = file.items;
     if (item === undefined || file.items.length !== 1) return { ok: false, problems: ["this holds more than one set of clauses"] };
     const taken = take(item);
-    return "value" in taken ? { ok: true, value: taken.value } : { ok: false, problems: taken };
+    if (!("value" in taken)) return { ok: false, problems: taken };
+    return { ok: true, value: taken.value, lines: taken.parts.map(({ range }) => position(file.source, range.start).line) };
 }
 
 /** Places in a text that is in no file lead nowhere. */

@@ -7,28 +7,28 @@
  *     principal, `user` unless said otherwise.
  * A6: an origin is trusted only where every import that can give it says so, and every other import of the same thing.
  */
-import {
-    type ClauseForm,
-    declaredKey,
-    type Imported,
-    importsByThing,
-    keyOf,
-    originsOf,
-    type RemitForm,
-    type Said,
-    saidTogether,
-    trustedOrigins,
-} from "@remit/language";
+import { declaredKey, type Imported, importsByThing, keyOf, originsOf, saidTogether, trustedOrigins } from "@remit/language";
 import type { AgentEntry, Compiled } from "../compile/program.ts";
 import type { Capability } from "../value/value.ts";
-import { type Clauses, clausesOf, compileRemit, NO_CLAUSES, type ReadersRule, type Remit, thingsOf } from "./policy.ts";
+import {
+    type Clauses,
+    clausesOf,
+    compileRemit,
+    NO_CLAUSES,
+    type PolicyClause,
+    type PolicyRemit,
+    type PolicySaid,
+    type ReadersRule,
+    type Remit,
+    thingsOf,
+} from "./policy.ts";
 
 /** What a project adds. It can tighten, never loosen. */
 export interface Policy {
     /** Clauses by URI of the import, or by its name in the program. */
-    readonly clauses?: { readonly [place: string]: readonly ClauseForm[] };
+    readonly clauses?: { readonly [place: string]: readonly PolicyClause[] };
     /** Remits that bind agents besides their own, by name. */
-    readonly remits?: { readonly [agent: string]: RemitForm | readonly RemitForm[] };
+    readonly remits?: { readonly [agent: string]: PolicyRemit | readonly PolicyRemit[] };
     /** Control flow carries labels everywhere. */
     readonly strict?: boolean;
 }
@@ -90,7 +90,7 @@ export class Authority {
                     remits.push(compileRemit(program, i.remit.use === undefined ? file : index, agent.name, i.remit));
         });
         if (policy.remits !== undefined && Object.hasOwn(policy.remits, agent.name))
-            for (const added of [policy.remits[agent.name] as RemitForm | readonly RemitForm[]].flat())
+            for (const added of [policy.remits[agent.name] as PolicyRemit | readonly PolicyRemit[]].flat())
                 remits.push({ ...compileRemit(program, file, agent.name, added), project: true });
         return remits;
     }
@@ -168,7 +168,7 @@ function placeOf({ file, form }: Imported): string {
 }
 
 /** What a project adds to a thing, under its URI or under the name of one of its imports. */
-function added(policy: Policy, key: string, imports: readonly Imported[]): Said[] {
+function added(policy: Policy, key: string, imports: readonly Imported[]): PolicySaid[] {
     return Object.entries(policy.clauses ?? {}).flatMap(([place, clauses]) => {
         const meant = imports.find(({ form }) => form.name === place || keyOf(form.what, place, "") === key);
         return meant === undefined ? [] : clauses.map((clause) => ({ clause, file: meant.file }));

@@ -8,6 +8,7 @@
  * A2: a project's policy is added to the clauses of the program, and the strictest counts: it can tighten, never loosen.
  */
 import {
+    type ClauseForm,
     declaredKey,
     type Gate,
     keyOf,
@@ -58,6 +59,15 @@ export interface ReadersRule {
     readonly site: Site | null;
     /** The project's own. */
     readonly project?: true;
+}
+
+/** A clause of a project's file, and where it stands there. */
+export type PolicyClause = ClauseForm & { readonly site?: Site };
+export type PolicyRemit = RemitForm & { readonly site?: Site };
+
+export interface PolicySaid {
+    readonly clause: PolicyClause;
+    readonly file: number;
 }
 
 /** What is said of a thing. */
@@ -132,14 +142,14 @@ export function uriOf(meaning: Meaning | undefined): string | null {
     return meaning !== undefined && "import" in meaning ? meaning.import.form.uri : null;
 }
 
-export function compileRemit(program: Compiled, file: number, agent: string | null, use: RemitForm): Remit {
+export function compileRemit(program: Compiled, file: number, agent: string | null, use: PolicyRemit): Remit {
     const named = use.use !== undefined ? program.program.files[file]?.remits?.find((r) => r.name === use.use) : use;
     // A name that means nothing gives nothing (DESIGN 5.2).
     if (named === undefined) return NOTHING;
-    return compileBody(program, file, agent, named);
+    return compileBody(program, file, agent, named, use.site ?? null);
 }
 
-function compileBody(program: Compiled, file: number, agent: string | null, form: RemitForm): Remit {
+function compileBody(program: Compiled, file: number, agent: string | null, form: RemitForm, place: Site | null): Remit {
     const rows = new Map<string, Permit[]>();
     const all: Permit[] = [];
     const add = (key: string, permit: Permit): void => {
@@ -149,7 +159,7 @@ function compileBody(program: Compiled, file: number, agent: string | null, form
     };
     for (const grant of form.grants) {
         if (grant.all === true) {
-            const permit: Permit = { method: null, gate: grant.gate, bounds: [], site: program.site(file, grant.at) };
+            const permit: Permit = { method: null, gate: grant.gate, bounds: [], site: program.site(file, grant.at) ?? place };
             // What is forbidden is so wherever it comes from; what is given is what the file itself names.
             if (grant.gate === "never") all.push(permit);
             else for (const key of thingsOf(program, file)) add(key, permit);
@@ -163,7 +173,7 @@ function compileBody(program: Compiled, file: number, agent: string | null, form
                 method: ref.method ?? null,
                 gate: grant.gate,
                 bounds: bounds(ref, uriOf(meaning)),
-                site: program.site(file, ref.at ?? grant.at),
+                site: program.site(file, ref.at ?? grant.at) ?? place,
             });
         }
     }
@@ -181,19 +191,19 @@ function compileBody(program: Compiled, file: number, agent: string | null, form
         spend: form.spend ?? null,
         endorse: form.endorse === true,
         strict: form.flow === "strict",
-        site: program.site(file, form.at),
+        site: program.site(file, form.at) ?? place,
     };
 }
 
 /** Clauses of a thing: what its imports say together, and what the project's policy adds. `uri`: that of one of its imports. */
-export function clausesOf(program: Compiled, uri: string, own: readonly Said[], added: readonly Said[]): Clauses {
+export function clausesOf(program: Compiled, uri: string, own: readonly Said[], added: readonly PolicySaid[]): Clauses {
     if (own.length === 0 && added.length === 0) return NO_CLAUSES;
     const gates = new Map<string, { gate: Gate; site: Site | null }>();
     const args: ArgRule[] = [];
     const reads: ReadersRule[] = [];
     const audience: ReadersRule[] = [];
-    const take = ({ clause, file }: Said, mine: boolean): void => {
-        const site = program.site(file, clause.at);
+    const take = ({ clause, file }: PolicySaid, mine: boolean): void => {
+        const site = clause.site ?? program.site(file, clause.at);
         switch (clause.kind) {
             case "gate": {
                 // A gate of the project only closes (A2): its `may` would spare a model's call the question.

@@ -23,13 +23,15 @@ export interface Spent {
 export interface CostRow extends Spent {
     /** Name and URI of the model import. */
     readonly model: string;
+    /** What answered, where that is another. */
+    readonly answered?: string;
     /** `Agent.func[n]`. */
     readonly where: string;
 }
 
 export interface Cost {
     readonly rows: readonly CostRow[];
-    readonly models: readonly (Spent & { readonly model: string })[];
+    readonly models: readonly (Spent & Pick<CostRow, "model" | "answered">)[];
     readonly agents: readonly (Spent & { readonly agent: string })[];
     readonly total: Spent;
 }
@@ -38,18 +40,21 @@ const NOTHING: Spent = { turns: 0, input: 0, cached: 0, output: 0, reasoning: 0,
 
 export function costOf(events: Iterable<LedgerEvent>): Cost {
     const rows = new Map<string, CostRow>();
-    const models = new Map<string, Spent & { model: string }>();
+    const models = new Map<string, Spent & Pick<CostRow, "model" | "answered">>();
     const agents = new Map<string, Spent & { agent: string }>();
     let total = NOTHING;
     for (const event of events) {
         if (event.kind !== "generate.attempt") continue;
         const asked = objectIn(field(event, "model"));
-        const model = `${textIn(asked.name) ?? "?"} (${textIn(asked.uri) ?? "?"})`;
+        const uri = textIn(asked.uri) ?? "?";
+        const by = textIn(field(event, "answered_by")) ?? uri;
+        const answered = by === uri ? {} : { answered: by };
+        const model = `${textIn(asked.name) ?? "?"} (${uri})`;
         const where = textIn(field(event, "label")) ?? event.path;
         const agent = textIn(field(event, "agent")) ?? "?";
         const spent = turnOf(event);
-        add(rows, `${model} ${where}`, { model, where }, spent);
-        add(models, model, { model }, spent);
+        add(rows, `${model} ${by} ${where}`, { model, ...answered, where }, spent);
+        add(models, `${model} ${by}`, { model, ...answered }, spent);
         add(agents, agent, { agent }, spent);
         total = plus(total, spent);
     }

@@ -126,6 +126,7 @@ test("cost by model, agent and place", () => {
     expect(cost.rows).toEqual([
         {
             model: "Claude (anthropic://claude)",
+            answered: "m-1",
             where: "Main.main[0]",
             turns: 2,
             input: 20,
@@ -136,6 +137,7 @@ test("cost by model, agent and place", () => {
         },
         {
             model: "Claude (anthropic://claude)",
+            answered: "m-1",
             where: "Main.main[1]",
             turns: 2,
             input: 15,
