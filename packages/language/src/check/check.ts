@@ -184,6 +184,8 @@ function checkAgentUses(agent: AgentScope): void {
 
 /** Functions that an answer defines for the rest of the run: closed, they see their parameters and the built-ins. */
 function checkDefined(checking: Checking, file: FileScope): void {
+    // Most answers define nothing: then the tree is not gone through.
+    if (!file.tree.source.text.includes("define")) return;
     for (const { node } of [...file.funcs])
         eachNode(node.body, (one) => {
             if (one.kind !== "define") return;

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/contract/contract.ts";
 import { newErrors } from "../../src/form/errors.ts";
 import { funcJsonSchema, programJsonSchema } from "../../src/form/schema.ts";
-import { checkStructure } from "../../src/form/structure.ts";
+import { checkStructure, findWrong, isSound } from "../../src/form/structure.ts";
 import { NODES, RECORDS } from "../../src/form/table.ts";
 import { validates } from "../contract/evaluate.ts";
 import { anyProgram, plain } from "./forms.ts";
@@ -14,8 +14,15 @@ const PUBLISHED = new URL("../../schema/program-form-1.json", import.meta.url);
 const SCHEMA = programJsonSchema();
 
 function structureErrors(form: Json): number {
+    const rule = { rule: "record", of: "Program" } as const;
+    for (const authored of [true, false]) {
+        const wrong = newErrors();
+        findWrong(form, rule, wrong, { authored });
+        // V3
+        expect(isSound(form, rule, { authored })).toBe(wrong.found.length === 0);
+    }
     const errors = newErrors();
-    checkStructure(form, { rule: "record", of: "Program" }, errors, { authored: false });
+    checkStructure(form, rule, errors, { authored: false });
     return errors.found.length;
 }
 

@@ -169,18 +169,21 @@ function ownVerdict(remits: readonly Remit[], use: Use, method: string | null, s
     // A project's remit alone leaves open what depends on who chose the call: it gives nothing (A2).
     let verdict: Verdict | null = remits.every((remit) => remit.project === true) ? "open" : "may";
     for (const remit of remits) {
-        const found = rowVerdict([...(remit.rows.get(use.key) ?? []), ...remit.all], use, method, seen);
+        const named = remit.rows.get(use.key);
+        const first = named === undefined ? null : rowVerdict(named, use, method, seen, null);
+        const found = rowVerdict(remit.all, use, method, seen, first);
         if (found === "never") return "never";
         verdict = verdict === null || found === null ? null : stricter(verdict, found);
     }
     return verdict;
 }
 
-/** The strictest gate of the rows that fit; null where none does. */
-function rowVerdict(rows: readonly Permit[], use: Use, method: string | null, seen: Seen): Verdict | null {
-    let verdict: Verdict | null = null;
+/** The strictest gate of the rows that fit, and of `before`; null where none does. */
+function rowVerdict(rows: readonly Permit[], use: Use, method: string | null, seen: Seen, before: Verdict | null): Verdict | null {
+    let verdict = before;
     for (const row of rows) {
-        if (row.method !== null && (method === null || methodName(use.uri, row.method) !== method)) continue;
+        // What is spelled alike is the same method, however methods are compared.
+        if (row.method !== null && row.method !== use.method && (method === null || methodName(use.uri, row.method) !== method)) continue;
         // A bound that cannot be told lets nothing through; one on `never` forbids as long as it cannot be told.
         if (!row.bounds.every((bound) => holds(bound, use, row.gate === "never"))) {
             if ((row.gate === "never" || row.gate === "ask") && row.bounds.every((bound) => bound.arg === null || holds(bound, use, true)))
@@ -198,7 +201,7 @@ function layered(layers: readonly (readonly Permit[])[], use: Use, method: strin
     const own: Seen = { hits: [], missed: [] };
     let verdict: Verdict = "may";
     for (const layer of layers) {
-        const found = rowVerdict(layer, use, method, own);
+        const found = rowVerdict(layer, use, method, own, null);
         if (found === null || found === "never") return null;
         verdict = stricter(verdict, found);
     }
@@ -228,7 +231,7 @@ const ANYWHERE: Reach = {};
 
 /** D5. A link out of what a row allows, or into what one forbids or would have asked about, is refused where it is followed. */
 function reachOf(uri: string, { hits, missed }: Seen): Reach {
-    if (hits.length === 0 && missed.length === 0) return ANYWHERE;
+    if (missed.length === 0 && hits.every((row) => row.bounds.length === 0)) return ANYWHERE;
     const ofResource = (row: Permit): string[][] => row.bounds.filter((bound) => bound.arg === null).map(({ patterns }) => [...patterns]);
     const kind = resourceOf(uri)?.kind;
     const within = distinct(hits.filter((row) => row.gate !== "never").flatMap(ofResource));
@@ -250,8 +253,10 @@ interface Hit {
 
 /** All of them: who is asked is shown every one, and says yes to no other. */
 function flowsOf(use: Use, method: string | null, on: Standing): Hit[] {
+    const { args } = on.clauses;
+    if (args.length === 0) return readersFlows(use, method, on);
     const hits: Hit[] = [];
-    for (const rule of on.clauses.args) {
+    for (const rule of args) {
         if (rule.method !== null && rule.method !== method) continue;
         const bad = new Set<string>();
         for (const found of use.given.named(rule.name)) {

@@ -242,11 +242,13 @@ export function originsByName(m: Machine, args: readonly Json[], given: Given): 
     const [first] = args;
     const named = args.length === 1 && first !== null && typeof first === "object" && !Array.isArray(first);
     const names = named ? Object.keys(first as object) : args.map((_, i) => String(i + 1));
+    const { labels } = m.run;
     return Object.fromEntries(
         names.map((name): [string, Json] => {
-            const origins = new Set<string>();
-            for (const found of given.named(name)) for (const origin of m.run.labels.origins(found.labels)) origins.add(origin);
-            return [name, [...origins].sort()];
+            const all = given.named(name);
+            const [only] = all;
+            if (only !== undefined && all.length === 1) return [name, [...labels.origins(only.labels)]];
+            return [name, [...new Set(all.flatMap((found) => labels.origins(found.labels)))].sort()];
         }),
     );
 }

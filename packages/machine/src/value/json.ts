@@ -72,6 +72,10 @@ function isObj(v: Raw): v is Obj {
 export function toJson(value: Value, labels: Labels): { json: Json; labels: number; size: number } {
     let met = 0;
     let size = 0;
+    // The usual case, and nothing to walk through.
+    const plain = value instanceof Labelled ? value.v : value;
+    if (plain === null || typeof plain === "boolean" || (typeof plain === "number" && Number.isFinite(plain)))
+        return { json: plain, labels: value instanceof Labelled ? value.l : 0, size: 8 };
     const open = new Set<List | Obj>();
     const walk = (v: Value, depth: number): Json => {
         if (v instanceof Labelled) {
