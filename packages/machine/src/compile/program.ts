@@ -9,6 +9,7 @@
 import type { At, FileForm, FuncForm, ImportForm, Program, Shapes, Site } from "@remit/language";
 import { type Builtin, findBuiltin } from "../builtin/table.ts";
 import { Capability } from "../value/value.ts";
+import type { Answers } from "../agent/answers.ts";
 import { closureForm } from "./closures.ts";
 import type { ClosureForm } from "./code.ts";
 import { analyse, type Reach } from "./effects.ts";
@@ -136,11 +137,16 @@ export class Compiled {
     private readonly contexts = new Map<string, AgentContext>();
     private reached: Reach | null = null;
     private mayChange: boolean | null = null;
+    /** Answers that were read before, for all runs of the program. */
+    readonly answers: Answers;
+    /** This program with one more file, as long as anybody holds the file. */
+    private readonly extended = new WeakMap<FileForm, Compiled>();
 
     /** `base`: a program that this one goes on with: the last file alone is new. */
     constructor(program: Program, base: Compiled | null = null) {
         this.program = program;
         this.base = base;
+        this.answers = base?.answers ?? new Map();
         if (base !== null) {
             this.functions.push(...base.functions);
             this.files.push(...base.files);
@@ -153,10 +159,15 @@ export class Compiled {
 
     /**
      * The same program with one more file: functions that an agent wrote. Functions, files and their numbers stay what they were; what was
-     * there does not see what is new.
+     * there does not see what is new. Of one file it is one program.
      */
     extend(file: FileForm): Compiled {
-        return new Compiled({ ...this.program, files: [...this.program.files, file] }, this);
+        let made = this.extended.get(file);
+        if (made === undefined) {
+            made = new Compiled({ ...this.program, files: [...this.program.files, file] }, this);
+            this.extended.set(file, made);
+        }
+        return made;
     }
 
     private entry(form: FileForm, file: number): FileEntry {

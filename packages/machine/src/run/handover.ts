@@ -11,8 +11,9 @@
  * J6: an answer that is no valid function is sent back with its errors, within `turns`; once a function ran, its end is the end of the call.
  */
 import type { Json, Site, SpendForm } from "@remit/language";
-import { acceptValue, readAnswer } from "@remit/language";
+import { acceptValue } from "@remit/language";
 import { readersOf } from "../authority/decide.ts";
+import { readOnce } from "../agent/answers.ts";
 import { type HandleMethod, opening, type Param, repair } from "../agent/handshake.ts";
 import type { Session } from "../agent/session.ts";
 import type { Code } from "../compile/code.ts";
@@ -672,7 +673,7 @@ function answered(
         return;
     }
     const file = `${shownName(entry.name)}'s answer`;
-    const read = readAnswer(reply.text, reply.resources ?? [], {
+    const read = readOnce(m.compiled.answers, reply.text, reply.resources ?? [], {
         params: state.params,
         file,
         bytes: d.with.bytes ?? ANSWER_BYTES,
