@@ -71,7 +71,9 @@ async function main() {
     say(
         "And control handed over: a build fails, and an agent outside the program repairs it (examples/fix-build). It is passed the log and a",
     );
-    say("folder, and answers with a function, which runs here as that agent; the write is asked about. The agent and the model of this");
+    say(
+        "folder, and answers with a function, which runs here as that agent; the write is asked about, and --yes answers. The agent and the model of this",
+    );
     say("step are stand-ins that answer from files: for a real agent one line says acp://opencode.");
     say();
     const build = join(room, "fix-build");
