@@ -8,7 +8,8 @@
  *     file system exists there. The system and the program are read-only; so is a granted folder, unless its access is `write`.
  * S2: there is no network but a loopback of its own. Processes, IPC and the host's name are its own; it has no capabilities and no terminal.
  * S3: the sandbox dies with the process that started it.
- * S4: Remit's own folder (`.remit`) in a granted folder is empty inside, and `.git` can never be written: what is put there runs later.
+ * S4: Remit's own folder (`.remit`) in a folder that is shown is empty inside, and `.git` of a granted folder can never be written, or made: what
+ *     is put there runs later. Where there is none and the folder can be written, an empty one of either stands in its place.
  */
 import { execFile } from "node:child_process";
 import { existsSync, readlinkSync, realpathSync, statSync } from "node:fs";
@@ -21,6 +22,8 @@ export interface SandboxFolder {
     readonly path: string;
     /** `none`: it exists and is empty. */
     readonly access: "none" | "read" | "write";
+    /** Made for this process, and removed with it: nobody else looks into it. */
+    readonly passing?: true;
 }
 
 export interface SandboxPlan {
@@ -34,6 +37,9 @@ export interface SandboxPlan {
     /** A socket of ours, and where it is inside. */
     readonly socket?: { readonly outside: string; readonly inside: string };
 }
+
+/** Remit's own folder in a project. */
+const OWN = ".remit";
 
 /** Where the home is inside. */
 export const HOME_INSIDE = "/home/agent";
@@ -86,14 +92,19 @@ const ISOLATION = [
 export function bwrapArgs(plan: SandboxPlan): string[] {
     const args = [...ISOLATION, ...systemArgs(), "--tmpfs", "/tmp", "--dir", "/run", "--dir", "/var/tmp"];
     args.push("--bind", plan.home, HOME_INSIDE);
-    for (const path of outermost(plan.read)) args.push("--ro-bind-try", path, path);
+    for (const path of outermost(plan.read)) {
+        args.push("--ro-bind-try", path, path);
+        if (isFolder(join(path, OWN))) args.push("--tmpfs", join(path, OWN));
+    }
     // The outer folder first, so that one inside it keeps its own access.
-    for (const { path, access } of [...plan.folders].sort((a, b) => a.path.length - b.path.length)) {
+    for (const { path, access, passing } of [...plan.folders].sort((a, b) => a.path.length - b.path.length)) {
         if (access === "none") args.push("--perms", "0755", "--tmpfs", path, "--remount-ro", path);
         else {
             args.push(access === "write" ? "--bind" : "--ro-bind", path, path);
-            if (access === "write" && existsSync(join(path, ".git"))) args.push("--ro-bind", join(path, ".git"), join(path, ".git"));
-            if (isFolder(join(path, ".remit"))) args.push("--tmpfs", join(path, ".remit"));
+            const git = join(path, ".git");
+            const isKept = access === "write" && passing !== true;
+            if (isKept) args.push(...(existsSync(git) ? ["--ro-bind", git, git] : ["--tmpfs", git, "--remount-ro", git]));
+            if (isKept || isFolder(join(path, OWN))) args.push("--tmpfs", join(path, OWN));
         }
     }
     if (plan.socket !== undefined) args.push("--dir", dirname(plan.socket.inside), "--ro-bind", plan.socket.outside, plan.socket.inside);
@@ -147,6 +158,12 @@ export function programFolders(command: string): string[] {
                 : path.slice(0, at + `${sep}node_modules`.length);
         return isBroad(folder) ? [path] : [folder];
     });
+}
+
+/** What a program that reads the files beside it must see: its folder, or itself alone where that is a home or holds too much. */
+export function folderBeside(program: string, env: Environment): string {
+    const folder = dirname(program);
+    return isBroad(folder) || folder === env.HOME ? program : folder;
 }
 
 /** Folders that hold too much to be shown for the sake of one program. */
@@ -229,7 +246,7 @@ export function seatbeltProfile(plan: SandboxPlan, ports: readonly number[]): st
     const below = (paths: readonly string[]): string => paths.map((path) => `(subpath ${quoted(path)})`).join(" ");
     const readable = plan.folders.filter(({ access }) => access !== "none").map(({ path }) => path);
     const writable = plan.folders.filter(({ access }) => access === "write").map(({ path }) => path);
-    const hidden = readable.map((path) => join(path, ".remit"));
+    const hidden = [...readable, ...outermost(plan.read)].map((path) => join(path, OWN));
     const kept = writable.map((path) => join(path, ".git"));
     return [
         "(version 1)",

@@ -17,6 +17,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import type { Json } from "@remit/language";
+import { folderBeside } from "../agent/sandbox.ts";
 import { findCommand } from "../agent/uri.ts";
 import type { Environment } from "../ledger/place.ts";
 import { ToolFail } from "../tool/tool.ts";
@@ -350,9 +351,15 @@ async function begun(
     const bin = join(at.folder, "bin");
     const text = JSON.stringify(options.inputs);
     const short = Buffer.byteLength(text) <= MAX_VARIABLE;
-    const variables = { RIA_EXTENSIONS: "ria.agent", REMIT_RAS: at.place, REMIT_RAS_TOKEN: at.token, ...(short ? { RIFF_PARAMS: text } : {}) };
+    const variables = {
+        RIA_EXTENSIONS: "ria.agent",
+        REMIT_RAS: at.place,
+        REMIT_RAS_TOKEN: at.token,
+        ...(short ? { RIFF_PARAMS: text } : {}),
+    };
     const base = { cwd: dirname(source.path), write: [], path: [], room: at.folder, unconfined: options.unconfined };
-    const read = [dirname(source.path), at.folder];
+    // The program's folder, with the files it imports; of a home, or of the root, the program alone.
+    const read = [folderBeside(source.path, options.env), at.folder];
     if (source.language === "python") {
         const python = await pythonHere(options.env);
         const runner = join(at.folder, "runner.py");

@@ -111,7 +111,11 @@ export async function toolsFor(options: RasRunOptions): Promise<{ imports: Bridg
         if (taken.has(name)) return [];
         // One thing under several names has one gate: what the file says of it.
         const same = own.find((one) => one.uri === uri);
-        return [same === undefined ? imported(name, uri, options) : { ...same, name, source: same.source.replace(same.name, name) }];
+        return [
+            same === undefined
+                ? imported(name, uri, options)
+                : { ...same, name, source: same.source.replace(new RegExp(`^(import\\s+tool\\s+)${same.name}\\b`), `$1${name}`) },
+        ];
     });
     return { imports: [...own, ...builtIn], file, root };
 }
