@@ -30,6 +30,17 @@ test("what init makes checks, is formatted and runs", () => {
     expect(at.remit("init", "hello")).toMatchObject({ code: 2, err: expect.stringContaining("hello is not empty") });
 });
 
+test("init with an agent makes a project that hands over control, and runs without a model", () => {
+    expect(at.remit("init", "hello", "--agent").code).toBe(0);
+    const own = (...args: string[]) => at.remitWith({ cwd: "hello" }, ...args);
+    expect(own("fmt", "--check", "main.remit", "answer.remit")).toEqual({ code: 0, out: "", err: "" });
+    expect(own("check", "main.remit").err).toBe("no errors\n");
+    expect(own("skills", "validate", "skills/triage").code).toBe(0);
+    const { code, out } = own("run", "main.remit", "--input", "@input.json");
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ file: "src/total.mjs", line: "return items[0].price;" });
+});
+
 test("help says every command in a line, and each command gives an example", () => {
     const { out } = at.remit("--help");
     const commands = [...out.matchAll(/^ {2}([a-z]+)(?: [[<].*?)? {2,}\S/gm)]

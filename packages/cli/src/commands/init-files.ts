@@ -68,3 +68,73 @@ Another model: \`--model openai://gpt-5-mini\`, or change the \`import llm\` lin
     },
     { path: ".gitignore", text: ".remit/\n" },
 ];
+
+/** The files of a new project that hands control to an agent: a stub at first, so that it runs without one. */
+export const AGENT_PROJECT: readonly { readonly path: string; readonly text: string }[] = [
+    {
+        path: "main.remit",
+        text: `// Hands the log of a failing build to an agent, which answers with a function: it runs here, with what it was passed.
+// Run: remit run main.remit --input @input.json
+import tool Files from "file://workspace"
+import skill Triage from "./skills/triage"
+// A stub that answers from a file. For a real agent write "acp://opencode" (or qwen-code, claude, codex, gemini) in its place.
+import agent Fixer from "stub:source:answer.remit" { remit { spend 6 turns, 100k steps, 10 min } }
+
+main func(input { log: string }) {
+    log = Files.read({ path: input.log }).content
+    Fixer.yield(log: log, files: Files.only(read, list)) with { skills: [Triage], turns: 4 } -> {
+        cause: string "in one sentence"
+        file: string
+        line: string "the line to look at"
+    }
+}
+`,
+    },
+    {
+        path: "answer.remit",
+        text: `// What the stub answers with: the kind of function that a real agent writes.
+func answer(agent, log, files) {
+    place = log.match("at ([\\\\w./-]+):(\\\\d+)")
+    if place == none {
+        raise "the log names no place"
+    }
+    path = place.groups[0]
+    source = files.read({ path: path }).content
+    {
+        cause: log.lines().first(),
+        file: path,
+        line: source.lines()[number(place.groups[1]) - 1].trim()
+    }
+}
+`,
+    },
+    {
+        path: "skills/triage/SKILL.md",
+        text: `---
+name: triage
+description: Find the line that makes a build fail. Use when a build log is at hand.
+---
+
+1. The first error counts; later ones often follow from it.
+2. Open the file that it names and read the lines around the place.
+3. Name one line. If the log names no place, say so: do not guess.
+`,
+    },
+    { path: "build.log", text: "TypeError: Cannot read properties of undefined (reading 'price')\n    at src/total.mjs:2\n" },
+    { path: "src/total.mjs", text: "export function total(items) {\n    return items[0].price;\n}\n" },
+    { path: "input.json", text: '{ "log": "build.log" }\n' },
+    {
+        path: "README.md",
+        text: `# A Remit project with an agent
+
+\`\`\`sh
+remit run main.remit --input @input.json    # the value as JSON
+remit trace last                            # what was sent, what came back, what its function did
+remit check --authority main.remit          # who may do what
+\`\`\`
+
+For a real agent change the \`import agent\` line. What it may do stands in its remit and in the call.
+`,
+    },
+    { path: ".gitignore", text: ".remit/\n" },
+];
