@@ -265,10 +265,9 @@ export function build(finish: (code: number) => void): Command {
     );
 
     // ---- projects
-    add("init [folder]", "Make a project that runs", () => import("./commands/init.ts")).option(
-        "--force",
-        "write into a folder that is not empty",
-    );
+    add("init [folder]", "Make a project that runs", () => import("./commands/init.ts"))
+        .option("--agent", "one that hands control to an agent: a stub at first")
+        .option("--force", "write into a folder that is not empty");
     add("models", "List models: configured, reachable, and why not", () => import("./commands/models.ts"))
         .option("--json", "as JSON")
         .option("--workspace <dir>", "project folder");
@@ -333,7 +332,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     why: ["remit why last", "remit why last /diff", "remit why last main/Mail.send#0/to"],
     audit: ["remit audit last", "remit audit last --sarif > audit.sarif", "remit audit main.remit --fail-on low"],
     cost: ["remit cost last"],
-    init: ["remit init hello"],
+    init: ["remit init hello", "remit init hello --agent"],
     models: ["remit models"],
     tools: ["remit tools", "remit tools main.remit"],
     skills: ["remit skills", "remit skills show triage", "remit skills validate skills/triage"],
