@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Json } from "@remit/language";
+import type { Json, Site } from "@remit/language";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
 import type { LedgerStore } from "../../src/ledger/store.ts";
 import type { RunResult } from "../../src/run/handle.ts";
@@ -106,10 +106,12 @@ export async function ran(at: World, flow: Flow, text = sourceOf(flow)): Promise
     }
 }
 
-/** Steps as `LINE WHAT`, lines counted in the body; what was only passed on has no WHAT. */
+/** Steps as `LINE WHAT`, lines counted in the body, with the file where it is another; what was only passed on has no WHAT. */
 export function chainOf(at: World, id: string, where: string): string[] {
     return whyOf(at.store, id, where).chain.map((step) => {
-        const line = step.site === null ? "-" : step.site.line - BEFORE;
+        const line = step.site === null ? "-" : step.site.file.endsWith("main.remit") ? step.site.line - BEFORE : placeOf(step.site);
         return step.what === "value" ? `${line}` : `${line} ${step.what}`;
     });
 }
+
+const placeOf = ({ file, line }: Site): string => `${file}:${line}`;

@@ -105,7 +105,9 @@ function take(
         if (m.tracer !== null)
             for (const e of step.effects)
                 if (e.kind === "tool")
-                    m.tracer.uses.set(at(e.suffix), [{ pointer: "/0", label: m.tracer.said(native.path, site, model, e.labels) }]);
+                    m.tracer.uses.set(at(e.suffix), [
+                        { pointer: "/0", label: m.tracer.said(native.path, site, `model ${model}`, e.labels) },
+                    ]);
         for (const e of step.effects) if (e.kind === "model") mayRead(m, frame, e, at(e.suffix), site);
         step.effects.forEach((e, slot) => {
             raise(m, fiber, e.kind, at(e.suffix), site, e.request, e.labels, `model:${model}`, slot, e.deadline);
@@ -114,7 +116,7 @@ function take(
     }
     if ("failure" in step) throw failFrom(m, step.failure, site, step.origins);
     const value = fromJson(step.value, m.run.heap);
-    const l = m.tracer === null ? m.run.labels.of(step.origins) : m.tracer.said(native.path, site, model, step.origins);
+    const l = m.tracer === null ? m.run.labels.of(step.origins) : m.tracer.said(native.path, site, `model ${model}`, step.origins);
     return l === 0 ? value : new Labelled(value, l);
 }
 

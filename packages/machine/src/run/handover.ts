@@ -119,6 +119,8 @@ function begin(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, I: Ins
     if (target.session === null && !permitted(m, fiber, frame, target, names, args, path, site)) return;
     mayRead(m, frame, target.entry, names, args, site);
     countCall(m);
+    m.tracer?.saw(path, given);
+    m.tracer?.use(path, given);
     const native: HandoverWait = {
         kind: "handover",
         path,
@@ -504,7 +506,7 @@ function turn(
         const text = prompt.map((part) => part.text);
         // A handshake is given as data, everything else as its text.
         const said: Json = native.what === "yield" && prompt.length === 2 ? (JSON.parse(text[1] as string) as Json) : text.join("\n\n");
-        const value = join(m.run, m.fromJson(said), m.run.labels.of(state.labels));
+        const value = join(m.run, m.fromJson(said), labelOfSaid(m, native, site, "value", state.labels));
         pushAgent(m, fiber, frame, entry, [value], session, payerOf(state, session), at, site);
         return;
     }
@@ -589,6 +591,7 @@ export function handoverOutcome(m: Machine, fiber: Fiber, native: HandoverWait, 
     });
     note(state, reply, outcome.usage, outcome.ok ? null : { kind: outcome.failure.kind, message: outcome.failure.message });
     if (!outcome.ok) {
+        m.tracer?.at(I.site, native.path, `agent ${shownName(name)}`);
         const fail = failFrom(m, outcome.failure, I.site, [`agent:${name}`]);
         throw fail.class === "limit" && !fail.whole ? bounded(fail, regionOf(m, state, session, fail)) : fail;
     }
@@ -657,7 +660,7 @@ function answered(
     const { state } = native;
     const session = m.sessions.get(state.session) as Session;
     const entry = m.compiled.agent(...session.agent) as AgentEntry;
-    const origin = m.run.labels.of([...state.labels, `agent:${entry.name}`]);
+    const origin = labelOfSaid(m, native, I.site, `agent ${shownName(entry.name)}`, [...state.labels, `agent:${entry.name}`]);
     if (reply.stop === "refusal")
         throw new Fail("refusal", `${shownName(entry.name)} refused${reply.text === "" ? "" : `: ${shortOf(reply.text)}`}`, {
             site: I.site,
@@ -698,6 +701,11 @@ function answered(
             detail: { errors: [...errors], turns: session.turns },
         });
     turn(m, fiber, frame, d, native, repair(errors, left), I.site);
+}
+
+/** The label of what an agent is asked, or says: these origins, which derivations know to be made from all that was handed over. */
+function labelOfSaid(m: Machine, native: HandoverWait, site: Site | null, what: string, origins: readonly string[]): number {
+    return m.tracer === null ? m.run.labels.of(origins) : m.tracer.said(native.path, site, what, origins);
 }
 
 /** The methods that the agent was told of; null where a parameter is data. */
@@ -758,6 +766,7 @@ export function handedBack(m: Machine, fiber: Fiber, frame: Frame, native: Hando
             spent: { steps: 1, calls: 0, ms: 0 },
         };
         state.labels = m.run.labels.origins(m.run.labels.union(m.run.labels.of(state.labels), out.labels));
+        m.tracer?.sawLabel(native.path, out.labels);
         m.emit("agent.answered", `${native.path}/turn[${state.turn - 1}]`, native.path, I.site, state.labels, {
             agent: shownName(entry.name),
             session: state.session,
@@ -770,6 +779,7 @@ export function handedBack(m: Machine, fiber: Fiber, frame: Frame, native: Hando
         return;
     }
     dropWritten(m, native.path);
+    m.tracer?.at(I.site, native.path, `agent ${shownName(entry.name)}`);
     const labels = m.run.labels.union(out.labels, m.run.labels.of([`agent:${entry.name}`]));
     const checked = fits(d, out.json, shownName(entry.name));
     if (!checked.ok) throw new Fail("contract", checked.message, { site: I.site, labels });
@@ -830,7 +840,8 @@ export function caughtByAgent(m: Machine, fiber: Fiber, frame: Frame, fail: Fail
         ...(fail.detail === undefined ? {} : { detail: fail.detail }),
         trajectory: state.turns.length === 0 ? null : trajectory(m, native, undefined, fail),
     });
-    const labels = m.run.labels.union(fail.labels, m.run.labels.of([...state.labels, `agent:${session.agent[1]}`]));
+    const what = `agent ${shownName(session.agent[1])}`;
+    const labels = m.run.labels.union(fail.labels, labelOfSaid(m, native, I.site, what, [...state.labels, `agent:${session.agent[1]}`]));
     close(m, frame, native, fail);
     m.deliver(fiber, join(m.run, m.fromJson(value), labels));
     return true;

@@ -211,6 +211,7 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
         if (!describes) ended(m, fiber.top, effect, outcome);
         if (native?.kind === "handover") {
             const value = (): Value => {
+                m.tracer?.at(effect.site, effect.path, whatOf(effect));
                 const made = labelParts(
                     fromJson((outcome as { value: Json }).value, m.run.heap),
                     (outcome as { parts?: { [pointer: string]: readonly string[] } }).parts ?? {},

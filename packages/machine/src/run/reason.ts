@@ -34,6 +34,7 @@ export function beginReason(m: Machine, fiber: Fiber, frame: Frame, d: HandoverD
     const [first, ...rest] = parts;
     if (first === undefined) throw new Fail("value", "reason needs a prompt", { site });
     countCall(m);
+    m.tracer?.saw(path, parts);
     const native: GenerateWait = { kind: "generate", path, state: null, waiting: [], outcomes: [], envelope: true };
     beginGenerating(m, fiber, frame, native, site, {
         label: d.label,

@@ -21,7 +21,7 @@ export class Tracer {
     readonly labels: DerivedLabels;
     /** What each effect was asked with, and what the run gave, under `value`. */
     readonly uses = new Map<string, Parts>();
-    /** What a `generate` saw, by its path. */
+    /** What a `generate` or an agent saw, by the path of the call. */
     private readonly prompts = new Map<string, number[]>();
     /** What was stored, by memory and id. */
     private readonly records = new Map<string, number>();
@@ -107,9 +107,9 @@ export class Tracer {
         this.prompts.set(path, [...(this.prompts.get(path) ?? []), label]);
     }
 
-    /** The label of what a model said: made from everything that it saw. */
-    said(path: string, site: Site | null, model: string, origins: readonly string[]): number {
-        return this.labels.derive(this.prompts.get(path) ?? [], site, path, `model ${model}`, origins);
+    /** The label of what a model or an agent said: made from everything that it saw. `what`: `model Claude`, `agent Fixer`. */
+    said(path: string, site: Site | null, what: string, origins: readonly string[]): number {
+        return this.labels.derive(this.prompts.get(path) ?? [], site, path, what, [...new Set(origins)].sort());
     }
 
     stored(memory: string, outcome: Json, args: number): void {

@@ -13,7 +13,7 @@ import type { Session } from "../agent/session.ts";
 import { wrongCount } from "../compile/calls.ts";
 import { slotsOf } from "../compile/code.ts";
 import { checkArguments } from "../compile/contracts.ts";
-import type { AgentEntry, Fn } from "../compile/program.ts";
+import { type AgentEntry, type Fn, shownName } from "../compile/program.ts";
 import { enterStrict, flowOf, raiseBy } from "../compile/strict.ts";
 import { walkBlock } from "../compile/walk.ts";
 import { Fail } from "../failure.ts";
@@ -82,6 +82,7 @@ export function runWritten(
     const form = fn.framesFor(true);
     const locals = slotsOf(form.slots, m.run, given);
     enterStrict(locals, fn, frame.locals, frame.form.flow);
+    m.tracer?.at(site, native.path, `agent ${shownName(entry.name)}`);
     raiseBy(locals, flowOf(fn), m.run.labels.of([`agent:${entry.name}`]));
     const path = `${native.path}/turn[${native.state.turn - 1}]/${fn.name}`;
     push(

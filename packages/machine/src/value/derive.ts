@@ -15,7 +15,7 @@ export interface Step {
     readonly site: Site | null;
     /** Of the frame, or of the effect that brought the value. */
     readonly path: string;
-    /** `value`, `input`, `tool Repo.read`, `model Claude`, `memory Notes`, `file data.json`, `endorsed`. */
+    /** `value`, `input`, `tool Repo.read`, `model Claude`, `agent Fixer`, `memory Notes`, `file data.json`, `endorsed`. */
     readonly what: string;
     /** Sorted. */
     readonly origins: readonly string[];
