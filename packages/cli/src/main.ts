@@ -138,7 +138,19 @@ export function build(finish: (code: number) => void): Command {
             "Go through a run from its record, forwards and backwards: nothing is performed",
             () => import("./commands/debug.ts"),
         ),
-    ).option("--dap", "speak the Debug Adapter Protocol on standard input and output, for editors");
+    )
+        .option("--dap", "speak the Debug Adapter Protocol on standard input and output, for editors")
+        .option("--agent <name>", "let an agent look and propose a fix or a value: a name, a URI, or the file of a Remit agent")
+        .option(
+            "--at <place>",
+            "with --agent: start, end, failure, debugger, FILE:LINE, step N, event N, or a path; default: where it failed",
+        )
+        .option("-m, --model <uri>", "with --agent: model for every `import llm` (REMIT_MODEL)")
+        .option("-w, --workspace <dir>", "with --agent: folder that agents and tools may reach")
+        .option("--trust", "with --agent: let this project's configuration start commands and load modules")
+        .option("--park", "with --agent: a question of the new run that nobody answers now waits in the ledger")
+        .option("--json", "with --agent: print the proposal as JSON, apply nothing")
+        .option("-q, --quiet", "with --agent: no progress");
     ledger(
         add(
             "snapshot <run>",
@@ -304,7 +316,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     asks: ["remit asks", "remit asks last --full"],
     answer: ["remit answer last 3f9c once", "remit answer last 3f9c deny session"],
     replay: ["remit replay last"],
-    debug: ["remit debug last", "echo 'goto failure' | remit debug last"],
+    debug: ["remit debug last", "echo 'goto failure' | remit debug last", "remit debug last --agent opencode --at main.remit:12"],
     snapshot: ["remit snapshot last --json", "remit snapshot last --at main/helper#0"],
     ras: [
         "remit ras run triage.py --input repo=web --llm ollama://llama3.2",

@@ -1,4 +1,4 @@
-/** `remit debug`: going through a run that was recorded, forwards and backwards; with `--dap`, for editors. Nothing is performed or written. */
+/** `remit debug`: going through a run that was recorded, forwards and backwards; with `--dap`, for editors. Nothing is performed or written; with `--agent`, what a person accepts. */
 import { createInterface } from "node:readline";
 import { debugRun } from "@remit/host";
 import { LineDebugger } from "../debug/lines.ts";
@@ -16,6 +16,12 @@ export default async function debug(args: string[], options: Record<string, unkn
         throw new UsageError("remit debug takes a run: its id, the beginning of one, or last", "`remit runs` lists them");
     const { store, run } = await openRun(args[0], options);
     try {
+        if (options["agent"] !== undefined) {
+            const { debugWith } = await import("../debug/agent.ts");
+            return await debugWith(debugRun(store, run.id), store, options);
+        }
+        for (const name of ["at", "json"])
+            if (options[name] !== undefined) throw new UsageError(`--${name} is for --agent`, "in the debugger: goto PLACE");
         const lines = new LineDebugger(debugRun(store, run.id), print, paint(process.stdout));
         lines.begin();
         return await converse(lines);

@@ -20,7 +20,7 @@ import { type Replayed, replayRun } from "./replay.ts";
 import { continueRun } from "./resume.ts";
 import type { HostOptions, RunOptions } from "./setup.ts";
 import { settingOf } from "./setting.ts";
-import { askingOf, thisUser, withPeople, worldOf } from "./world.ts";
+import { askingOf, thisUser, type World, withPeople, worldOf } from "./world.ts";
 
 export interface ResumeRunOptions extends Omit<HostOptions, "ledger" | "model" | "workspace" | "mode">, Pick<RunOptions, "signal" | "on"> {
     /** In place of what the run was started with. */
@@ -86,27 +86,38 @@ export async function openLedger(
     };
 }
 
+/** The world of a run that goes on in this process: what it was begun with, where nothing else is said. */
+export async function worldAgain(
+    store: LedgerStore,
+    info: RunInfo,
+    options: ResumeRunOptions,
+): Promise<{ world: World; program: Program }> {
+    const program = store.program(info.program);
+    const kept = info.options as unknown as KeptOptions;
+    const model = options.model ?? kept.model;
+    const from = info.root === "" ? undefined : join(info.root, info.file);
+    const setting = await settingOf(from, { ...options, workspace: options.workspace ?? kept.workspace });
+    const world = worldOf(
+        { program, root: info.root },
+        options.model === undefined ? { ...setting, modelFolder: kept.modelFolder } : setting,
+        {
+            ...options,
+            ...(kept.mode === undefined ? {} : { mode: kept.mode }),
+            ...(model === undefined ? {} : { model }),
+        },
+    );
+    return { world, program };
+}
+
 async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOptions): Promise<RunHandle<T>> {
     // First of all: what is read below is what was kept.
     const writer = store.own(id, { acceptForeign: options.acceptForeign ?? false });
     let over = (): void => undefined;
     try {
         const info = store.run(writer.id);
-        const program = store.program(info.program);
         const kept = info.options as unknown as KeptOptions;
         const on = options.on ?? {};
-        const model = options.model ?? kept.model;
-        const from = info.root === "" ? undefined : join(info.root, info.file);
-        const setting = await settingOf(from, { ...options, workspace: options.workspace ?? kept.workspace });
-        const world = worldOf(
-            { program, root: info.root },
-            options.model === undefined ? { ...setting, modelFolder: kept.modelFolder } : setting,
-            {
-                ...options,
-                ...(kept.mode === undefined ? {} : { mode: kept.mode }),
-                ...(model === undefined ? {} : { model }),
-            },
-        );
+        const { world, program } = await worldAgain(store, info, options);
         const asking = askingOf(info.id, store, { ...kept.asks, ...(options.park === undefined ? {} : { park: options.park }) });
         const host = withPeople(world, on, asking, true);
         over = () => {

@@ -81,6 +81,20 @@ export function inspectorAnswers(m: Machine, fiber: Fiber, request: Json): Outco
     return { ok: true, value: shown, origins: [...new Set([own, ...inspector.origins])].sort() };
 }
 
+/** What the tool would answer to the thread `thread` where it stands; nothing is counted, so that looking changes nothing. */
+export function inspected(
+    m: Machine,
+    thread: number,
+    method: string,
+    arg: { readonly [key: string]: Json },
+): { readonly ok: true; readonly value: Json; readonly origins: readonly string[] } | { readonly ok: false; readonly message: string } {
+    const inspector = new Inspector(m, m.fibers.get(thread) ?? m.root, false);
+    const value = inspector.answer(method, arg);
+    if (value === null) return { ok: false, message: inspector.wrong };
+    const shown = JSON.stringify(value).length > MAX_ANSWER ? { more: true, cut: "the answer is too large" } : value;
+    return { ok: true, value: shown, origins: [...inspector.origins].sort() };
+}
+
 function argumentOf(r: ToolRequest): { readonly [key: string]: Json } {
     const arg = r.args?.[0];
     return arg !== null && typeof arg === "object" && !Array.isArray(arg) && arg !== undefined ? arg : {};
@@ -98,12 +112,15 @@ class Inspector {
     private readonly m: Machine;
     private readonly at: Looker;
     private readonly fiber: Fiber;
+    /** Whether what it takes counts against the run. */
+    private readonly counts: boolean;
     private labels = 0;
     private size = 0;
     wrong = "";
 
-    constructor(m: Machine, fiber: Fiber) {
+    constructor(m: Machine, fiber: Fiber, counts = true) {
         this.m = m;
+        this.counts = counts;
         this.at = { labels: m.run.labels, alive: m.standing.alive };
         this.fiber = fiber;
     }
@@ -274,7 +291,7 @@ class Inspector {
         for (let next = rest.shift(); next !== undefined; next = rest.shift()) {
             if (++looked > MAX_SEARCHED || found.length >= MAX_ENTRIES || this.isFull) {
                 rest.length = 0;
-                this.m.run.work(4 * looked);
+                if (this.counts) this.m.run.work(4 * looked);
                 return { found, more: true };
             }
             const { at, name, value, label, deep } = next;
@@ -298,7 +315,7 @@ class Inspector {
                     });
             }
         }
-        this.m.run.work(4 * looked);
+        if (this.counts) this.m.run.work(4 * looked);
         return { found, more: false };
     }
 }

@@ -23,7 +23,7 @@ import { Fiber, type Frame, type Pending } from "./fiber.ts";
 import { DEFAULTS, type StartOptions } from "./options.ts";
 import { applyOutcome } from "./perform.ts";
 import { type AuthorityView, authorityAt, type Inspection, inspect, look, type Looked, type Place } from "./inspect.ts";
-import { inspectorAnswers, isInspector } from "./inspector.ts";
+import { inspected, inspectorAnswers, isInspector } from "./inspector.ts";
 import { load } from "./load.ts";
 import { Run } from "./run.ts";
 import { Saved, save } from "./save.ts";
@@ -188,6 +188,11 @@ export class Machine {
     /** What whoever runs at a frame of a thread (0: the innermost) may do there; null where there is no such frame. */
     authorityAt(thread: number, frame: number): AuthorityView | null {
         return authorityAt(this, thread, frame);
+    }
+
+    /** What `inspect:` would answer here; nothing changes by it. */
+    inspected(thread: number, method: string, arg: { readonly [key: string]: Json }): ReturnType<typeof inspected> {
+        return inspected(this, thread, method, arg);
     }
 
     /** The ruling on a use that the agent at work at `path` wants to make with its own hands. Nothing changes by it. */

@@ -1,0 +1,184 @@
+/**
+ * A new run that went the way of a recorded one up to an effect, and there gets another answer.
+ *
+ * Boundary: reads the record of the one, writes that of the other. Going on is the driver's.
+ *
+ * F1: the run that it comes from is only read.
+ * F2: up to the effect nothing is performed: every outcome is that of the record, in its order. From there on it is a run like any other, whose
+ *     effects are performed.
+ * F3: the value carries the origin of whoever proposed it, and the record says which person took it (`ask.requested`, `ask.decided`).
+ * F4: only the answer of a tool or of a model can be another one: nobody answers a person's questions by a proposal.
+ */
+import type { Json } from "@remit/language";
+import {
+    compileProgram,
+    type Effect,
+    type MachineEvent,
+    type ModelReply,
+    type ModelTurn,
+    type Outcome,
+    type ToolRequest,
+} from "@remit/machine";
+import type { LedgerStore, RecordedOutcome, RunInfo } from "../ledger/store.ts";
+import type { Advance, Answered } from "../run/drive.ts";
+import { RemitError } from "../run/error.ts";
+import { execute, type RunHandle } from "../run/handle.ts";
+import { SLICE, startMachine, startOptions } from "../run/machine.ts";
+import { type ResumeRunOptions, worldAgain } from "../run/open.ts";
+import { type KeptOptions, newRunId } from "../run/options.ts";
+import { isStrike } from "../run/retell.ts";
+import { askingOf, thisUser, withPeople } from "../run/world.ts";
+
+export interface Forked {
+    /** Path of the effect. */
+    readonly path: string;
+    readonly value: Json;
+    /** `agent:Fixer`. */
+    readonly origin: string;
+    /** The run in which it was proposed. */
+    readonly proposal: string;
+    /** Who took it. Default: the user of this process. */
+    readonly by?: string;
+}
+
+/** Begins the new run. Throws `RemitError` `value` where the run has no such effect, or where its answer cannot be another one. */
+export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked, options: ResumeRunOptions = {}): Promise<RunHandle<T>> {
+    const info = store.run(id);
+    const { path } = forked;
+    const before = journalBefore(store, info, path);
+    const { world, program } = await worldAgain(store, info, options);
+    const kept = info.options as unknown as KeptOptions;
+    const fresh = newRunId();
+    const machine = startMachine(compileProgram(program), startOptions(fresh, program, info.program, kept, SLICE));
+
+    // ---- the way up to it ----
+    const events: MachineEvent[] = [];
+    const outcomes: Answered[] = [];
+    const open = new Map<string, Effect>();
+    let ended = false;
+    const run = (): void => {
+        for (let state: Advance["state"] = "sliced"; state === "sliced"; ) {
+            const advance = machine.advance();
+            ({ state } = advance);
+            events.push(...advance.events);
+            for (const effect of advance.effects) open.set(effect.path, effect);
+            for (const gone of advance.dropped) open.delete(gone);
+        }
+        ended = machine.pending.length === 0;
+    };
+    for (const one of before) if (isStrike(one)) machine.resolve(one.path, one.outcome);
+    run();
+    for (const one of before) {
+        outcomes.push({ path: one.path, outcome: one.outcome });
+        if (isStrike(one) || !open.delete(one.path)) continue;
+        machine.resolve(one.path, one.outcome);
+        run();
+    }
+    const effect = open.get(path);
+    if (effect === undefined || ended)
+        throw no(`the run does not ask for ${path} on this way`, "`remit replay` says whether the record fits the program");
+    const outcome = outcomeOf(effect, forked);
+
+    // ---- the new run ----
+    const writer = store.create({
+        id: fresh,
+        program,
+        hash: info.program,
+        file: info.file,
+        root: info.root,
+        options: info.options,
+    });
+    try {
+        // One commit: whatever ends this process, there is no run that would perform again what is in the record.
+        const pending = [...open.keys()].map((one) => ({ path: one, begun: one === path }));
+        writer.commit({
+            outcomes,
+            events,
+            pending,
+            steps: machine.steps,
+            ...(store.durable ? { state: machine.save(0) } : {}),
+        });
+        const on = options.on ?? {};
+        const host = withPeople(
+            world,
+            on,
+            askingOf(fresh, store, { ...kept.asks, owner: thisUser(), ...(options.park === undefined ? {} : { park: options.park }) }),
+        );
+        return execute<T>(machine, {
+            store,
+            writer,
+            host,
+            scrub: world.scrub,
+            hold: world.hold,
+            resumed: {
+                again: [...open.values()].filter((one) => one.path !== path),
+                twice: [],
+                outcomes: [],
+                answers: [{ path, outcome }],
+                notes: taken(effect, forked, info),
+            },
+            over: () => {
+                // The run is over: what a tool says about being closed is nobody's business any more.
+                host.close?.().catch(() => undefined);
+            },
+            ...(options.signal === undefined ? {} : { signal: options.signal }),
+            ...(kept.limits.time === undefined ? {} : { timeout: kept.limits.time }),
+            ...(on.event === undefined ? {} : { event: on.event }),
+            ...(on.part === undefined ? {} : { part: on.part }),
+        });
+    } catch (error) {
+        writer.release();
+        throw error;
+    }
+}
+
+/** Outcomes that were told before that of the effect; all of them where it has none. */
+function journalBefore(store: LedgerStore, info: RunInfo, path: string): RecordedOutcome[] {
+    const all = [...store.outcomes(info.id)];
+    const at = all.findIndex((one) => one.path === path && !isStrike(one));
+    if (at >= 0) return all.slice(0, at);
+    if (!store.pending(info.id).some((one) => one.path === path))
+        throw no(`the run has no effect at ${path}`, "`remit trace` shows its effects");
+    return all;
+}
+
+/** The proposed value as what the effect gives. */
+function outcomeOf(effect: Effect, { value, origin }: Forked): Outcome {
+    const request = effect.request as unknown as ToolRequest | ModelTurn;
+    if (effect.kind === "tool" && request.op === "call") return { ok: true, value, origins: [origin] };
+    if (effect.kind === "model" && request.op === "turn") {
+        const text = typeof value === "string" && request.contract === undefined ? value : JSON.stringify(value);
+        const reply: ModelReply = { text, finish: "stop", model: origin, ...(request.contract === undefined ? {} : { value }) };
+        return { ok: true, value: reply as unknown as Json, origins: [origin] };
+    }
+    throw no(`a value can stand for the answer of a tool or of a model, not for what ${effect.kind} gives at ${effect.path}`);
+}
+
+/** The proposal and its acceptance, as the ledger keeps them. */
+function taken(effect: Effect, { path, value, origin, proposal, by = thisUser() }: Forked, info: RunInfo): MachineEvent[] {
+    const about = { path: `${path}/debug`, parent: path, principal: effect.principal, site: effect.site };
+    const question = `Take what ${origin} proposes as the answer of ${path}?`;
+    return [
+        {
+            ...about,
+            kind: "ask.requested",
+            labels: [origin],
+            data: {
+                question,
+                effect: effect.kind,
+                request: effect.request,
+                value,
+                origin,
+                of: info.id,
+                proposal,
+                options: ["accept", "refuse"],
+                host: true,
+            },
+        },
+        { ...about, kind: "ask.decided", labels: [], data: { decision: "accept", by, host: true } },
+    ];
+}
+
+function no(message: string, hint?: string): RemitError {
+    return new RemitError({ kind: "value", message, ...(hint === undefined ? {} : { hint }) });
+}

@@ -1,0 +1,96 @@
+/** A new run with another answer at one place (F1–F4). */
+import type { Json } from "@remit/language";
+import { expect, test } from "vitest";
+import { forkRun } from "../../src/debug/fork.ts";
+import { memoryStore } from "../../src/ledger/memory.ts";
+import type { LedgerStore } from "../../src/ledger/store.ts";
+import { openLedger } from "../../src/run/open.ts";
+import { load } from "../../src/run/program.ts";
+import type { HostOptions } from "../../src/run/setup.ts";
+
+const SOURCE = `import tool Work from "host:work"
+main func(input: { n: number }) {
+    first = Work.step(input.n)
+    parts = parallel for i in [1, 2, 3] max 3 { Work.step(first + i) }
+    last = Work.step(100)
+    [first, parts, last]
+}
+`;
+
+async function recorded(): Promise<{ store: LedgerStore; id: string; calls: number[]; tools: HostOptions["tools"] & object }> {
+    const store = memoryStore();
+    const calls: number[] = [];
+    const tools = {
+        Work: {
+            step: (n: number) => {
+                calls.push(n);
+                if (n === 100) throw new Error("broken");
+                return n * 10;
+            },
+        },
+    };
+    const program = await load<{ n: number }>({ source: SOURCE, file: "main.remit" }, { ledger: store, tools, cache: false });
+    const result = await program.run({ n: 1 }).result;
+    expect(result.ok).toBe(false);
+    return { store, id: result.run, calls, tools };
+}
+const dump = (store: LedgerStore, id: string): string =>
+    JSON.stringify([store.run(id), [...store.events(id)], [...store.outcomes(id)], store.verify(id)]);
+
+test("up to the place nothing is performed; the value carries who proposed it; the first run stays as it was", async () => {
+    const { store, id, calls, tools } = await recorded();
+    const before = dump(store, id);
+    calls.length = 0;
+    const forked = { path: lastPath(store, id), value: 7, origin: "agent:Fixer", proposal: "p", by: "os:1" };
+    const handle = await forkRun<Json>(store, id, forked, { tools });
+    expect(await handle.value).toEqual([10, [110, 120, 130], 7]);
+    expect(calls).toEqual([]);
+    expect(dump(store, id)).toBe(before);
+    expect(store.verify(handle.id).ok).toBe(true);
+    const ended = [...store.events(handle.id)].find((one) => one.kind === "tool.ended" && one.path === lastPath(store, id));
+    expect(JSON.stringify(ended)).toContain("agent:Fixer");
+    const asks = [...store.events(handle.id)].filter((one) => one.kind.startsWith("ask."));
+    expect(asks.map((one) => one.data)).toMatchObject([
+        { of: id, value: 7, origin: "agent:Fixer", proposal: "p", host: true },
+        { decision: "accept", by: "os:1", host: true },
+    ]);
+    const ledger = await openLedger(store);
+    expect(ledger.replay(handle.id)).toMatchObject({ equal: true });
+});
+
+test("from an earlier place on it is a run like any other", async () => {
+    const { store, id, calls, tools } = await recorded();
+    calls.length = 0;
+    const handle = await forkRun<Json>(store, id, { path: "main/Work.step#0", value: 50, origin: "agent:Fixer", proposal: "p" }, { tools });
+    const result = await handle.result;
+    expect(result.ok).toBe(false);
+    expect([...calls].sort((a, b) => a - b)).toEqual([51, 52, 53, 100]);
+});
+
+test("only where the run asked for something, and only for tools and models", async () => {
+    const { store, id, tools } = await recorded();
+    const at = (path: string) => forkRun<Json>(store, id, { path, value: 1, origin: "agent:Fixer", proposal: "p" }, { tools });
+    await expect(at("main/Work.step#9")).rejects.toThrow("has no effect at");
+    await expect(at("main")).rejects.toThrow("has no effect at");
+    expect(store.runs()).toHaveLength(1);
+});
+
+test("a question for a person is not answered by a proposal", async () => {
+    const store = memoryStore();
+    const tools = { Work: { step: (n: number) => n } };
+    const source = SOURCE.replace('"host:work"', '"host:work" {\n    step: ask\n}');
+    const program = await load<{ n: number }>({ source, file: "main.remit" }, { ledger: store, tools, cache: false, asks: { park: true } });
+    const result = await program.run({ n: 1 }).result;
+    expect(result.status).toBe("waiting");
+    const path = store.pending(result.run)[0]?.path ?? "";
+    expect(path).toContain("ask");
+    await expect(forkRun(store, result.run, { path, value: "once", origin: "agent:Fixer", proposal: "p" }, { tools })).rejects.toThrow(
+        "not for what ask gives",
+    );
+    expect(store.runs()).toHaveLength(1);
+});
+
+/** Path of the outcome that failed. */
+function lastPath(store: LedgerStore, id: string): string {
+    return [...store.outcomes(id)].at(-1)?.path ?? "";
+}
