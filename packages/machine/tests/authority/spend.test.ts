@@ -156,7 +156,9 @@ describe("regions", () => {
     });
 
     test("bytes of texts that grow", () => {
-        const ran = run(main(`s = "${"x".repeat(300)}"\ntry { spend 10000 bytes { repeat * 40 { s = s + s } } } catch e { return e.detail }`));
+        const ran = run(
+            main(`s = "${"x".repeat(300)}"\ntry { spend 10000 bytes { repeat * 40 { s = s + s } } } catch e { return e.detail }`),
+        );
         expect(value(ran)).toMatchObject({ meter: "bytes", limit: 10000, spender: "user at main/spend#0" });
         expect(usedOf(ran, "bytes")[0]).toBeLessThan(40_000);
     });
@@ -324,6 +326,33 @@ describe("tokens", () => {
         expect(turns).toBe(3);
         expect(value(ran)).toMatchObject({ meter: "tokens", limit: 10 });
         expect(usedOf(ran, "tokens")).toEqual([12]);
+    });
+
+    test("three levels, eight side by side on each, each asking for a hundred of ten: no call and no turn beyond what is in flight", () => {
+        const eight = "parallel for x in [1, 2, 3, 4, 5, 6, 7, 8] max 8";
+        const levels = (amount: string, work: string): string =>
+            `agent C { remit { may all  spend 100 ${amount} } ${WITH} main func() { repeat * 50 { ${work} } } }
+             agent B { remit { may all  spend 100 ${amount} } ${WITH} main func() { ${eight} { C() } } }
+             agent D { remit { may all  spend 100 ${amount} } ${WITH} main func() { ${eight} { B() } } }
+             main agent A { ${WITH} main func() { try { spend 10 ${amount} { D() } } catch e { return e.detail } } }`;
+        const how = (order: readonly number[], at = { n: 0 }) => ({
+            options: { concurrency: 8 },
+            pick: (waiting: readonly Effect[]) => (order[at.n++ % order.length] as number) % waiting.length,
+        });
+        fc.assert(
+            fc.property(fc.array(fc.nat(7), { minLength: 30, maxLength: 30 }), (order) => {
+                const form = (amount: string, work: string) => formOf(IMPORTS + levels(amount, work), true);
+                const calls = runAll(form("calls", "T.get(1)"), { answer: usual, ...how(order) });
+                expect(value(calls)).toMatchObject({ meter: "calls" });
+                expect(calls.effects).toHaveLength(10);
+                const tokens = runAll(form("tokens", ASK), { answer: usual, ...how(order) });
+                expect(value(tokens)).toMatchObject({ meter: "tokens" });
+                const [used] = usedOf(tokens, "tokens");
+                expect(used).toBe(4 * tokens.effects.filter((e) => e.kind === "model").length);
+                expect(used).toBeLessThan(10 + 8 * 4);
+            }),
+            { numRuns: 20 },
+        );
     });
 
     test("in whatever order they answer, what is beyond is one turn for a branch at most", () => {
