@@ -6,11 +6,15 @@ import type { AuthorityRow } from "./rows.ts";
 
 const HEAD = ["who", "what", "gate", "by", "where", "besides"] as const;
 
-/** One line a row, in columns; names of a principal stand once. */
+/** One line a row, in columns; names of a principal stand once, with their file where several have one. */
 export function showAuthority(rows: readonly AuthorityRow[]): string {
     let before = "";
+    const files = new Map<string, Set<string>>();
+    for (const row of rows) files.set(row.principal, (files.get(row.principal) ?? new Set()).add(row.agent?.file ?? ""));
     const cells = rows.map((row) => {
-        const who = row.principal + (row.spend === null ? "" : ` (spend ${spendText(row.spend)})`) + (row.strict ? " (flow strict)" : "");
+        const isShared = row.agent !== null && (files.get(row.principal)?.size ?? 0) > 1;
+        const name = isShared ? `${row.principal} of ${row.agent?.file}` : row.principal;
+        const who = name + (row.spend === null ? "" : ` (spend ${spendText(row.spend)})`) + (row.strict ? " (flow strict)" : "");
         const shown = who === before ? "" : who;
         before = who;
         return [

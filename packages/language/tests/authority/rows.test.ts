@@ -116,6 +116,21 @@ main agent A {
         expect(of("Boss", found)).not.toContain("Boss: may Boss.* by delegate of user");
     });
 
+    test("agents of one name are told apart by their files, in the text too", () => {
+        const fixer = (remit: string): string =>
+            `import tool Repo from "file://workspace"\nmain agent Fixer { remit { ${remit} } main func() { Repo.read("a") } }\n`;
+        const found = rows({
+            "main.remit": `import agent Fixer from "./a.remit"\nimport agent Sub from "./sub.remit"\nmain agent A { main func() { Fixer()\nSub() } }`,
+            "a.remit": fixer("may Repo.read"),
+            "sub.remit": `import agent Fixer from "./b.remit"\nmain agent Sub { main func() { Fixer() } }`,
+            "b.remit": fixer('may Repo.read in "b/**"'),
+        });
+        const text = showAuthority(found);
+        expect(text).toMatch(/^Fixer of a\.remit +Repo\.read \(/m);
+        expect(text).toMatch(/^Fixer of b\.remit +Repo\.read in "b\/\*\*"/m);
+        expect(text).not.toContain("user of");
+    });
+
     test("as text", () => {
         const text = showAuthority(
             rows(`${TOOLS}agent Fixer { remit { may Repo.read in "a/**"  spend 5 usd } func go(x) { Repo.read(x) } }
