@@ -6,6 +6,7 @@
  * - `remit`: a whole program, checked without errors and run with zero values from `mock:`; `remit fragment`: statements of a function;
  *   `remit fragment CODE`: statements that the checker refuses with that code; `remit old`: an earlier spelling, cured by its fixes;
  *   `remit answer`: what an agent answers a yield with, taken as such, and `answer.remit` for the programs below it on its page;
+ * - `python`: a Re in Act program, run, and `triage.py` for command lines;
  * - `ts`: type-checked and run; `sh`: every command line read by the command's own definition, and run;
  * - `json`: read; `json remit.json`: a configuration, loaded; `text`: a picture or a grammar.
  * Anything else fails.
@@ -84,6 +85,7 @@ test("every fence says what it holds", () => {
     const known: Readonly<Record<string, RegExp>> = {
         remit: /^(fragment( [A-Z_]+)?|old|checked|answer)?$/,
         ts: /^$/,
+        python: /^$/,
         json: /^(remit\.json)?$/,
         sh: /^$/,
         text: /^$/,
@@ -276,6 +278,7 @@ describe("the command line", () => {
         begun = folder();
         for (const { path, text } of PROJECT) writeFileSync(join(begun, path), text);
         writeFileSync(join(begun, "greeter.remit"), (of("remit").find((one) => one.page === "docs/tour.md") as Sample).text);
+        writeFileSync(join(begun, "triage.py"), (of("python")[0] as Sample).text);
         writeFileSync(join(begun, "remit.json"), '{ "env": { "allow": ["PUBLIC_KEY"] } }\n');
         cpSync(join(root, "examples/triage-build"), join(begun, "examples/triage-build"), { recursive: true });
         await run("env", [...own(begun), "remit", "run", "main.remit", "-i", "@input.json", "-q"], begun);
@@ -290,6 +293,13 @@ describe("the command line", () => {
         const text = sample.text.replace(/\bRUN\b/g, "last").replace(/^(.*remit resume [^#\n]*)(#.*)?$/gm, "$1 || [ $? = 2 ]");
         writeFileSync(join(at, "sample.sh"), `set -e\n${text}`);
         await run("env", [...own(at), "sh", "sample.sh"], at);
+    });
+
+    test.concurrent.each(named(of("python")))("%s runs as a Re in Act program", { timeout: 120_000 }, async (_, sample) => {
+        const at = folder();
+        writeFileSync(join(at, "sample.py"), sample.text);
+        const said = await run("env", [...own(at), "remit", "ras", "run", "sample.py", "--llm", "mock:", "--may", "bash", "-q"], at);
+        expect(said).not.toBe("");
     });
 
     test("the transcript of docs/debugging.md is what the debugger says", async () => {
