@@ -1,5 +1,5 @@
 // `npm run bench`: installs what is compared against into bench/, then runs the benchmarks named on the command line (all without).
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as setup from "./lib/setup.mjs";
 import { attached, quietly } from "./lib/shell.mjs";
@@ -8,7 +8,8 @@ const node = await setup.node();
 await setup.packages(node);
 const env = setup.environment(node);
 const bench = join(setup.root, "bench");
-if (!existsSync(join(bench, "node_modules"))) {
+const { dependencies } = JSON.parse(readFileSync(join(bench, "package.json"), "utf8"));
+if (Object.keys(dependencies).some((name) => !existsSync(join(bench, "node_modules", name)))) {
     process.stderr.write("bench: installing what Remit is compared with …\n");
     await quietly("npm", ["install", "--no-audit", "--no-fund", "--legacy-peer-deps", "--ignore-scripts"], { cwd: bench, env });
 }

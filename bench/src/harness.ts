@@ -2,7 +2,7 @@
  * Measuring: each case runs in rounds that alternate between Remit and what it is compared with, in one process; medians and ratios are
  * taken over the rounds. Six other programs ran before (see `warm`), since a machine that has run one program only is faster than it ever is in use.
  */
-import { cpus, release, totalmem } from "node:os";
+import { cpus, loadavg, release, totalmem } from "node:os";
 
 export interface Row {
     readonly name: string;
@@ -115,7 +115,7 @@ export async function rounds(
 
 export function machineFacts(): string {
     const cpu = cpus();
-    return `${cpu.length} × ${cpu[0]?.model.trim() ?? "unknown CPU"}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform} ${release()}, Node ${process.versions.node}, V8 ${process.versions.v8}`;
+    return `${cpu.length} × ${cpu[0]?.model.trim() ?? "unknown CPU"}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform} ${release()}, Node ${process.versions.node}, V8 ${process.versions.v8}; load ${(loadavg()[0] as number).toFixed(1)}`;
 }
 
 export function figure(value: number): string {

@@ -12,11 +12,13 @@ import { versions } from "./versions.ts";
 const SECTIONS: { readonly [name: string]: () => Promise<Section> } = {
     parse: async () => (await import("./parse.ts")).parsing(),
     machine: async () => (await import("./machine.ts")).machine(),
+    authority: async () => (await import("./authority.ts")).authority(),
     labels: async () => (await import("./labels.ts")).labels(),
     steps: async () => (await import("./steps.ts")).steps(),
     durable: async () => (await import("./durable.ts")).durable(),
     resume: async () => (await import("./resume.ts")).resume(),
     replies: async () => (await import("./replies.ts")).replies(),
+    yield: async () => (await import("./yield.ts")).yielding(),
     agents: async () => (await import("./agents.ts")).agents(),
     start: async () => (await import("./start.ts")).start(),
     heap: async () => (await import("./heap.ts")).heap(),

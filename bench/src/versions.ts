@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 const PACKAGES: { readonly [section: string]: readonly string[] } = {
     parse: ["acorn"],
     machine: ["quickjs-emscripten", "jsonata"],
+    yield: ["quickjs-emscripten", "isolated-vm", "@ai-sdk/code-mode"],
     steps: ["effect", "xstate", "@mastra/core", "ai", "@langchain/langgraph", "@langchain/core"],
     replies: ["@boundaryml/baml", "jsonrepair", "zod"],
 };

@@ -1,0 +1,205 @@
+/**
+ * What authority costs: the work of the machine's section and a chain of effects, once with nothing said and nothing labelled, once with a label on
+ * all input, a remit, clauses and a budget around it; and one decision by itself, with what a call asks of it.
+ *
+ * Labels and checks cannot be turned off: where nothing is said and nothing is labelled there is only nothing to carry and nothing to check.
+ */
+import type { Json } from "@remit/language";
+import { type Compiled, Machine } from "@remit/machine";
+import { decide, type Standing, type Use } from "../../packages/machine/src/authority/decide.ts";
+import { valuesGiven } from "../../packages/machine/src/authority/given.ts";
+import type { Frame } from "../../packages/machine/src/run/fiber.ts";
+import { gate } from "../../packages/machine/src/run/gate.ts";
+import { Labelled, type Raw, type Value } from "../../packages/machine/src/value/value.ts";
+import { alternate, figure, geometricMean, median, type Row, type Section } from "./harness.ts";
+import { WORK } from "./programs.ts";
+import { compileText, runPure } from "./remit.ts";
+
+const EFFECTS = 1_000;
+const CHAIN = `
+ items = []
+ total = 0
+ i = 0
+ loop until i >= n max 1000000 {
+ got = Work.step({ i: i, before: total })
+ total += got
+ items.add({ i: i, got: got })
+ i += 1
+ }
+ items.length`;
+const BARE = `import tool Work from "mcp://work"\nimport tool Files from "file://workspace"\n`;
+const CLAUSES = `
+import tool Work from "mcp://work" { arg to: trusted, arg i: from("user", "tool:Work") or ask, reset: ask }
+import tool Files from "file://workspace" { write: never }
+`;
+const REMIT = `remit { may Work.step  may Work.look  ask Work.send  may Files.read in "src/**", "docs/*.md"  never Files.write }`;
+
+/** The same body with nothing said about authority, and with something said about everything. */
+function bareAndBound(funcs: string, body: string): { readonly bare: Compiled; readonly bound: Compiled } {
+    const inner = `main func(n) {\n${body}\n}`;
+    const paid = `main func(n) {\nspend 90M steps, 1M calls, 1000M tokens {\nreturn work(n)\n}\n}\nfunc work(n) {\n${body}\n}`;
+    const imports = body.includes("Work.") ? BARE : "";
+    return {
+        bare: compileText(`${imports}${funcs}\nmain agent Bench {\n${inner}\n}\n`),
+        bound: compileText(`${CLAUSES}${funcs}\nmain agent Bench {\n${REMIT}\n${paid}\n}\n`),
+    };
+}
+
+function chain(compiled: Compiled, inputLabels: readonly string[], origins: string[]): unknown {
+    const machine = Machine.start(compiled, { run: "bench", programHash: "bench", input: EFFECTS, inputLabels });
+    for (let i = 0; ; ) {
+        const { state, effects, result } = machine.advance();
+        if (state === "done") return result?.ok === true ? result.value : JSON.stringify(result);
+        for (const { path, kind } of effects) {
+            if (kind !== "tool") throw new Error(`asked at ${path}`);
+            machine.resolve(path, { ok: true, value: i++ % 7, origins });
+        }
+    }
+}
+
+/** Decisions at one time; a clock cannot tell one. */
+const AT_ONCE = 1_000;
+
+interface Case {
+    readonly name: string;
+    readonly run: () => unknown;
+}
+
+/** One decision about each of some uses, in a run that waits inside the bound chain; and all that stands before a call. */
+function decisions(compiled: Compiled): Case[] {
+    const m = Machine.start(compiled, { run: "bench", programHash: "bench", input: EFFECTS, inputLabels: ["user"] });
+    m.advance();
+    const fiber = [...m.waiting.values()][0]?.fiber;
+    if (fiber === undefined) throw new Error("the chain does not wait");
+    const frame: Frame = fiber.top;
+    const from = m.run.labels.of(["user", "tool:Work"]);
+    const value = (json: Json): Value => new Labelled(m.fromJson(json) as Raw, from);
+    const standing = (name: string): Standing => ({
+        remits: m.authority.remitsOf(frame.principal),
+        delegated: [],
+        clauses: m.authority.clausesAt(0, name),
+        live: (token) => m.standing.alive.has(token),
+        trusted: (origin) => m.authority.trusts(origin),
+        labels: m.run.labels,
+        known: (origin, word) => m.standing.knows(origin, word),
+    });
+    const use = (name: string, uri: string, method: string, args: readonly Value[]): Use => ({
+        principal: frame.principal,
+        key: m.authority.keyOf(m.compiled.capabilityAt(m.compiled.fileName(0), name)),
+        uri,
+        method,
+        given: valuesGiven(args, m.run.labels),
+        chosenBy: "program",
+        readOnly: undefined,
+        right: null,
+    });
+    const one = (name: string, of: Use, on: Standing): Case => {
+        if (decide(of, on).kind !== "may") throw new Error(`${name}: ${JSON.stringify(decide(of, on))}`);
+        return {
+            name,
+            run: () => {
+                let last: unknown;
+                for (let i = 0; i < AT_ONCE; i++) last = decide(of, on);
+                return last;
+            },
+        };
+    };
+    const args = [value({ i: 1, before: 2 })];
+    const c = m.compiled.capabilityAt(m.compiled.fileName(0), "Work");
+    const target = { c, name: "Work", uri: "mcp://work", method: "step", direct: true };
+    return [
+        one("a method of a remit", use("Work", "mcp://work", "look", []), standing("Work")),
+        one("and a clause about the origins of an argument", use("Work", "mcp://work", "step", args), standing("Work")),
+        one("a path within bounds", use("Files", "file://workspace", "read", [value({ path: "src/a/b.ts" })]), standing("Files")),
+        {
+            name: "all that stands before a call",
+            run: () => {
+                let last: unknown;
+                for (let i = 0; i < AT_ONCE; i++) last = gate(m, fiber, frame, target, args, "main", null);
+                return last;
+            },
+        },
+    ];
+}
+
+/** Median milliseconds of the thread's own processor time of one run of each: of so short a thing the clock tells what others did meanwhile. */
+function processorTimes(cases: readonly Case[]): number[] {
+    const samples: number[][] = cases.map(() => []);
+    for (let round = 0; round < 9; round++)
+        cases.forEach(({ run }, i) => {
+            let runs = 0;
+            let passed = 0;
+            const before = process.threadCpuUsage();
+            do {
+                run();
+                runs++;
+                const { user, system } = process.threadCpuUsage(before);
+                passed = (user + system) / 1000;
+            } while (passed < 40);
+            (samples[i] as number[]).push(passed / runs);
+        });
+    return samples.map(median);
+}
+
+export async function authority(): Promise<Section> {
+    const works = WORK.map((work) => {
+        const { bare, bound } = bareAndBound(work.remit.funcs ?? "", work.remit.body);
+        return { name: work.name, bare: () => runPure(bare, work.n, []), bound: () => runPure(bound, work.n, ["user"]) };
+    });
+    const { bare, bound } = bareAndBound("", CHAIN);
+    works.push({
+        name: `${EFFECTS.toLocaleString("en")} effects`,
+        bare: () => chain(bare, [], []) as never,
+        bound: () => chain(bound, ["user"], ["tool:Work"]) as never,
+    });
+    const cases = decisions(bound);
+    for (const work of works) {
+        const [one, other] = [work.bare(), work.bound()];
+        if (one !== other || typeof one !== "number") throw new Error(`${work.name}: ${String(one)} and ${String(other)}`);
+        for (let i = 0; i < 20; i++) {
+            work.bare();
+            work.bound();
+        }
+    }
+    for (const { run } of cases) for (let i = 0; i < 20; i++) run();
+    const rows: Row[] = [];
+    const ratios: number[] = [];
+    for (const work of works) {
+        const [free, held] = (await alternate(
+            [
+                { name: "bare", run: work.bare },
+                { name: "bound", run: work.bound },
+            ],
+            { rounds: 9 },
+        )) as [number, number];
+        const ratio = held / free;
+        ratios.push(ratio);
+        rows.push({
+            name: work.name,
+            ours: held * 1000,
+            unit: "µs",
+            against: [{ name: "nothing said, nothing labelled", value: free * 1000, ratio: free / held }],
+            goal: "≤ 1.5×",
+            met: ratio <= 1.5,
+            note: `${figure(ratio)}× the time without`,
+        });
+    }
+    const times = processorTimes(cases);
+    cases.forEach(({ name }, i) => {
+        const time = ((times[i] as number) * 1e6) / AT_ONCE;
+        const whole = i === cases.length - 1;
+        rows.push({
+            name: `one check: ${name}`,
+            ours: time,
+            unit: "ns",
+            against: [],
+            ...(whole ? {} : { goal: "≤ 1000 ns", met: time <= 1000 }),
+        });
+    });
+    return {
+        title: "Labels, remits, clauses and budgets",
+        how: `The work of the machine's section and a chain of effects: with an origin on all input and results, a remit, clauses of imports and a budget, against the same with none of them. Ratio is time without ÷ time with, the note says it the other way round; geometric mean ${figure(geometricMean(ratios))}× the time. A check is one decision about one use, in a run that stands inside that chain: processor time of the thread.`,
+        cause: "Numbers in locals carry their labels in boxes: where a program does little but call functions with numbers, making a box for each argument and result is the larger part of the work. What else is labelled (texts, lists, objects) is boxed once and not at every use.",
+        rows,
+    };
+}

@@ -1,0 +1,264 @@
+/**
+ * What a yield in one process costs: from the answer of an agent at hand to the value of its function, without the agent's own time. The machine alone
+ * with an agent that answers with a fixed function, against sandboxes in which people run such functions, each fresh for every answer: QuickJS
+ * (WebAssembly), an isolate of V8, a context of an isolate that is there already, and the AI SDK's code mode. The same function, the same host callback.
+ */
+import { experimental_runCodeMode as runCodeMode } from "@ai-sdk/code-mode";
+import type { Json } from "@remit/language";
+import { type AgentReply, type Compiled, type Effect, Machine, type Outcome } from "@remit/machine";
+import { tool } from "ai";
+import ivm from "isolated-vm";
+import { getQuickJS, type QuickJSContext } from "quickjs-emscripten";
+import { z } from "zod";
+import { figure, median, type Row, type Section } from "./harness.ts";
+import { compileText } from "./remit.ts";
+
+/** Passes of the loop that make 1,000 steps. */
+const PASSES = 250;
+const CALLS = 100;
+const N = 41;
+
+interface Work {
+    readonly name: "ready" | "steps" | "calls";
+    readonly remit: string;
+    /** Body of a function of `n` and `step`, which returns at once where `await` is nothing. */
+    readonly js: (wait: string) => string;
+    readonly value: number;
+}
+
+/** What the host does when it is called. */
+const host = (i: number): number => i % 7;
+const sum = (times: number, of: (i: number) => number): number => Array.from({ length: times }, (_, i) => of(i)).reduce((a, b) => a + b, 0);
+
+const WORK: { readonly [name in Work["name"]]: Work } = {
+    ready: { name: "ready", remit: "return n + 1", js: () => "return n + 1;", value: N + 1 },
+    steps: {
+        name: "steps",
+        remit: `i = 0\nx = n\nloop until i >= ${PASSES} max 1000 {\nx = x + i * 2 % 7\ni = i + 1\n}\nreturn x`,
+        js: () => `let i = 0, x = n; while (!(i >= ${PASSES})) { x = x + i * 2 % 7; i = i + 1; } return x;`,
+        value: N + sum(PASSES, (i) => (i * 2) % 7),
+    },
+    calls: {
+        name: "calls",
+        remit: `i = 0\nx = n\nloop until i >= ${CALLS} max 1000 {\nx = x + Work.step({ i: i, before: x })\ni = i + 1\n}\nreturn x`,
+        js: (wait) => `let i = 0, x = n; while (!(i >= ${CALLS})) { x = x + ${wait}step({ i: i, before: x }); i = i + 1; } return x;`,
+        value: N + sum(CALLS, host),
+    },
+};
+
+const SOURCE = `
+import agent Writer from "stub:bench"
+import tool Work from "host:work"
+main agent Yielding {
+    main func(input) { return Writer.yield(n: input, Work: Work) -> number }
+}`;
+const METHODS: Json = { methods: [{ name: "step", description: "One step.", input: { type: "object" }, readOnly: true }] };
+
+/** What one answer took, in milliseconds, and the value of its function. */
+interface Took {
+    /** Until its function could take its first step. */
+    readonly ready: number;
+    /** Until its value was there and what it ran in was gone. */
+    readonly whole: number;
+    readonly value: unknown;
+}
+
+interface Runner {
+    readonly name: string;
+    run(work: Work): Took | Promise<Took>;
+}
+
+// ---- Remit -------------------------------------------------------------------------------------------------------------
+
+function replyOf(text: string): Outcome {
+    const reply: AgentReply = {
+        text,
+        stop: "end_turn",
+        entries: [{ kind: "message", text }],
+        confinement: "sandbox",
+        spent: { steps: 1, calls: 0, ms: 0 },
+    };
+    return { ok: true, value: reply as unknown as Json, origins: ["agent:Writer"] };
+}
+
+/** `fresh`: no two answers have the same text. */
+function remit(compiled: Compiled, fresh: boolean): Runner {
+    let told = 0;
+    const answerTo = (effect: Effect): Outcome => {
+        const { op, args } = effect.request as unknown as { op: string; args: readonly [{ i: number }] };
+        if (op === "describe") return { ok: true, value: METHODS, origins: ["tool:Work"] };
+        return { ok: true, value: host(args[0].i), origins: ["tool:Work"] };
+    };
+    return {
+        name: fresh ? "Remit" : "Remit, an answer met before",
+        run(work) {
+            const machine = Machine.start(compiled, { run: "bench", programHash: "bench", input: N, inputLabels: ["user"] });
+            const note = fresh ? `// ${told++}\n` : "";
+            const outcome = replyOf(`Here it is.\n\n\`\`\`remit\n${note}func answer(agent, n, Work) {\n${work.remit}\n}\n\`\`\`\n`);
+            let begun = 0;
+            let ready = 0;
+            for (;;) {
+                const { state, effects, result } = machine.advance(begun > 0 && ready === 0 ? machine.run.steps + 1 : undefined);
+                if (begun > 0 && ready === 0) ready = performance.now() - begun;
+                if (state === "done")
+                    return { ready, whole: performance.now() - begun, value: result?.ok === true ? result.value : JSON.stringify(result) };
+                for (const effect of effects)
+                    if (effect.kind === "agent") {
+                        begun = performance.now();
+                        machine.resolve(effect.path, outcome);
+                    } else machine.resolve(effect.path, answerTo(effect));
+            }
+        },
+    };
+}
+
+// ---- the others --------------------------------------------------------------------------------------------------------
+
+async function quickjs(): Promise<Runner> {
+    const quick = await getQuickJS();
+    const offer = (context: QuickJSContext): void => {
+        const step = context.newFunction("step", (given) => {
+            const i = context.getProp(given, "i");
+            const got = context.newNumber(host(context.getNumber(i)));
+            i.dispose();
+            return got;
+        });
+        context.setProp(context.global, "step", step);
+        step.dispose();
+    };
+    return {
+        name: "QuickJS",
+        run(work) {
+            const text = `(function (n) { ${work.js("")} })`;
+            const begun = performance.now();
+            const context = quick.newContext();
+            offer(context);
+            const func = context.unwrapResult(context.evalCode(text));
+            const ready = performance.now() - begun;
+            const n = context.newNumber(N);
+            const handle = context.unwrapResult(context.callFunction(func, context.undefined, n));
+            const value = context.getNumber(handle);
+            for (const one of [handle, n, func]) one.dispose();
+            context.dispose();
+            return { ready, whole: performance.now() - begun, value };
+        },
+    };
+}
+
+/** `warm`: an isolate that stays, and a context for every answer, which is what keeps answers of one agent apart and no more. */
+function isolate(warm: boolean): Runner {
+    const kept = warm ? new ivm.Isolate({ memoryLimit: 64 }) : null;
+    return {
+        name: warm ? "isolated-vm, isolate kept" : "isolated-vm",
+        run(work) {
+            const text = `(function (n) { ${work.js("")} })`;
+            const begun = performance.now();
+            const vm = kept ?? new ivm.Isolate({ memoryLimit: 64 });
+            const context = vm.createContextSync();
+            context.global.setSync("step", new ivm.Callback((given: { i: number }) => host(given.i)));
+            const func = context.evalSync(text, { reference: true });
+            const ready = performance.now() - begun;
+            const value: unknown = func.applySync(undefined, [N]);
+            func.release();
+            context.release();
+            if (kept === null) vm.dispose();
+            return { ready, whole: performance.now() - begun, value };
+        },
+    };
+}
+
+function codeMode(): Runner {
+    const tools = {
+        step: tool({
+            description: "One step.",
+            inputSchema: z.object({ i: z.number(), before: z.number() }),
+            execute: async ({ i }) => host(i),
+        }),
+    };
+    return {
+        name: "AI SDK code mode",
+        async run(work) {
+            const js = `const n = ${N}, step = tools.step; ${work.js("await ")}`;
+            const begun = performance.now();
+            const value = await runCodeMode({ js, tools });
+            const whole = performance.now() - begun;
+            return { ready: whole, whole, value };
+        },
+    };
+}
+
+// ---- measuring ---------------------------------------------------------------------------------------------------------
+
+/** Milliseconds a round gives to each runner and work. */
+const SLICE = 60;
+const ROUNDS = 9;
+
+type Kind = "ready" | "whole";
+
+/** What a quarter of them stays within: on a machine that others use the rest is often theirs. */
+function quarter(values: readonly number[]): number {
+    return [...values].sort((a, b) => a - b)[values.length >> 2] as number;
+}
+
+export async function yielding(): Promise<Section> {
+    const compiled = compileText(SOURCE);
+    const runners = [remit(compiled, true), remit(compiled, false), await quickjs(), isolate(true), isolate(false), codeMode()];
+    const works = Object.values(WORK);
+    for (const runner of runners)
+        for (const work of works) {
+            const { value } = await runner.run(work);
+            if (value !== work.value) throw new Error(`${runner.name}, ${work.name}: ${String(value)} and not ${work.value}`);
+        }
+    const samples = new Map<string, number[]>();
+    const at = (runner: Runner, work: Work["name"], kind: Kind): number[] => {
+        const key = `${runner.name}/${work}/${kind}`;
+        const found = samples.get(key) ?? [];
+        samples.set(key, found);
+        return found;
+    };
+    for (let round = -2; round < ROUNDS; round++)
+        for (const work of works)
+            for (const runner of runners) {
+                const took: { [kind in Kind]: number[] } = { ready: [], whole: [] };
+                const until = performance.now() + SLICE;
+                do {
+                    const { ready, whole } = await runner.run(work);
+                    took.ready.push(ready);
+                    took.whole.push(whole);
+                } while (performance.now() < until);
+                if (round < 0) continue;
+                for (const kind of ["ready", "whole"] as const) at(runner, work.name, kind).push(quarter(took[kind]));
+            }
+    const of = (runner: Runner, work: Work["name"], kind: Kind) => (round: number) => at(runner, work, kind)[round] as number;
+    const perCall = (runner: Runner) => (round: number) =>
+        (of(runner, "calls", "whole")(round) - of(runner, "ready", "whole")(round)) / CALLS;
+    const row = (name: string, unit: string, what: (runner: Runner) => (round: number) => number, goal?: number): Row => {
+        /** Microseconds, by round. */
+        const all = runners.map((runner) => Array.from({ length: ROUNDS }, (_, round) => what(runner)(round) * 1000));
+        const [own, ...theirs] = all.map(median) as [number, ...number[]];
+        return {
+            name,
+            ours: own,
+            unit,
+            against: theirs.map((value, i) => ({ name: (runners[i + 1] as Runner).name, value, ratio: value / own })),
+            ...(goal === undefined ? {} : { goal: `≤ ${goal} µs`, met: own <= goal }),
+            note: `best round ${figure(Math.min(...(all[0] as number[])))} µs`,
+        };
+    };
+    return {
+        title: "A yield in one process",
+        how: `From an agent's answer at hand to the value of its function; the agent's own time is no part of it. Every answer runs in a sandbox of its own; for Remit that is reading, checking, validating and compiling it, and running it strictly, as the agent's principal, with labels, events and budgets. No two answers have the same text, except in the second column. What others leave out: QuickJS and isolated-vm call the host at once and keep no record, decide nothing and cannot be saved at a call; code mode checks arguments by a schema. Ratio is time of the other ÷ time of Remit; times are those that a quarter of a round's runs stay within, medians over the rounds. Start is until the function could take its first step (code mode, which does not say when that is: a function that returns at once). A host call is the function with ${CALLS} of them, less one that returns at once.`,
+        rows: [
+            row(
+                "start of a function of 1,000 steps",
+                "µs",
+                (runner) => of(runner, runner.name === "AI SDK code mode" ? "ready" : "steps", "ready"),
+                100,
+            ),
+            row("a function that returns at once, whole", "µs", (runner) => of(runner, "ready", "whole")),
+            row("a function of 1,000 steps, whole", "µs", (runner) => of(runner, "steps", "whole")),
+            row(`a function with ${CALLS} host calls, whole`, "µs", (runner) => of(runner, "calls", "whole")),
+            row("one host call", "µs", perCall, 5),
+        ],
+    };
+}
