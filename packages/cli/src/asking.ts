@@ -38,7 +38,13 @@ export function askText(request: AskRequest, show: ShowAsk): string {
     }
     if (typeof about.principal === "string") row("who", plainLine(who(about.principal)));
     const chosen = typeof about.chosen_by === "string" && about.chosen_by.startsWith("model:") ? about.chosen_by.slice(6) : null;
-    const by = chosen === null ? "the program" : `the model ${chosen}${typeof about.generate === "string" ? ` in ${about.generate}` : ""}`;
+    const agent = typeof about.chosen_by === "string" && about.chosen_by.startsWith("agent:") ? about.chosen_by.slice(6) : null;
+    const by =
+        agent !== null
+            ? `the agent ${agent} itself`
+            : chosen === null
+              ? "the program"
+              : `the model ${chosen}${typeof about.generate === "string" ? ` in ${about.generate}` : ""}`;
     row("what", plainLine(`${text(about.capability)} (${text(about.uri)}), chosen by ${by}`));
     const site = siteOf(about.site);
     if (site !== null) row("where", [place(site), ...excerpt(site, show)].join("\n"));

@@ -5,8 +5,9 @@
  *
  * N3: a use is made exactly as it was ruled on: the request is the machine's.
  * N4: a question is put while the agent waits; nobody there is a no. A yes for the session is for this run, principal, tool and method.
+ * N5: a yes to whether a use may be made holds once for making it in the same turn, with the very arguments that were shown.
  */
-import type { Json } from "@remit/language";
+import { canonicalJson, type Json } from "@remit/language";
 import { ANSWERS, type Effect, type MachineEvent, type Outcome, type Ruling, verdictOf } from "@remit/machine";
 import type { AgentUse, PerformIO, Permission } from "./host.ts";
 
@@ -25,6 +26,8 @@ export function handsOf(
     /** Uses so far, by the effect in which they arose. */
     const counts = new Map<string, number>();
     const session = new Map<string, boolean>();
+    /** What a person said yes to and nobody made yet. */
+    const agreed = new Set<string>();
     const pathOf = (parent: Effect): string => {
         const nth = counts.get(parent.path) ?? 0;
         counts.set(parent.path, nth + 1);
@@ -36,6 +39,7 @@ export function handsOf(
         io: PerformIO,
         use: AgentUse,
         path: string,
+        makes: boolean,
     ): Promise<{ readonly said: Permission; readonly ruling: Ruling }> {
         const ruling = rule(parent.path, use);
         if (ruling.kind === "may") return { said: { allowed: true, by: "remit" }, ruling };
@@ -58,6 +62,8 @@ export function handsOf(
                     : { allowed: false, by: "person", message: "the answer for the session is no" },
                 ruling,
             };
+        const same = canonicalJson([parent.path, ruling.use, ruling.request.args]);
+        if (makes && agreed.delete(same)) return { said: { allowed: true, by: "person" }, ruling };
         const detail = use.note === undefined ? ruling.detail : { ...(ruling.detail as { [key: string]: Json }), note: use.note };
         const request = { question: ruling.question, detail, options: [...ANSWERS] };
         const { principal, site, labels } = parent;
@@ -65,17 +71,18 @@ export function handsOf(
         const verdict = verdictOf(outcome);
         if (verdict === "session") session.set(ruling.use, true);
         if (verdict === "deny session") session.set(ruling.use, false);
+        if (verdict === "once" && !makes) agreed.add(same);
         if (verdict === "once" || verdict === "session") return { said: { allowed: true, by: "person" }, ruling };
         const message = outcome.ok ? "the answer was no" : outcome.failure.message;
         return { said: { allowed: false, by: outcome.ok ? "person" : "nobody", message }, ruling };
     }
 
     return {
-        may: async (parent, io, use, signal) => (await decide(parent, until(io, signal), use, pathOf(parent))).said,
+        may: async (parent, io, use, signal) => (await decide(parent, until(io, signal), use, pathOf(parent), false)).said,
         use: async (parent, given, use, signal) => {
             const path = pathOf(parent);
             const io = until(given, signal);
-            const { said, ruling } = await decide(parent, io, use, path);
+            const { said, ruling } = await decide(parent, io, use, path, true);
             if (!said.allowed || ruling.kind === "refused") {
                 const message = said.allowed ? "refused" : said.message;
                 return {

@@ -4,7 +4,6 @@
  * What the machine would decide (`may`, `use`) a table of gates decides here, so that each case can be had; uses that are allowed are made by the
  * real tools. Every message of the protocol is kept, both ways.
  */
-import { readdirSync, readFileSync } from "node:fs";
 import type { AgentHand, AgentLimits, AgentPart, AgentReply, AgentTurn, Effect, Outcome } from "@remit/machine";
 import { agents } from "../../../src/agent/agents.ts";
 import type { Sandbox } from "../../../src/agent/sandbox.ts";
@@ -12,6 +11,7 @@ import type { AgentUse, PerformIO, Permission } from "../../../src/run/host.ts";
 import { perform as performTool, work } from "../../tool/setup.ts";
 import { type AgentName, type StartOptions, startOf } from "./agents.ts";
 import { type ModelServer, modelServer, type Rule } from "./models/server.ts";
+import { agentsBelow } from "./processes.ts";
 import type { Message } from "./schema.ts";
 
 /** What the program gives of its files: by method, freely or only after asking. */
@@ -132,7 +132,7 @@ export async function rig(name: AgentName, rules: (workspace: string) => readonl
                 throw new Error(`${outcome.failure.kind}: ${outcome.failure.message} ${JSON.stringify(outcome.failure.detail ?? null)}`);
             return outcome.value as unknown as AgentReply;
         },
-        pids: () => below(process.pid).filter((pid) => commandOf(pid).includes(name === "opencode" ? "opencode" : "qwen")),
+        pids: () => agentsBelow(process.pid, name),
         [Symbol.asyncDispose]: async () => {
             await host.close();
             await model.close();
@@ -150,32 +150,4 @@ export interface RigOptions {
     readonly sandbox?: () => Promise<Sandbox>;
     readonly start?: Omit<StartOptions, "model">;
     readonly unconfined?: boolean;
-}
-
-/** Process ids below one, the outermost first. */
-function below(parent: number): number[] {
-    const all = readdirSync("/proc")
-        .filter((name) => /^\d+$/.test(name))
-        .map((name) => ({ pid: Number(name), parent: parentOf(Number(name)) }));
-    const own = all.filter((one) => one.parent === parent).map((one) => one.pid);
-    return [...own, ...own.flatMap((pid) => below(pid))];
-}
-
-function parentOf(pid: number): number {
-    try {
-        const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-        return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
-    } catch {
-        // It has ended meanwhile.
-        return -1;
-    }
-}
-
-function commandOf(pid: number): string {
-    try {
-        return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
-    } catch {
-        // It has ended meanwhile.
-        return "";
-    }
 }
