@@ -15,6 +15,7 @@ import { acceptValue } from "@remit/language";
 import { readersOf } from "../authority/decide.ts";
 import { readOnce } from "../agent/answers.ts";
 import { type HandleMethod, opening, type Param, repair } from "../agent/handshake.ts";
+import { readReply } from "../agent/reply.ts";
 import type { Session } from "../agent/session.ts";
 import type { Code } from "../compile/code.ts";
 import type { HandoverKind } from "../compile/handover.ts";
@@ -580,7 +581,7 @@ export function handoverOutcome(m: Machine, fiber: Fiber, native: HandoverWait, 
     }
     const session = m.sessions.get(state.session) as Session;
     const name = session.agent[1];
-    const reply = outcome.ok ? (outcome.value as unknown as AgentReply) : replyIn(outcome.failure.detail);
+    const reply = outcome.ok ? readReply(outcome.value) : replyIn(outcome.failure.detail);
     m.emit("agent.answered", path, native.path, I.site, outcome.ok ? outcome.origins : [], {
         agent: shownName(name),
         session: state.session,
@@ -595,7 +596,12 @@ export function handoverOutcome(m: Machine, fiber: Fiber, native: HandoverWait, 
         const fail = failFrom(m, outcome.failure, I.site, [`agent:${name}`]);
         throw fail.class === "limit" && !fail.whole ? bounded(fail, regionOf(m, state, session, fail)) : fail;
     }
-    answered(m, fiber, frame, d, native, reply as AgentReply, I);
+    if (reply === null)
+        throw new Fail("invalid_payload", `${shownName(name)}'s turn gave what is no reply`, {
+            site: I.site,
+            labels: m.run.labels.of([`agent:${name}`]),
+        });
+    answered(m, fiber, frame, d, native, reply, I);
 }
 
 /** Whose limit a turn came to: the call's own where it has such a limit, else the session's. */
@@ -628,7 +634,7 @@ function shortOf(text: string): string {
 
 function replyIn(detail: Json | undefined): AgentReply | null {
     const reply = detail !== null && typeof detail === "object" && !Array.isArray(detail) ? detail.reply : undefined;
-    return reply === undefined || reply === null ? null : (reply as unknown as AgentReply);
+    return readReply(reply);
 }
 
 function note(
