@@ -383,8 +383,16 @@ describe("as a debug adapter", () => {
         await c.request("continue", { threadId: 1 });
         expect(await c.event("stopped")).toMatchObject({ reason: "exception", description: "failure" });
         expect(await top(c)).toMatchObject({ line: 12 });
+        expect(await c.request("exceptionInfo", { threadId: 1 })).toMatchObject({
+            success: true,
+            body: { exceptionId: "value", description: expect.stringMatching(/index/i), breakMode: "always" },
+        });
+        expect(await top(c)).toMatchObject({ line: 12 });
+        // The program's own files are shown: no source is handed out.
+        expect(await c.request("source", { sourceReference: 1 })).toMatchObject({ success: false });
         await c.request("reverseContinue", { threadId: 1 });
         expect(await c.event("stopped")).toMatchObject({ reason: "entry" });
+        expect(await c.request("exceptionInfo", { threadId: 1 })).toMatchObject({ success: false, message: "nothing fails here" });
         await c.request("next", { threadId: 1 });
         await c.event("stopped");
         expect(await top(c)).toMatchObject({ line: 7 });
@@ -457,4 +465,36 @@ describe("as a debug adapter", () => {
         c.raw(framed({ seq: 99, type: "request", command: "terminate" }));
         expect(await c.ended).toBe(0);
     });
+});
+
+test("a secret that is known now is shown nowhere, whoever looks", async () => {
+    const at = room();
+    const secret = "tk-3fA9zQ81mmXw";
+    at.write(
+        "main.remit",
+        `import tool Look from "inspect:"
+main func(input: { k: string }) {
+    held = { token: "Bearer " + input.k, list: [input.k] }
+    seen = Look.find({ text: "Bearer" })
+    held.list[7]
+}
+`,
+    );
+    try {
+        // Nobody knew it when the run was recorded.
+        expect(at.remit("run", "main.remit", "--input", JSON.stringify({ k: secret }), "-q").code).toBe(1);
+        const known = { env: { SERVICE_TOKEN: secret } };
+        const lines = "goto failure\nlocals\nprint held\nprint seen\npending\nevents 20\nwhere\n";
+        const shown = [
+            at.remitWith({ ...known, input: lines }, "debug", "last"),
+            at.remitWith(known, "snapshot", "last", "--json"),
+            at.remitWith(known, "snapshot", "last"),
+        ];
+        for (const { out, err } of shown) {
+            expect(`${out}${err}`).not.toContain(secret);
+            expect(out).toContain("[secret env:SERVICE_TOKEN]");
+        }
+    } finally {
+        at.clear();
+    }
 });

@@ -1,6 +1,6 @@
 /** `remit debug`: going through a run that was recorded, forwards and backwards; with `--dap`, for editors. Nothing is performed or written; with `--agent`, what a person accepts. */
 import { createInterface } from "node:readline";
-import { debugRun } from "@remit/host";
+import { createScrubber, debugRun, environmentSecrets } from "@remit/host";
 import { LineDebugger } from "../debug/lines.ts";
 import { EXIT, paint, plainLine, print, UsageError } from "../io.ts";
 import { openRun } from "../ledger.ts";
@@ -22,7 +22,9 @@ export default async function debug(args: string[], options: Record<string, unkn
         }
         for (const name of ["at", "json"])
             if (options[name] !== undefined) throw new UsageError(`--${name} is for --agent`, "in the debugger: goto PLACE");
-        const lines = new LineDebugger(debugRun(store, run.id), print, paint(process.stdout));
+        // What was no secret when the run was recorded may be one that is known now.
+        const scrubber = createScrubber(environmentSecrets(process.env));
+        const lines = new LineDebugger(debugRun(store, run.id), (text) => print(scrubber.text(text)), paint(process.stdout));
         lines.begin();
         return await converse(lines);
     } finally {

@@ -137,6 +137,7 @@ export class Adapter {
             supportsFunctionBreakpoints: true,
             supportsSteppingGranularity: true,
             supportsTerminateRequest: true,
+            supportsExceptionInfoRequest: true,
             exceptionBreakpointFilters: [
                 { filter: "failure", label: "Failures, also caught ones", default: false },
                 { filter: "violation", label: "Refusals of authority and flow policies", default: true },
@@ -393,6 +394,29 @@ export class Adapter {
     }
 
     readonly pause = (): Reply => ({});
+
+    /** Of a stop at a failure or a refusal, which is what comes next. */
+    readonly exceptionInfo = (): Reply => {
+        const event = this.at
+            .ahead()
+            .find((one) => one.kind === "failure" || one.kind === "policy.denied" || fields(one.data)["ok"] === false);
+        if (event === undefined) throw new Refused("nothing fails here");
+        const data = fields(event.data);
+        const denied = event.kind === "policy.denied";
+        const kind = denied ? "violation" : (string(data["kind"]) ?? "failure");
+        const said = denied
+            ? `${string(data["capability"]) ?? "something"} was refused (${string(data["why"]) ?? "remit"})`
+            : (string(data["message"]) ?? string(data["error"]) ?? "");
+        const description = plainLine(said);
+        return {
+            body: {
+                exceptionId: plainLine(kind),
+                description,
+                breakMode: "always",
+                details: { typeName: plainLine(kind), message: description },
+            } satisfies DebugProtocol.ExceptionInfoResponse["body"],
+        };
+    };
 }
 
 interface Reply {
@@ -431,6 +455,7 @@ const REQUESTS: { readonly [command: string]: Request } = {
     stepBack: { does: (a, args) => a.moves((s) => (args["granularity"] === "instruction" ? s.back() : s.backOver()))(args) },
     reverseContinue: { does: (a, args) => a.moves((s) => s.reverseContinue())(args) },
     pause: { does: (a) => a.pause(), moving: true },
+    exceptionInfo: { does: (a) => a.exceptionInfo() },
 };
 
 /** Reason and description of a `stopped` event. */

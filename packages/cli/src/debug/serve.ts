@@ -3,7 +3,8 @@
  *
  * Boundary: streams and ledgers. What requests mean is `adapter.ts`.
  */
-import { debugRun, type LedgerStore } from "@remit/host";
+import { createScrubber, debugRun, environmentSecrets, type LedgerStore } from "@remit/host";
+import type { Json } from "@remit/language";
 import { EXIT, say, UsageError } from "../io.ts";
 import { openRun } from "../ledger.ts";
 import { Adapter } from "./adapter.ts";
@@ -11,6 +12,7 @@ import { framed, FramingError, Messages } from "./framing.ts";
 
 export async function serve(run: string | undefined, options: Record<string, unknown>): Promise<number> {
     const stores: LedgerStore[] = [];
+    const scrubber = createScrubber(environmentSecrets(process.env));
     return new Promise<number>((resolve) => {
         const end = (code: number): void => {
             process.stdin.removeAllListeners("data");
@@ -20,7 +22,8 @@ export async function serve(run: string | undefined, options: Record<string, unk
             resolve(code);
         };
         const adapter = new Adapter({
-            send: (message) => void process.stdout.write(framed(message)),
+            // What was no secret when the run was recorded may be one that is known now.
+            send: (message) => void process.stdout.write(framed(scrubber.scrub(message as unknown as Json) as unknown as typeof message)),
             open: async (named, ledger) => {
                 const id = named ?? run;
                 if (id === undefined) throw new UsageError("say which run: `run` in the launch configuration");

@@ -102,6 +102,14 @@ export class DebugSession {
         return this.timeline.machine.authorityAt(thread, frame);
     }
 
+    /** What the statement or outcome that is next tells; nothing changes by it. */
+    ahead(): readonly MachineEvent[] {
+        const here = this.moment;
+        const events = this.timeline.tick() ?? [];
+        this.timeline.seek(here);
+        return events;
+    }
+
     where(): Standing {
         const { machine, moment } = this.timeline;
         const thread = this.thread();

@@ -284,6 +284,33 @@ describe("effects under a condition", () => {
         }
     });
 
+    test.each([
+        ["a constant under a secret", 'if s == 1 { U.send({ to: "a" }) } else { U.send({ to: "b" }) }\n"sent"'],
+        ["a constant chosen by a secret", 'x = if s == 1 { "a" } else { "b" }\nU.send({ to: x })\n"sent"'],
+        ["in a function called there", 'if s == 1 { tell() } else { tell() }\n"sent"'],
+    ])("%s is asked about where the clause says or ask, and what was allowed carries the secret", (_name, body) => {
+        const asking = text("flow strict", body)
+            .replace(TOOLS, TOOLS.replace('"https://u.example"', '"https://u.example" { arg to: trusted or ask }'))
+            .replace("main func", 'func tell() { U.send({ to: "a" }) }\nmain func');
+        for (const secret of [1, 2])
+            for (const said of ["once", "deny"]) {
+                const how: How = {
+                    answer: (e) => (e.kind === "ask" ? { ok: true, value: said, origins: ["user"] } : answer(secret)(e)),
+                };
+                const ran = runAll(formOf(asking), how);
+                for (const other of [{ saving: true }, { options: { mode: "frames" } }, { options: { slice: 1 } }] as const)
+                    expect(runAll(formOf(asking), { ...how, ...other })).toEqual(ran);
+                const asked = ran.effects.find((e) => e.kind === "ask");
+                expect(asked?.labels).toContain("tool:T");
+                expect(asked?.request).toMatchObject({
+                    detail: { why: "flow", flow: { arg: "to", origins: ["tool:T"] }, origins: { to: ["tool:T"] } },
+                });
+                const sent = ran.effects.find((e) => (e.request as { method?: string }).method === "send");
+                expect(sent?.labels).toEqual(said === "once" ? ["tool:T"] : undefined);
+                expect(kindOf(ran)).toBe(said === "once" ? "sent" : "denied");
+            }
+    });
+
     test("the effect itself carries the label, and its events", () => {
         const ran = run(text("flow strict", "if s { U.ping() }\n1"), true);
         const ping = ran.effects.find((e) => (e.request as { method?: string }).method === "ping");
