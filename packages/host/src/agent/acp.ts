@@ -9,20 +9,19 @@ import type { AgentHand } from "@remit/machine";
 import { expand } from "../config/expand.ts";
 import type { OpenAgent, AgentsContext } from "./agents.ts";
 import { confine } from "./confine.ts";
-import { AgentFail } from "./fail.ts";
 import { fileHands, gateOf } from "./hands.ts";
 import { MAX_MESSAGE } from "./link.ts";
 import type { Running } from "./process.ts";
 import type { SandboxFolder } from "./sandbox.ts";
 import { acpSession, type Carrier } from "./session.ts";
-import { type AgentTarget, findCommand, type ProcessTarget, type RemoteTarget, targetOf } from "./uri.ts";
+import { findCommand, type ProcessTarget, type RemoteTarget, targetOf } from "./uri.ts";
+import { version2 } from "./version2.ts";
 
 /** How long the end of a process is waited for once its output has ended, milliseconds. */
 const EXIT_MS = 1_000;
 
 export const openProcess: OpenAgent = async (first, context) => {
     const target = targetOf(first.agent.uri, context) as ProcessTarget;
-    draft(target);
     const sdk = await import("@agentclientprotocol/sdk");
     const unconfined = first.agent.unconfined === true;
     const servers = passedOn(first.hands, context);
@@ -39,7 +38,8 @@ export const openProcess: OpenAgent = async (first, context) => {
         sdk,
         carry: async () => {
             const running = await confined.start();
-            return carrierOf(sdk.ndJsonStream(running.input, running.output, { maxMessageBytes: MAX_MESSAGE }), running, confined);
+            const stream = sdk.ndJsonStream(running.input, running.output, { maxMessageBytes: MAX_MESSAGE });
+            return carrierOf(target.protocol === 2 ? version2(stream) : stream, running, confined);
         },
         name: first.agent.name,
         workspace: context.workspace,
@@ -74,7 +74,6 @@ function carrierOf(stream: Stream, running: Running, { confinement, cwd }: Pick<
 
 export const openRemote: OpenAgent = async (first, context) => {
     const target = targetOf(first.agent.uri, context) as RemoteTarget;
-    draft(target);
     const sdk = await import("@agentclientprotocol/sdk");
     const { remoteStream } = await import("./remote.ts");
     const cwd = fileHands(first.hands, context.workspace)[0]?.real ?? "/";
@@ -110,10 +109,6 @@ export const openRemote: OpenAgent = async (first, context) => {
         close: async () => undefined,
     });
 };
-
-function draft({ protocol }: AgentTarget): void {
-    if (protocol !== 1) throw new AgentFail("unreachable", `version ${protocol} of the Agent Client Protocol is not spoken here`);
-}
 
 /** What the agent sees of the folders it was given: only what every call of the hand might see or write anyway. */
 export function foldersOf(hands: readonly AgentHand[], workspace: string): SandboxFolder[] {

@@ -62,7 +62,7 @@ export function handsOf(
                     : { allowed: false, by: "person", message: "the answer for the session is no" },
                 ruling,
             };
-        const same = canonicalJson([parent.path, ruling.use, ruling.request.args]);
+        const same = canonicalJson([parent.path, ruling.use, ruling.request.args ?? []]);
         if (makes && agreed.delete(same)) return { said: { allowed: true, by: "person" }, ruling };
         const detail = use.note === undefined ? ruling.detail : { ...(ruling.detail as { [key: string]: Json }), note: use.note };
         const request = { question: ruling.question, detail, options: [...ANSWERS] };

@@ -25,6 +25,8 @@ export interface TurnMore {
     readonly session?: string;
     readonly run?: string;
     readonly prompt?: readonly AgentPart[];
+    /** Text of the prompt's last part, instead of acts. */
+    readonly last?: string;
     readonly io?: Partial<PerformIO>;
 }
 
@@ -102,7 +104,7 @@ export function rig(more: RigMore = {}): Rig {
             },
             session,
             turn: at,
-            prompt: [...(about.prompt ?? []), { type: "text", text: JSON.stringify(acts) }],
+            prompt: [...(about.prompt ?? []), { type: "text", text: about.last ?? JSON.stringify(acts) }],
             hands: about.hands ?? [],
             limits: about.limits ?? {},
             ...(about.model === undefined ? {} : { model: about.model }),

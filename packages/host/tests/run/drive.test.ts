@@ -253,7 +253,7 @@ test("D4: time stands still while a person is asked", async () => {
 
 test("D4: so it does while a person is asked about what came up in an effect, and the effect's own deadline with it", async () => {
     const { run, store } = setup();
-    const asking = (one: Effect, io: PerformIO): Promise<Outcome> | Outcome =>
+    const asking = (one: Effect, io: PerformIO): Promise<Outcome> =>
         one.kind === "ask"
             ? new Promise((resolve) => setTimeout(() => resolve(echo(one)), 200))
             : io.child({ ...effect("a/ask", { kind: "ask" }), request: { question: "May it?", detail: null, options: ["once"] } });

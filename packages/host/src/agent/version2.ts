@@ -1,0 +1,232 @@
+/**
+ * Version 2 of the Agent Client Protocol, a draft, in the words of version 1: one stream of messages becomes another.
+ *
+ * Boundary: translates and decides nothing. What a session does is `session.ts`, whichever version is spoken. Source: the protocol's schema of
+ * version 2 as the SDK publishes it (`schema/v2`).
+ *
+ * W1: in version 2 the answer to a prompt only says that it was taken; its end is the state `idle`. Here the answer waits for that state, of work
+ *     that began after the prompt was sent.
+ * W2: version 2 has no files and no terminals of the client; its agents are announced none.
+ * W3: what is not translated passes as it is: version 1 has rules for what it does not know.
+ */
+import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
+import { objectOf } from "./transcript.ts";
+
+type Given = { readonly [key: string]: unknown };
+type Id = string | number;
+
+const VERSION = 2;
+const INTERNAL = -32603;
+
+interface Prompt {
+    readonly id: Id;
+    /** Work was seen since it was sent. */
+    began: boolean;
+    taken: boolean;
+    /** How its work ended. */
+    over: Given | null;
+}
+
+export function version2(raw: Stream): Stream {
+    /** Requests of ours without an answer, by id. */
+    const asked = new Map<Id, string>();
+    let prompt: Prompt | null = null;
+    let takesStdio = false;
+    /** Messages that came in pieces: the whole that follows says nothing new. */
+    const pieces = new Set<string>();
+    const contents = new Map<string, readonly unknown[]>();
+
+    const outward = new TransformStream<AnyMessage, AnyMessage>({
+        transform: (message, out) => {
+            const { id, method, params } = objectOf(message);
+            if (typeof method !== "string" || !isId(id)) {
+                out.enqueue(message);
+                return;
+            }
+            asked.set(id, method);
+            if (method === "session/prompt") prompt = { id, began: false, taken: false, over: null };
+            out.enqueue({ ...objectOf(message), ...request(method, objectOf(params)) } as AnyMessage);
+        },
+    });
+    function request(method: string, params: Given): Given {
+        switch (method) {
+            case "initialize": {
+                const { clientInfo, clientCapabilities } = params;
+                const { elicitation } = objectOf(clientCapabilities);
+                return {
+                    params: { protocolVersion: VERSION, info: clientInfo, capabilities: elicitation === undefined ? {} : { elicitation } },
+                };
+            }
+            case "session/new":
+                return { params: placed(params) };
+            case "session/load":
+                return { method: "session/resume", params: placed(params) };
+            case "session/set_config_option":
+                return { params: { ...params, type: typeof params.value === "boolean" ? "boolean" : "id" } };
+            default:
+                return {};
+        }
+    }
+    function placed(params: Given): Given {
+        const servers = Array.isArray(params.mcpServers) ? params.mcpServers.map(objectOf) : [];
+        const named = servers.map((one) => (one.type === undefined ? { type: "stdio", ...one } : one));
+        return { ...params, mcpServers: named.filter((one) => one.type !== "stdio" || takesStdio) };
+    }
+
+    const inward = new TransformStream<AnyMessage, AnyMessage>({
+        transform: (message, out) => {
+            const given = objectOf(message);
+            const { id, method, params } = given;
+            const tell = (one: unknown): void => out.enqueue(one as AnyMessage);
+            if (method === "session/update") {
+                const { update, ...rest } = objectOf(params);
+                for (const one of updates(objectOf(update))) tell({ ...given, params: { ...rest, update: one } });
+                if (objectOf(update).sessionUpdate === "state_update") stateOf(objectOf(update));
+            } else if (method === "session/request_permission") tell({ ...given, params: permission(objectOf(params)) });
+            else if (method === undefined && isId(id) && asked.has(id)) {
+                const question = asked.get(id) as string;
+                asked.delete(id);
+                if (question === "session/prompt" && prompt?.id === id && "result" in given) prompt.taken = true;
+                else tell("result" in given ? answer(question, given) : given);
+            } else tell(message);
+            if (prompt?.taken === true && prompt.over !== null) {
+                tell({ jsonrpc: "2.0", id: prompt.id, ...prompt.over });
+                prompt = null;
+            }
+        },
+    });
+    function answer(question: string, given: Given): Given {
+        const result = objectOf(given.result);
+        switch (question) {
+            case "initialize": {
+                const { protocolVersion, info, capabilities, authMethods } = result;
+                const said = typeof protocolVersion === "number" ? protocolVersion : "nothing";
+                const message = `it speaks version ${said} of the Agent Client Protocol, and its configuration says ${VERSION}`;
+                if (protocolVersion !== VERSION) return { jsonrpc: "2.0", id: given.id, error: { code: INTERNAL, message } };
+                const { prompt: prompts, mcp } = objectOf(objectOf(capabilities).session);
+                takesStdio = isGiven(objectOf(mcp).stdio);
+                const agentCapabilities = {
+                    loadSession: true,
+                    promptCapabilities: { embeddedContext: isGiven(objectOf(prompts).embeddedContext) },
+                    mcpCapabilities: { http: isGiven(objectOf(mcp).http), sse: false },
+                };
+                return { ...given, result: { protocolVersion: 1, agentInfo: info, agentCapabilities, authMethods } };
+            }
+            case "session/new":
+            case "session/load":
+            case "session/set_config_option":
+                return { ...given, result: { ...result, ...optionsOf(result.configOptions) } };
+            default:
+                return given;
+        }
+    }
+    function stateOf({ state, stopReason, error }: Given): void {
+        if (prompt === null) return;
+        if (state !== "idle") prompt.began = true;
+        else if (prompt.began || prompt.taken)
+            prompt.over =
+                stopReason === "error"
+                    ? { error: { code: INTERNAL, message: String(objectOf(error).message ?? "it failed") } }
+                    : { result: { stopReason: stopReason ?? "end_turn" } };
+    }
+    function updates(update: Given): readonly Given[] {
+        const { sessionUpdate: kind, messageId, content, toolCallId } = update;
+        const id = String(toolCallId);
+        switch (kind) {
+            case "agent_message_chunk":
+            case "agent_thought_chunk":
+                pieces.add(`${kind} ${String(messageId)}`);
+                return [update];
+            case "agent_message":
+            case "agent_thought":
+                if (pieces.has(`${kind}_chunk ${String(messageId)}`) || !Array.isArray(content)) return [];
+                return content.map((one: unknown) => ({ sessionUpdate: `${kind}_chunk`, messageId, content: one }));
+            case "tool_call_update":
+                if (Array.isArray(content)) contents.set(id, content);
+                return [called(update)];
+            case "tool_call_content_chunk": {
+                const all = [...(contents.get(id) ?? []), content];
+                contents.set(id, all);
+                return [called({ sessionUpdate: "tool_call_update", toolCallId, content: all })];
+            }
+            case "plan_update": {
+                const { type, entries } = objectOf(update.plan);
+                return type === "items" ? [{ sessionUpdate: "plan", entries }] : [];
+            }
+            // A sign of life, and nothing to tell.
+            case "state_update":
+                return [{ sessionUpdate: "session_info_update" }];
+            default:
+                return [update];
+        }
+    }
+
+    // A pipe that breaks ends the connection, which whoever waits is told.
+    outward.readable.pipeTo(raw.writable).catch(() => undefined);
+    return { writable: outward.writable, readable: raw.readable.pipeThrough(inward) };
+}
+
+/**
+ * A call of a tool. In version 2 a difference is a list of changes: their places are told, and one that takes something away is no mere edit. Their
+ * new content is not there to be told.
+ */
+function called(update: Given): Given {
+    const { status, content, locations } = update;
+    const changes = Array.isArray(content) ? content.flatMap(changesOf) : [];
+    const paths = changes.map(({ path }) => path).filter((path) => typeof path === "string");
+    return {
+        ...update,
+        ...(changes.some(({ operation }) => operation !== "add" && operation !== "modify") ? { kind: "delete" } : {}),
+        ...(status === "cancelled" ? { status: "failed" } : status === "paused" ? { status: "in_progress" } : {}),
+        ...(Array.isArray(content) ? { content: content.flatMap(partsOf) } : {}),
+        ...(paths.length === 0 ? {} : { locations: [...(Array.isArray(locations) ? locations : []), ...paths.map((path) => ({ path }))] }),
+    };
+}
+
+function changesOf(part: unknown): readonly Given[] {
+    const { type, changes } = objectOf(part);
+    return type === "diff" && Array.isArray(changes) ? changes.map(objectOf) : [];
+}
+
+function partsOf(part: unknown): readonly unknown[] {
+    const changes = changesOf(part);
+    if (changes.length === 0) return [part];
+    return changes.map(({ operation, path }) => ({
+        type: "content",
+        content: { type: "text", text: `${String(operation)} ${String(path)}` },
+    }));
+}
+
+/** A question about a command is one about a call that executes it. */
+function permission(params: Given): Given {
+    const { subject, title, ...rest } = params;
+    const { type, toolCall, command, cwd, toolCallId } = objectOf(subject);
+    if (type === "tool_call") return { ...rest, toolCall: called(objectOf(toolCall)) };
+    if (type === "command")
+        return {
+            ...rest,
+            toolCall: {
+                toolCallId: typeof toolCallId === "string" ? toolCallId : `command ${String(command)}`,
+                title,
+                kind: "execute",
+                rawInput: { command, cwd },
+            },
+        };
+    return { ...rest, toolCall: { toolCallId: `question ${String(title)}`, title } };
+}
+
+/** Options as version 1 names them, and the mode among them as its modes. */
+function optionsOf(given: unknown): Given {
+    if (!Array.isArray(given)) return {};
+    const configOptions = given.map(objectOf).map((one) => ({ ...one, id: one.configId }) as Given);
+    const mode = configOptions.find((one) => one.category === "mode");
+    return { configOptions, ...(mode === undefined ? {} : { modes: { currentModeId: mode.currentValue, availableModes: [] } }) };
+}
+
+function isId(id: unknown): id is Id {
+    return typeof id === "string" || typeof id === "number";
+}
+
+function isGiven(value: unknown): boolean {
+    return value !== undefined && value !== null;
+}
