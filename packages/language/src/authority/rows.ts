@@ -59,6 +59,10 @@ export interface AuthorityRow {
     readonly spend: SpendForm | null;
     /** Control flow carries labels in what it does. */
     readonly strict?: true;
+    /** Of a principal that is an agent outside the program: where it is. What it does with its own hands these rows bind as well. */
+    readonly outside?: string;
+    /** For an agent outside the program: nothing says `may`, so that a call which it chooses is asked about unless the tool says that it only reads. */
+    readonly unsaid?: true;
     /** An external agent without a sandbox. */
     readonly unconfined?: true;
     /** Where it is said; null where the form holds no places. */
@@ -99,6 +103,8 @@ export interface Line {
 export interface Holder {
     readonly name: string;
     readonly agent: AuthorityRow["agent"];
+    /** The import of an agent outside the program. */
+    readonly outside?: ImportForm;
     readonly lines: readonly Line[];
     readonly spend: SpendForm | null;
     readonly endorse: Site | true | null;
@@ -109,7 +115,7 @@ export interface Holder {
 /** What each principal of a program may do. `user` first, then agents as their files and declarations are. */
 export function authorityOf(program: Program): AuthorityRow[] {
     const tables = new Tables(program);
-    const holders = [tables.user(), ...tables.agents()];
+    const holders = [tables.user(), ...tables.agents(), ...tables.outside()];
     const given = grantsIn(tables, holders);
     return holders.flatMap((holder) => rowsOf(tables, { ...holder, lines: [...holder.lines, ...(given.get(idOf(holder)) ?? [])] }));
 }
@@ -181,8 +187,9 @@ export class Tables {
             if (one.what === "file") continue;
             const owner = one.from === undefined ? undefined : this.program.files[one.from]?.file;
             const key =
-                one.what === "agent" && owner !== undefined
-                    ? declaredKey("agent", owner, one.name)
+                one.what === "agent"
+                    ? // An agent outside the program is known by its import: each has sessions and a remit of its own.
+                      declaredKey("agent", owner ?? file?.file ?? "", one.name)
                     : keyOf(one.what, one.uri, file?.file ?? "");
             names.set(one.name, { what: one.what, name: one.name, key, import: one, at: one.at });
         }
@@ -209,6 +216,29 @@ export class Tables {
     /** Agents that a remit binds: their own, or that of an import. */
     agents(): Holder[] {
         return this.program.files.flatMap((file, index) => file.agents.flatMap((agent) => this.holder(index, agent) ?? []));
+    }
+
+    /** Agents outside the program: without a remit they have what they are passed. */
+    outside(): Holder[] {
+        return this.program.files.flatMap((form, file) =>
+            form.imports.flatMap((one): Holder[] => {
+                if (one.what !== "agent" || one.from !== undefined) return [];
+                const named = one.remit?.use === undefined ? one.remit : form.remits?.find(({ name }) => name === one.remit?.use);
+                const remit: RemitForm = named ?? { grants: [] };
+                return [
+                    {
+                        name: one.name,
+                        agent: { file: form.file, name: one.name },
+                        outside: one,
+                        lines: this.granted(file, remit),
+                        spend: remit.spend ?? null,
+                        endorse: remit.endorse === true ? (this.site(file, remit.at) ?? true) : null,
+                        strict: remit.flow === "strict" || form.flow === "strict",
+                        site: this.site(file, one.at),
+                    },
+                ];
+            }),
+        );
     }
 
     /** The remits that bind an agent, each with the file whose names it uses. */
@@ -256,7 +286,18 @@ export class Tables {
     }
 
     private lines(file: number, home: number, agent: AgentForm, remit: RemitForm): Line[] {
-        const lines: Line[] = remit.grants.flatMap((grant) =>
+        const lines = this.granted(file, remit);
+        for (const line of agent.config) {
+            if (line.kind !== "config" || line.key !== "model" || line.value.kind !== "name") continue;
+            const thing = this.thing(home, line.value.name);
+            if (thing !== undefined)
+                lines.push({ thing, file: home, method: null, gate: "may", bounds: [], by: "model line", site: this.site(home, line.at) });
+        }
+        return lines;
+    }
+
+    private granted(file: number, remit: RemitForm): Line[] {
+        return remit.grants.flatMap((grant) =>
             grant.all === true
                 ? this.things(file).map(
                       (thing): Line => ({
@@ -271,13 +312,6 @@ export class Tables {
                   )
                 : grant.refs.flatMap((ref) => this.line(file, ref, grant.gate, "remit", this.site(file, ref.at ?? grant.at)) ?? []),
         );
-        for (const line of agent.config) {
-            if (line.kind !== "config" || line.key !== "model" || line.value.kind !== "name") continue;
-            const thing = this.thing(home, line.value.name);
-            if (thing !== undefined)
-                lines.push({ thing, file: home, method: null, gate: "may", bounds: [], by: "model line", site: this.site(home, line.at) });
-        }
-        return lines;
     }
 
     line(file: number, ref: RefForm, gate: Gate, by: AuthorityRow["by"], site: Site | null): Line | null {
@@ -305,12 +339,19 @@ function least(a: SpendForm, b: SpendForm): SpendForm {
     return out;
 }
 
+function uriOf({ what, import: from, key }: Thing): string {
+    const outside = what === "agent" && from !== null && from.from === undefined;
+    return (outside ? keyOf(what, from.uri, "") : key).slice(what.length + 1);
+}
+
 function rowsOf(tables: Tables, holder: Holder): AuthorityRow[] {
     const who = {
         principal: holder.name === "__main_agent" ? "main" : holder.name,
         agent: holder.agent,
         spend: holder.spend,
         ...(holder.strict ? { strict: true as const } : {}),
+        ...(holder.outside === undefined ? {} : { outside: holder.outside.uri }),
+        ...(holder.outside?.unconfined === true ? { unconfined: true as const } : {}),
     };
     const rows: AuthorityRow[] = [];
     const home = tables.program.files.findIndex((file) => file.file === holder.agent?.file);
@@ -336,12 +377,15 @@ function rowsOf(tables: Tables, holder: Holder): AuthorityRow[] {
             file: tables.program.files[line.file]?.file ?? "",
             what: line.thing.what,
             name: line.thing.name,
-            uri: line.thing.key.slice(line.thing.what.length + 1),
+            uri: uriOf(line.thing),
             bounds: line.bounds,
             ...(line.except === undefined || line.except.length === 0 ? {} : { except: line.except }),
             ...(line.by === "argument" ? { argument: true as const } : {}),
             ...(line.from === undefined ? {} : { from: line.from }),
             ...(line.onward === undefined ? {} : { onward: line.onward }),
+            ...(holder.outside !== undefined && line.gate === "may" && (line.by === "argument" || line.by === "delegate")
+                ? { unsaid: true as const }
+                : {}),
             ...(line.thing.import?.unconfined === true ? { unconfined: true as const } : {}),
         };
         rows.push({ ...base, method: line.method ?? "*", gate: line.gate, by: line.by, flow: flowOf(line.method), site: line.site });

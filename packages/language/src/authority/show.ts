@@ -14,7 +14,8 @@ export function showAuthority(rows: readonly AuthorityRow[]): string {
     const cells = rows.map((row) => {
         const isShared = row.agent !== null && (files.get(row.principal)?.size ?? 0) > 1;
         const name = isShared ? `${row.principal} of ${row.agent?.file}` : row.principal;
-        const who = name + (row.spend === null ? "" : ` (spend ${spendText(row.spend)})`) + (row.strict ? " (flow strict)" : "");
+        const place = row.outside === undefined ? "" : ` (${row.outside}${row.unconfined ? ", unconfined" : ""})`;
+        const who = name + place + (row.spend === null ? "" : ` (spend ${spendText(row.spend)})`) + (row.strict ? " (flow strict)" : "");
         const shown = who === before ? "" : who;
         before = who;
         return [
@@ -23,7 +24,11 @@ export function showAuthority(rows: readonly AuthorityRow[]): string {
             row.what === "nothing" ? "" : row.gate,
             row.by + (row.from === undefined ? "" : ` of ${row.from}`) + (row.onward ? " onward" : ""),
             row.site === null ? "" : `${row.site.file}:${row.site.line}`,
-            [...row.flow.map(clauseText), ...(row.unconfined ? ["unconfined: no sandbox holds it"] : [])].join("; "),
+            [
+                ...row.flow.map(clauseText),
+                ...(row.unsaid && row.by !== "clause" ? ["asked about unless it only reads"] : []),
+                ...(row.unconfined ? ["unconfined: no sandbox holds it"] : []),
+            ].join("; "),
         ];
     });
     const all = [[...HEAD], ...cells];

@@ -9,8 +9,10 @@
 import { declaredKey, keyOf as keyOfThing, methodName } from "../authority/thing.ts";
 import { isEndorse } from "../form/lower-authority.ts";
 import type { Block, Delegate, Import, ImportClause, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
+import type { Range } from "../text/source.ts";
 import type { Report } from "./context.ts";
 import { checkFlows } from "./flows.ts";
+import { isOutside } from "./handover.ts";
 import { type AgentScope, type Binding, type Checking, diagnostic, type FileScope, type FuncInfo } from "./model.ts";
 import { shown, suggestion } from "./names.ts";
 import { checkAmounts, checkDeclarations, checkRef, fileReporter, GRANTABLE, known } from "./remits.ts";
@@ -305,6 +307,8 @@ function checkGrants(a: Whole, report: Report, file: FileScope, body: RemitBody,
     );
     for (const clause of body.clauses) {
         if (clause.kind !== "remit.grant" || clause.grant.gate === "never") continue;
+        if (clause.grant.all && clause.grant.gate === "may" && !onward.includes("*"))
+            allTooWide(report, clause.grant.range, file, new Set([...uses.map((one) => one.key), ...onward]), holders);
         for (const ref of clause.grant.refs) {
             if (isEndorse(ref)) {
                 if (!all.some(({ found }) => found.endorses.length > 0)) report("REMIT_UNUSED", ref.range, "nothing is endorsed");
@@ -334,6 +338,19 @@ function checkGrants(a: Whole, report: Report, file: FileScope, body: RemitBody,
             } else if (clause.grant.gate === "may" && ref.method === undefined) tooWide(report, ref, binding, mine);
         }
     }
+}
+
+/** `may all` where some of what the file imports is not used. */
+function allTooWide(report: Report, range: Range, file: FileScope, keys: ReadonlySet<string>, holders: readonly AgentScope[]): void {
+    const things = [...file.names.values()].filter((one) => one.import !== null && GRANTABLE.has(one.kind));
+    const used = things.filter((one) => keys.has(keyOf(one, file))).map((one) => one.name);
+    if (things.length === 0 || used.length === things.length) return;
+    const who = holders.map((one) => shown(one.name)).join(", ");
+    if (used.length === 0) report("REMIT_UNUSED", range, `${who} ${holders.length > 1 ? "use" : "uses"} nothing of what the file imports`);
+    else
+        report("REMIT_TOO_WIDE", range, `of all that the file imports only ${used.join(", ")} ${used.length > 1 ? "are" : "is"} used`, {
+            hint: `write may ${used.join(", ")}`,
+        });
 }
 
 function tooWide(report: Report, ref: Ref, binding: Binding, uses: readonly Use[]): void {
@@ -378,7 +395,7 @@ function checkDelegateNames(a: Whole, func: FuncInfo, node: Delegate): void {
 
 function checkDelegate(a: Whole, func: FuncInfo, found: Uses, node: Delegate): void {
     const to = func.file.names.get(node.to.text);
-    if (to?.kind !== "agent" || to.agent === null) return;
+    if (to?.kind !== "agent" || (to.agent === null && (to.import === null || !isOutside(to.import)))) return;
     const report = reporter(func);
     const head = { start: node.range.start, end: node.range.start + 8 };
     const giver = func.agent;
@@ -396,7 +413,7 @@ function checkDelegate(a: Whole, func: FuncInfo, found: Uses, node: Delegate): v
                     `${shown(giver.name)} does not have ${ref.name.text}${ref.method === undefined ? "" : `.${ref.method.text}`} itself`,
                 );
         }
-    if (!a.remits.has(to.agent)) {
+    if (to.agent !== null && !a.remits.has(to.agent)) {
         if (!to.agent.file.broken && !func.file.broken)
             report("DELEGATE_TO_USER", node.to.range, `${node.to.text} has no remit, and may do what its file imports anyhow`, {
                 hint: "leave the block out, or give the agent a remit",
@@ -406,9 +423,11 @@ function checkDelegate(a: Whole, func: FuncInfo, found: Uses, node: Delegate): v
     if (!callsIn(a, func, found, node.body, to.agent)) report("DELEGATE_UNUSED", head, `${node.to.text} is not called in this block`);
 }
 
-/** Whether a block, or a function it calls, names the agent. */
-function callsIn(a: Whole, func: FuncInfo, found: Uses, block: Block, agent: AgentScope): boolean {
+/** Whether a block, or a function it calls, names the agent; null for one outside the program. A yield or `agent()` is a call of it. */
+function callsIn(a: Whole, func: FuncInfo, found: Uses, block: Block, agent: AgentScope | null): boolean {
     const names = (use: Use): boolean => use.binding.agent === agent || (use.binding.kind === "agent" && use.binding.agent === null);
+    // `agent("…")` may name nobody and mean the only one there is.
+    if (agent === null && /\bagent\s*\(/.test(func.file.tree.source.text.slice(block.range.start, block.range.end))) return true;
     if (found.uses.some((use) => within(use.range, block) && (names(use) || use.binding.kind === "agent"))) return true;
     const seen = new Set<FuncInfo>([func]);
     const queue = found.calls.filter((one) => within(one.range, block)).map((one) => one.callee);
@@ -416,7 +435,7 @@ function callsIn(a: Whole, func: FuncInfo, found: Uses, block: Block, agent: Age
         // A function called from here may get the agent as a value.
         if (seen.has(callee)) continue;
         seen.add(callee);
-        if (callee.agent === agent || callee.passed.some((one) => one?.kind === "agent")) return true;
+        if ((agent !== null && callee.agent === agent) || callee.passed.some((one) => one?.kind === "agent")) return true;
         const inside = a.uses.get(callee);
         if (inside?.uses.some((use) => use.binding.kind === "agent") === true) return true;
         queue.push(...(inside?.calls ?? []).map((one) => one.callee));

@@ -5,6 +5,7 @@
  * Boundary: one declaration at a time; whether it is used is in `authority.ts`.
  */
 import { nearest } from "../diagnostics/nearest.ts";
+import { isOutside } from "./handover.ts";
 import { resourceOf } from "../authority/thing.ts";
 import { isEndorse } from "../form/lower-authority.ts";
 import type { Amount, Bound, Import, ImportClause, Name, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
@@ -55,7 +56,8 @@ export function checkDeclarations(a: Whole, file: FileScope): void {
             checkClauses(a, report, item, file);
             if (item.remit?.kind === "remit.body") {
                 const declares = file.names.get(item.name.text)?.agent?.file;
-                if (declares !== undefined) checkRemit(a, report, declares, item.remit);
+                // An agent outside the program has no names of its own: its remit speaks of this file's.
+                if (declares !== undefined || isOutside(item)) checkRemit(a, report, declares ?? file, item.remit);
             } else if (item.remit !== undefined) checkRemitName(a, report, file, item.remit);
         }
     }
