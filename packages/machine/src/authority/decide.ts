@@ -210,6 +210,8 @@ function layered(layers: readonly (readonly Permit[])[], use: Use, method: strin
     return verdict;
 }
 
+const NO_WORDS: readonly Found[] = [];
+
 function holds(bound: Bound, use: Use, unsure: boolean): boolean {
     const named = resourceOf(use.uri);
     // A command is one whether its bound names the argument or not; elsewhere a named argument is a word.
@@ -217,8 +219,10 @@ function holds(bound: Bound, use: Use, unsure: boolean): boolean {
     const found = use.given.named(bound.arg ?? resource?.field ?? "1");
     // An argument that is not there names nothing outside; the root for a path.
     // A program and its arguments are one command.
-    const more = resource?.kind === "command" ? use.given.named("args") : [];
-    const said = wordsOf([...found, ...more].map((f) => f.json));
+    const more = resource?.kind === "command" ? use.given.named("args") : NO_WORDS;
+    const [only] = found;
+    const said =
+        only !== undefined && found.length + more.length === 1 ? wordsOf(only.json) : wordsOf([...found, ...more].map((f) => f.json));
     const words = found.length === 0 && resource?.kind === "path" ? [""] : more.length === 0 || said === null ? said : [said.join(" ")];
     if (words === null || words.length === 0) return unsure;
     const kind = resource?.kind ?? "word";
@@ -233,9 +237,9 @@ const ANYWHERE: Reach = {};
 function reachOf(uri: string, { hits, missed }: Seen): Reach {
     if (missed.length === 0 && hits.every((row) => row.bounds.length === 0)) return ANYWHERE;
     const ofResource = (row: Permit): string[][] => row.bounds.filter((bound) => bound.arg === null).map(({ patterns }) => [...patterns]);
-    const kind = resourceOf(uri)?.kind;
+    const kind = missed.length === 0 ? undefined : resourceOf(uri)?.kind;
     const within = distinct(hits.filter((row) => row.gate !== "never").flatMap(ofResource));
-    const without = kind === "path" || kind === "url" ? distinct(missed.map(ofResource)) : [];
+    const without = missed.length > 0 && (kind === "path" || kind === "url") ? distinct(missed.map(ofResource)) : [];
     return { ...(within.length === 0 ? {} : { within }), ...(without.length === 0 ? {} : { without }) };
 }
 

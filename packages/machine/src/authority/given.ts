@@ -27,30 +27,43 @@ export interface Given {
 
 /** Arguments that the program computed. `at`: what the place of the call depends on, which the call tells even where it has no arguments. */
 export function valuesGiven(args: readonly Value[], labels: Labels, at = 0): Given {
-    const found = (value: Value, outer: number): Found => {
-        const out = toJson(value, labels);
-        return { json: out.json, labels: labels.union(outer, out.labels) };
-    };
-    const [first] = args;
-    const raw = first === undefined ? null : rawOf(first);
-    const object = args.length === 1 && raw instanceof Obj ? raw : null;
-    // Who chose the keys chose which argument a value is.
-    const outer = labels.union(first instanceof Labelled ? first.l : 0, object?.keyLabel ?? 0);
-    return {
-        named: (name) => {
-            const place = placeOf(name);
-            if (object !== null && place === null) {
-                const value = object.get(name);
-                return value === undefined ? [] : [found(value, outer)];
-            }
-            if (place !== null) return args[place] === undefined ? [] : [found(args[place], 0)];
-            return args.map((arg) => found(arg, 0));
-        },
-        get all() {
-            const all = args.map((arg) => found(arg, 0));
-            return at === 0 ? all : [...all, { json: null, labels: at }];
-        },
-    };
+    return new ValuesGiven(args, labels, at);
+}
+
+/** Made before every call: nothing is looked at before it is asked for. */
+class ValuesGiven implements Given {
+    private readonly args: readonly Value[];
+    private readonly labels: Labels;
+    private readonly at: number;
+
+    constructor(args: readonly Value[], labels: Labels, at: number) {
+        this.args = args;
+        this.labels = labels;
+        this.at = at;
+    }
+
+    named(name: string): readonly Found[] {
+        const { args, labels } = this;
+        const place = placeOf(name);
+        if (place !== null) return args[place] === undefined ? [] : [this.found(args[place], 0)];
+        const [first] = args;
+        const object = first === undefined ? null : rawOf(first);
+        if (args.length !== 1 || !(object instanceof Obj)) return args.map((arg) => this.found(arg, 0));
+        const value = object.get(name);
+        // Who chose the keys chose which argument a value is.
+        const outer = labels.union(first instanceof Labelled ? first.l : 0, object.keyLabel);
+        return value === undefined ? [] : [this.found(value, outer)];
+    }
+
+    get all(): readonly Found[] {
+        const all = this.args.map((arg) => this.found(arg, 0));
+        return this.at === 0 ? all : [...all, { json: null, labels: this.at }];
+    }
+
+    private found(value: Value, outer: number): Found {
+        const out = toJson(value, this.labels);
+        return { json: out.json, labels: this.labels.union(outer, out.labels) };
+    }
 }
 
 /** Arguments that a model wrote: everything in them has the same origins. */

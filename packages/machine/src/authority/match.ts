@@ -14,8 +14,12 @@
 
 import { plainCodes, type Resource } from "@remit/language";
 
+/** Parts that are not empty and do not begin with a point: nothing can be taken out of it. */
+const SHORTEST = /^[^./\\\0][^/\\\0]*(?:\/[^./\\\0][^/\\\0]*)*$/;
+
 /** A path from the root in its shortest form, `""` for the root itself; null where it leaves the root or is no path. */
 export function normalisePath(text: string): string | null {
+    if (SHORTEST.test(text)) return text;
     if (text.startsWith("/") || text.includes("\\") || text.includes("\0")) return null;
     return shortest(text.split("/"))?.join("/") ?? null;
 }

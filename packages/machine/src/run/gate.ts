@@ -48,6 +48,8 @@ export function isFree(m: Machine, frame: Frame, c: Capability, chosen: "program
     return m.authority.plain && c.right === null && chosen === "program" && !isWritten(m, frame.fn);
 }
 
+const NOT_DELEGATED: readonly [] = [];
+
 /** The decision about a use by the program's text. `args` null: a member is read. */
 export function decideFor(
     m: Machine,
@@ -59,6 +61,7 @@ export function decideFor(
     readOnly?: boolean,
 ): Decision {
     const key = m.authority.keyOf(target.c);
+    const remits = m.authority.remitsOf(principal);
     return decide(
         {
             principal,
@@ -71,8 +74,11 @@ export function decideFor(
             right: target.direct ? null : target.c.right,
         },
         {
-            remits: [...m.authority.remitsOf(principal), ...policiesOn(m, fiber, principal)],
-            delegated: inForce(m, fiber, principal).flatMap((d) => (Object.hasOwn(d.grants, key) ? (d.grants[key] ?? []) : [])),
+            remits: m.sessions.size === 0 ? remits : [...remits, ...policiesOn(m, fiber, principal)],
+            delegated:
+                m.standing.delegations.size === 0
+                    ? NOT_DELEGATED
+                    : inForce(m, fiber, principal).flatMap((d) => (Object.hasOwn(d.grants, key) ? (d.grants[key] ?? []) : [])),
             clauses: clausesOf(m, target.c),
             live: (token) => m.standing.alive.has(token),
             trusted: (origin) => m.authority.trusts(origin),

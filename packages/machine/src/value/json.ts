@@ -76,6 +76,8 @@ export function toJson(value: Value, labels: Labels): { json: Json; labels: numb
     const plain = value instanceof Labelled ? value.v : value;
     if (plain === null || typeof plain === "boolean" || (typeof plain === "number" && Number.isFinite(plain)))
         return { json: plain, labels: value instanceof Labelled ? value.l : 0, size: 8 };
+    if (typeof plain === "string" && 8 + 2 * plain.length <= MAX_SIZE)
+        return { json: plain, labels: value instanceof Labelled ? value.l : 0, size: 8 + 2 * plain.length };
     const open = new Set<List | Obj>();
     const walk = (v: Value, depth: number): Json => {
         if (v instanceof Labelled) {
