@@ -1,11 +1,12 @@
 /** An agent that runs somewhere else, over the SDK's own server. */
 import { createServer } from "node:http";
 import { agent } from "@agentclientprotocol/sdk";
-import { createNodeHttpHandler } from "@agentclientprotocol/sdk/experimental/node";
+import { createNodeHttpHandler, createNodeWebSocketUpgradeHandler } from "@agentclientprotocol/sdk/experimental/node";
 import { AcpServer } from "@agentclientprotocol/sdk/experimental/server";
 import { expect, test } from "vitest";
 import { judge } from "./real/schema.ts";
 import { rig } from "./rig.ts";
+import { Upgrades } from "./sockets.ts";
 
 function speaker() {
     return agent({ name: "far" })
@@ -25,6 +26,7 @@ function speaker() {
 async function served(): Promise<{ readonly port: number } & AsyncDisposable> {
     const acp = new AcpServer({ createAgent: speaker });
     const http = createServer(createNodeHttpHandler(acp));
+    http.on("upgrade", createNodeWebSocketUpgradeHandler(acp, new Upgrades()));
     await new Promise<void>((done) => http.listen(0, "127.0.0.1", done));
     return {
         port: (http.address() as { port: number }).port,
@@ -36,9 +38,9 @@ async function served(): Promise<{ readonly port: number } & AsyncDisposable> {
     };
 }
 
-test("an agent over HTTP answers turn after turn, and is confined by nobody here", async () => {
+test.each(["acp+http", "acp+ws"])("an agent over %s answers turn after turn, and is confined by nobody here", async (scheme) => {
     await using server = await served();
-    await using here = rig({ uri: `acp+http://127.0.0.1:${server.port}/acp` });
+    await using here = rig({ uri: `${scheme}://127.0.0.1:${server.port}/acp` });
     expect(await here.reply([])).toMatchObject({
         text: "From afar.",
         confinement: "remote",
