@@ -49,6 +49,8 @@ export function showStmt(node: tree.Stmt): string {
             );
             return `(use-one ${list.join(" ")}${node.priority ? ` priority:${node.priority.text}` : ""} as:${node.label?.text})`;
         }
+        case "define":
+            return `(define ${node.func.name?.text ?? "?"} ${showBlock(node.func.body)}${node.keep ? " keep" : ""})`;
         case "return":
         case "raise":
             return `(${node.kind} ${showExpr(node.value)})`;

@@ -364,7 +364,7 @@ test("a picture in a prompt is one file, however often it was sent", () => {
     ];
     const attempt = (n: number) =>
         event("generate.attempt", `main/generate#${n}/attempt[0]`, {
-            messages: [{ role: "user", content: content as Json }],
+            messages: [{ role: "user", content: content as unknown as Json }],
             reply: { text: "a dot" },
             attempt: 0,
             turn: 0,
