@@ -112,9 +112,13 @@ const BODIES: readonly (readonly [string, readonly string[]])[] = [
     ["x = endorse y as trusted\n z = ]", ['SYNTAX after "trusted"', 'SYNTAX "]"']],
     ['x = endorse y because "z"\n z = ]', ['SYNTAX "because"', 'SYNTAX "]"']],
     ["x = Repo.only(read in, write)\n z = ]", ['SYNTAX ","', 'SYNTAX "]"']],
-    ["define f = func (x) { x } y", ['UNSUPPORTED "define f"']],
-    ["x = Fixer.yield(a: 1) with { turns: 3 } -> { d: string }\n y", ['UNSUPPORTED "with"']],
-    ["x = Fixer.yield(a: 1) -> { d: string }\n y", ['UNSUPPORTED "->"']],
+    ["define f = func (x) { x } y = ]", ['SYNTAX "]"']],
+    ["x = Fixer.yield(a: 1) with { turns: 3, time: 5 min, tokens: 10k } -> { d: string }\n y = ]", ['SYNTAX "]"']],
+    ["x = Fixer.yield(a: 1) -> { d: string }\n y = ]", ['SYNTAX "]"']],
+    ["x = Fixer.yield(a: 1) ->\n y = ]", ['SYNTAX "="']],
+    ["x = Fixer.yield(a: 1) with { turns }\n y = ]", ['SYNTAX "}"', 'SYNTAX "]"']],
+    ["with = 1\n x = f(with)\n y = ]", ['SYNTAX "]"']],
+    ["agent = 1 reason = 2 act = 3 send = 4\n x = { yield: agent, send: send, with: act }.yield\n y = ]", ['SYNTAX "]"']],
 ];
 
 describe("errors in a body", () => {
@@ -181,10 +185,7 @@ const FILES: readonly (readonly [string, readonly string[]])[] = [
     ['test "t" { a ] }\nfunc f() { ] }', ['UNSUPPORTED "test \\"t\\""', 'SYNTAX "]"']],
     ["memory static ( a >=> b ) as c\nfunc f() { ] }", ['UNSUPPORTED "memory static"', 'SYNTAX "]"']],
     ['temporal dynamic (\n ( read "a" <*> b ) >=> c(x: 1) with { timeout: 3s }\n) as d', ['UNSUPPORTED "temporal dynamic"']],
-    [
-        'import agent F from "acp://x" {\n remit { may a.b, c in "src/**" }\n}\nfunc f() { F ] }',
-        ['UNSUPPORTED "import agent F from \\"acp://x\\""', 'SYNTAX "]"'],
-    ],
+    ['import agent F from "acp://x" {\n remit { may a.b, c in "src/**" }\n}\nfunc f() { F ] }', ['SYNTAX "]"']],
 ];
 
 describe("errors in a file", () => {

@@ -6,6 +6,13 @@
  */
 import type { Contract, Field, Site } from "@remit/language";
 import {
+    type AgentEntry,
+    type AgentHand,
+    type AgentLimits,
+    type AgentMedia,
+    type AgentPart,
+    type AgentReply,
+    type AgentTurn,
     type AskRequest,
     type CountReply,
     type Effect,
@@ -76,6 +83,37 @@ const COUNT = record<ModelCount>(
 
 const MEMORY = record<MemoryRequest>({ memory: text, uri: text, file: text, arg: json }, {});
 
+const AGENT = record<AgentTurn>(
+    {
+        op: is("turn"),
+        agent: record<AgentTurn["agent"]>({ name: text, uri: text, file: text }, { unconfined: is(true) }),
+        session: says(text, "path of the call that opened it"),
+        turn: says(count, "of the session"),
+        prompt: list(ref("AgentPart")),
+        hands: list(
+            record<AgentHand>(
+                {
+                    tool: text,
+                    uri: text,
+                    file: text,
+                    methods: list(
+                        record<AgentHand["methods"][number]>(
+                            { method: says(orNull(text), "null: every method"), gate: one(["may", "ask"]) },
+                            { whole: says(flag, "whether the gate holds whatever the arguments are") },
+                        ),
+                    ),
+                },
+                {},
+            ),
+        ),
+        limits: record<AgentLimits>(
+            {},
+            { steps: number, calls: number, ms: number, silence: number, tokens: number, usd: number, bytes: number },
+        ),
+    },
+    { model: text },
+);
+
 /** The request of each kind of effect. */
 export const REQUESTS: { readonly [K in EffectKind]: Schema } = {
     model: any(TURN, COUNT),
@@ -89,7 +127,7 @@ export const REQUESTS: { readonly [K in EffectKind]: Schema } = {
             without: says(list(list(list(text))), "patterns that the resource must not match, all lists of one"),
         },
     ),
-    agent: json,
+    agent: AGENT,
     author: json,
     ask: record<AskRequest>({ question: text, detail: json, options: list(text) }, {}),
     input: record<InputRequest>({ name: text, contract: ref("Contract") }, { description: text }),
@@ -160,6 +198,10 @@ export const EFFECT_DEFS: { readonly [name: string]: Schema } = {
     Contract: CONTRACT,
     Field: record<Field>({ name: text, contract: ref("Contract") }, { optional: flag, default: json, description: text }),
     Message: MESSAGE,
+    AgentPart: any(
+        record<Of<AgentPart, "text">>({ type: is("text"), text }, {}),
+        record<Of<AgentPart, "resource">>({ type: is("resource"), uri: text, mediaType: text, text }, {}),
+    ),
     Part: any(
         record<Of<Part, "text">>({ type: is("text"), text }, {}),
         record<Of<Part, "file">>({ type: is("file"), mediaType: text, data: says(text, "base64") }, {}),
@@ -168,8 +210,50 @@ export const EFFECT_DEFS: { readonly [name: string]: Schema } = {
     ToolOffer: record<ToolOffer>({ name: text, input: says(json, "JSON Schema of the arguments") }, { description: text }),
 };
 
+type Entry<K extends string> = Extract<AgentEntry, { readonly kind: K }>;
+
+const ENTRY: Schema = any(
+    record<Entry<"thought">>({ kind: is("thought"), text }, { time: text }),
+    record<Entry<"message">>(
+        { kind: is("message"), text },
+        { time: text, media: list(record<AgentMedia>({ mediaType: text, data: text }, {})) },
+    ),
+    record<Entry<"call">>(
+        { kind: is("call"), id: text, name: text, status: one(["pending", "in_progress", "completed", "failed"]) },
+        {
+            title: text,
+            toolKind: text,
+            input: json,
+            output: json,
+            locations: list(text),
+            permission: record<NonNullable<Entry<"call">["permission"]>>({ allowed: flag, by: text }, { why: text }),
+            time: text,
+        },
+    ),
+    record<Entry<"plan">>(
+        { kind: is("plan"), items: list(record<Entry<"plan">["items"][number]>({ content: text, status: text }, {})) },
+        { time: text },
+    ),
+    record<Entry<"compaction">>({ kind: is("compaction") }, { summary: text, time: text }),
+);
+
+const AGENT_REPLY = record<AgentReply>(
+    {
+        text,
+        stop: one(["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]),
+        entries: list(ENTRY),
+        confinement: one(["sandbox", "unconfined", "remote"]),
+        spent: record<AgentReply["spent"]>({ steps: count, calls: count, ms: number }, {}),
+    },
+    {
+        resources: list(record<NonNullable<AgentReply["resources"]>[number]>({ uri: text, mediaType: text, text }, {})),
+        agent: record<NonNullable<AgentReply["agent"]>>({ name: text, version: text }, { model: text }),
+    },
+);
+
 /** Outcome values that the machine reads. */
 const VALUES: { readonly [name: string]: Schema } = {
+    AgentReply: says(AGENT_REPLY, "value of an agent's turn"),
     ModelReply: says(REPLY, "value of a model turn"),
     CountReply: says(
         record<CountReply>(

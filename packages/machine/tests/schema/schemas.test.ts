@@ -238,7 +238,15 @@ describe("closed sets", () => {
             sleep: { ms: 5 },
             clock: null,
             random: null,
-            agent: {},
+            agent: {
+                op: "turn",
+                agent: { name: "Fixer", uri: "acp://x", file: "main.remit" },
+                session: "main/Fixer.yield#0",
+                turn: 0,
+                prompt: [{ type: "text", text: "x" }],
+                hands: [{ tool: "Repo", uri: "file://w", file: "main.remit", methods: [{ method: null, gate: "ask", whole: false }] }],
+                limits: { ms: 5 },
+            },
             author: {},
         };
         for (const [kind, request] of Object.entries(requests)) expect(effect({ ...bare, kind, request })).toBe("");
@@ -254,6 +262,24 @@ describe("closed sets", () => {
         expect(image({ ...whole, gone: [1] })).not.toBe("");
         expect(image({ ...whole, form: "delta" })).not.toBe("");
         expect(delta({ ...whole, form: "delta" })).not.toBe("");
+    });
+
+    test("turns of agents and their replies are closed records", () => {
+        const value = validatorOf("effect-1", "AgentReply");
+        const said = {
+            text: "x",
+            stop: "end_turn",
+            entries: [
+                { kind: "message", text: "x" },
+                { kind: "call", id: "1", name: "bash", status: "completed", input: {}, permission: { allowed: false, by: "remit" } },
+            ],
+            confinement: "sandbox",
+            spent: { steps: 1, calls: 0, ms: 1.5 },
+        };
+        expect(value(said)).toBe("");
+        expect(value({ ...said, stop: "tired" })).not.toBe("");
+        expect(value({ ...said, more: 1 })).not.toBe("");
+        expect(value({ ...said, entries: [{ kind: "shout", text: "x" }] })).not.toBe("");
     });
 
     test("values that the machine reads", () => {
