@@ -9,7 +9,18 @@
  * L2: nothing in it depends on where it is installed, on time, or on who looks.
  */
 import { createHash } from "node:crypto";
-import { closeSync, existsSync, lstatSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from "node:fs";
+import {
+    closeSync,
+    existsSync,
+    lstatSync,
+    openSync,
+    readdirSync,
+    readFileSync,
+    readlinkSync,
+    readSync,
+    realpathSync,
+    statSync,
+} from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { canonicalJson, type Json } from "@remit/language";
 import { type AgentSources, targetOf } from "../agent/uri.ts";
@@ -120,10 +131,21 @@ function packageDigest(place: string): string {
             if (stat.isDirectory()) {
                 if (name !== "node_modules") walk(path);
             } else if (stat.isFile()) files.push({ path: relative(folder, path).split(sep).join("/"), sha256: fileDigest(path) });
+            // A link counts as where it leads and as what is there: either can be changed.
+            else if (stat.isSymbolicLink())
+                files.push({
+                    path: relative(folder, path).split(sep).join("/"),
+                    sha256: sha256Of(`link ${readlinkSync(path)}\n${linkedDigest(path)}`),
+                });
         }
     };
     walk(folder);
     return listingDigest(files.sort((a, b) => byUnits(a.path, b.path)));
+}
+
+/** Of the file that a link leads to; empty where it leads to none. */
+function linkedDigest(path: string): string {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === true ? fileDigest(path) : "";
 }
 
 /** Some agents are binaries of hundreds of megabytes: read in pieces. */

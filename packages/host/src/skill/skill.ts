@@ -9,7 +9,7 @@ import { realpathSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { type SkillFile, type SkillFiles, sha256Of, skillFiles } from "./files.ts";
 import { type Parted, partsOfSkill } from "./frontmatter.ts";
-import { ADVISED, allowedTools, frontmatterProblems, nameProblem, type SkillProblem, tolerable, wrong } from "./rules.ts";
+import { ADVISED, allowedTools, frontmatterProblems, nameProblem, SKILL_BOUNDS, type SkillProblem, tolerable, wrong } from "./rules.ts";
 
 export interface Skill {
     readonly name: string;
@@ -88,6 +88,8 @@ export function readDocument(
         readonly sha256?: string;
     },
 ): { readonly skill: Skill | null; readonly problems: readonly SkillProblem[] } {
+    if (bytes.length > SKILL_BOUNDS.document)
+        return { skill: null, problems: [wrong("SKILL.md", `has ${bytes.length} bytes, at most ${SKILL_BOUNDS.document} are read`)] };
     const text = decoded(bytes);
     if (text === null) return { skill: null, problems: [wrong("SKILL.md", "is not UTF-8 text")] };
     const parted = partsOfSkill(text);

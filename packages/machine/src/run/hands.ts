@@ -7,10 +7,12 @@
  * N2: what it does with its hands is decided like any use; its arguments carry its own origin and that of everything it was told.
  */
 import type { Json } from "@remit/language";
+import type { Decision } from "../authority/decide.ts";
 import { jsonGiven } from "../authority/given.ts";
 import type { HandleMethod } from "../agent/handshake.ts";
 import type { Session } from "../agent/session.ts";
 import type { AgentHand, Reach, ToolRequest } from "../effect.ts";
+import { canonicalJson } from "../ledger/canonical.ts";
 import { isObject } from "../prompt/schema.ts";
 import { rawOf } from "../value/operators.ts";
 import { Capability, type Value } from "../value/value.ts";
@@ -92,6 +94,11 @@ function passed(args: readonly Value[]): Capability[] {
     });
 }
 
+function flowsOf(decision: Decision): Json {
+    if (decision.kind !== "ask" || decision.flow === undefined) return null;
+    return [decision.flow, ...(decision.flows ?? [])].map(({ arg, rule: words, origins }) => [arg, words, ...origins]);
+}
+
 /** `detail` and `question` are what a person is shown; `use` is what a yes for the session is about. */
 export type Ruling =
     | { readonly kind: "may"; readonly request: ToolRequest }
@@ -146,7 +153,8 @@ export function rule(
             request,
             question: `May ${who} call ${use.tool}.${use.method}?`,
             detail,
-            use: JSON.stringify([session.principal, m.authority.keyOf(c), use.method]),
+            // What flows is part of it: a yes for one flow is none for another.
+            use: canonicalJson([session.principal, m.authority.keyOf(c), c.file, c.name, use.method, flowsOf(decision)]),
         };
     }
     return asked ?? { kind: "refused", message: refusal };

@@ -1,6 +1,9 @@
 /** Attacks by what agents answer: on sessions, on what is asked about, on what others defined, and on what calls of the program give. */
 import { describe, expect, test } from "vitest";
-import { answer, did, end, events, kind, origins, run, said, turns, withFixer } from "../../run/handing.ts";
+import { Compiled, Machine } from "../../../src/index.ts";
+import { OPTIONS } from "../../run/forms.ts";
+import { answer, did, end, events, kind, origins, replied, run, said, turns, withFixer } from "../../run/handing.ts";
+import { formOf } from "../../run/text.ts";
 
 const REPO = 'import tool Repo from "file://workspace"';
 const two = (body: string, before = ""): string => `import agent Builder from "acp://b"\n${withFixer(body, before)}`;
@@ -102,5 +105,32 @@ describe("what an agent defined", () => {
         });
         expect(kind(ran)).toBe("violation.remit");
         expect(events(ran, "program.changed")).toEqual([]);
+    });
+});
+
+describe("what an agent does with its own hands", () => {
+    test("a yes for the session is for what flowed when it was given, and for no other flow", () => {
+        const text = `import tool Web from "https://x.example"
+import tool Repo from "file://workspace" { arg content: trusted or ask }
+import agent Fixer from "acp://x" { remit { may Repo.write } }
+main agent A { main func(input) {
+    page = Web.get({ url: "https://x.example/" })
+    x = Fixer.yield(a: 1)
+    y = Fixer.yield(a: page)
+    return 1
+} }`;
+        const machine = Machine.start(new Compiled(formOf(text)), OPTIONS);
+        const uses: string[] = [];
+        for (let step = machine.advance(); step.state !== "done"; step = machine.advance())
+            for (const { kind: what, path } of step.effects) {
+                if (what === "agent") {
+                    const ruling = machine.rule(path, { tool: "Repo", method: "write", args: [{ path: "a", content: "b" }] });
+                    expect(ruling.kind).toBe("ask");
+                    if (ruling.kind === "ask") uses.push(ruling.use);
+                }
+                machine.resolve(path, what === "agent" ? replied(answer("return 1", "a")) : said("page", ["tool:Web"]));
+            }
+        expect(uses).toHaveLength(2);
+        expect(new Set(uses).size).toBe(2);
     });
 });
