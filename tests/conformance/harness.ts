@@ -9,6 +9,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import {
+    type RunFailure,
     type HostOptions,
     type LoadOptions,
     type Performer,
@@ -68,7 +69,7 @@ export interface Prompt {
 
 export interface Played {
     readonly value?: Json;
-    readonly failure?: Failure;
+    readonly failure?: RunFailure;
     /** Codes of the errors that kept it from running; empty where it ran. */
     readonly codes: readonly string[];
     readonly warnings: readonly string[];
@@ -135,7 +136,7 @@ export async function play(text: string, setting: Setting = {}): Promise<Played>
         for await (const event of handle.events) events.push(event);
         return {
             ...nothing,
-            ...(result.ok ? { value: result.value as Json } : { failure: result.failure as Failure }),
+            ...(result.ok ? { value: result.value as Json } : { failure: result.failure }),
             codes: [],
             warnings: program.diagnostics.filter((one) => one.severity === "warning").map((one) => one.code),
             diagnostics: program.diagnostics,

@@ -42,9 +42,11 @@ export function askText(request: AskRequest, show: ShowAsk): string {
     const by =
         agent !== null
             ? `the agent ${agent} itself`
-            : chosen === null
-              ? "the program"
-              : `the model ${chosen}${typeof about.generate === "string" ? ` in ${about.generate}` : ""}`;
+            : about.chosen_by === "agent"
+              ? "a function that the agent wrote"
+              : chosen === null
+                ? "the program"
+                : `the model ${chosen}${typeof about.generate === "string" ? ` in ${about.generate}` : ""}`;
     row("what", plainLine(`${text(about.capability)} (${text(about.uri)}), chosen by ${by}`));
     const site = siteOf(about.site);
     if (site !== null) row("where", [place(site), ...excerpt(site, show)].join("\n"));

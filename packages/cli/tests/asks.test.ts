@@ -64,7 +64,10 @@ test("where nobody is the answer is no, with what to do about it", () => {
 });
 
 test("a question waits, is shown with everything, answered from elsewhere, and the run goes on", () => {
-    expect(run("--park")).toMatchObject({ code: 3, err: expect.stringMatching(/waiting: the run waits for an answer(?!.*denied).*remit answer/s) });
+    expect(run("--park")).toMatchObject({
+        code: 3,
+        err: expect.stringMatching(/waiting: the run waits for an answer(?!.*denied).*remit answer/s),
+    });
     const shown = at.remit("asks").out;
     expect(shown).toContain("May user call Repo.write?");
     expect(shown).toContain("p.remit:2:5\n    2 | write: ask");

@@ -1,5 +1,14 @@
 /** `remit ras run`: a Re in Act program in Python, TypeScript or Bash; `remit ras list`: the Riffs there are. */
-import { RIA_CAPABILITIES, listRiffs, loadRas, type RasLimits, type RasObservation, type RasRunOptions, readJson, type RunHandle } from "@remit/host";
+import {
+    RIA_CAPABILITIES,
+    listRiffs,
+    loadRas,
+    type RasLimits,
+    type RasObservation,
+    type RasRunOptions,
+    readJson,
+    type RunHandle,
+} from "@remit/host";
 import type { Json } from "@remit/language";
 import { atLeastOne, milliseconds, whole } from "../amounts.ts";
 import { EXIT, paint, plain, plainLine, print, printJson, printText, say, table, UsageError } from "../io.ts";
@@ -11,7 +20,10 @@ export default async function ras(args: string[], options: Record<string, unknow
     if (verb === "list" && what === undefined) return list(options);
     if (verb === "capabilities" && what === undefined) return capabilities();
     if (verb !== "run" || what === undefined || rest.length > 0)
-        throw new UsageError("remit ras run FILE, remit ras list, or remit ras capabilities", "FILE is a .py, .ts or .sh program, or the name of a Riff");
+        throw new UsageError(
+            "remit ras run FILE, remit ras list, or remit ras capabilities",
+            "FILE is a .py, .ts or .sh program, or the name of a Riff",
+        );
     const watch = watched(options);
     try {
         return await run(what, options, watch);
