@@ -86,6 +86,18 @@ const CASES: readonly Case[] = [
         says: "Fixer has all of Repo and used read",
     },
     {
+        rule: "broad-grant",
+        positive: main(`Fixer.go({})`, FIXER("may all  never Mail", 'Repo.read({ path: "a" })')),
+        nearMiss: main(`Fixer.go({})`, FIXER("never all", "input")),
+        says: "Fixer has all that its file names and used Repo.read",
+    },
+    {
+        rule: "unused-grant",
+        positive: main(`Fixer.go({})`, FIXER("may all", "input")),
+        nearMiss: main(`Fixer.go({})`, FIXER("may all", 'Repo.read({ path: "a" })')),
+        says: "Fixer has all that its file names and used nothing of it",
+    },
+    {
         rule: "unused-grant",
         positive: main(`Fixer.go({})`, FIXER("may Repo.read, Repo.write", 'Repo.read({ path: "a" })')),
         nearMiss: main(`Fixer.go({})`, FIXER("may Repo.read  never Mail", 'Repo.read({ path: "a" })')),

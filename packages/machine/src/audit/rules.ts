@@ -197,6 +197,23 @@ function grants(program: Program, used: ReadonlyMap<string, ReadonlySet<string>>
             const remit = remitOf(agent.remit, file.remits ?? []);
             if (remit === null) continue;
             const id = `agent:${file.file}#${agent.name}`;
+            for (const grant of remit.grants.filter((g) => g.gate !== "never" && g.all === true)) {
+                const site = siteOf(file.file, grant.at);
+                if (site === null) continue;
+                const names = file.imports.map((i) => i.name);
+                const did = names.flatMap((name) => [...(used.get(`${id} ${name}`) ?? [])].map((m) => (m === "" ? name : `${name}.${m}`)));
+                found.push({
+                    rule: did.length === 0 ? "unused-grant" : "broad-grant",
+                    severity: did.length === 0 ? "note" : "low",
+                    message: `${agent.name} has all that its file names and used ${did.length === 0 ? "nothing of it" : did.sort().join(", ")}`,
+                    site,
+                    path: null,
+                    principal: agent.name,
+                    evidence: [{ kind: "site", site }],
+                    confidence: 1,
+                    by: "remit",
+                });
+            }
             for (const grant of remit.grants.filter((g) => g.gate !== "never" && g.all !== true))
                 for (const ref of grant.refs) {
                     const methods = used.get(`${id} ${ref.name}`) ?? new Set<string>();
