@@ -17,6 +17,7 @@ export { askAgent, effectAt, type Proposal, type Proposed } from "./debug/hand.t
 export { SNAPSHOT, type Snapshot } from "@remit/machine";
 export { applyChanges, diffSnapshots, type SnapshotChange, snapshotOf } from "./debug/snapshot.ts";
 export type { Moment, TimelineOptions } from "./debug/timeline.ts";
+export type { WrittenSource } from "./debug/written.ts";
 export { LEDGER_ERRORS, LedgerError, type LedgerErrorCode } from "./ledger/error.ts";
 export { type ExportOptions, exportRun } from "./ledger/export.ts";
 export { type FollowOptions, follow } from "./ledger/follow.ts";

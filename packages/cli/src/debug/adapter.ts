@@ -9,22 +9,13 @@
  * E3: references are of one stop: after a movement an old one names nothing.
  */
 import { basename, join } from "node:path";
-import {
-    type Breakpoint,
-    type DebugSession,
-    LedgerError,
-    type Movement,
-    movedUnless,
-    readBreakpoint,
-    RemitError,
-    type Stop,
-    shownBreakpoint,
-} from "@remit/host";
+import { type Breakpoint, type DebugSession, type Movement, movedUnless, readBreakpoint, type Stop, type WrittenSource } from "@remit/host";
 import { MAX_PAGE, type Place, type ValueView } from "@remit/machine";
 import type { DebugProtocol } from "@vscode/debugprotocol";
-import { plain, plainLine, UsageError } from "../io.ts";
+import { plain, plainLine } from "../io.ts";
 import { readPath, shownPath } from "./path.ts";
 import { authorityText, effectText, originsText } from "./text.ts";
+import { type Args, fields, list, pairs, Refused, string, whole, whyOf, wordsOf } from "./words.ts";
 
 export interface AdapterIO {
     readonly send: (message: DebugProtocol.ProtocolMessage) => void;
@@ -38,11 +29,6 @@ type Reference =
     | { readonly kind: "scope"; readonly thread: number; readonly frame: number; readonly scope: "locals" | "around" | "imports" }
     | { readonly kind: "value"; readonly place: Place }
     | { readonly kind: "text"; readonly lines: readonly (readonly [name: string, value: string])[] };
-
-/** Wrong request; the message is for the person. */
-class Refused extends Error {}
-
-type Args = { readonly [name: string]: unknown };
 
 const MAX_BREAKPOINTS = 1000;
 
@@ -176,6 +162,8 @@ export class Adapter {
         const path = (string(source["path"]) ?? string(source["name"]) ?? "").replaceAll("\\", "/");
         const wanted = list(args["breakpoints"]).slice(0, MAX_BREAKPOINTS);
         const points: Breakpoint[] = [];
+        const reference = whole(source["sourceReference"], 0);
+        if (reference > 0) return this.setWritten(reference, wanted);
         const breakpoints = wanted.map((one): DebugProtocol.Breakpoint => {
             const line = whole(fields(one)["line"], 0);
             const place = this.at.settle(this.inProgram(path), line);
@@ -186,6 +174,34 @@ export class Adapter {
         this.lines.set(path, points);
         this.apply();
         return { body: { breakpoints } };
+    };
+
+    /** In what an agent wrote. */
+    private setWritten(reference: number, wanted: readonly unknown[]): Reply {
+        const written = this.writtenBy(reference);
+        const points: Breakpoint[] = [];
+        const breakpoints = wanted.map((one): DebugProtocol.Breakpoint => {
+            const line = whole(fields(one)["line"], 0);
+            const place = written.lines.find((at) => at >= line);
+            if (place === undefined) return { verified: false, line, message: "no statement of this answer begins here or below" };
+            points.push({ kind: "line", file: written.file, line: place, within: written.path });
+            return { verified: true, line: place };
+        });
+        this.lines.set(`#${reference}`, points);
+        this.apply();
+        return { body: { breakpoints } };
+    }
+
+    private writtenBy(reference: number): WrittenSource {
+        const found = this.at.written.find((one) => one.seq === reference);
+        if (found === undefined) throw new Refused("there is no such source in this run");
+        return found;
+    }
+
+    /** A source that is in no file. */
+    readonly source = (args: Args): Reply => {
+        const { text } = this.writtenBy(whole(args["sourceReference"], 0) || whole(fields(args["source"])["sourceReference"], 0));
+        return { body: { content: plain(text), mimeType: "text/x-remit" } };
     };
 
     readonly setFunctionBreakpoints = (args: Args): Reply => {
@@ -241,7 +257,11 @@ export class Adapter {
             const head = { id: this.frames.length, name: `${plainLine(frame.name)}${as}` };
             if (frame.site === null) return { ...head, line: 0, column: 0, presentationHint: "label" };
             const { file, line, column } = frame.site;
-            const source = { name: basename(file), ...(root === "" ? {} : { path: join(root, file) }) };
+            const written = this.at.writtenAt(frame.path, file);
+            const source =
+                written === undefined
+                    ? { name: basename(file), ...(root === "" ? {} : { path: join(root, file) }) }
+                    : { name: plainLine(file), sourceReference: written.seq, origin: plainLine(written.path) };
             return { ...head, line, column, source };
         });
         return { body: { stackFrames, totalFrames: thread.stackFrames.length } };
@@ -440,6 +460,7 @@ const REQUESTS: { readonly [command: string]: Request } = {
     configurationDone: { does: (a) => a.configurationDone() },
     disconnect: { does: (a) => a.disconnect(), moving: true },
     terminate: { does: (a) => a.disconnect(), moving: true },
+    source: { does: (a, args) => a.source(args) },
     setBreakpoints: { does: (a, args) => a.setBreakpoints(args), moving: true },
     setFunctionBreakpoints: { does: (a, args) => a.setFunctionBreakpoints(args), moving: true },
     setExceptionBreakpoints: { does: (a, args) => a.setExceptionBreakpoints(args), moving: true },
@@ -457,53 +478,3 @@ const REQUESTS: { readonly [command: string]: Request } = {
     pause: { does: (a) => a.pause(), moving: true },
     exceptionInfo: { does: (a) => a.exceptionInfo() },
 };
-
-/** Reason and description of a `stopped` event. */
-function whyOf(stop: Stop): readonly [string, string] {
-    const point = stop.breakpoint;
-    switch (stop.reason) {
-        case "breakpoint":
-            if (point?.kind === "failure" || point?.kind === "violation") return ["exception", point.kind];
-            if (point?.kind === "debugger") return ["breakpoint", "`debugger` in the source"];
-            return point?.kind === "line" ? ["breakpoint", ""] : ["function breakpoint", point === undefined ? "" : shownBreakpoint(point)];
-        case "start":
-            return ["entry", "this is the beginning"];
-        case "end":
-            return ["pause", "the run ended; going back is possible"];
-        case "waiting":
-            return ["pause", "the record ends: no answer was recorded"];
-        case "diverged":
-            return ["pause", stop.message ?? "the record does not fit the program"];
-        default:
-            return ["step", ""];
-    }
-}
-
-/** What a person is told of an error; null for a defect. */
-function wordsOf(error: unknown): string | null {
-    if (error instanceof Refused || error instanceof UsageError || error instanceof LedgerError) return plainLine(error.message);
-    if (error instanceof RemitError) return plainLine(error.failure.message);
-    return null;
-}
-
-function fields(value: unknown): Args {
-    return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Args) : {};
-}
-
-function list(value: unknown): readonly unknown[] {
-    return Array.isArray(value) ? value : [];
-}
-
-function string(value: unknown): string | undefined {
-    return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-/** A whole number from 0 on, else `or`. */
-function whole(value: unknown, or: number): number {
-    return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : or;
-}
-
-/** Lines of text as names and values, for a list of variables. */
-function pairs(text: string): [string, string][] {
-    return text.split("\n").map((line, i) => [i === 0 ? "who" : `${i}`, line.trim()]);
-}

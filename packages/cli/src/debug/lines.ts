@@ -258,7 +258,7 @@ export class LineDebugger {
         const said = `${this.colour("cyan", place)}${name}${end}`.trim();
         this.out(`${said}  ${this.colour("dim", `step ${at.moment.steps}, event ${this.session.events(1)[0]?.seq ?? 0}`)}`);
         if (at.site === null) return;
-        const lines = sourceLines(this.session.info, at.site.file);
+        const lines = this.sourceOf(at.frame?.path ?? "", at.site.file);
         if (lines !== null) this.out(excerpt(lines, at.site.line, 0, this.marks(at.site.file), this.colour));
     }
 
@@ -316,13 +316,22 @@ export class LineDebugger {
         const file = site?.file ?? this.session.info.file;
         const line = said === "" ? (site?.line ?? 1) : number(said);
         if (line === null) return this.wrong("list takes the number of a line");
-        const lines = sourceLines(this.session.info, file);
+        const lines = this.sourceOf(this.stackFrame()?.path ?? "", file);
         if (lines === null) return this.wrong(`the source of ${file} cannot be read; it is at line ${line}`);
         return this.say(excerpt(lines, Math.min(line, lines.length), 5, this.marks(file), this.colour));
     }
 
     private stackSite() {
-        return this.session.threads().find((one) => one.id === this.thread)?.stackFrames[this.frame]?.site ?? this.session.where().site;
+        return this.stackFrame()?.site ?? this.session.where().site;
+    }
+
+    private stackFrame() {
+        return this.session.threads().find((one) => one.id === this.thread)?.stackFrames[this.frame];
+    }
+
+    /** Lines of a file of the program, or of what an agent wrote. */
+    private sourceOf(path: string, file: string): readonly string[] | null {
+        return this.session.writtenAt(path, file)?.text.split(/\r?\n/) ?? sourceLines(this.session.info, file);
     }
 
     private locals(): Did {

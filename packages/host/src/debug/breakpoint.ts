@@ -10,7 +10,8 @@
 import { EVENT_KINDS, type EventKind, type MachineEvent } from "@remit/machine";
 
 export type Breakpoint =
-    | { readonly kind: "line"; readonly file: string; readonly line: number }
+    /** `within`: only where what runs is below this path: one answer of an agent among several of one name. */
+    | { readonly kind: "line"; readonly file: string; readonly line: number; readonly within?: string }
     /** An event of this kind. */
     | { readonly kind: "event"; readonly event: EventKind }
     /** A call that begins, or an event, at this path. */

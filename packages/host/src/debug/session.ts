@@ -14,6 +14,7 @@ import type { LedgerStore, RunInfo } from "../ledger/store.ts";
 import { RemitError } from "../run/error.ts";
 import { isHosts } from "../run/replay.ts";
 import { type Breakpoint, below, matchesEvent, sameFile } from "./breakpoint.ts";
+import { type WrittenSource, writtenAt, writtenIn } from "./written.ts";
 import { compareMoments, type Moment, type Timeline, type TimelineOptions, timelineOf } from "./timeline.ts";
 
 export type StopReason =
@@ -135,6 +136,18 @@ export class DebugSession {
             if (last.length > count) last.shift();
         }
         return last;
+    }
+
+    /** Sources that agents wrote in this run. */
+    get written(): readonly WrittenSource[] {
+        this.sources ??= writtenIn(this.store.events(this.info.id));
+        return this.sources;
+    }
+    private sources: readonly WrittenSource[] | null = null;
+
+    /** The source that an agent wrote and a frame runs; undefined where it runs the program's own. */
+    writtenAt(path: string, file: string): WrittenSource | undefined {
+        return this.timeline.program.files.some((one) => one.file === file) ? undefined : writtenAt(this.written, path, file);
     }
 
     /** Lines on which a breakpoint can stand, by file. */
@@ -264,7 +277,13 @@ export class DebugSession {
         const site = at?.site ?? null;
         if (at?.detail?.kind === "debugger") return { kind: "debugger" };
         for (const one of this.points) {
-            if (one.kind === "line" && site?.line === one.line && sameFile(one.file, site.file)) return one;
+            if (
+                one.kind === "line" &&
+                site?.line === one.line &&
+                sameFile(one.file, site.file) &&
+                (one.within === undefined || below(frame.path, one.within))
+            )
+                return one;
             if (one.kind === "path" && frame.pc === 0 && frame.path === one.path) return one;
         }
         return null;
