@@ -41,7 +41,7 @@ const of = (events: readonly LedgerEvent[], kind: string): Data[] =>
 
 export function programs(traits: Traits): void {
     // opening an agent takes seconds of a quiet machine, and many of a busy one
-    vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+    vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
     const { name, write, look } = traits;
 
     describe(`${name} under remit run`, () => {
