@@ -437,10 +437,12 @@ function field(w: Writer, node: ContractField): void {
         put(w, " = ");
         expression(w, node.default, 0);
     }
-    if (node.description !== undefined) {
-        put(w, " ");
-        expression(w, node.description, 0);
-    }
+    if (node.description === undefined) return;
+    put(w, " ");
+    // It has to stand on the line of the field: comments before it come behind it.
+    const text = flatExpr(node.description, styleOf(w), Number.POSITIVE_INFINITY);
+    if (text === undefined) expression(w, node.description, 0);
+    else put(w, text);
 }
 
 export function parameters(w: Writer, params: readonly Param[], from: number, close: number, tail: number): void {
