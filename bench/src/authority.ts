@@ -11,7 +11,7 @@ import { valuesGiven } from "../../packages/machine/src/authority/given.ts";
 import type { Frame } from "../../packages/machine/src/run/fiber.ts";
 import { gate } from "../../packages/machine/src/run/gate.ts";
 import { Labelled, type Raw, type Value } from "../../packages/machine/src/value/value.ts";
-import { alternate, figure, geometricMean, median, type Row, type Section } from "./harness.ts";
+import { figure, geometricMean, median, type Row, type Section } from "./harness.ts";
 import { WORK } from "./programs.ts";
 import { compileText, runPure } from "./remit.ts";
 
@@ -122,7 +122,7 @@ function decisions(compiled: Compiled): Case[] {
     ];
 }
 
-/** Median milliseconds of the thread's own processor time of one run of each: of so short a thing the clock tells what others did meanwhile. */
+/** Median milliseconds of the thread's own processor time of one run of each: of short things the clock tells what others did meanwhile. */
 function processorTimes(cases: readonly Case[]): number[] {
     const samples: number[][] = cases.map(() => []);
     for (let round = 0; round < 9; round++)
@@ -165,13 +165,10 @@ export async function authority(): Promise<Section> {
     const rows: Row[] = [];
     const ratios: number[] = [];
     for (const work of works) {
-        const [free, held] = (await alternate(
-            [
-                { name: "bare", run: work.bare },
-                { name: "bound", run: work.bound },
-            ],
-            { rounds: 9 },
-        )) as [number, number];
+        const [free, held] = processorTimes([
+            { name: "bare", run: work.bare },
+            { name: "bound", run: work.bound },
+        ]) as [number, number];
         const ratio = held / free;
         ratios.push(ratio);
         rows.push({
@@ -198,8 +195,8 @@ export async function authority(): Promise<Section> {
     });
     return {
         title: "Labels, remits, clauses and budgets",
-        how: `The work of the machine's section and a chain of effects: with an origin on all input and results, a remit, clauses of imports and a budget, against the same with none of them. Ratio is time without ÷ time with, the note says it the other way round; geometric mean ${figure(geometricMean(ratios))}× the time. A check is one decision about one use, in a run that stands inside that chain: processor time of the thread.`,
-        cause: "Numbers in locals carry their labels in boxes: where a program does little but call functions with numbers, making a box for each argument and result is the larger part of the work. What else is labelled (texts, lists, objects) is boxed once and not at every use.",
+        how: `The work of the machine's section and a chain of effects: with an origin on all input and results, a remit, clauses of imports and a budget, against the same with none of them. Ratio is time without ÷ time with, the note says it the other way round; geometric mean ${figure(geometricMean(ratios))}× the time. A check is one decision about one use, in a run that stands inside that chain. Times are processor time of the thread.`,
+        cause: "Calls: every number that a labelled one goes into is a box of its own, and `fib` does little else than make numbers. Effects: each call is decided, counted on an account and told with the origins of each argument; where nothing is said and nothing is labelled none of that happens. A path within bounds: by profile most of it is splitting and comparing path and patterns, and the list of bounds that the host is given along. Attempts: arguments looked at only where a rule asks, paths that are in their shortest form taken as they are, rows of a remit gone through without a list made of them.",
         rows,
     };
 }

@@ -120,6 +120,7 @@ export function machineFacts(): string {
 
 export function figure(value: number): string {
     if (Number.isInteger(value)) return String(value);
+    if (value < 0) return `-${figure(-value)}`;
     return value >= 100
         ? value.toFixed(0)
         : value >= 10
