@@ -92,14 +92,19 @@ const ISOLATION = [
 export function bwrapArgs(plan: SandboxPlan): string[] {
     const args = [...ISOLATION, ...systemArgs(), "--tmpfs", "/tmp", "--dir", "/run", "--dir", "/var/tmp"];
     args.push("--bind", plan.home, HOME_INSIDE);
-    for (const path of outermost(plan.read)) {
+    const read = outermost(plan.read);
+    const show = (path: string): void => {
         args.push("--ro-bind-try", path, path);
         if (isFolder(join(path, OWN))) args.push("--tmpfs", join(path, OWN));
-    }
+    };
+    for (const path of read) show(path);
     // The outer folder first, so that one inside it keeps its own access.
     for (const { path, access, passing } of [...plan.folders].sort((a, b) => a.path.length - b.path.length)) {
-        if (access === "none") args.push("--perms", "0755", "--tmpfs", path, "--remount-ro", path);
-        else {
+        if (access === "none") {
+            args.push("--perms", "0755", "--tmpfs", path);
+            // What is read by name is there all the same: the agent's own program may lie in it.
+            for (const one of read) if (one.startsWith(path + sep)) show(one);
+        } else {
             args.push(access === "write" ? "--bind" : "--ro-bind", path, path);
             const git = join(path, ".git");
             const isKept = access === "write" && passing !== true;
@@ -107,6 +112,8 @@ export function bwrapArgs(plan: SandboxPlan): string[] {
             if (isKept || isFolder(join(path, OWN))) args.push("--tmpfs", join(path, OWN));
         }
     }
+    // Behind everything that stands in them.
+    for (const { path, access } of plan.folders) if (access === "none") args.push("--remount-ro", path);
     if (plan.socket !== undefined) args.push("--dir", dirname(plan.socket.inside), "--ro-bind", plan.socket.outside, plan.socket.inside);
     args.push("--chdir", plan.cwd, "--");
     return args;

@@ -38,6 +38,31 @@ test("a folder that may be read further shows nothing of earlier runs", async ()
     expect([kept, fine]).toEqual([{ no: "ENOENT" }, { ok: "fine" }]);
 });
 
+test("in a folder that is empty for it, what is named and what was granted further in is there, and nothing can be made", async () => {
+    await using it = rig({ agent: { sandbox: { read: ["./lib", process.cwd()] } } });
+    it.here.write("lib/a.txt", "fine");
+    it.here.write("secret.txt", "no");
+    it.here.write("sub/b.txt", "sub");
+    const at = (...path: string[]): string => join(it.here.workspace, ...path);
+    const found = await it.found(
+        [
+            { do: "file", path: at("lib", "a.txt") },
+            { do: "file", path: at("secret.txt") },
+            { do: "write", path: at("new.txt"), text: "x" },
+            { do: "write", path: at("lib", "new.txt"), text: "x" },
+            { do: "write", path: at("sub", "new.txt"), text: "x" },
+        ],
+        {
+            hands: [
+                handOf("file://workspace", { read: "may" }, false),
+                handOf("file://workspace/sub", { read: "may", write: "may" }, true, "Sub"),
+            ],
+        },
+    );
+    expect(found).toEqual([{ ok: "fine" }, { no: "ENOENT" }, { no: "EROFS" }, { no: "EROFS" }, { ok: null }]);
+    expect(existsSync(at("sub", "new.txt"))).toBe(true);
+});
+
 test("arguments for what is not there name it only where it could be written", () => {
     const folder = "/nowhere/work";
     const text = (access: "read" | "write"): string =>
