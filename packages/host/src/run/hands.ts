@@ -51,7 +51,15 @@ export function handsOf(
                 chosen_by: "agent",
                 host: true,
             };
-            note({ path, parent: parent.path, kind: "policy.denied", principal: parent.principal, site: parent.site, labels: [], data });
+            note({
+                path,
+                parent: parent.path,
+                kind: "policy.denied",
+                principal: ruling.principal,
+                site: parent.site,
+                labels: ruling.labels,
+                data,
+            });
             return { said: { allowed: false, by: "remit", message: ruling.message }, ruling };
         }
         const known = session.get(ruling.use);
@@ -66,7 +74,8 @@ export function handsOf(
         if (makes && agreed.delete(same)) return { said: { allowed: true, by: "person" }, ruling };
         const detail = use.note === undefined ? ruling.detail : { ...(ruling.detail as { [key: string]: Json }), note: use.note };
         const request = { question: ruling.question, detail, options: [...ANSWERS] };
-        const { principal, site, labels } = parent;
+        const { principal, labels } = ruling;
+        const { site } = parent;
         const outcome = await child(parent, { path: `${path}/ask`, kind: "ask", principal, site, request, labels }, io);
         const verdict = verdictOf(outcome);
         if (verdict === "session") session.set(ruling.use, true);
@@ -90,7 +99,8 @@ export function handsOf(
                     failure: { kind: !said.allowed && said.by === "remit" ? "violation.remit" : "denied", message, site: parent.site },
                 };
             }
-            const { principal, site, labels } = parent;
+            const { principal, labels } = ruling;
+            const { site } = parent;
             return child(parent, { path, kind: "tool", principal, site, request: ruling.request as unknown as Json, labels }, io);
         },
     };

@@ -101,9 +101,21 @@ function flowsOf(decision: Decision): Json {
 
 /** `detail` and `question` are what a person is shown; `use` is what a yes for the session is about. */
 export type Ruling =
-    | { readonly kind: "may"; readonly request: ToolRequest }
-    | { readonly kind: "ask"; readonly request: ToolRequest; readonly question: string; readonly detail: Json; readonly use: string }
-    | { readonly kind: "refused"; readonly message: string };
+    | ({ readonly kind: "may"; readonly request: ToolRequest } & Whose)
+    | ({
+          readonly kind: "ask";
+          readonly request: ToolRequest;
+          readonly question: string;
+          readonly detail: Json;
+          readonly use: string;
+      } & Whose)
+    | ({ readonly kind: "refused"; readonly message: string } & Whose);
+
+/** On whose authority, and the origins of what is given: its own, and those of everything that it was told. */
+interface Whose {
+    readonly principal: string;
+    readonly labels: readonly string[];
+}
 
 /** The ruling on a use that the agent of the effect at `path` wants to make. */
 export function rule(
@@ -115,7 +127,7 @@ export function rule(
     const native = pending?.fiber.frames[pending.fiber.frames.length - 1]?.native;
     const session = native?.kind === "handover" ? m.sessions.get(native.state.session) : undefined;
     if (pending === undefined || native?.kind !== "handover" || session === undefined)
-        return { kind: "refused", message: "the agent is not at work any more" };
+        return { kind: "refused", message: "the agent is not at work any more", principal: m.principal, labels: [] };
     const own = m.compiled.files[session.agent[0]]?.imports.get(use.tool);
     const handed = passed(native.args.items).filter((c) => c.name === use.tool);
     const targets: { readonly c: Capability; readonly direct: boolean }[] = [
@@ -124,6 +136,7 @@ export function rule(
     ];
     const labels = m.run.labels.of([...native.state.labels, `agent:${session.agent[1]}`]);
     const given = jsonGiven([...use.args], labels);
+    const whose: Whose = { principal: session.principal, labels: m.run.labels.origins(labels) };
     const who = m.authority.nameOf(session.principal);
     let refusal = `${who} has no ${use.tool}.${use.method}`;
     let asked: Ruling | null = null;
@@ -146,10 +159,11 @@ export function rule(
             chosenBy: "model",
             ...(decision.reach as Reach),
         };
-        if (decision.kind === "may") return { kind: "may", request };
+        if (decision.kind === "may") return { kind: "may", request, ...whose };
         const detail = detailOf(m, session.principal, target, use.args, given, decision, `agent:${session.agent[1]}`, pending.effect.site);
         asked ??= {
             kind: "ask",
+            ...whose,
             request,
             question: `May ${who} call ${use.tool}.${use.method}?`,
             detail,
@@ -157,5 +171,5 @@ export function rule(
             use: canonicalJson([session.principal, m.authority.keyOf(c), c.file, c.name, use.method, flowsOf(decision)]),
         };
     }
-    return asked ?? { kind: "refused", message: refusal };
+    return asked ?? { kind: "refused", message: refusal, ...whose };
 }
