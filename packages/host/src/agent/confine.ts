@@ -56,8 +56,7 @@ export async function confine(options: ConfineOptions): Promise<Confined> {
         mkdirSync(path, { recursive: true, mode: 0o700 });
         return path;
     };
-    const folders =
-        options.folders.length > 0 ? options.folders : [{ path: made("work"), access: "write" as const, passing: true as const }];
+    const folders = options.folders.length > 0 ? options.folders : [{ path: made("work"), access: "write" as const }];
     const cwd = (folders[0] as SandboxFolder).path;
     let relayed: Relay | null = null;
     const close = async (): Promise<void> => {

@@ -8,8 +8,9 @@
  *     file system exists there. The system and the program are read-only; so is a granted folder, unless its access is `write`.
  * S2: there is no network but a loopback of its own. Processes, IPC and the host's name are its own; it has no capabilities and no terminal.
  * S3: the sandbox dies with the process that started it.
- * S4: Remit's own folder (`.remit`) in a folder that is shown is empty inside, and `.git` of a granted folder can never be written, or made: what
- *     is put there runs later. Where there is none and the folder can be written, an empty one of either stands in its place.
+ * S4: Remit's own folder (`.remit`) in a folder that is shown is empty inside, and the `.git` of a granted folder can never be written: what is put
+ *     there runs later. Where there is none, none is put there to be guarded: a program's root, its configuration and its ledger are found by
+ *     these folders, empty ones too.
  */
 import { execFile } from "node:child_process";
 import { existsSync, readlinkSync, realpathSync, statSync } from "node:fs";
@@ -22,8 +23,6 @@ export interface SandboxFolder {
     readonly path: string;
     /** `none`: it exists and is empty. */
     readonly access: "none" | "read" | "write";
-    /** Made for this process, and removed with it: nobody else looks into it. */
-    readonly passing?: true;
 }
 
 export interface SandboxPlan {
@@ -99,7 +98,7 @@ export function bwrapArgs(plan: SandboxPlan): string[] {
     };
     for (const path of read) show(path);
     // The outer folder first, so that one inside it keeps its own access.
-    for (const { path, access, passing } of [...plan.folders].sort((a, b) => a.path.length - b.path.length)) {
+    for (const { path, access } of [...plan.folders].sort((a, b) => a.path.length - b.path.length)) {
         if (access === "none") {
             args.push("--perms", "0755", "--tmpfs", path);
             // What is read by name is there all the same: the agent's own program may lie in it.
@@ -107,9 +106,8 @@ export function bwrapArgs(plan: SandboxPlan): string[] {
         } else {
             args.push(access === "write" ? "--bind" : "--ro-bind", path, path);
             const git = join(path, ".git");
-            const isKept = access === "write" && passing !== true;
-            if (isKept) args.push(...(existsSync(git) ? ["--ro-bind", git, git] : ["--tmpfs", git, "--remount-ro", git]));
-            if (isKept || isFolder(join(path, OWN))) args.push("--tmpfs", join(path, OWN));
+            if (access === "write" && existsSync(git)) args.push("--ro-bind", git, git);
+            if (isFolder(join(path, OWN))) args.push("--tmpfs", join(path, OWN));
         }
     }
     // Behind everything that stands in them.

@@ -1,30 +1,33 @@
 /** Attacks on what a sandbox shows and lets be written: Remit's own folder, git's folder, whole homes. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { bwrapArgs } from "../../src/agent/sandbox.ts";
 import { RAS_LIMITS, startRas } from "../../src/ras/process.ts";
 import { rasSource } from "../../src/ras/source.ts";
 import { handOf, rig } from "../agent/rig.ts";
 
-test("git's folder and Remit's are not to be made where there are none", async () => {
+test("git's folder and Remit's are not written where they are, and not made by the sandbox where they are not", async () => {
     await using it = rig();
+    it.here.write(".git/config", "own");
+    it.here.write(".remit/ledger.db", "own");
     const at = (...path: string[]): string => join(it.here.workspace, ...path);
-    const found = await it.found(
+    const hands = [handOf("file://workspace", { read: "may", write: "may" }, true)];
+    await it.found(
         [
             {
                 do: "run",
-                text: "mkdir -p .git && echo '[core] fsmonitor = evil' > .git/config; mkdir -p .remit && echo x > .remit/forged; ls -a",
+                text: "echo evil > .git/config; mv .git g; rm -rf .git; ln -s /tmp .git/x; echo evil > .remit/ledger.db; mv .remit r; rmdir .remit",
             },
-            { do: "write", path: at(".git", "config"), text: "made" },
-            { do: "write", path: at("fine.txt"), text: "made" },
         ],
-        { hands: [handOf("file://workspace", { read: "may", write: "may" }, true)] },
+        { hands },
     );
-    expect(found.slice(1)).toEqual([{ no: "EROFS" }, { ok: null }]);
-    expect(existsSync(at("fine.txt"))).toBe(true);
-    for (const folder of [".git", ".remit"]) expect([folder, existsSync(at(folder)) ? readdirSync(at(folder)) : []]).toEqual([folder, []]);
+    expect(readFileSync(at(".git", "config"), "utf8")).toBe("own");
+    expect(readFileSync(at(".remit", "ledger.db"), "utf8")).toBe("own");
+    expect(readdirSync(at(".git"))).toEqual(["config"]);
+    await using none = rig();
+    await none.found([{ do: "write", path: join(none.here.workspace, "a.txt"), text: "x" }], { hands });
+    expect(readdirSync(none.here.workspace).sort()).toEqual(["a.txt", "remit.json"]);
 });
 
 test("a folder that may be read further shows nothing of earlier runs", async () => {
@@ -61,14 +64,6 @@ test("in a folder that is empty for it, what is named and what was granted furth
     );
     expect(found).toEqual([{ ok: "fine" }, { no: "ENOENT" }, { no: "EROFS" }, { no: "EROFS" }, { ok: null }]);
     expect(existsSync(at("sub", "new.txt"))).toBe(true);
-});
-
-test("arguments for what is not there name it only where it could be written", () => {
-    const folder = "/nowhere/work";
-    const text = (access: "read" | "write"): string =>
-        bwrapArgs({ cwd: folder, folders: [{ path: folder, access }], read: [], home: "/h" }).join(" ");
-    expect(text("write")).toContain(`--tmpfs ${folder}/.git --remount-ro ${folder}/.git`);
-    expect(text("read")).not.toContain(".git");
 });
 
 test("a program of Re in Act that lies in a home sees none of the home beside it", async () => {
