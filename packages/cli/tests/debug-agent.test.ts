@@ -46,7 +46,7 @@ afterAll(() => at.clear());
 
 const runs = (): { id: string }[] => JSON.parse(at.remit("runs", "--json").out);
 const last = (): string => runs()[0]?.id ?? "";
-const exported = (id: string): string => at.remit("trace", id, "--json").out;
+const exported = (id: string): string => at.remit("trace", id, "--ndjson").out;
 const text = (name: string): string | null => {
     try {
         return readFileSync(join(at.folder, name), "utf8");
