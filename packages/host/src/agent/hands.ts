@@ -165,6 +165,16 @@ export function commandUse(
     return { tool: hand.tool, method: "run", args: [{ command, ...(cwd === undefined ? {} : { cwd }) }], ...noteOf(note) };
 }
 
+/** A folder as the program's `shell:` tool takes it: from the folder of that tool, whatever other folders there are. Null: it is not inside. */
+export function shellFolder(hands: readonly AgentHand[], workspace: string, folder: string): string | null {
+    const hand = hands.find((one) => one.uri.startsWith("shell:") && gateOf(one, "run") !== null);
+    const named = /^shell:(?:\/\/(?=[^/\s]|$))?(\S*)/.exec(hand?.uri ?? "")?.[1];
+    if (named === undefined) return null;
+    const root = resolve(workspace, named === "workspace" ? "" : named);
+    const real = realOf(root);
+    return inRoot(root, folder) ?? (real === null ? null : inRoot(real, folder));
+}
+
 function fetching({ input, title }: Wanted, hands: readonly AgentHand[]): AgentUse | null {
     const { url, method } = objectOf(input);
     if (typeof url !== "string" || !URL.canParse(url)) return null;

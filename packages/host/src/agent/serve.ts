@@ -15,7 +15,7 @@ import type { AgentHand, Effect, Outcome } from "@remit/machine";
 import type { AgentUse, PerformIO, Permission } from "../run/host.ts";
 import { elicit } from "../tool/mcp-elicit.ts";
 import type { CallIO } from "../tool/tool.ts";
-import { commandUse, type FileHand, fileUse, inRoot, lineOf, usesOf } from "./hands.ts";
+import { commandUse, type FileHand, fileUse, lineOf, shellFolder, usesOf } from "./hands.ts";
 import type { Sdk } from "./link.ts";
 import { type Transcript, objectOf } from "./transcript.ts";
 
@@ -26,6 +26,8 @@ export interface Serving {
     readonly hands: readonly AgentHand[];
     readonly files: readonly FileHand[];
     readonly cwd: string;
+    /** Absolute folder of the program's workspace. */
+    readonly workspace: string;
     readonly transcript: Transcript;
     /** Aborted once the turn is to end. */
     readonly stopped: AbortSignal;
@@ -178,11 +180,11 @@ export function serving({ sdk, name, session, current }: ServeOptions): (app: Cl
                 if (terminals.size >= MAX_TERMINALS) throw refuse(`more than ${MAX_TERMINALS} terminals are open`);
                 if ((params.env ?? []).length > 0) throw refuse("a command's environment is not for the agent to set", -32602);
                 const folder = params.cwd ?? turn.cwd;
-                const inside = turn.files.map(({ real, root }) => inRoot(real, folder) ?? inRoot(root, folder)).find((one) => one !== null);
+                const inside = shellFolder(turn.hands, turn.workspace, folder);
                 const line = lineOf([params.command, ...(params.args ?? [])]);
                 const plain = (params.args ?? []).length === 0 ? params.command : line;
-                const use = commandUse(turn.hands, plain, inside === "." ? undefined : inside, undefined);
-                if (use === null || (inside === undefined && params.cwd !== undefined && params.cwd !== null))
+                const use = commandUse(turn.hands, plain, inside === "." || inside === null ? undefined : inside, undefined);
+                if (use === null || (inside === null && params.cwd !== undefined && params.cwd !== null))
                     throw refuse("this agent may start no command there");
                 const id = `terminal-${++ids}`;
                 const killed = new AbortController();

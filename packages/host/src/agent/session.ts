@@ -300,6 +300,7 @@ export function acpSession(options: SessionOptions): AgentSession {
             io,
             hands: turn.hands,
             files: fileHands(turn.hands, options.workspace),
+            workspace: options.workspace,
             cwd: at.carrier.cwd,
             transcript: said,
             stopped: stopping.signal,
