@@ -435,7 +435,7 @@ describe("docs/language.md", () => {
         for (const [kind, schemes] of rows) {
             // a row without a kind goes on with the one above
             last = codes(kind)[0] ?? last;
-            (table[last] ??= []).push(...codes(schemes), ...(/a path/.test(schemes ?? "") ? [""] : []));
+            table[last] = [...(table[last] ?? []), ...codes(schemes), ...(/a path/.test(schemes ?? "") ? [""] : [])];
         }
         const sorted = (of: Readonly<Record<string, readonly string[]>>) =>
             Object.fromEntries(Object.entries(of).map(([kind, schemes]) => [kind, [...schemes].sort()]));

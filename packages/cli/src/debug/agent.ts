@@ -102,14 +102,26 @@ function stand(session: DebugSession, at: string | null): void {
         if (moved(session.continue()).reason !== "breakpoint") throw new UsageError("the run comes to no debugger");
         return;
     }
-    if (at === "start" || at === "end" || at === "failure") return go({ kind: at });
+    if (at === "start" || at === "end" || at === "failure") {
+        go({ kind: at });
+        return;
+    }
     const step = /^step (\d{1,15})$/.exec(at)?.[1];
-    if (step !== undefined) return go({ kind: "step", step: Number(step) });
+    if (step !== undefined) {
+        go({ kind: "step", step: Number(step) });
+        return;
+    }
     const event = /^event (\d{1,15})$/.exec(at)?.[1];
-    if (event !== undefined) return go({ kind: "event", seq: Number(event) });
+    if (event !== undefined) {
+        go({ kind: "event", seq: Number(event) });
+        return;
+    }
     const point = readBreakpoint(at, session.info.file);
     if (point === null) throw new UsageError("--at takes start, end, failure, debugger, FILE:LINE, step N, event N, or a path");
-    if (point.kind === "path") return go(point);
+    if (point.kind === "path") {
+        go(point);
+        return;
+    }
     const settled = point.kind === "line" ? session.settle(point.file, point.line) : null;
     if (point.kind === "line" && settled === null) throw new UsageError(`--at: no statement begins at or after ${plainLine(at)}`);
     const own = point.kind === "line" && settled !== null ? { kind: "line" as const, ...settled } : point;

@@ -21,7 +21,8 @@ import { valuesGiven } from "../authority/given.ts";
 import { answered, gate, isFree, originsByName, readersOfResult } from "./gate.ts";
 import { actOutcome } from "./act.ts";
 import { generateOutcome } from "./generate.ts";
-import { handoverOutcome, saysTurns } from "./handover.ts";
+import { handoverOutcome } from "./handover.ts";
+import { saysTurns } from "./sessions.ts";
 import type { Machine } from "./machine.ts";
 import { accountAt, overdrawn, timeUp } from "./spending.ts";
 

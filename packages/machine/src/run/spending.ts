@@ -13,7 +13,7 @@ import { agentEnded } from "./events.ts";
 import { type Exceeded, METER_NAMES, type Account, type Used } from "./accounts.ts";
 import type { Region } from "../compile/instructions.ts";
 import type { Fiber, Frame, Pending } from "./fiber.ts";
-import { abandon } from "./handover.ts";
+import { abandon } from "./sessions.ts";
 import type { Machine } from "./machine.ts";
 import { lifted, regionsAt } from "./standing.ts";
 

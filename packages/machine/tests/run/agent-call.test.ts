@@ -170,7 +170,7 @@ describe("reason(): one model, nothing but what is given", () => {
         const sent = JSON.stringify(asked(ran)[0]?.request);
         expect(sent).toContain("a log");
         expect(sent).not.toContain("SECRET");
-        expect((asked(ran)[0]?.request as { tools?: Json[] }).tools ?? []).toEqual([]);
+        expect((asked(ran)[0]?.request as { tools?: Json[] } | undefined)?.tools ?? []).toEqual([]);
     });
 
     test("a prompt alone, a list of one, and none", () => {

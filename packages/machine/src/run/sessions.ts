@@ -1,0 +1,144 @@
+/**
+ * Sessions with agents in a run: opened by a call, paid for by an account of their own, closed on every way out of it.
+ *
+ * Boundary: state of sessions. What is said in them is `turns.ts`, what follows from it `handover.ts`.
+ *
+ * J3: one session a call: opened by it, closed on every way out, never seen by anybody else.
+ */
+import type { Site, SpendForm } from "@remit/language";
+import type { Session } from "../agent/session.ts";
+import type { HandoverDetail, Instruction } from "../compile/instructions.ts";
+import { shownName } from "../compile/program.ts";
+import type { Fail } from "../failure.ts";
+import type { Fiber, Frame } from "./fiber.ts";
+import type { Machine } from "./machine.ts";
+import type { AgentConfig } from "./agent-config.ts";
+import { accountAt, closeAccount, openAccount, spentData, spendOf } from "./spending.ts";
+import { granted } from "./standing.ts";
+import { dropWritten } from "./written.ts";
+import type { Target } from "./handed.ts";
+import { type HandoverState, type HandoverWait, handoverAt } from "./handover.ts";
+
+/** Prompt turns of a yield where nothing is said. */
+export const TURNS = 4;
+/** Times that `retry_within_budget` begins anew, at most. */
+export const TRIES = 5;
+
+export function open(
+    m: Machine,
+    fiber: Fiber,
+    frame: Frame,
+    d: HandoverDetail,
+    native: HandoverWait,
+    target: Target,
+    site: Site | null,
+): void {
+    const { entry } = target;
+    const { path, state } = native;
+    const principal = m.authority.principalOf(entry);
+    const args = native.args.items;
+    let token = principal === frame.principal ? 0 : granted(m, frame.principal, principal, args, path, site);
+    if (token === 0) {
+        token = m.standing.next++;
+        m.standing.alive.add(token);
+    }
+    const limits = budgetOf(m, principal, d, state.config);
+    const name = m.authority.nameOf(principal);
+    const account = openAccount(
+        m,
+        fiber,
+        accountAt(frame),
+        limits,
+        path,
+        entry.outside === null ? shownName(entry.name) : name,
+        frame.parent,
+        site,
+    );
+    const most = d.with.turns ?? state.config?.turns ?? (d.what === "yield" ? TURNS : 1 + (state.config === null ? 0 : TRIES));
+    const policy = d.policy === null ? null : ([frame.fn.file, d.policy] as const);
+    native.state.most = most;
+    m.sessions.set(path, { path, agent: [entry.file, entry.name], principal, token, account, turns: 0, most, reads: {}, told: {}, policy });
+    m.emit("yield.opened", path, frame.parent, site, state.labels, {
+        agent: shownName(entry.name),
+        uri: entry.outside?.form.uri ?? null,
+        ...(entry.outside?.form.unconfined === true ? { unconfined: true } : {}),
+        by: d.what,
+        params: [...state.params],
+        skills: d.skills.map((one) => one.form.name),
+        limits: { ...limits, turns: most },
+    });
+}
+
+/** A call inside an answer has no more than what is left of its session, and less where it says so. */
+export function within(
+    m: Machine,
+    fiber: Fiber,
+    frame: Frame,
+    d: HandoverDetail,
+    native: HandoverWait,
+    session: Session,
+    site: Site | null,
+): void {
+    const { state, path } = native;
+    const { steps, calls, tokens, usd, time, turns } = d.with;
+    const limits = clean({ steps, calls, tokens, usd, time });
+    state.most = turns === undefined ? session.most : Math.min(session.most, session.turns + turns);
+    if (turns === undefined && Object.keys(limits).length === 0) return;
+    const name = m.authority.nameOf(session.principal);
+    state.account = openAccount(m, fiber, accountAt(frame), limits, path, name, frame.parent, site);
+}
+
+/** Whether the call at the top of a fiber says how many prompt turns there may be, which then bound what is not measured. */
+export function saysTurns(fiber: Fiber): boolean {
+    const { native, form, pc } = fiber.top;
+    if (native?.kind !== "handover") return false;
+    return handoverAt(form.code[pc] as Instruction).with.turns !== undefined || native.state.config?.turns !== undefined;
+}
+
+/** The account that pays for a call. */
+export function payerOf(state: HandoverState, session: Session): number {
+    return state.account === 0 ? session.account : state.account;
+}
+
+/** The least of what the agent's remit and the call say. Turns are the session's. */
+function budgetOf(m: Machine, principal: string, d: HandoverDetail, config: AgentConfig | null): SpendForm {
+    const { steps, calls, tokens, usd, time } = d.with;
+    const said: SpendForm = config === null ? clean({ steps, calls, tokens, usd, time }) : config.budget;
+    const made: { -readonly [K in keyof SpendForm]: number } = { ...(spendOf(m, principal) ?? {}) };
+    for (const [meter, limit] of Object.entries(said) as [keyof SpendForm, number][]) made[meter] = Math.min(limit, made[meter] ?? limit);
+    return made;
+}
+
+function clean(of: { readonly [K in keyof SpendForm]: number | undefined }): SpendForm {
+    return Object.fromEntries(Object.entries(of).filter(([, value]) => value !== undefined)) as SpendForm;
+}
+
+/** The end of a call: of its session too where it opened it. `fail` null: it gave a value. */
+export function close(m: Machine, frame: Frame, native: HandoverWait, fail: Fail | null): void {
+    const { state, path } = native;
+    const session = m.sessions.get(state.session);
+    if (state.account !== 0) closeAccount(m, state.account);
+    if (!state.opened || session === undefined) return;
+    m.sessions.delete(path);
+    const spent = closeAccount(m, session.account);
+    m.standing.alive.delete(session.token);
+    m.emit("yield.closed", path, frame.parent, siteAt(frame), fail === null ? [] : m.run.labels.origins(fail.labels), {
+        agent: shownName(session.agent[1]),
+        turns: session.turns,
+        ...(fail === null ? { ok: true } : { ok: false, kind: fail.kind, error: fail.message }),
+        ...(spent === null ? {} : { spent: spentData(spent) }),
+    });
+}
+
+/** A failure passes through a call that handed over control. */
+export function abandon(m: Machine, frame: Frame, fail: Fail): void {
+    const { native } = frame;
+    if (native?.kind === "handover" && native.state.session !== "") {
+        dropWritten(m, native.path);
+        close(m, frame, native, fail);
+    }
+}
+
+export function siteAt(frame: Frame): Site | null {
+    return frame.form.code[frame.pc]?.site ?? null;
+}

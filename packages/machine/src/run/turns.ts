@@ -1,0 +1,198 @@
+/**
+ * Turns of a session: what an agent is asked, and by which way: an effect for one outside the program, a call for one of it.
+ *
+ * Boundary: up to the question. What the answer means is `handover.ts`.
+ */
+import type { Json, Site } from "@remit/language";
+import { type HandleMethod, opening, type Param } from "../agent/handshake.ts";
+import type { Session } from "../agent/session.ts";
+import type { HandoverDetail } from "../compile/instructions.ts";
+import { type AgentEntry, shownName } from "../compile/program.ts";
+import type { AgentPart, AgentTurn } from "../effect.ts";
+import { Fail } from "../failure.ts";
+import { toJson } from "../value/json.ts";
+import { join, rawOf } from "../value/operators.ts";
+import { Capability, type Value } from "../value/value.ts";
+import type { Fiber, Frame } from "./fiber.ts";
+import { describedMethods, handsOf } from "./hands.ts";
+import type { Machine } from "./machine.ts";
+import type { AgentConfig } from "./agent-config.ts";
+import { raise } from "./perform.ts";
+import { pushAgent } from "./written.ts";
+import { payerOf } from "./sessions.ts";
+import { type HandoverWait, labelOfSaid } from "./handover.ts";
+
+/** Bytes (UTF-8) of an answer where nothing is said. */
+export const ANSWER_BYTES = 65_536;
+/** Milliseconds by which a turn ends before the time of its session does. */
+const EARLY_MS = 500;
+
+/** The first turn, or the question what the tools are that go along. */
+export function start(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, native: HandoverWait, site: Site | null): void {
+    const { state, path } = native;
+    const tools = handled(native);
+    if (native.what === "yield" && tools.length > 0) {
+        state.phase = "describe";
+        state.waiting = tools.map((_, i) => `${path}/describe[${i}]`);
+        state.came = tools.map(() => null);
+        const account = payerOf(state, m.sessions.get(state.session) as Session);
+        tools.forEach((c, slot) => {
+            const form = m.compiled.importOf(c);
+            const request = { op: "describe", tool: c.name, uri: form?.uri ?? "", file: m.compiled.fileName(c.file) };
+            raise(m, fiber, "tool", state.waiting[slot] as string, site, request, [], `tool:${c.name}`, slot, undefined, account);
+        });
+        return;
+    }
+    turn(m, fiber, frame, d, native, firstPrompt(m, d, native), site);
+}
+
+/** Tools among what was handed over. */
+function handled(native: HandoverWait): Capability[] {
+    return native.args.items.flatMap((arg) => {
+        const raw = rawOf(arg);
+        return raw instanceof Capability && raw.kind === "tool" ? [raw] : [];
+    });
+}
+
+export function firstPrompt(m: Machine, d: HandoverDetail, native: HandoverWait): AgentPart[] {
+    const { state } = native;
+    if (native.what !== "yield") {
+        const said = toJson(native.args.items[0] as Value, m.run.labels).json;
+        return [{ type: "text", text: typeof said === "string" ? said : JSON.stringify(said) }, ...skillParts(m, d)];
+    }
+    const session = m.sessions.get(state.session) as Session;
+    let nth = 0;
+    const params = native.args.items.map((arg, i): Param => {
+        const name = state.params[i] as string;
+        const raw = rawOf(arg);
+        if (!(raw instanceof Capability)) {
+            const out = toJson(arg, m.run.labels);
+            return { name, value: out.json, origins: m.run.labels.origins(out.labels) };
+        }
+        const methods: HandleMethod[] = describedMethods(m, session, raw, raw.kind === "tool" ? (state.came[nth++] ?? null) : null);
+        return { name, kind: raw.kind, handle: methods };
+    });
+    const payer = payerOf(state, session);
+    const steps = m.accounts.leftOf(payer, "steps");
+    const { time } = m.accounts.at(payer).limits;
+    return opening({
+        session: state.session,
+        turn: session.turns,
+        first: session.turns === 0,
+        skills: d.skills.flatMap((one) => skillOf(m, one.file, one.form.name)),
+        params,
+        expects: d.contract === null ? null : { contract: d.contract, shapes: d.shapes },
+        limits: {
+            ...(Number.isFinite(steps) ? { steps } : {}),
+            ...(time === undefined ? {} : { seconds: Math.ceil(time / 1000) }),
+            turns: Math.max(1, state.most - session.turns),
+            bytes: d.with.bytes ?? ANSWER_BYTES,
+        },
+    });
+}
+
+function skillOf(m: Machine, file: number, name: string) {
+    const skills = m.options.skills ?? {};
+    const place = `${file}/${name}`;
+    return Object.hasOwn(skills, place) ? [skills[place] as NonNullable<(typeof skills)[string]>] : [];
+}
+
+function skillParts(m: Machine, d: HandoverDetail): AgentPart[] {
+    return d.skills
+        .flatMap((one) => skillOf(m, one.file, one.form.name))
+        .map((skill) => ({
+            type: "resource" as const,
+            uri: `skill:${skill.name}`,
+            mediaType: "text/markdown",
+            text: skill.text,
+        }));
+}
+
+/** Asks the agent: an effect for one outside the program, a call of its main func for one of the program. */
+export function turn(
+    m: Machine,
+    fiber: Fiber,
+    frame: Frame,
+    d: HandoverDetail,
+    native: HandoverWait,
+    prompt: readonly AgentPart[],
+    site: Site | null,
+): void {
+    const { state, path } = native;
+    const session = m.sessions.get(state.session) as Session;
+    const entry = m.compiled.agent(...session.agent) as AgentEntry;
+    if (session.turns >= state.most)
+        throw new Fail("limit.turns", `${shownName(entry.name)}'s ${state.most} turns are used up`, {
+            site,
+            region: session.turns >= session.most ? session.account : payerOf(state, session),
+            detail: { meter: "turns", limit: state.most, used: session.turns, spender: `${shownName(entry.name)} at ${path}` },
+        });
+    const nth = session.turns++;
+    const at = `${path}/turn[${state.turn++}]`;
+    state.prompt = prompt;
+    m.emit("agent.asked", at, path, site, state.labels, {
+        agent: shownName(entry.name),
+        session: state.session,
+        turn: nth,
+        prompt: prompt as unknown as Json,
+    });
+    if (entry.outside === null) {
+        state.phase = "agent";
+        const text = prompt.map((part) => part.text);
+        // A handshake is given as data, everything else as its text.
+        const said: Json = native.what === "yield" && prompt.length === 2 ? (JSON.parse(text[1] as string) as Json) : text.join("\n\n");
+        const value = join(m.run, m.fromJson(said), labelOfSaid(m, native, site, "value", state.labels));
+        pushAgent(m, fiber, frame, entry, [value], session, payerOf(state, session), at, site);
+        return;
+    }
+    state.phase = "turn";
+    const form = entry.outside.form;
+    const request: AgentTurn = {
+        op: "turn",
+        agent: {
+            name: entry.name,
+            uri: form.uri,
+            file: m.compiled.fileName(entry.file),
+            ...(form.unconfined === true ? { unconfined: true as const } : {}),
+        },
+        session: `${state.session}${state.tries === 0 ? "" : `~${state.tries}`}`,
+        turn: nth,
+        prompt,
+        hands: handsOf(m, fiber, session, native.args.items),
+        limits: limitsOf(m, payerOf(state, session), d, state.config),
+        ...(d.with.model === undefined && state.config?.model === undefined ? {} : { model: d.with.model ?? state.config?.model }),
+    };
+    state.waiting = [at];
+    raise(
+        m,
+        fiber,
+        "agent",
+        at,
+        site,
+        request as unknown as Json,
+        state.labels,
+        `agent:${entry.name}`,
+        0,
+        undefined,
+        payerOf(state, session),
+    );
+}
+
+/** What is left for one turn. */
+function limitsOf(m: Machine, payer: number, d: HandoverDetail, config: AgentConfig | null): AgentTurn["limits"] {
+    const left = (meter: "tokens" | "usd" | "calls"): { [key: string]: number } => {
+        const n = m.accounts.leftOf(payer, meter);
+        return Number.isFinite(n) ? { [meter]: n } : {};
+    };
+    const silence = d.with.silence ?? config?.silence;
+    const { time } = m.accounts.at(payer).limits;
+    return {
+        ...left("tokens"),
+        ...left("usd"),
+        ...left("calls"),
+        ...(config?.steps === undefined ? {} : { steps: config.steps }),
+        // A moment before the whole time is up, so that what the agent did until then is told.
+        ...(time === undefined ? {} : { ms: Math.max(1, Math.floor(time - Math.min(EARLY_MS, time / 20))) }),
+        ...(silence === undefined ? {} : { silence }),
+    };
+}
