@@ -7,12 +7,15 @@
  * Q5: a finding counts where its evidence is in the ledger; one that does not end, or answers with something else, is told as such and never
  *     as clean.
  *
+ * Q6: with `import tool State from "host:state"` it looks at the run as it ended, with `inspect:`'s methods; it changes nothing there.
+ *
  * Its input: `{ run, program, findings, trace, left_out }`. Its value: a list of `{ rule, severity, message, events?, at?, confidence? }`, or
  * `{ findings: […] }`; `events` are numbers of the trace, `at` is `{ file, line }`.
  */
 import { basename } from "node:path";
 import type { Json, Program, Site } from "@remit/language";
 import { type AuditFinding, type Evidence, type LedgerEvent, SEVERITIES, type Severity } from "@remit/machine";
+import { lookingBack } from "../debug/looking.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import { LoadError } from "../load/error.ts";
 import { RemitError } from "../run/error.ts";
@@ -50,7 +53,8 @@ export async function auditorsSay(
         const name = basename(file);
         let program: Awaited<ReturnType<typeof load>>;
         try {
-            program = await load(file, { ...options, ledger: store, inputOrigins: [`run:${info.id}`] });
+            const tools = { State: lookingBack(store, info.id), ...options.tools };
+            program = await load(file, { ...options, tools, ledger: store, inputOrigins: [`run:${info.id}`] });
         } catch (error) {
             // What cannot begin has not looked at anything; what the rules found stands.
             if (!(error instanceof RemitError || error instanceof LoadError)) throw error;

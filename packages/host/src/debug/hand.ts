@@ -10,18 +10,15 @@
 import { dirname, join, resolve } from "node:path";
 import { readFileSync } from "node:fs";
 import type { ImportForm, Json, Program } from "@remit/language";
-import { INSPECTOR } from "@remit/machine";
 import { checkFile } from "../load/check.ts";
 import { findRoot } from "../load/tree.ts";
 import { KNOWN } from "../agent/uri.ts";
 import { RemitError } from "../run/error.ts";
 import { load, type LoadOptions } from "../run/program.ts";
 import { settingOf } from "../run/setting.ts";
-import type { HostTool } from "../tool/functions.ts";
-import { withOrigins } from "../tool/origins.ts";
-import { ToolFail } from "../tool/tool.ts";
 import { type DebugAgent, debugSource, type KINDS, TASK } from "./bridge.ts";
 import { type Change, changeOf } from "./change.ts";
+import { lookingAt } from "./looking.ts";
 import type { DebugSession } from "./session.ts";
 
 export interface Proposal {
@@ -115,18 +112,6 @@ function judged(
         if (!(error instanceof RemitError)) throw error;
         return { wrong: error.failure.message };
     }
-}
-
-/** The tool `State`: what `inspect:` would answer where the run stands. */
-function lookingAt(session: DebugSession): HostTool {
-    const look = (method: string) => (arg: { readonly [key: string]: Json }) => {
-        const found = session.timeline.machine.inspected(session.where().thread, method, arg);
-        if (!found.ok) throw new ToolFail(found.message);
-        return withOrigins(found.value, { "": [`run:${session.info.id}`, ...found.origins] });
-    };
-    return Object.fromEntries(
-        INSPECTOR.methods.map(({ name, description = "", input, readOnly }) => [name, { call: look(name), description, input, readOnly }]),
-    );
 }
 
 function given(session: DebugSession, effect: string | null): Json {

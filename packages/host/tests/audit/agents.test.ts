@@ -150,3 +150,21 @@ test("the same input again when it is replayed: origins are kept with the run", 
     expect(ledger.replay(own.id)).toMatchObject({ equal: true });
     expect((own.options as { [key: string]: Json })["inputOrigins"]).toEqual([expect.stringMatching(/^run:/)]);
 });
+
+test("an auditor looks at the run as it ended", async () => {
+    const file = write(
+        "look.remit",
+        `import tool State from "host:state"
+main agent Auditor {
+    main func(input) {
+        stack = State.stack({})
+        found = text(State.find({ origin: "tool:Inbox" }))
+        [{ rule: "looked", severity: "low", message: text(text(stack).contains("Main")) + " " + found.slice(0, 400), events: [1] }]
+    }
+}
+`,
+    );
+    const { findings, unsure } = await audited([file]);
+    expect(unsure).toEqual([]);
+    expect(findings[1]?.message).toMatch(/^true \{"found":/);
+});
