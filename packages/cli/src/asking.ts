@@ -48,6 +48,7 @@ export function askText(request: AskRequest, show: ShowAsk): string {
                 ? "the program"
                 : `the model ${chosen}${typeof about.generate === "string" ? ` in ${about.generate}` : ""}`;
     row("what", plainLine(`${text(about.capability)} (${text(about.uri)}), chosen by ${by}`));
+    if (typeof about.note === "string" && about.note !== "") row("says", plainLine(about.note));
     const site = siteOf(about.site);
     if (site !== null) row("where", [place(site), ...excerpt(site, show)].join("\n"));
     row("why", why(about, chosen !== null, show));

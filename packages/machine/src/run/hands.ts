@@ -26,8 +26,8 @@ const MEMORY: readonly HandleMethod[] = [
     { method: "query", description: "Finds records.", input: { type: "object" }, gate: "may" },
 ];
 const AGENT: readonly HandleMethod[] = [
-    { method: "yield", description: "Hands over control: yield(name: value) -> contract.", gate: "may" },
-    { method: "send", description: "One text, one text back.", gate: "may" },
+    { method: "yield", description: "Hands over control: yield(name: value) -> contract.", gate: "ask" },
+    { method: "send", description: "One text, one text back.", gate: "ask" },
 ];
 
 /** A capability that is handed over, as its methods. `described`: what its tool says of itself. */
