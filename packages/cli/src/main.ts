@@ -149,6 +149,7 @@ export function build(finish: (code: number) => void): Command {
         .option("-w, --workspace <dir>", "with --agent: folder that agents and tools may reach")
         .option("--trust", "with --agent: let this project's configuration start commands and load modules")
         .option("--park", "with --agent: a question of the new run that nobody answers now waits in the ledger")
+        .option("--probe", "with --agent: the new run only reads; what would change something is played")
         .option("--json", "with --agent: print the proposal as JSON, apply nothing")
         .option("-q, --quiet", "with --agent: no progress");
     ledger(

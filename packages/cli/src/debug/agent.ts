@@ -33,6 +33,7 @@ export async function debugWith(session: DebugSession, store: LedgerStore, optio
         throw new UsageError(`--agent: there is no file ${named}`);
     stand(session, options["at"] === undefined ? null : String(options["at"]));
     const json = options["json"] === true;
+    const probe = options["probe"] === true;
     const colour = paint(json ? process.stderr : process.stdout);
     if (!json) print(placeText(session));
     const watch = watched(options);
@@ -72,7 +73,13 @@ export async function debugWith(session: DebugSession, store: LedgerStore, optio
         const handle = await forkRun<Json>(
             store,
             session.info.id,
-            { path: proposed.place as string, value: proposed.proposal.value as Json, origin: proposed.origin, proposal: proposed.run },
+            {
+                path: proposed.place as string,
+                value: proposed.proposal.value as Json,
+                origin: proposed.origin,
+                proposal: proposed.run,
+                probe,
+            },
             {
                 ...hostOptions(options),
                 ...(parks(options) ? { park: true } : {}),
@@ -80,7 +87,7 @@ export async function debugWith(session: DebugSession, store: LedgerStore, optio
                 on: handlers(options, watch),
             },
         );
-        say(`Run ${handle.id} goes on from there.`);
+        say(probe ? `Run ${handle.id} goes on from there as a probe: it changes nothing.` : `Run ${handle.id} goes on from there.`);
         return await finish(handle, watch, { ...options, root: watch.root });
     } finally {
         watch.end();

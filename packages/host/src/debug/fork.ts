@@ -7,6 +7,7 @@
  * F2: up to the effect nothing is performed: every outcome is that of the record, in its order. From there on it is a run like any other, whose
  *     effects are performed.
  * F3: the value carries the origin of whoever proposed it, and the record says which person took it (`ask.requested`, `ask.decided`).
+ * F5: a probe performs nothing that changes anything: from there on tools that only read are used, everything else is played; the record says so.
  * F4: only the answer of a tool or of a model can be another one: nobody answers a person's questions by a proposal.
  */
 import type { Json } from "@remit/language";
@@ -39,6 +40,8 @@ export interface Forked {
     readonly proposal: string;
     /** Who took it. Default: the user of this process. */
     readonly by?: string;
+    /** Only to see what would happen: what does more than read is not performed. */
+    readonly probe?: boolean;
 }
 
 /** Begins the new run. Throws `RemitError` `value` where the run has no such effect, or where its answer cannot be another one. */
@@ -46,8 +49,9 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
     const info = store.run(id);
     const { path } = forked;
     const before = journalBefore(store, info, path);
-    const { world, program } = await worldAgain(store, info, options);
-    const kept = info.options as unknown as KeptOptions;
+    const probe = forked.probe === true ? { mode: "dry-run" as const } : {};
+    const kept: KeptOptions = { ...(info.options as unknown as KeptOptions), ...probe };
+    const { world, program } = await worldAgain(store, { ...info, options: kept as unknown as Json }, options);
     const fresh = newRunId();
     const machine = startMachine(compileProgram(program), startOptions(fresh, program, info.program, kept, SLICE));
 
@@ -86,7 +90,7 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
         hash: info.program,
         file: info.file,
         root: info.root,
-        options: info.options,
+        options: kept as unknown as Json,
     });
     try {
         // One commit: whatever ends this process, there is no run that would perform again what is in the record.
@@ -155,7 +159,7 @@ function outcomeOf(effect: Effect, { value, origin }: Forked): Outcome {
 }
 
 /** The proposal and its acceptance, as the ledger keeps them. */
-function taken(effect: Effect, { path, value, origin, proposal, by = thisUser() }: Forked, info: RunInfo): MachineEvent[] {
+function taken(effect: Effect, { path, value, origin, proposal, by = thisUser(), probe = false }: Forked, info: RunInfo): MachineEvent[] {
     const about = { path: `${path}/debug`, parent: path, principal: effect.principal, site: effect.site };
     const question = `Take what ${origin} proposes as the answer of ${path}?`;
     return [
@@ -170,6 +174,7 @@ function taken(effect: Effect, { path, value, origin, proposal, by = thisUser() 
                 value,
                 origin,
                 of: info.id,
+                ...(probe ? { probe } : {}),
                 proposal,
                 options: ["accept", "refuse"],
                 host: true,

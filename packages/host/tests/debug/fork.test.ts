@@ -1,4 +1,7 @@
-/** A new run with another answer at one place (F1–F4). */
+/** A new run with another answer at one place (F1–F5). */
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Json } from "@remit/language";
 import { expect, test } from "vitest";
 import { forkRun } from "../../src/debug/fork.ts";
@@ -94,3 +97,31 @@ test("a question for a person is not answered by a proposal", async () => {
 function lastPath(store: LedgerStore, id: string): string {
     return [...store.outcomes(id)].at(-1)?.path ?? "";
 }
+
+test("a probe reads and changes nothing, says what it is, and leaves the run that it comes from as it was", async () => {
+    const store = memoryStore();
+    const root = mkdtempSync(join(tmpdir(), "remit-probe-"));
+    writeFileSync(join(root, "a.txt"), "there");
+    const source = `import tool Repo from "file://workspace"
+main func(input) {
+    first = Repo.read({ path: "a.txt" })
+    Repo.write({ path: "b.txt", content: text(first) })
+    { read: Repo.read({ path: "a.txt" }).content, first: first }
+}
+`;
+    const on = { workspace: root, cache: false };
+    const program = await load<Json, Json>({ source, file: "main.remit" }, { ledger: store, ...on });
+    const result = await program.run(null).result;
+    expect(result.ok).toBe(true);
+    const before = dump(store, result.run);
+    rmSync(join(root, "b.txt"));
+    const forked = { path: "main/Repo.read#0", value: "other", origin: "agent:Fixer", proposal: "p", probe: true };
+    const handle = await forkRun<Json>(store, result.run, forked, on);
+    expect(await handle.value).toMatchObject({ first: "other", read: "there" });
+    expect(existsSync(join(root, "b.txt"))).toBe(false);
+    expect(dump(store, result.run)).toBe(before);
+    const asked = [...store.events(handle.id)].find((one) => one.kind === "ask.requested");
+    expect(asked?.data).toMatchObject({ probe: true, of: result.run });
+    expect(store.run(handle.id).options).toMatchObject({ mode: "dry-run" });
+    rmSync(root, { recursive: true, force: true });
+});
