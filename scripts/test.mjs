@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as agents from "./lib/agents.mjs";
 import { harbor } from "./lib/harbor.mjs";
+import { jest } from "./lib/jest.mjs";
 import * as setup from "./lib/setup.mjs";
 import { attached } from "./lib/shell.mjs";
 
@@ -22,6 +23,7 @@ async function main() {
             throw new Error(`The tests need the local model: ${missing}. Install Python 3 with pip and Node's npm, then run this again.`);
         env.REMIT_TEST_CHROMIUM = await setup.chromium();
         env.REMIT_TEST_HARBOR = await harbor();
+        env.REMIT_TEST_JEST = await jest(node);
         await setup.sandbox();
         await setup.languages();
         await agents.install(node, agents.TESTED);

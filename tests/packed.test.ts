@@ -112,3 +112,45 @@ test("the library loads and runs a program, and its types hold without the sourc
         chain: "function",
     });
 });
+
+const JEST = `import { load } from "@remit/host";
+import { auditBeforeAssertion } from "@remit/host/jest";
+
+const expect = auditBeforeAssertion();
+const source = (arg) => \`import tool Inbox from "host:inbox"
+import tool Mail from "host:mail"
+main func(input) { Mail.send({ to: \${arg} }).ok }
+\`;
+const tools = { Inbox: { next: () => ({ from: "eve@evil.test" }) }, Mail: { send: () => ({ ok: true }) } };
+async function sent(arg) {
+    const program = await load({ source: source(arg) }, { tools, ledger: "jest.db", cache: false });
+    const result = await program.run({ to: "bob" }).result;
+    await program.close();
+    return result.value;
+}
+test("a stranger chose where it goes", async () => {
+    expect(await sent("Inbox.next({}).from")).toBe(true);
+});
+test("the user chose it", async () => {
+    expect(await sent("input.to")).toBe(true);
+});
+`;
+
+test("the hook for Jest fails a test whose assertions hold and passes a clean one, in Jest itself", async () => {
+    const jest = process.env.REMIT_TEST_JEST;
+    if (jest === undefined) throw new Error("REMIT_TEST_JEST names the folder that Jest is installed in: npm test installs it");
+    writeFileSync(join(room, "hook.test.mjs"), JEST);
+    writeFileSync(join(room, "jest.config.json"), JSON.stringify({ testMatch: ["**/hook.test.mjs"], transform: {} }));
+    const program = join(jest, "node_modules", "jest", "bin", "jest.js");
+    const args = ["--experimental-vm-modules", program, "--config", "jest.config.json", "--json", "--runInBand"];
+    const out = await run(process.execPath, args, room).catch((error: { stdout?: string }) => error.stdout ?? "");
+    const said = JSON.parse(out.slice(out.indexOf("{"))) as {
+        testResults: { assertionResults: { title: string; status: string; failureMessages: string[] }[] }[];
+    };
+    const results = said.testResults.flatMap((file) => file.assertionResults);
+    expect(results.map((one) => [one.title, one.status])).toEqual([
+        ["a stranger chose where it goes", "failed"],
+        ["the user chose it", "passed"],
+    ]);
+    expect(results[0]?.failureMessages.join("\n")).toContain("tool:Inbox");
+}, 120_000);

@@ -82,22 +82,27 @@ export async function install(binary, names) {
 
 async function installOne(binary, name) {
     const agent = AGENTS[name];
-    const target = folderOf(name);
+    const wanted = agent.only?.() ?? [`${agent.package}@${agent.version}`];
+    await installInto(binary, folderOf(name), wanted, agent.program(), `The agent ${agent.package} ${agent.version}`);
+}
+
+/** Packages into a folder of their own, all at once or not at all. `program`: path in `node_modules` that has to be there then. */
+export async function installInto(binary, target, wanted, program, what) {
+    const there = () => existsSync(join(target, "node_modules", ...program));
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
     const room = mkdtempSync(`${target}.part-`);
     try {
-        const wanted = agent.only?.() ?? [`${agent.package}@${agent.version}`];
         const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"];
         await quietly("npm", ["install", "--prefix", room, ...flags, ...wanted], { cwd: room, env: environment(binary) });
-        if (!existsSync(join(room, "node_modules", ...agent.program()))) throw new Error(`${wanted.join(" ")} has no program`);
+        if (!existsSync(join(room, "node_modules", ...program))) throw new Error(`${wanted.join(" ")} has no program`);
         // whoever was first has put the same there
-        if (has(name)) return;
+        if (there()) return;
         rmSync(target, { recursive: true, force: true });
         renameSync(room, target);
     } catch (error) {
-        if (has(name)) return;
+        if (there()) return;
         throw new Error(
-            `The agent ${agent.package} ${agent.version} could not be installed from npm, and the tests drive it: ${
+            `${what} could not be installed from npm, and the tests need it: ${
                 error instanceof Error ? error.message.split("\n").slice(-4).join(" | ") : String(error)
             }`,
         );
