@@ -96,7 +96,8 @@ export function worldOf(
             tool: async (effect, io) => (await tools.get()).perform(effect, io),
             remember: async (effect, io) => (await memories.get()).remember(effect, io),
             recall: async (effect, io) => (await memories.get()).recall(effect, io),
-            author: author(root),
+            // Keeping what an agent defined writes a file.
+            author: rehearsed === null ? author(root) : async () => ({ ok: true, value: { file: null }, origins: [] }),
             agent: async (effect, io) => (await recorded.get())(rehearsed === null ? effect : unmoved(effect), io),
             ...options.performers,
             ...rehearsed?.performers,
