@@ -53,7 +53,7 @@ test("runs, newest first", () => {
 test("cost, by model and place", () => {
     const { code, out } = at.remit("cost", "last");
     expect(code).toBe(0);
-    expect(plain(out)).toMatch(/^RUN a\.remit\n M \(.*\) A\.main\[0\] 1 turn 12 in 3 out price unknown\n$/);
+    expect(plain(out)).toMatch(/^RUN a\.remit\n M \(.*\)( answered by .*)? A\.main\[0\] 1 turn 12 in 3 out price unknown\n$/);
 });
 
 test("diff, line by line; of a run with itself nothing", () => {
@@ -104,7 +104,7 @@ setTimeout(() => undefined, 60_000);
       {
         "code": 3,
         "err": "run RUN · waiting · SPAN · 2 steps · 0 effects
-      <memory>:2:15: denied: the run waits for an answer: main/Work.wait#0
+      <memory>:2:15: waiting: the run waits for an answer: main/Work.wait#0
        help: remit resume RUN --answer 'main/Work.wait#0=…' (done:JSON where it happened, again where it did not, give-up to let the program fail)
       ",
         "out": "",

@@ -1,4 +1,4 @@
-/** Accounts: regions and calls with `spend`, in running programs, however they are cut, saved and compiled. */
+/** Accounts: regions and calls with `spend`, in running programs, however they are cut, saved and compiled. Why it is long: one table of cases, and the helpers that only they use. */
 import type { Json } from "@remit/language";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

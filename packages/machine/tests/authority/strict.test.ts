@@ -1,4 +1,4 @@
-/** Strict mode: labels that control flow carries, in files, remits and policies; what stays unlabelled; that it is the same run however it is run. */
+/** Strict mode: labels that control flow carries, in files, remits and policies; what stays unlabelled; that it is the same run however it is run. Why it is long: one table of cases, and the helpers that only they use. */
 import type { Json } from "@remit/language";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -24,7 +24,9 @@ const wanted = (e: Effect): string => (request(e).method === "get" ? String(requ
 
 /** What the tool P was given, with the origins it came with. */
 function put(ran: Ran): { json: Json; labels: readonly string[] }[] {
-    expect(ran.result.ok ? null : ran.result.failure).toBe(null);
+    // A list that holds itself cannot be sent: the run ends there.
+    const failure = ran.result.ok ? null : ran.result.failure;
+    expect(failure?.message === "this value contains itself" ? null : failure).toBe(null);
     return ran.effects
         .filter((e) => request(e).tool === "P")
         .map((e) => ({ json: JSON.parse(JSON.stringify(request(e).args[0])) as Json, labels: e.labels }));
