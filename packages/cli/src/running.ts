@@ -240,8 +240,23 @@ export async function finish(
         return EXIT.ok;
     }
     if (result.failure) showFailure(result.failure, { json: options["json"] === true, root: options.root, run: result.run });
+    if (result.failure?.kind === "violation.flow" && options["json"] !== true) await sayWhy(handle, result.run);
     if (result.status === "waiting") return EXIT.waiting;
     return watch.signal.aborted || result.failure?.kind === "cancelled" ? EXIT.cancelled : EXIT.failed;
+}
+
+/** The command that shows the way of the value that was refused, from where it entered to where it stands. */
+async function sayWhy(handle: RunHandle<Json>, run: string): Promise<void> {
+    let where: string | null = null;
+    for await (const event of handle.events) {
+        if (event.kind !== "policy.denied") continue;
+        const { flow, args } = event.data as { readonly flow?: { readonly arg?: Json }; readonly args?: Json };
+        if (typeof flow?.arg !== "string" || !Array.isArray(args)) continue;
+        const [first] = args;
+        const named = first !== null && typeof first === "object" && !Array.isArray(first) && Object.hasOwn(first, flow.arg);
+        where = named ? `${event.path}/0/${flow.arg}` : /^[1-9]\d*$/.test(flow.arg) ? `${event.path}/${Number(flow.arg) - 1}` : null;
+    }
+    if (where !== null) say(`  ${paint(process.stderr)("cyan", "the way")}: remit why ${run} '${plainLine(where)}'`);
 }
 
 function summary(result: RunResult<Json>, took: number): void {
