@@ -41,6 +41,11 @@ export class Fail {
         return FAILURE_KINDS[this.kind];
     }
 
+    /** `act`, `reason` and `agent` tell it as a value: no limit, no violation, and not the end of the run. */
+    get isTold(): boolean {
+        return this.class === "failure" && !this.whole;
+    }
+
     toFailure(): Failure {
         return {
             kind: this.kind,

@@ -41,6 +41,7 @@ export class Authority {
     /** With what agents wrote behind it. */
     program: Compiled;
     private readonly clauses = new Map<string, Clauses>();
+    private readonly policies = new Map<string, Remit | null>();
     private readonly remits = new Map<string, readonly Remit[]>();
     private readonly trusted: ReadonlySet<string>;
     /** Keys of imports. */
@@ -99,6 +100,18 @@ export class Authority {
     principalOf(agent: AgentEntry): string {
         const id = principalId(this.program, agent);
         return this.remits.has(id) ? id : this.base;
+    }
+
+    /** A remit of a file that binds an agent for one call, compiled once; null where the file has none of that name. */
+    policyNamed(file: number, name: string, agent: string): Remit | null {
+        const key = JSON.stringify([file, name, agent]);
+        let made = this.policies.get(key);
+        if (made === undefined) {
+            const form = this.program.program.files[file]?.remits?.find((one) => one.name === name);
+            made = form === undefined ? null : compileRemit(this.program, file, agent, form);
+            this.policies.set(key, made);
+        }
+        return made;
     }
 
     /** All of them must permit; empty for the run's own principal. */

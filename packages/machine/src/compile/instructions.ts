@@ -114,8 +114,6 @@ export interface CallValueDetail {
     readonly safe: boolean;
     readonly path: PathSite;
     readonly roots: readonly number[];
-    /** What it is where the value turns out to be an agent. */
-    readonly handover: HandoverDetail | null;
 }
 
 export interface EffectDetail {

@@ -15,7 +15,7 @@ import type { Code, Step } from "./code.ts";
 import { asLambda, leaves } from "./effects.ts";
 import type { Emitter, LoopForm } from "./frames.ts";
 import { agentOptions, type HandoverKind, handoverOf } from "./handover.ts";
-import { type GenerateOptionsForm, type HandoverDetail, OP, type PathSite } from "./instructions.ts";
+import { type GenerateOptionsForm, OP } from "./instructions.ts";
 import { rowsOf } from "./members.ts";
 import { type AgentEntry, type Fn, type ImportEntry, shownName } from "./program.ts";
 import { rootsOf } from "./strict.ts";
@@ -474,20 +474,14 @@ export class Lifter {
         const code = expr(this.e.cx, receiver);
         const { slot, name } = this.temporary();
         this.mark(e);
-        const path = this.e.siteOfCall(e, "call");
         this.e.emit(OP.CALL_VALUE, code, slot, {
             kind: "call.value",
             name: callee.kind === "member" ? callee.name : null,
             args: argsOf(this.e.cx, lifted),
             rows: rowsOf(callee.kind === "member" ? callee.name : ""),
             safe: callee.kind === "member" && callee.safe === true,
-            path,
+            path: this.e.siteOfCall(e, "call"),
             roots,
-            // Which it is shows only when it runs.
-            handover:
-                callee.kind === "member" && callee.name === "send" && e.args.every((arg) => arg.value.kind !== "lambda")
-                    ? this.handoverDetail(lifted, "send", path, [], null)
-                    : null,
         });
         this.e.depending(slot, true);
         together(ways);
@@ -509,38 +503,27 @@ export class Lifter {
             e,
             callee.kind === "member" && callee.object.kind === "name" ? `${callee.object.name}.${what}` : what,
         );
-        const detail = this.handoverDetail(lifted, what, path, [...options.skills, ...(e.with?.skills ?? [])], options.policy);
-        this.e.emit(OP.HANDOVER, receiver === undefined ? NOTHING : expr(cx, receiver), slot, detail);
-        this.e.depending(slot, true);
-        return name;
-    }
-
-    private handoverDetail(
-        lifted: CallForm,
-        what: HandoverKind,
-        path: PathSite,
-        skills: readonly string[],
-        policy: string | null,
-    ): HandoverDetail {
-        const { cx, fn } = this.e;
         const agent = fn.agent === null ? null : shownName(fn.agent);
-        return {
+        const skills = [...options.skills, ...(e.with?.skills ?? [])];
+        this.e.emit(OP.HANDOVER, receiver === undefined ? NOTHING : expr(cx, receiver), slot, {
             kind: "handover",
             what,
             args: lifted.args.map((arg) => ({ name: arg.name ?? null, code: expr(cx, arg.value) })),
-            with: lifted.with ?? {},
+            with: e.with ?? {},
             skills: skills.flatMap((one) => {
                 const meaning = lookUp(cx, one);
                 return meaning?.kind === "skill" ? [meaning.import] : [];
             }),
-            policy,
-            contract: lifted.contract ?? null,
+            policy: options.policy,
+            contract: e.contract ?? null,
             shapes: cx.program.shapesOf(cx.file),
             model: what === "reason" ? (this.e.context.model ?? this.onlyModel()) : null,
             label: `${agent === null ? "" : `${agent}.`}${fn.name}[${path.name.slice(path.name.indexOf("#") + 1)}]`,
             agent: agent ?? fn.name,
             path,
-        };
+        });
+        this.e.depending(slot, true);
+        return name;
     }
 
     /** The one model that the file imports. */

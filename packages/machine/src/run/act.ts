@@ -14,19 +14,17 @@ import { Fail } from "../failure.ts";
 import { isObject } from "../prompt/schema.ts";
 import { toJson } from "../value/json.ts";
 import { join, labelOf, rawOf } from "../value/operators.ts";
-import { Labelled, List, Obj, type Value } from "../value/value.ts";
+import { type Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { type Defined, definedAs } from "./define.ts";
 import { callFunction, countCall, pathOf } from "./execute.ts";
-import type { Fiber, Frame } from "./fiber.ts";
+import type { Fiber, Frame, Pending } from "./fiber.ts";
 import type { HandoverState, HandoverWait } from "./handover.ts";
 import type { Machine } from "./machine.ts";
-import { askTool, raise } from "./perform.ts";
+import { askDescription, askTool, failureOf, valueOf } from "./perform.ts";
 import { isWritten } from "./written.ts";
 
 /** Lists what there is. */
 const MANUAL = "__manual__";
-/** Methods that a tool is called by where its name stands alone, and the one that it is called with. */
-const USUAL = ["run", "call", "invoke"];
 
 export function beginAct(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, site: Site | null): void {
     const path = pathOf(frame, d.path);
@@ -36,7 +34,7 @@ export function beginAct(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDeta
     const tools = [...(m.compiled.files[frame.fn.file]?.imports.values() ?? [])].filter((one) => one.form.what === "tool");
     if (name === MANUAL) {
         countCall(m);
-        manual(m, fiber, frame, d, path, tools, given, site);
+        manual(m, fiber, frame, path, tools, given, site);
         return;
     }
     const dot = name.indexOf(".");
@@ -54,7 +52,7 @@ export function beginAct(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDeta
     try {
         askTool(m, fiber, frame, tool, method, argsFor(m, tool, given), path, site, null, isChosen ? "model" : "program");
     } catch (error) {
-        if (!(error instanceof Fail) || error.class !== "failure" || error.whole) throw error;
+        if (!(error instanceof Fail) || !error.isTold) throw error;
         m.deliver(fiber, failed(m, error));
         return;
     }
@@ -99,7 +97,7 @@ function callsFunction(
     return true;
 }
 
-/** The function that `act()` called returned. */
+/** What `act()` called gave a value. */
 export function actReturned(m: Machine, fiber: Fiber, value: Value): void {
     const out = toJson(value, m.run.labels);
     m.deliver(fiber, join(m.run, m.fromJson(shown(out.json, false)), out.labels));
@@ -125,12 +123,12 @@ function waits(m: Machine, path: string, phase: HandoverState["phase"], waiting:
     return { kind: "handover", path, what: "act", args: new List([], m.run.heap), state };
 }
 
-/** The method of a tool that is named alone: its only one where its URI says so, else one of the usual. */
+/** The method of a tool that is named alone: its only one where its URI says so, else `call`. */
 function soleMethod(tool: ImportEntry): string {
     const { uri } = tool.form;
     if (/^sh:/i.test(uri) || /^shell:/i.test(uri)) return "run";
     if (/^https?:/i.test(uri)) return "get";
-    return USUAL[1] as string;
+    return "call";
 }
 
 /** One argument: a text for a shell is its command, for HTTP its URL. */
@@ -148,7 +146,6 @@ function manual(
     m: Machine,
     fiber: Fiber,
     frame: Frame,
-    d: HandoverDetail,
     path: string,
     tools: readonly ImportEntry[],
     given: Value,
@@ -165,38 +162,28 @@ function manual(
     const native = waits(m, path, "describe", paths);
     native.state.params = asked.map((one) => one.form.name);
     frame.native = native;
-    asked.forEach(({ form, file }, slot) => {
-        const request = { op: "describe", tool: form.name, uri: form.uri, file: m.compiled.fileName(file) };
-        raise(m, fiber, "tool", paths[slot] as string, site, request, [], `tool:${form.name}`, slot);
+    asked.forEach(({ value }, slot) => {
+        askDescription(m, fiber, value as Capability, paths[slot] as string, slot, site);
     });
 }
 
 /** An outcome of an effect that `act()` waits for. */
-export function actOutcome(
-    m: Machine,
-    fiber: Fiber,
-    native: HandoverWait,
-    slot: number,
-    outcome: Outcome,
-    value: () => Value,
-    fail: () => Fail,
-): void {
+export function actOutcome(m: Machine, fiber: Fiber, native: HandoverWait, pending: Pending, outcome: Outcome): void {
     const { state } = native;
     if (state.phase === "describe") {
-        state.came[slot] = outcome.ok ? outcome.value : { methods: [], error: outcome.failure.message };
+        state.came[pending.slot] = outcome.ok ? outcome.value : { methods: [], error: outcome.failure.message };
         if (state.came.some((one) => one === null)) return;
         const labels = m.run.labels.of(state.params.map((name) => `tool:${name}`));
         m.deliver(fiber, join(m.run, m.fromJson(listing(state.params, state.came)), labels));
         return;
     }
     if (!outcome.ok) {
-        const failure = fail();
-        if (failure.class !== "failure" || failure.whole) throw failure;
+        const failure = failureOf(m, pending, outcome);
+        if (!failure.isTold) throw failure;
         m.deliver(fiber, failed(m, failure));
         return;
     }
-    const out = toJson(value(), m.run.labels);
-    m.deliver(fiber, join(m.run, m.fromJson(shown(out.json, false)), out.labels));
+    actReturned(m, fiber, valueOf(m, pending.effect, outcome));
 }
 
 /** A failure as a result (R1). */

@@ -8,7 +8,7 @@
  * D3: what it replaces keeps its parameters in number and its contracts, so that calls of it stay calls of it, and give what they gave.
  */
 import { type FileForm, FORM, type FuncForm, type Json, type ParamForm, printForm, type Site } from "@remit/language";
-import type { DefineDetail, PathSite } from "../compile/instructions.ts";
+import type { DefineDetail } from "../compile/instructions.ts";
 import { type AgentEntry, type Fn, shownName } from "../compile/program.ts";
 import { Fail } from "../failure.ts";
 import { canonicalJson } from "../ledger/canonical.ts";
@@ -122,5 +122,3 @@ export function definedAs(m: Machine, one: Defined): { readonly fn: Fn; readonly
     const author = m.compiled.agent(...one.agent);
     return made === undefined || author === undefined ? null : { fn: made, author };
 }
-
-export type { PathSite };

@@ -608,13 +608,6 @@ function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Sl
         run.end();
         if (flow !== 0) raisePc(L, flow, found.value);
         if (m.spends(0)) throw stepsSpent(m);
-        const to =
-            found.target.kind === "agent" && d.handover !== null ? m.compiled.agent(found.target.file, found.target.name) : undefined;
-        if (to !== undefined && d.handover !== null && !to.funcs.has(d.handover.what)) {
-            run.left++;
-            beginHandover(m, fiber, frame, d.handover, I);
-            return fiber.top === frame ? "wait" : "pushed";
-        }
         callCapability(m, fiber, frame, found.target, found.method, dataOnly(args, I), pathOf(frame, d.path), d.path, I);
         return fiber.top !== frame && m.result === null ? "pushed" : "wait";
     } catch (error) {

@@ -12,7 +12,7 @@ import type { Json, Site } from "@remit/language";
 import { type Decision, decide, readersLabel, namesAt, type Use } from "../authority/decide.ts";
 import { labelAt } from "../compile/strict.ts";
 import { aliasOf, aliasOfJson, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
-import { type Clauses, compileRemit, type Remit } from "../authority/policy.ts";
+import type { Clauses, Remit } from "../authority/policy.ts";
 import type { AskRequest, Outcome, Reach, ToolRequest } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import type { Offer } from "../prompt/offers.ts";
@@ -96,8 +96,8 @@ function policiesOn(m: Machine, fiber: Fiber, principal: string): Remit[] {
         let inside = false;
         for (let f: Fiber | null = fiber; f !== null && !inside; f = f.parent)
             inside = f.frames.some((frame) => frame.native?.path === path || frame.path.startsWith(`${path}/`));
-        const form = inside ? m.compiled.program.files[policy[0]]?.remits?.find((one) => one.name === policy[1]) : undefined;
-        if (form !== undefined) found.push(compileRemit(m.compiled, policy[0], agent[1], form));
+        const remit = inside ? m.authority.policyNamed(policy[0], policy[1], agent[1]) : null;
+        if (remit !== null) found.push(remit);
     }
     return found;
 }

@@ -25,7 +25,7 @@ import type { AgentConfig } from "./agent-config.ts";
 export type Target = { readonly entry: AgentEntry; readonly c: Capability; readonly session: Session | null };
 
 /** The agent that a call names, and the session that it goes over where one is open. */
-export function targetOf(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, I: Instruction, config: AgentConfig | null): Target {
+export function targetOf(m: Machine, frame: Frame, d: HandoverDetail, I: Instruction, config: AgentConfig | null): Target {
     const { site } = I;
     let c: Capability;
     if (d.what === "agent") c = config?.agent ?? theAgent(m, frame, site);

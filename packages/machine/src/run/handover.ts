@@ -25,12 +25,12 @@ import { Fail } from "../failure.ts";
 import { type SessionTurn, trajectoryOf } from "../ledger/atif/session.ts";
 import { located } from "../value/access.ts";
 import { toJson } from "../value/json.ts";
-import { join, rawOf } from "../value/operators.ts";
-import { Capability, List, type Value } from "../value/value.ts";
+import { join } from "../value/operators.ts";
+import { List, type Value } from "../value/value.ts";
 import { actReturned, beginAct } from "./act.ts";
 import type { Fiber, Frame } from "./fiber.ts";
 import { countCall, pathOf } from "./execute.ts";
-import { describedMethods } from "./hands.ts";
+import { handlesOf } from "./hands.ts";
 import type { Machine } from "./machine.ts";
 import { agentConfig, type AgentConfig, ENVELOPES } from "./agent-config.ts";
 import { failFrom } from "./perform.ts";
@@ -99,7 +99,7 @@ function begin(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, I: Ins
     const path = pathOf(frame, d.path);
     const values = d.args.map((arg) => arg.code(frame.locals));
     const config = d.what === "agent" ? agentConfig(m, values[1] ?? null, d, site) : null;
-    const target = targetOf(m, fiber, frame, d, I, config);
+    const target = targetOf(m, frame, d, I, config);
     const given = d.what === "yield" ? values : values.slice(0, 1);
     const names = d.args.map((arg, i) => arg.name ?? String(i + 1)).slice(0, given.length);
     if (d.what !== "yield" && given.length !== 1) throw new Fail("value", `${d.what} takes a text`, { site });
@@ -143,12 +143,6 @@ function begin(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, I: Ins
     }
 }
 
-/** What an instruction that handed over control says of it. */
-export function handoverDetail(I: Instruction): HandoverDetail {
-    const { detail } = I;
-    return (detail?.kind === "call.value" ? detail.handover : detail) as HandoverDetail;
-}
-
 // ---- what comes back -----------------------------------------------------------------------------------------------------
 
 /** An outcome of an effect that a handover waits for. Throws `Fail`. */
@@ -168,10 +162,7 @@ export function handoverOutcome(m: Machine, fiber: Fiber, native: HandoverWait, 
     const session = m.sessions.get(state.session) as Session;
     const name = session.agent[1];
     const reply = outcome.ok ? readReply(outcome.value) : replyIn(outcome.failure.detail);
-    m.emit("agent.answered", path, native.path, I.site, outcome.ok ? outcome.origins : [], {
-        agent: shownName(name),
-        session: state.session,
-        turn: session.turns - 1,
+    answeredEvent(m, native, session, path, I.site, outcome.ok ? outcome.origins : [], {
         ...(outcome.ok ? { ok: true } : { ok: false, kind: outcome.failure.kind, error: outcome.failure.message }),
         ...(reply === null ? {} : { reply: reply as unknown as Json }),
         ...(outcome.usage === undefined ? {} : { usage: outcome.usage as Json }),
@@ -188,6 +179,20 @@ export function handoverOutcome(m: Machine, fiber: Fiber, native: HandoverWait, 
             labels: m.run.labels.of([`agent:${name}`]),
         });
     answered(m, fiber, frame, d, native, reply, I);
+}
+
+/** Tells of the end of a turn. */
+function answeredEvent(
+    m: Machine,
+    native: HandoverWait,
+    session: Session,
+    path: string,
+    site: Site | null,
+    labels: readonly string[],
+    data: { readonly [key: string]: Json },
+): void {
+    const about = { agent: shownName(session.agent[1]), session: native.state.session, turn: session.turns - 1 };
+    m.emit("agent.answered", path, native.path, site, labels, { ...about, ...data });
 }
 
 /** Whose limit a turn came to: the call's own where it has such a limit, else the session's. */
@@ -274,7 +279,7 @@ function answered(
         bytes: d.with.bytes ?? ANSWER_BYTES,
         shapes: d.shapes,
     });
-    const errors = read.ok ? unfit(native, read.answer, (param) => handleMethods(m, native, session, param)) : read.errors;
+    const errors = read.ok ? unfit(native, handlesOf(m, session, native), read.answer) : read.errors;
     m.emit("yield.payload", `${native.path}/turn[${state.turn - 1}]`, native.path, I.site, m.run.labels.origins(origin), {
         agent: shownName(entry.name),
         ...(read.ok ? { form: read.answer.form, text: read.answer.text } : {}),
@@ -298,18 +303,6 @@ function answered(
 /** The label of what an agent is asked, or says: these origins, which derivations know to be made from all that was handed over. */
 export function labelOfSaid(m: Machine, native: HandoverWait, site: Site | null, what: string, origins: readonly string[]): number {
     return m.tracer === null ? m.run.labels.of(origins) : m.tracer.said(native.path, site, what, origins);
-}
-
-/** The methods that the agent was told of; null where a parameter is data. */
-function handleMethods(m: Machine, native: HandoverWait, session: Session, param: string): readonly string[] | null {
-    let nth = 0;
-    for (const [i, arg] of native.args.items.entries()) {
-        const raw = rawOf(arg);
-        const described = raw instanceof Capability && raw.kind === "tool" ? (native.state.came[nth++] ?? null) : null;
-        if (native.state.params[i] === param)
-            return raw instanceof Capability ? describedMethods(m, session, raw, described).map((one) => one.method) : null;
-    }
-    return null;
 }
 
 /** Whether a value is what the call expects; text and numbers are read as they are meant, since the agent's function wrote them. */
@@ -359,10 +352,7 @@ export function handedBack(m: Machine, fiber: Fiber, frame: Frame, native: Hando
         };
         state.labels = m.run.labels.origins(m.run.labels.union(m.run.labels.of(state.labels), out.labels));
         m.tracer?.sawLabel(native.path, out.labels);
-        m.emit("agent.answered", `${native.path}/turn[${state.turn - 1}]`, native.path, I.site, state.labels, {
-            agent: shownName(entry.name),
-            session: state.session,
-            turn: session.turns - 1,
+        answeredEvent(m, native, session, `${native.path}/turn[${state.turn - 1}]`, I.site, state.labels, {
             ok: true,
             reply: reply as unknown as Json,
         });

@@ -18,6 +18,7 @@ import { rawOf } from "../value/operators.ts";
 import { Capability, type Value } from "../value/value.ts";
 import type { Fiber } from "./fiber.ts";
 import { decideFor, detailOf, type Target } from "./gate.ts";
+import type { HandoverWait } from "./handover.ts";
 import type { Machine } from "./machine.ts";
 import { methodsOf, waysOf } from "./standing.ts";
 
@@ -31,7 +32,7 @@ const AGENT: readonly HandleMethod[] = [
 ];
 
 /** A capability that is handed over, as its methods. `described`: what its tool says of itself. */
-export function describedMethods(m: Machine, session: Session, c: Capability, described: Json): HandleMethod[] {
+function describedMethods(m: Machine, session: Session, c: Capability, described: Json): HandleMethod[] {
     const left = c.right === null ? null : methodsOf(c.right);
     const clauses = m.authority.clausesAt(c.file, c.name);
     const all: HandleMethod[] = [];
@@ -57,6 +58,16 @@ export function describedMethods(m: Machine, session: Session, c: Capability, de
         if (left !== null && !left.includes(one.method)) return [];
         const said = clauses.gates.get(one.method)?.gate;
         return said === "never" ? [] : [{ ...one, gate: said ?? one.gate }];
+    });
+}
+
+/** What was handed over, in order: the methods of a capability, null for data. */
+export function handlesOf(m: Machine, session: Session, native: HandoverWait): (HandleMethod[] | null)[] {
+    let nth = 0;
+    return native.args.items.map((arg) => {
+        const raw = rawOf(arg);
+        if (!(raw instanceof Capability)) return null;
+        return describedMethods(m, session, raw, raw.kind === "tool" ? (native.state.came[nth++] ?? null) : null);
     });
 }
 
@@ -87,7 +98,8 @@ export function handsOf(m: Machine, fiber: Fiber, session: Session, args: readon
     return hands;
 }
 
-function passed(args: readonly Value[]): Capability[] {
+/** Tools among what was handed over. */
+export function passed(args: readonly Value[]): Capability[] {
     return args.flatMap((arg) => {
         const raw = rawOf(arg);
         return raw instanceof Capability && raw.kind === "tool" ? [raw] : [];

@@ -211,29 +211,41 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
         const describes = effect.kind === "tool" && (effect.request as { op?: Json } | null)?.op === "describe";
         if (!describes) ended(m, fiber.top, effect, outcome);
         if (native?.kind === "handover") {
-            const value = (): Value => {
-                m.tracer?.at(effect.site, effect.path, whatOf(effect));
-                const made = labelParts(
-                    fromJson((outcome as { value: Json }).value, m.run.heap),
-                    (outcome as { parts?: { [pointer: string]: readonly string[] } }).parts ?? {},
-                    m.run.heap,
-                    m.run.labels,
-                );
-                return join(m.run, made, m.run.labels.of((outcome as { origins: readonly string[] }).origins));
-            };
-            actOutcome(m, fiber, native, pending.slot, outcome, value, () =>
-                failFrom(m, (outcome as { failure: Failure }).failure, effect.site, [pending.origin]),
-            );
+            actOutcome(m, fiber, native, pending, outcome);
             return;
         }
-        if (!outcome.ok) throw failFrom(m, outcome.failure, effect.site, [pending.origin, ...(outcome.origins ?? [])]);
-        m.tracer?.at(effect.site, effect.path, whatOf(effect));
-        const value = labelParts(fromJson(outcome.value, m.run.heap), outcome.parts ?? {}, m.run.heap, m.run.labels);
-        m.deliver(fiber, remembered(m, effect, outcome.value, join(m.run, value, m.run.labels.of(outcome.origins))));
+        if (!outcome.ok) throw failureOf(m, pending, outcome);
+        m.deliver(fiber, remembered(m, effect, outcome.value, valueOf(m, effect, outcome)));
     } catch (error) {
         if (!(error instanceof Fail)) throw error;
         m.deliverFail(fiber, error);
     }
+}
+
+/** The value that an outcome gives, with its origins. */
+export function valueOf(m: Machine, effect: Effect, outcome: Outcome & { readonly ok: true }): Value {
+    m.tracer?.at(effect.site, effect.path, whatOf(effect));
+    const value = labelParts(fromJson(outcome.value, m.run.heap), outcome.parts ?? {}, m.run.heap, m.run.labels);
+    return join(m.run, value, m.run.labels.of(outcome.origins));
+}
+
+/** The failure that an outcome is. */
+export function failureOf(m: Machine, { effect, origin }: Pending, outcome: Outcome & { readonly ok: false }): Fail {
+    return failFrom(m, outcome.failure, effect.site, [origin, ...(outcome.origins ?? [])]);
+}
+
+/** Asks a tool what it has. */
+export function askDescription(
+    m: Machine,
+    fiber: Fiber,
+    c: Capability,
+    path: string,
+    slot: number,
+    site: Site | null,
+    payer?: number,
+): void {
+    const request = { op: "describe", tool: c.name, uri: m.compiled.importOf(c)?.uri ?? "", file: m.compiled.fileName(c.file) };
+    raise(m, fiber, "tool", path, site, request, [], `tool:${c.name}`, slot, undefined, payer);
 }
 
 /** What `among` clauses will ask about: texts of a tool or memory, as far as nothing else is in them. */

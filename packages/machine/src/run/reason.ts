@@ -52,6 +52,6 @@ export function beginReason(m: Machine, fiber: Fiber, frame: Frame, d: HandoverD
 
 /** A failure that is told as `{error}`; null where it is none of the model's. */
 export function errorOf(m: Machine, fail: Fail): Value | null {
-    if (fail.class !== "failure" || fail.whole) return null;
+    if (!fail.isTold) return null;
     return join(m.run, m.fromJson(ENVELOPES.error(fail.message)), fail.labels);
 }

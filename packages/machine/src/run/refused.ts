@@ -3,7 +3,7 @@
  *
  * Boundary: what the call gives then; the question and its answer are `gate.ts`.
  */
-import type { HandoverDetail, Instruction } from "../compile/instructions.ts";
+import type { Instruction } from "../compile/instructions.ts";
 import type { Fail } from "../failure.ts";
 import { join } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
@@ -16,9 +16,8 @@ import { errorOf } from "./reason.ts";
 /** What the call that stands at a frame gives; null where it fails. */
 export function refusedAs(m: Machine, frame: Frame, fail: Fail): Value | null {
     const { detail, site } = frame.form.code[frame.pc] as Instruction;
-    if (detail === null || (detail as { readonly kind?: string }).kind !== "handover" || fail.class !== "failure" || fail.whole)
-        return null;
-    const d = detail as HandoverDetail;
+    if (detail?.kind !== "handover" || !fail.isTold) return null;
+    const d = detail;
     if (d.what === "act") return failed(m, fail);
     if (d.what === "reason") return errorOf(m, fail);
     if (d.what !== "agent" || agentConfig(m, d.args[1]?.code(frame.locals) ?? null, d, site).onError === "fail") return null;

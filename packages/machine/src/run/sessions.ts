@@ -80,8 +80,8 @@ export function within(
     site: Site | null,
 ): void {
     const { state, path } = native;
-    const { steps, calls, tokens, usd, time, turns } = d.with;
-    const limits = clean({ steps, calls, tokens, usd, time });
+    const { turns } = d.with;
+    const limits = limitsIn(d);
     state.most = turns === undefined ? session.most : Math.min(session.most, session.turns + turns);
     if (turns === undefined && Object.keys(limits).length === 0) return;
     const name = m.authority.nameOf(session.principal);
@@ -102,15 +102,16 @@ export function payerOf(state: HandoverState, session: Session): number {
 
 /** The least of what the agent's remit and the call say. Turns are the session's. */
 function budgetOf(m: Machine, principal: string, d: HandoverDetail, config: AgentConfig | null): SpendForm {
-    const { steps, calls, tokens, usd, time } = d.with;
-    const said: SpendForm = config === null ? clean({ steps, calls, tokens, usd, time }) : config.budget;
+    const said = config === null ? limitsIn(d) : config.budget;
     const made: { -readonly [K in keyof SpendForm]: number } = { ...(spendOf(m, principal) ?? {}) };
     for (const [meter, limit] of Object.entries(said) as [keyof SpendForm, number][]) made[meter] = Math.min(limit, made[meter] ?? limit);
     return made;
 }
 
-function clean(of: { readonly [K in keyof SpendForm]: number | undefined }): SpendForm {
-    return Object.fromEntries(Object.entries(of).filter(([, value]) => value !== undefined)) as SpendForm;
+/** What `with { … }` says that an account keeps. */
+function limitsIn(d: HandoverDetail): SpendForm {
+    const { steps, calls, tokens, usd, time } = d.with;
+    return Object.fromEntries(Object.entries({ steps, calls, tokens, usd, time }).filter(([, limit]) => limit !== undefined));
 }
 
 /** The end of a call: of its session too where it opened it. `fail` null: it gave a value. */
@@ -139,6 +140,6 @@ export function abandon(m: Machine, frame: Frame, fail: Fail): void {
     }
 }
 
-export function siteAt(frame: Frame): Site | null {
+function siteAt(frame: Frame): Site | null {
     return frame.form.code[frame.pc]?.site ?? null;
 }

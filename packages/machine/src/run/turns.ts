@@ -4,7 +4,7 @@
  * Boundary: up to the question. What the answer means is `handover.ts`.
  */
 import type { Json, Site } from "@remit/language";
-import { type HandleMethod, opening, type Param } from "../agent/handshake.ts";
+import { opening, type Param } from "../agent/handshake.ts";
 import type { Session } from "../agent/session.ts";
 import type { HandoverDetail } from "../compile/instructions.ts";
 import { type AgentEntry, shownName } from "../compile/program.ts";
@@ -12,12 +12,12 @@ import type { AgentPart, AgentTurn } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import { toJson } from "../value/json.ts";
 import { join, rawOf } from "../value/operators.ts";
-import { Capability, type Value } from "../value/value.ts";
+import type { Capability, Value } from "../value/value.ts";
 import type { Fiber, Frame } from "./fiber.ts";
-import { describedMethods, handsOf } from "./hands.ts";
+import { handlesOf, handsOf, passed } from "./hands.ts";
 import type { Machine } from "./machine.ts";
 import type { AgentConfig } from "./agent-config.ts";
-import { raise } from "./perform.ts";
+import { askDescription, raise } from "./perform.ts";
 import { pushAgent } from "./written.ts";
 import { payerOf } from "./sessions.ts";
 import { type HandoverWait, labelOfSaid } from "./handover.ts";
@@ -30,28 +30,18 @@ const EARLY_MS = 500;
 /** The first turn, or the question what the tools are that go along. */
 export function start(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, native: HandoverWait, site: Site | null): void {
     const { state, path } = native;
-    const tools = handled(native);
+    const tools = passed(native.args.items);
     if (native.what === "yield" && tools.length > 0) {
         state.phase = "describe";
         state.waiting = tools.map((_, i) => `${path}/describe[${i}]`);
         state.came = tools.map(() => null);
         const account = payerOf(state, m.sessions.get(state.session) as Session);
         tools.forEach((c, slot) => {
-            const form = m.compiled.importOf(c);
-            const request = { op: "describe", tool: c.name, uri: form?.uri ?? "", file: m.compiled.fileName(c.file) };
-            raise(m, fiber, "tool", state.waiting[slot] as string, site, request, [], `tool:${c.name}`, slot, undefined, account);
+            askDescription(m, fiber, c, state.waiting[slot] as string, slot, site, account);
         });
         return;
     }
     turn(m, fiber, frame, d, native, firstPrompt(m, d, native), site);
-}
-
-/** Tools among what was handed over. */
-function handled(native: HandoverWait): Capability[] {
-    return native.args.items.flatMap((arg) => {
-        const raw = rawOf(arg);
-        return raw instanceof Capability && raw.kind === "tool" ? [raw] : [];
-    });
 }
 
 export function firstPrompt(m: Machine, d: HandoverDetail, native: HandoverWait): AgentPart[] {
@@ -61,16 +51,13 @@ export function firstPrompt(m: Machine, d: HandoverDetail, native: HandoverWait)
         return [{ type: "text", text: typeof said === "string" ? said : JSON.stringify(said) }, ...skillParts(m, d)];
     }
     const session = m.sessions.get(state.session) as Session;
-    let nth = 0;
+    const handles = handlesOf(m, session, native);
     const params = native.args.items.map((arg, i): Param => {
         const name = state.params[i] as string;
-        const raw = rawOf(arg);
-        if (!(raw instanceof Capability)) {
-            const out = toJson(arg, m.run.labels);
-            return { name, value: out.json, origins: m.run.labels.origins(out.labels) };
-        }
-        const methods: HandleMethod[] = describedMethods(m, session, raw, raw.kind === "tool" ? (state.came[nth++] ?? null) : null);
-        return { name, kind: raw.kind, handle: methods };
+        const handle = handles[i] ?? null;
+        if (handle !== null) return { name, kind: (rawOf(arg) as Capability).kind, handle };
+        const out = toJson(arg, m.run.labels);
+        return { name, value: out.json, origins: m.run.labels.origins(out.labels) };
     });
     const payer = payerOf(state, session);
     const steps = m.accounts.leftOf(payer, "steps");

@@ -9,6 +9,7 @@
  * W8: its code is gone when its call is over.
  */
 import type { Answer, FileForm, Site } from "@remit/language";
+import type { HandleMethod } from "../agent/handshake.ts";
 import type { Session } from "../agent/session.ts";
 import { wrongCount } from "../compile/calls.ts";
 import { slotsOf } from "../compile/code.ts";
@@ -79,22 +80,9 @@ export function runWritten(
     });
     const { params } = native.state;
     const given = answer.params.map((name): Value => (name === "agent" ? own : (native.args.items[params.indexOf(name)] as Value)));
-    const form = fn.framesFor(true);
-    const locals = slotsOf(form.slots, m.run, given);
-    enterStrict(locals, fn, frame.locals, frame.form.flow);
     m.tracer?.at(site, native.path, `agent ${shownName(entry.name)}`);
-    raiseBy(locals, flowOf(fn), m.run.labels.of([`agent:${entry.name}`]));
-    const path = `${native.path}/turn[${native.state.turn - 1}]/${fn.name}`;
-    push(
-        m,
-        fiber,
-        frame,
-        fn,
-        entry,
-        given,
-        new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, path, path, entry, session.principal, 0, account, false),
-        site,
-    );
+    const origin = m.run.labels.of([`agent:${entry.name}`]);
+    push(m, fiber, frame, fn, entry, given, session, account, `${native.path}/turn[${native.state.turn - 1}]`, site, origin);
 }
 
 /** The main func of an agent of the program, which answers a turn. */
@@ -113,23 +101,10 @@ export function pushAgent(
     const wrong = wrongCount(fn, args.length);
     if (wrong !== null) throw new Fail("value", wrong, { site, hint: "what it is asked is its first parameter" });
     const given = fn.form.params.map((p, i) => args[i] ?? m.fromJson(p.default ?? null));
-    const strict = frame.form.flow !== 0 || fn.strict || m.authority.isStrict(session.principal);
-    const form = fn.framesFor(strict);
-    const locals = slotsOf(form.slots, m.run, given);
-    if (strict) enterStrict(locals, fn, frame.locals, frame.form.flow);
-    const path = `${at}/${fn.name}`;
-    push(
-        m,
-        fiber,
-        frame,
-        fn,
-        entry,
-        given,
-        new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, path, path, entry, session.principal, 0, account, false),
-        site,
-    );
+    push(m, fiber, frame, fn, entry, given, session, account, at, site, 0);
 }
 
+/** A frame of the session's principal over the one that waits. `origin`: the label of who wrote the function, which then runs strictly; else 0. */
 function push(
     m: Machine,
     fiber: Fiber,
@@ -137,18 +112,27 @@ function push(
     fn: Fn,
     entry: AgentEntry,
     given: readonly Value[],
-    made: Frame,
+    { principal }: Session,
+    account: number,
+    at: string,
     site: Site | null,
+    origin: number,
 ): void {
+    const strict = origin !== 0 || frame.form.flow !== 0 || fn.strict || m.authority.isStrict(principal);
+    const form = fn.framesFor(strict);
+    const locals = slotsOf(form.slots, m.run, [...given]);
+    if (strict) enterStrict(locals, fn, frame.locals, frame.form.flow);
+    if (origin !== 0) raiseBy(locals, flowOf(fn), origin);
     if (fiber.base + fiber.frames.length >= m.depthLimit)
         throw new Fail("limit.depth", `Maximum call depth of ${m.depthLimit} exceeded`, { whole: true });
-    checkArguments(m.run, fn, made.locals, site);
-    agentStarted(m, frame, fn, entry, given, made.path, site);
-    fiber.frames.push(made);
+    checkArguments(m.run, fn, locals, site);
+    const path = `${at}/${fn.name}`;
+    agentStarted(m, frame, fn, entry, given, path, site);
+    fiber.frames.push(new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, path, path, entry, principal, 0, account));
 }
 
 /** What an answer does with the tools it was given that they do not have, before a step of it runs. */
-export function unfit(native: HandoverWait, answer: Answer, methodsOf: (param: string) => readonly string[] | null): string[] {
+export function unfit(native: HandoverWait, handles: readonly (readonly HandleMethod[] | null)[], answer: Answer): string[] {
     const errors: string[] = [];
     const func = answer.file.funcs.find((one) => one.name === answer.func);
     const assigned = new Set<string>();
@@ -164,9 +148,9 @@ export function unfit(native: HandoverWait, answer: Answer, methodsOf: (param: s
             if (e.kind !== "call" || e.callee.kind !== "member" || e.callee.object.kind !== "name") return true;
             const { name } = e.callee;
             const param = e.callee.object.name;
-            if (assigned.has(param) || !native.state.params.includes(param)) return true;
-            const methods = methodsOf(param);
-            if (methods !== null && !methods.includes(name)) {
+            const methods = handles[native.state.params.indexOf(param)]?.map((one) => one.method);
+            if (assigned.has(param) || methods === undefined) return true;
+            if (!methods.includes(name)) {
                 const line = e.at === undefined ? "" : ` (line ${e.at[0]})`;
                 const message = `${param}.${name} is not among what you were given${line}: ${param} has ${methods.join(", ") || "no methods"}`;
                 if (!errors.includes(message)) errors.push(message);
