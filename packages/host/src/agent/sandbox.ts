@@ -148,13 +148,13 @@ function outermost(paths: readonly string[]): string[] {
 }
 
 /**
- * What must be seen so that a program can run: its folder, and where it was installed into a `node_modules`, all of that. Folders of the system
- * are seen anyway, and whole homes are never shown.
+ * What must be seen so that a program can run: its folder, and where it was installed into a `node_modules`, all of that, since it may need
+ * any of it. Our own Node needs nothing but what it came with. Folders of the system are seen anyway, and whole homes are never shown.
  */
 export function programFolders(command: string): string[] {
     const real = existsSync(command) ? realpathSync(command) : command;
     return [command, real].flatMap((path) => {
-        const at = path.indexOf(`${sep}node_modules${sep}`);
+        const at = path === process.execPath ? -1 : path.indexOf(`${sep}node_modules${sep}`);
         const folder =
             at < 0
                 ? path.endsWith(`${sep}bin${sep}${path.split(sep).at(-1)}`)

@@ -301,6 +301,8 @@ test("the profile for macOS denies by default and names what is allowed", () => 
 
 test("a program's folders are shown, whole homes are not", () => {
     expect(programFolders("/home/ada/.npm/lib/node_modules/x/bin/x.js")).toContain("/home/ada/.npm/lib/node_modules");
+    // Our own Node brings what lies beside it, not all that was installed where it was.
+    expect(programFolders(process.execPath)).toEqual([dirname(dirname(process.execPath)), dirname(dirname(process.execPath))]);
     expect(programFolders("/home/ada/tool")).toEqual(["/home/ada/tool", "/home/ada/tool"]);
     expect(programFolders("/root/tool")).toEqual(["/root/tool", "/root/tool"]);
     const args = bwrapArgs({ cwd: "/w", folders: [{ path: "/w", access: "read" }], read: [], home: "/h" });

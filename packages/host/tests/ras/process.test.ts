@@ -199,7 +199,7 @@ test("nothing of the machine is seen, and no other run's socket can be used", as
     const { end } = await runs(
         "py",
         `import glob, os, socket
-print(len(glob.glob("/tmp/remit-ras-*/s")), os.path.exists(${JSON.stringify(process.cwd())}), os.listdir(os.path.expanduser("~")))
+print(len(glob.glob("/tmp/remit-ras-*/s")), os.path.exists(${JSON.stringify(join(process.cwd(), "package.json"))}), os.listdir(os.path.expanduser("~")))
 for path in ${JSON.stringify(places.map((name) => join(tmpdir(), name, "s")))}:
     try:
         link = socket.socket(socket.AF_UNIX); link.connect(path); link.sendall(b'{"hello": "x", "as": "program"}\\n'); print(path, link.recv(10))

@@ -20,7 +20,7 @@ import { callFunction, countCall, pathOf } from "./execute.ts";
 import type { Fiber, Frame, Pending } from "./fiber.ts";
 import type { HandoverState, HandoverWait } from "./handover.ts";
 import type { Machine } from "./machine.ts";
-import { askDescription, askTool, failureOf, valueOf } from "./perform.ts";
+import { askDescription, askTool, failureOf, givenValue } from "./perform.ts";
 import { isWritten } from "./written.ts";
 
 /** Lists what there is. */
@@ -183,7 +183,7 @@ export function actOutcome(m: Machine, fiber: Fiber, native: HandoverWait, pendi
         m.deliver(fiber, failed(m, failure));
         return;
     }
-    actReturned(m, fiber, valueOf(m, pending.effect, outcome));
+    actReturned(m, fiber, givenValue(m, pending.effect, outcome));
 }
 
 /** A failure as a result (R1). */

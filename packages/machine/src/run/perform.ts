@@ -215,7 +215,7 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
             return;
         }
         if (!outcome.ok) throw failureOf(m, pending, outcome);
-        m.deliver(fiber, remembered(m, effect, outcome.value, valueOf(m, effect, outcome)));
+        m.deliver(fiber, remembered(m, effect, outcome.value, givenValue(m, effect, outcome)));
     } catch (error) {
         if (!(error instanceof Fail)) throw error;
         m.deliverFail(fiber, error);
@@ -223,7 +223,7 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
 }
 
 /** The value that an outcome gives, with its origins. */
-export function valueOf(m: Machine, effect: Effect, outcome: Outcome & { readonly ok: true }): Value {
+export function givenValue(m: Machine, effect: Effect, outcome: Outcome & { readonly ok: true }): Value {
     m.tracer?.at(effect.site, effect.path, whatOf(effect));
     const value = labelParts(fromJson(outcome.value, m.run.heap), outcome.parts ?? {}, m.run.heap, m.run.labels);
     return join(m.run, value, m.run.labels.of(outcome.origins));
