@@ -14,7 +14,7 @@
  */
 import { execFile } from "node:child_process";
 import { existsSync, readlinkSync, realpathSync, statSync } from "node:fs";
-import { dirname, join, sep } from "node:path";
+import { dirname, join, resolve, sep } from "node:path";
 import type { Environment } from "../ledger/place.ts";
 import { findCommand } from "./uri.ts";
 
@@ -152,8 +152,10 @@ function outermost(paths: readonly string[]): string[] {
  * any of it. Our own Node needs nothing but what it came with. Folders of the system are seen anyway, and whole homes are never shown.
  */
 export function programFolders(command: string): string[] {
-    const real = existsSync(command) ? realpathSync(command) : command;
-    return [command, real].flatMap((path) => {
+    // As it is written it may climb (`/root/../bin/x`): what is shown are folders under names of their own.
+    const plain = resolve(command);
+    const real = existsSync(command) ? realpathSync(command) : plain;
+    return [plain, real].flatMap((path) => {
         const at = path === process.execPath ? -1 : path.indexOf(`${sep}node_modules${sep}`);
         const folder =
             at < 0
@@ -161,7 +163,7 @@ export function programFolders(command: string): string[] {
                     ? dirname(dirname(path))
                     : dirname(path)
                 : path.slice(0, at + `${sep}node_modules`.length);
-        return isBroad(folder) ? [path] : [folder];
+        return isBroad(folder) || (existsSync(folder) && isBroad(realpathSync(folder))) ? [path] : [folder];
     });
 }
 

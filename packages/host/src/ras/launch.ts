@@ -16,6 +16,8 @@ import { ToolFail } from "../tool/tool.ts";
 
 export interface Launch {
     readonly command: string;
+    /** The person's own program: what it came with is seen too. One that code chose shows nothing that is not shown anyway. */
+    readonly installed: boolean;
     readonly args: readonly string[];
     readonly cwd: string;
     /** Variables of its own. */
@@ -67,7 +69,7 @@ async function confined(it: Launch, env: Environment): Promise<Begin> {
     const plan: SandboxPlan = {
         cwd: it.cwd,
         folders: it.write.map((path) => ({ path, access: "write" as const })),
-        read: [...[it.command, process.execPath].flatMap(programFolders), ...it.read],
+        read: [...(it.installed ? [it.command, process.execPath] : [process.execPath]).flatMap(programFolders), ...it.read],
         home,
     };
     const inside = insideEnv(env, it.env, [...it.path, dirname(process.execPath)]);

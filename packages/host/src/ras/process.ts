@@ -357,7 +357,7 @@ async function begun(
         REMIT_RAS_TOKEN: at.token,
         ...(short ? { RIFF_PARAMS: text } : {}),
     };
-    const base = { cwd: dirname(source.path), write: [], path: [], room: at.folder, unconfined: options.unconfined };
+    const base = { installed: true, cwd: dirname(source.path), write: [], path: [], room: at.folder, unconfined: options.unconfined };
     // The program's folder, with the files it imports; of a home, or of the root, the program alone.
     const read = [folderBeside(source.path, options.env), at.folder];
     if (source.language === "python") {

@@ -6,11 +6,12 @@
  * B2: a command runs in the sandbox, with the folder and nothing else of the user's, without network; `shell:… unconfined` says that it need not.
  * B3: with `args` nothing is read by a shell: `command` is a program and each item one argument.
  * B4: at its time, at a cancel and when the run ends, everything that came of a command is killed.
- * B5: what it prints is kept up to `MAX_KEPT` characters a stream, its beginning and its end.
+ * B5: naming a program shows nothing of the disk: what was installed with one is seen only where the search path leads to it, outside the folder.
+ * B6: what it prints is kept up to `MAX_KEPT` characters a stream, its beginning and its end.
  */
 import { mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import type { Json } from "@remit/language";
 import { findCommand } from "../agent/uri.ts";
@@ -64,6 +65,7 @@ export const openShell: Open = (uri, about, context) => {
                 const started = await launch(
                     {
                         command: path,
+                        installed: !program.includes("/") && !isInside(root, path),
                         args: list,
                         cwd: place.real,
                         env: {},
@@ -91,6 +93,11 @@ export const openShell: Open = (uri, about, context) => {
         },
     };
 };
+
+function isInside(folder: string, path: string): boolean {
+    const from = relative(folder, path);
+    return !isAbsolute(from) && from !== ".." && !from.startsWith(`..${sep}`);
+}
 
 /** The shell that reads a command: bash where there is one. */
 function shellOf(command: string, env: Readonly<Record<string, string | undefined>>): [string, string[]] {

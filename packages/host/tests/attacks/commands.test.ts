@@ -1,0 +1,48 @@
+/** Attacks through which program is named: what lies beside a program, or above the place that its path climbs to, is not seen for it. */
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { expect, test } from "vitest";
+import { programFolders } from "../../src/agent/sandbox.ts";
+import { call, work } from "../tool/setup.ts";
+
+test("a command that is named by its path shows nothing of the disk but the workspace and the system", async () => {
+    await using here = work();
+    const outside = mkdtempSync(join(tmpdir(), "remit-outside-"));
+    try {
+        writeFileSync(join(outside, "key.txt"), "PRIVATE");
+        mkdirSync(join(outside, "bin"));
+        copyFileSync("/bin/cat", join(outside, "bin", "cat"));
+        symlinkSync(outside, join(here.workspace, "link"));
+        symlinkSync(join(outside, "bin", "cat"), join(here.workspace, "cat"));
+        const tools = here.tools();
+        const key = join(outside, "key.txt");
+        const printed = async (command: string, ...args: string[]): Promise<string> => {
+            const { stdout } = (await call(tools, "shell:", "run", { command, args })) as { stdout: string };
+            return stdout;
+        };
+        for (const command of [
+            `${outside}/../../bin/cat`,
+            `/usr/..${outside}/../../bin/cat`,
+            `${outside}/bin/cat`,
+            "./link/bin/cat",
+            "./cat",
+            "/bin/cat",
+        ])
+            expect([command, await printed(command, key)]).toEqual([command, ""]);
+        // What may be run is run all the same: of the workspace, of the system, of the search path.
+        writeFileSync(join(here.workspace, "own.sh"), '#!/bin/sh\necho "own $1"\n');
+        chmodSync(join(here.workspace, "own.sh"), 0o755);
+        expect(await printed("./own.sh", "a b")).toBe("own a b\n");
+        expect(await printed("/bin/echo", "a b")).toBe("a b\n");
+        expect(await printed("echo", "a b")).toBe("a b\n");
+    } finally {
+        rmSync(outside, { recursive: true });
+    }
+});
+
+test("a program's folder is none that holds too much, however its path is written", () => {
+    const up = relative(tmpdir(), "/");
+    for (const command of [`${tmpdir()}/${up}/bin/sh`, "/usr/../bin/sh", "/usr/share/../../bin/sh", "/home/../bin/sh"])
+        for (const folder of programFolders(command)) expect([command, folder]).not.toEqual([command, expect.stringMatching(/\.\.|^\/$/)]);
+});
