@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as agents from "./lib/agents.mjs";
+import { engines } from "./lib/engines.mjs";
 import { harbor } from "./lib/harbor.mjs";
 import { jest } from "./lib/jest.mjs";
 import * as setup from "./lib/setup.mjs";
@@ -24,6 +25,9 @@ async function main() {
         env.REMIT_TEST_CHROMIUM = await setup.chromium();
         env.REMIT_TEST_HARBOR = await harbor();
         env.REMIT_TEST_JEST = await jest(node);
+        const { deno, bun } = await engines(node);
+        env.REMIT_TEST_DENO = deno;
+        env.REMIT_TEST_BUN = bun;
         await setup.sandbox();
         await setup.languages();
         await agents.install(node, agents.TESTED);

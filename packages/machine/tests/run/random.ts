@@ -8,7 +8,12 @@ import { bin, call, func, give, lit, list, member, name, object, program, set, s
 
 const BINARY = ["+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "and", "or", "??"] as const;
 
-export const randomProgram = fc.array(fc.nat(1000), { minLength: 10, maxLength: 160 }).map((tape) => placed(new Maker(tape).program()));
+export const randomProgram = randomPrograms(160);
+
+/** `room`: nodes of the main function, about. */
+export function randomPrograms(room: number): fc.Arbitrary<Program> {
+    return fc.array(fc.nat(1000), { minLength: 10, maxLength: 160 }).map((tape) => placed(new Maker(tape, room).program()));
+}
 
 /** Every node on a line of its own, so that places can be told apart. */
 function placed(p: Program): Program {
@@ -30,14 +35,16 @@ class Maker {
     private at = 0;
     private budget = 0;
     private readonly tape: readonly number[];
+    private readonly room: number;
     private readonly pure: string[] = [];
     private readonly effectful: string[] = [];
     private names: string[][] = [];
     private fresh = 0;
     private travels = false;
 
-    constructor(tape: readonly number[]) {
+    constructor(tape: readonly number[], room: number) {
         this.tape = tape;
+        this.room = room;
     }
 
     private next(n: number): number {
@@ -50,11 +57,11 @@ class Maker {
         const count = 1 + this.next(3);
         for (let i = 0; i < count; i++) {
             const effects = this.next(2) === 0;
-            this.budget = 60;
+            this.budget = Math.ceil(this.room * 0.375);
             funcs.push(this.func(`f${i}`, ["a", "b"], effects));
             (effects ? this.effectful : this.pure).push(`f${i}`);
         }
-        this.budget = 160;
+        this.budget = this.room;
         // In some programs a capability travels as a value, so that every method call may reach an effect.
         this.travels = this.next(4) === 0;
         funcs.push(this.func("main", ["input"], true));
