@@ -4,7 +4,8 @@
  * Boundary: finds the hand and the call that stand for it; whether that may be is the machine's (`PerformIO.may`, `PerformIO.use`).
  *
  * H1: what no hand stands for is null, and refused. A use says what would be done: the path, the command, the URL, the new content.
- * H2: a path is held against the roots of the `file:` hands in its own text; where links lead is kept by the tool's own jail.
+ * H2: a path is held against the roots of the `file:` hands in its own text; where links lead is kept by the tool's own jail, and no root is
+ *     outside the workspace.
  */
 import { realpathSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
@@ -32,7 +33,7 @@ export interface Wanted {
     readonly content?: unknown;
 }
 
-/** `workspace`: absolute folder of `file://workspace`. Hands whose folder is not there are left out. */
+/** `workspace`: absolute folder of `file://workspace`. Hands whose folder is not there, or is a link out of the workspace, are left out. */
 export function fileHands(hands: readonly AgentHand[], workspace: string): FileHand[] {
     return hands.flatMap((hand) => {
         const below =
@@ -40,8 +41,8 @@ export function fileHands(hands: readonly AgentHand[], workspace: string): FileH
             (hand.uri === "file://workspace" ? "" : /^file:(?!\/)(.+)$/.exec(hand.uri)?.[1]);
         if (below === undefined) return [];
         const root = resolve(workspace, below);
-        const real = realOf(root);
-        return real === null ? [] : [{ hand, root, real }];
+        const [real, whole] = [realOf(root), realOf(workspace)];
+        return real === null || whole === null || inRoot(whole, real) === null ? [] : [{ hand, root, real }];
     });
 }
 

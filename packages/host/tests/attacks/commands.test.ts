@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { programFolders } from "../../src/agent/sandbox.ts";
+import { handOf, rig } from "../agent/rig.ts";
 import { call, work } from "../tool/setup.ts";
 
 test("a command that is named by its path shows nothing of the disk but the workspace and the system", async () => {
@@ -45,4 +46,25 @@ test("a program's folder is none that holds too much, however its path is writte
     const up = relative(tmpdir(), "/");
     for (const command of [`${tmpdir()}/${up}/bin/sh`, "/usr/../bin/sh", "/usr/share/../../bin/sh", "/home/../bin/sh"])
         for (const folder of programFolders(command)) expect([command, folder]).not.toEqual([command, expect.stringMatching(/\.\.|^\/$/)]);
+});
+
+test("a folder that is a link out of the workspace is given to no agent", async () => {
+    await using it = rig();
+    const outside = mkdtempSync(join(tmpdir(), "remit-outside-"));
+    try {
+        writeFileSync(join(outside, "key.txt"), "PRIVATE");
+        symlinkSync(outside, join(it.here.workspace, "sub"));
+        const hands = [handOf("file://workspace/sub", { read: "may", write: "may" }, true)];
+        const found = await it.found(
+            [
+                { do: "file", path: join(outside, "key.txt") },
+                { do: "file", path: join(it.here.workspace, "sub", "key.txt") },
+                { do: "write", path: join(outside, "new.txt"), text: "x" },
+            ],
+            { hands },
+        );
+        for (const one of found) expect(one).toEqual({ no: expect.any(String) });
+    } finally {
+        rmSync(outside, { recursive: true });
+    }
 });
