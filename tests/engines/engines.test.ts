@@ -92,15 +92,15 @@ let reference: readonly string[];
 beforeAll(async () => {
     room = mkdtempSync(join(tmpdir(), "remit-engines-"));
     script = join(room, "driver.mjs");
-    const options = {
+    const built = await build({
+        entryPoints: [join(here, "driver.ts")],
         bundle: true,
         write: false,
         platform: "neutral",
         format: "esm",
         target: "es2024",
         mainFields: ["module", "main"],
-    } as const;
-    const built = await build({ ...options, entryPoints: [join(here, "driver.ts")] });
+    });
     const programs = fc.sample(randomPrograms(ROOM), { numRuns: PROGRAMS, seed: 20_26 });
     const given = { programs, texts: [EVERYTHING, ...calls()], times: TIMES };
     // places are half of a program
