@@ -70,6 +70,10 @@ function lines(stream: NodeJS.WriteStream): Progress {
     const open = new Map<string, Running>();
     return {
         ...silent,
+        part(_path, part) {
+            const said = noticeOf(part);
+            if (said !== null) stream.write(`note: ${said}\n`);
+        },
         event(event) {
             const name = BEGINS[event.kind]?.(data(event), event);
             if (name !== undefined) open.set(event.path, { name, since: Date.parse(event.time), outer: OUTER.has(event.kind) });
@@ -88,6 +92,12 @@ function lines(stream: NodeJS.WriteStream): Progress {
             );
         },
     };
+}
+
+/** What a performer has to say to whoever watches, where a part is that. */
+function noticeOf(part: Json): string | null {
+    if (part === null || typeof part !== "object" || Array.isArray(part) || part["type"] !== "notice") return null;
+    return plainLine(text(part["text"])).slice(0, 500);
 }
 
 /** What runs now, the same things counted: what others do inside an agent or a loop says more than the agent or the loop. */
@@ -147,6 +157,12 @@ function redrawn(stream: NodeJS.WriteStream): Progress {
             if (event.kind === "generate.attempt") used += tokens(event);
         },
         part(_path, part) {
+            const said = noticeOf(part);
+            if (said !== null) {
+                clear();
+                stream.write(`${colour("yellow", "note:")} ${said}\n`);
+                return;
+            }
             if (part === null || typeof part !== "object" || Array.isArray(part)) return;
             // What was shown before another try began is taken back.
             if (part["type"] === "restart") tail = "";

@@ -50,6 +50,8 @@ export const openProcess: OpenAgent = async (first, context) => {
             servers.filter(({ origin }) => origin === null || (http && (unconfined || reachable.has(origin)))).map(({ server }) => server),
         meta: context.meta,
         trace: context.trace,
+        // Without a sandbox it finds, or fetches, what it needs itself.
+        notices: unconfined ? [] : target.lacks,
         ...(context.startMs === undefined ? {} : { startMs: context.startMs }),
         close: confined.close,
     });

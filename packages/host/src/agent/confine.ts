@@ -15,6 +15,7 @@ import { INSIDE, loopbackPorts, PROXY_PORT, proxyEnv, type Relay, relay } from "
 import {
     bwrapArgs,
     insideEnv,
+    programAlone,
     programFolders,
     type Sandbox,
     type SandboxFolder,
@@ -73,12 +74,14 @@ export async function confine(options: ConfineOptions): Promise<Confined> {
         const plan: SandboxPlan = {
             cwd,
             folders,
-            read: [target.command, process.execPath, ...options.programs].flatMap(programFolders).concat(target.read),
+            read: [target.command, process.execPath, ...options.programs]
+                .flatMap(programFolders)
+                .concat(target.programs.flatMap(programAlone), target.read),
             home: made("home"),
             ...(relayed === null || socket === null ? {} : { socket: { outside: socket, inside: SOCKET_INSIDE } }),
         };
         const command = [target.command, ...target.args];
-        const path = [dirname(target.command), dirname(process.execPath)];
+        const path = [target.command, process.execPath, ...target.programs].map(dirname);
         const own = relayed === null ? target.env : { ...proxyEnv(relayed.port ?? PROXY_PORT), ...target.env };
         const environment = insideEnv(env, own, path);
         if (sandbox.kind === "bwrap") {

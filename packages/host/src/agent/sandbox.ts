@@ -167,6 +167,11 @@ export function programFolders(command: string): string[] {
     });
 }
 
+/** A program that needs nothing beside it: its name, and the file behind it where that is a link. */
+export function programAlone(path: string): string[] {
+    return existsSync(path) ? [path, realpathSync(path)] : [];
+}
+
 /** What a program that reads the files beside it must see: its folder, or itself alone where that is a home or holds too much. */
 export function folderBeside(program: string, env: Environment): string {
     const folder = dirname(program);

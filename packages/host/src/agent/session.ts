@@ -43,6 +43,8 @@ export interface SessionOptions {
     readonly servers: (capabilities: { readonly http: boolean; readonly sse: boolean }, turn: AgentTurn) => readonly Json[];
     readonly meta?: ((effect: Effect) => { readonly [key: string]: string } | undefined) | undefined;
     readonly trace?: Trace | undefined;
+    /** What whoever watches is told before its first turn, a sentence each. */
+    readonly notices?: readonly string[];
     /** Milliseconds for an agent to start and say hello. */
     readonly startMs?: number;
     readonly close: () => Promise<void>;
@@ -77,6 +79,7 @@ export function acpSession(options: SessionOptions): AgentSession {
     let current: (Serving & { readonly changed: () => void }) | null = null;
     let cost: number | undefined;
     let over = false;
+    let noticed = false;
     /** Begun, and not in a session yet. */
     let starting: Carrier | null = null;
 
@@ -395,6 +398,8 @@ export function acpSession(options: SessionOptions): AgentSession {
 
     return {
         turn: async (turn, effect, io) => {
+            if (!noticed) for (const text of options.notices ?? []) io.emit({ type: "notice", text });
+            noticed = true;
             try {
                 return await prompted(await within(ready(turn), io.signal, options.startMs ?? START_MS), turn, effect, io);
             } catch (error) {

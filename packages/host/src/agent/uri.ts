@@ -46,6 +46,10 @@ export interface ProcessTarget extends Wishes {
     readonly endpoints: readonly URL[];
     /** Absolute paths it may read in its sandbox. */
     readonly read: readonly string[];
+    /** Absolute paths of further programs that it looks for by name. */
+    readonly programs: readonly string[];
+    /** What it cannot do here because a program is missing, a sentence each. */
+    readonly lacks: readonly string[];
 }
 
 /** A server that runs somewhere else. */
@@ -58,9 +62,33 @@ export interface RemoteTarget extends Wishes {
 
 export type AgentTarget = ProcessTarget | RemoteTarget;
 
+/** A program that an agent looks for on its search path, and would download: a sandbox has to show it. */
+interface Wants {
+    readonly program: string;
+    /** Where the agent keeps its own, below the cache folder of its user. */
+    readonly kept: string;
+    /** What it cannot do without. */
+    readonly without: string;
+    readonly install: string;
+}
+
+interface Known {
+    readonly command: readonly string[];
+    readonly install: string;
+    readonly wants?: readonly Wants[];
+}
+
+/** opencode brings no ripgrep: `rg` of the search path is taken, then what it downloaded itself, which it cannot from a sandbox. */
+const RIPGREP: Wants = {
+    program: "rg",
+    kept: "opencode/bin/rg",
+    without: "its tools `glob` and `grep` will fail",
+    install: "install ripgrep (Debian, Ubuntu, Fedora: the package `ripgrep`)",
+};
+
 /** Known agents: how each is started, and what brings it. In the mode that qwen-code would choose itself its own model decides what is asked. */
-export const KNOWN: { readonly [name: string]: { readonly command: readonly string[]; readonly install: string } } = {
-    opencode: { command: ["opencode", "acp"], install: "npm install -g opencode-ai" },
+export const KNOWN: { readonly [name: string]: Known } = {
+    opencode: { command: ["opencode", "acp"], install: "npm install -g opencode-ai", wants: [RIPGREP] },
     "qwen-code": { command: ["qwen", "--acp", "--approval-mode", "default"], install: "npm install -g @qwen-code/qwen-code" },
     claude: { command: ["claude-agent-acp"], install: "npm install -g @agentclientprotocol/claude-agent-acp" },
     codex: { command: ["codex-acp"], install: "npm install -g @agentclientprotocol/codex-acp" },
@@ -170,8 +198,23 @@ function processTarget(
         env: Object.fromEntries(Object.entries(said.env ?? {}).map(([key, text]) => [key, put(key, text, name, sources)])),
         endpoints: (said.endpoints ?? []).map((origin) => new URL(origin)),
         read: (said.sandbox?.read ?? []).map((path) => resolve(folder, path)),
+        ...wantedOf(name, sources.env),
         ...wishesOf(said),
     };
+}
+
+/** Programs that a known agent looks for, as far as they are here. */
+function wantedOf(name: string, env: Environment): Pick<ProcessTarget, "programs" | "lacks"> {
+    const cache = env.XDG_CACHE_HOME ?? (env.HOME === undefined ? null : join(env.HOME, ".cache"));
+    const programs: string[] = [];
+    const lacks: string[] = [];
+    for (const { program, kept, without, install } of (Object.hasOwn(KNOWN, name) ? KNOWN[name]?.wants : undefined) ?? []) {
+        const own = cache === null ? null : join(cache, kept);
+        const found = findCommand(program, "/", env) ?? (own !== null && isProgram(own) ? own : null);
+        if (found === null) lacks.push(`${name} finds no \`${program}\`: ${without}; ${install}`);
+        else programs.push(found);
+    }
+    return { programs, lacks };
 }
 
 function wishesOf(said: AgentConfig): Wishes {

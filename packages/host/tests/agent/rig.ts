@@ -6,11 +6,11 @@
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Json } from "@remit/language";
-import type { AgentHand, AgentLimits, AgentPart, AgentReply, AgentTurn, Effect, Failure, Outcome } from "@remit/machine";
-import { agents, type AgentsSetting } from "../../src/agent/agents.ts";
+import type { AgentHand, AgentLimits, AgentPart, AgentReply, Failure, Outcome } from "@remit/machine";
+import type { AgentsSetting } from "../../src/agent/agents.ts";
 import type { AgentUse, PerformIO, Permission } from "../../src/run/host.ts";
-import { perform as performTool, type Work, work } from "../tool/setup.ts";
-import type { Message } from "./real/schema.ts";
+import { type Work, work } from "../tool/setup.ts";
+import { type Turning, turning } from "./turning.ts";
 
 export const AGENT = join(dirname(fileURLToPath(import.meta.url)), "agents", "agent.ts");
 const ROOT = join(dirname(AGENT), "..", "..", "..", "..", "..");
@@ -41,13 +41,9 @@ export interface RigMore {
     readonly allow?: readonly string[];
 }
 
-export interface Rig extends AsyncDisposable {
+export interface Rig extends AsyncDisposable, Pick<Turning, "seen" | "uses" | "parts" | "host"> {
     readonly here: Work;
-    readonly seen: readonly Message[];
-    readonly uses: readonly { readonly how: "may" | "use"; readonly use: AgentUse; readonly allowed: boolean }[];
-    readonly parts: readonly Json[];
     readonly secrets: ReadonlyMap<string, string>;
-    readonly host: ReturnType<typeof agents>;
     turn(acts: readonly Act[], more?: TurnMore): Promise<Outcome>;
     reply(acts: readonly Act[], more?: TurnMore): Promise<AgentReply>;
     failure(acts: readonly Act[], more?: TurnMore): Promise<Failure & { readonly reply: AgentReply | undefined }>;
@@ -73,19 +69,25 @@ export function rig(more: RigMore = {}): Rig {
         graceMs: 300,
     };
     const config = here.config({ ...more.config, agents: { tester: { ...agent, ...more.agent, env: agent.env } as Json } });
-    const seen: Message[] = [];
-    const uses: { how: "may" | "use"; use: AgentUse; allowed: boolean }[] = [];
-    const parts: Json[] = [];
     const secrets = new Map<string, string>();
-    const tools = here.tools(config);
-    const host = agents({
+    const decide = (use: AgentUse): Permission => {
+        const [first] = use.args;
+        const path = first !== null && typeof first === "object" && !Array.isArray(first) ? first?.path : undefined;
+        const names = [`${use.tool}.${use.method}`, `${use.tool}.${use.method} ${String(path)}`];
+        if (names.some((name) => more.allow?.includes(name))) return { allowed: true, by: "remit" };
+        return { allowed: false, by: "remit", message: `the remit does not allow ${names[0]}` };
+    };
+    const { seen, uses, parts, host, perform } = turning({
+        here,
         config,
-        env: { PATH: process.env.PATH ?? "", HOME: here.folder, API_KEY: "k-0123456789abcdef" },
-        workspace: here.workspace,
-        secret: (name, value) => void secrets.set(name, value),
-        trace: (direction, message) =>
-            void seen.push({ from: direction === "out" ? "client" : "agent", message: structuredClone(message) }),
-        ...more.setting,
+        uri: more.uri ?? "acp://tester",
+        unconfined: more.unconfined,
+        setting: {
+            env: { PATH: process.env.PATH ?? "", HOME: here.folder, API_KEY: "k-0123456789abcdef" },
+            secret: (name, value) => void secrets.set(name, value),
+            ...more.setting,
+        },
+        decide,
     });
     const turns = new Map<string, number>();
 
@@ -94,57 +96,21 @@ export function rig(more: RigMore = {}): Rig {
         const key = `${about.run ?? ""} ${session}`;
         const at = turns.get(key) ?? 0;
         turns.set(key, at + 1);
-        const request: AgentTurn = {
-            op: "turn",
-            agent: {
-                name: "Fixer",
-                uri: more.uri ?? "acp://tester",
-                file: "main.remit",
-                ...(more.unconfined === true ? { unconfined: true } : {}),
+        return perform(
+            {
+                session,
+                turn: at,
+                prompt: [...(about.prompt ?? []), { type: "text", text: about.last ?? JSON.stringify(acts) }],
+                hands: about.hands ?? [],
+                limits: about.limits ?? {},
+                ...(about.model === undefined ? {} : { model: about.model }),
             },
-            session,
-            turn: at,
-            prompt: [...(about.prompt ?? []), { type: "text", text: about.last ?? JSON.stringify(acts) }],
-            hands: about.hands ?? [],
-            limits: about.limits ?? {},
-            ...(about.model === undefined ? {} : { model: about.model }),
-        };
-        const effect: Effect = {
-            path: `${session}/turn[${at}]`,
-            kind: "agent",
-            principal: "Fixer",
-            site: null,
-            request: request as unknown as Json,
-            labels: [],
-        };
-        const decide = (use: AgentUse): Permission => {
-            const [first] = use.args;
-            const path = first !== null && typeof first === "object" && !Array.isArray(first) ? first?.path : undefined;
-            const names = [`${use.tool}.${use.method}`, `${use.tool}.${use.method} ${String(path)}`];
-            if (names.some((name) => more.allow?.includes(name))) return { allowed: true, by: "remit" };
-            return { allowed: false, by: "remit", message: `the remit does not allow ${names[0]}` };
-        };
-        const io: PerformIO = {
-            signal: about.signal ?? new AbortController().signal,
-            emit: (part) => void parts.push(part),
-            wait: (ms) => new Promise((done) => setTimeout(done, ms).unref()),
-            child: async () => ({ ok: false, failure: { kind: "denied", message: "nobody is there" } }),
-            may: async (use) => {
-                const said = decide(use);
-                uses.push({ how: "may", use, allowed: said.allowed });
-                return said;
+            {
+                ...(about.signal === undefined ? {} : { signal: about.signal }),
+                ...(about.run === undefined ? {} : { run: about.run }),
+                ...about.io,
             },
-            use: async (use) => {
-                const said = decide(use);
-                uses.push({ how: "use", use, allowed: said.allowed });
-                if (!said.allowed) return { ok: false, failure: { kind: "violation.remit", message: said.message } };
-                const hand = about.hands?.find(({ tool }) => tool === use.tool);
-                return performTool(tools, hand?.uri ?? "", use.method, [...use.args], { name: use.tool });
-            },
-            ...(about.run === undefined ? {} : { run: about.run }),
-            ...about.io,
-        };
-        return host.perform(effect, io) as Promise<Outcome>;
+        );
     };
     const reply: Rig["reply"] = async (acts, about) => {
         const outcome = await turn(acts, about);

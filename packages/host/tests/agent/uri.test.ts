@@ -1,9 +1,13 @@
 /** What an agent's URI means, and what it takes to start a command. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import type { Json } from "@remit/language";
 import { AgentFail } from "../../src/agent/fail.ts";
 import { type AgentTarget, targetOf, wordsOf } from "../../src/agent/uri.ts";
 import { ConfigError } from "../../src/config/check.ts";
+import { NO_CONFIG } from "../../src/config/config.ts";
 import { work } from "../tool/setup.ts";
 
 async function target(
@@ -52,6 +56,30 @@ test("an agent that is known but not here says what brings it", async () => {
     const error = await fails("acp://codex");
     expect(error).toMatchObject({ kind: "unreachable", hint: expect.stringContaining("npm install -g @agentclientprotocol/codex-acp") });
     expect(await fails("acp://nobody")).toMatchObject({ kind: "unreachable", hint: expect.stringContaining("opencode, qwen-code") });
+});
+
+test("what opencode looks for is shown from the search path or from where it keeps its own, else it is said", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "remit-uri-"));
+    const program = (path: string): string => {
+        mkdirSync(dirname(join(folder, path)), { recursive: true });
+        writeFileSync(join(folder, path), "#!/bin/sh\n", { mode: 0o755 });
+        return join(folder, path);
+    };
+    const opencode = program("bin/opencode");
+    const of = (env: { readonly [name: string]: string }) =>
+        targetOf("acp://opencode", { config: NO_CONFIG, env, secret: () => undefined, workspace: folder });
+    const none = { PATH: join(folder, "bin"), HOME: join(folder, "home") };
+    expect(of(none)).toMatchObject({
+        command: opencode,
+        programs: [],
+        lacks: [expect.stringMatching(/^opencode finds no `rg`: .*`glob`.*ripgrep/)],
+    });
+    const kept = program("home/.cache/opencode/bin/rg");
+    expect(of(none)).toMatchObject({ programs: [kept], lacks: [] });
+    expect(of({ ...none, XDG_CACHE_HOME: join(folder, "elsewhere") })).toMatchObject({ programs: [] });
+    const found = program("found/rg");
+    expect(of({ ...none, PATH: `${none.PATH}${delimiter}${dirname(found)}` })).toMatchObject({ programs: [found], lacks: [] });
+    rmSync(folder, { recursive: true });
 });
 
 test("a file that is not trusted starts nothing, and neither does a program of itself", async () => {

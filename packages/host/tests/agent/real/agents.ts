@@ -12,7 +12,8 @@
  * | gemini | none with its model named | `models` | in its mode `default` | by `fs/write_text_file`; reads first |
  */
 
-import { has, programOf } from "../../../../../scripts/lib/agents.mjs";
+import { join } from "node:path";
+import { folderOf, has, programOf } from "../../../../../scripts/lib/agents.mjs";
 
 export type AgentName = "opencode" | "qwen-code" | "claude" | "codex" | "gemini";
 
@@ -104,4 +105,11 @@ export function startOf(name: AgentName, options: StartOptions): Start {
     if (!has(name)) throw new Error(`the agent ${name} is not installed: \`npm run agents -- ${name}\` brings it from npm`);
     const { args, env } = RECIPES[name];
     return { command: programOf(name), args, env: env(options) };
+}
+
+/** Path of a ripgrep: the one that qwen-code brings. */
+export function ripgrep(): string {
+    const program = process.platform === "win32" ? "rg.exe" : "rg";
+    const vendor = join("node_modules", "@qwen-code", "qwen-code", "vendor", "ripgrep");
+    return join(folderOf("qwen-code"), vendor, `${process.arch}-${process.platform}`, program);
 }

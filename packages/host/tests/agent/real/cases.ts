@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentEntry, AgentPart, Outcome } from "@remit/machine";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { AgentName } from "./agents.ts";
+import { type AgentName, ripgrep } from "./agents.ts";
 import type { Said } from "./models/wire.ts";
 import { type Rig, rig } from "./rig.ts";
 import { judge } from "./schema.ts";
@@ -19,6 +19,8 @@ export interface Traits {
     write(path: string, text: string): Said;
     /** A call that needs no permission. */
     look(folder: string): Said;
+    /** A search in the files' text. */
+    search(folder: string, text: string): Said;
     /** Name of its writing tool in the trajectory. */
     readonly writing: string;
     /** How it tells of a write that the program's tool made while its own sandbox only reads. */
@@ -67,6 +69,7 @@ export function conversation(traits: Traits): void {
         { when: "write asked yes", say: [traits.write(join(workspace, "yes.txt"), "yes"), { text: "Done." }] },
         { when: "write asked no", say: [traits.write(join(workspace, "no.txt"), "no"), { text: "Done." }] },
         { when: "write refused", say: [traits.write(join(workspace, "refused.txt"), "refused"), { text: "Done." }] },
+        { when: "look around", say: [traits.look(workspace), traits.search(workspace, "needle"), { text: "Found." }] },
         { when: "hang", say: [{ hang: true as const }] },
         { when: "for ever", say: () => traits.look(workspace) },
     ];
@@ -74,7 +77,7 @@ export function conversation(traits: Traits): void {
     describe(traits.name, () => {
         let one: Rig;
         beforeAll(async () => {
-            one = await rig(traits.name, rules);
+            one = await rig(traits.name, rules, { programs: { rg: ripgrep() } });
         });
         afterAll(async () => {
             await one?.[Symbol.asyncDispose]();
@@ -138,6 +141,17 @@ export function conversation(traits: Traits): void {
             const reply = await one.reply("write refused", { gates: { read: "may" } });
             expect(existsSync(join(one.workspace, "refused.txt"))).toBe(false);
             expect(calls(reply.entries)).toMatchObject([{ status: "failed", permission: { allowed: false, by: "remit" } }]);
+        });
+        test("its own tools that look for files and texts find them", async () => {
+            one.write("hay/stack.txt", "a needle in it\n");
+            one.write("hay/other.md", "nothing\n");
+            const reply = await one.reply("look around", { gates: { read: "may" } });
+            const [files, texts] = calls(reply.entries);
+            expect(files).toMatchObject({ status: "completed" });
+            expect(JSON.stringify(files?.output)).toContain("other.md");
+            expect(texts).toMatchObject({ status: "completed" });
+            expect(JSON.stringify(texts?.output)).toContain("stack.txt");
+            expect(one.parts).not.toContainEqual(expect.objectContaining({ type: "notice" }));
         });
         test("cancelled, the turn ends and the session goes on", async () => {
             const stop = new AbortController();

@@ -5,7 +5,8 @@ conversation({
     name: "qwen-code",
     self: { name: "qwen-code", version: "0.24.4" },
     write: (file_path, content) => ({ call: { name: "write_file", input: { file_path, content } } }),
-    look: (path) => ({ call: { name: "glob", input: { pattern: "*", path } } }),
+    look: (path) => ({ call: { name: "glob", input: { pattern: "**/*", path } } }),
+    search: (path, pattern) => ({ call: { name: "grep_search", input: { pattern, path } } }),
     writing: "write_file",
     told: "completed",
     outside: [

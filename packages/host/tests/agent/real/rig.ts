@@ -4,15 +4,16 @@
  * What the machine would decide (`may`, `use`) a table of gates decides here, so that each case can be had; uses that are allowed are made by the
  * real tools. Every message of the protocol is kept, both ways.
  */
-import type { AgentHand, AgentLimits, AgentPart, AgentReply, AgentTurn, Effect, Outcome } from "@remit/machine";
-import { agents } from "../../../src/agent/agents.ts";
+import { chmodSync, copyFileSync, mkdirSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import type { AgentHand, AgentLimits, AgentPart, AgentReply, Outcome } from "@remit/machine";
 import type { Sandbox } from "../../../src/agent/sandbox.ts";
-import type { AgentUse, PerformIO, Permission } from "../../../src/run/host.ts";
-import { perform as performTool, work } from "../../tool/setup.ts";
+import type { AgentUse, Permission } from "../../../src/run/host.ts";
+import { work } from "../../tool/setup.ts";
+import { type Turning, turning } from "../turning.ts";
 import { type AgentName, type StartOptions, startOf } from "./agents.ts";
 import { type ModelServer, modelServer, type Rule } from "./models/server.ts";
 import { agentsBelow } from "./processes.ts";
-import type { Message } from "./schema.ts";
 
 /** What the program gives of its files: by method, freely or only after asking. */
 export type Gates = { readonly [method: string]: "may" | "ask" };
@@ -27,14 +28,11 @@ export interface TurnOptions {
 
 export type Prompt = string | readonly AgentPart[];
 
-export interface Rig {
+export interface Rig extends Pick<Turning, "seen" | "uses" | "parts"> {
     readonly model: ModelServer;
     readonly workspace: string;
     /** What lies beside the workspace, in the same folder. */
     readonly outside: string;
-    readonly seen: readonly Message[];
-    /** Every use that was asked about or made, in order. */
-    readonly uses: readonly { readonly how: "may" | "use"; readonly use: AgentUse; readonly allowed: boolean }[];
     write(path: string, text: string): string;
     /** The next turn of the session. */
     turn(prompt: Prompt, options?: TurnOptions): Promise<Outcome>;
@@ -47,48 +45,30 @@ export interface Rig {
 
 export async function rig(name: AgentName, rules: (workspace: string) => readonly Rule[], options: RigOptions = {}): Promise<Rig> {
     const here = work();
+    for (const [program, at] of Object.entries(options.programs ?? {})) {
+        mkdirSync(join(here.folder, "bin"), { recursive: true });
+        // npm unpacks what is no command of a package without leave to run it
+        copyFileSync(at, join(here.folder, "bin", program));
+        chmodSync(join(here.folder, "bin", program), 0o755);
+        here.env.PATH = `${join(here.folder, "bin")}${delimiter}${here.env.PATH ?? ""}`;
+    }
     const model = await modelServer(rules(here.workspace));
     const { command, args, env } = startOf(name, { model: model.url, ...options.start });
     const config = here.config({ agents: { [name]: { command: [command, ...args], env, endpoints: [model.url], graceMs: 3_000 } } });
-    const seen: Message[] = [];
-    const uses: { how: "may" | "use"; use: AgentUse; allowed: boolean }[] = [];
-    const tools = here.tools(config);
-    const host = agents({
+    const { seen, uses, parts, host, perform } = turning({
+        here,
         config,
-        env: here.env,
-        workspace: here.workspace,
-        ...(options.sandbox === undefined ? {} : { sandbox: options.sandbox }),
-        trace: (direction, message) => void seen.push({ from: direction === "out" ? "client" : "agent", message }),
+        uri: `acp://${name}`,
+        unconfined: options.unconfined,
+        ...(options.sandbox === undefined ? {} : { setting: { sandbox: options.sandbox } }),
+        decide: () => ({ allowed: false, by: "nobody", message: "each turn has its own gates" }),
     });
     let turns = 0;
-    const session = "main/Fixer.yield#0";
 
     const turn: Rig["turn"] = (prompt, more = {}) => {
         const gates = more.gates ?? options.gates ?? GATES;
         const methods = Object.entries(gates).map(([method, gate]) => ({ method, gate, whole: true }));
         const hands: AgentHand[] = methods.length === 0 ? [] : [{ tool: "Repo", uri: "file://workspace", file: "main.remit", methods }];
-        const request: AgentTurn = {
-            op: "turn",
-            agent: {
-                name: "Fixer",
-                uri: `acp://${name}`,
-                file: "main.remit",
-                ...(options.unconfined === true ? { unconfined: true } : {}),
-            },
-            session,
-            turn: turns++,
-            prompt: typeof prompt === "string" ? [{ type: "text", text: prompt }] : prompt,
-            hands,
-            limits: more.limits ?? {},
-        };
-        const effect: Effect = {
-            path: `${session}/turn[${request.turn}]`,
-            kind: "agent",
-            principal: "Fixer",
-            site: null,
-            request: request as unknown as Effect["request"],
-            labels: [],
-        };
         const decide = (use: AgentUse): Permission => {
             const gate = use.tool === "Repo" ? gates[use.method] : undefined;
             if (gate === "may") return { allowed: true, by: "remit" };
@@ -99,24 +79,17 @@ export async function rig(name: AgentName, rules: (workspace: string) => readonl
                 message: `the remit does not allow ${use.tool}.${use.method}`,
             };
         };
-        const io: PerformIO = {
-            signal: more.signal ?? new AbortController().signal,
-            emit: () => undefined,
-            wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref()),
-            child: async () => ({ ok: false, failure: { kind: "denied", message: "nobody is there" } }),
-            may: async (use) => {
-                const said = decide(use);
-                uses.push({ how: "may", use, allowed: said.allowed });
-                return said;
+        return perform(
+            {
+                session: "main/Fixer.yield#0",
+                turn: turns++,
+                prompt: typeof prompt === "string" ? [{ type: "text", text: prompt }] : prompt,
+                hands,
+                limits: more.limits ?? {},
             },
-            use: async (use) => {
-                const said = decide(use);
-                uses.push({ how: "use", use, allowed: said.allowed });
-                if (!said.allowed) return { ok: false, failure: { kind: "violation.remit", message: said.message } };
-                return performTool(tools, "file://workspace", use.method, [...use.args], { name: "Repo" });
-            },
-        };
-        return host.perform(effect, io) as Promise<Outcome>;
+            more.signal === undefined ? {} : { signal: more.signal },
+            decide,
+        );
     };
     return {
         model,
@@ -124,6 +97,7 @@ export async function rig(name: AgentName, rules: (workspace: string) => readonl
         outside: here.folder,
         seen,
         uses,
+        parts,
         write: here.write,
         turn,
         reply: async (prompt, more) => {
@@ -146,6 +120,8 @@ const GATES: Gates = { read: "may", write: "ask" };
 
 export interface RigOptions {
     readonly gates?: Gates;
+    /** Programs that the user's search path has besides, by name: where they are. */
+    readonly programs?: { readonly [name: string]: string };
     /** Stands for the look whether a sandbox works here. */
     readonly sandbox?: () => Promise<Sandbox>;
     readonly start?: Omit<StartOptions, "model">;
