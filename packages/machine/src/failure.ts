@@ -14,8 +14,8 @@ export class Fail {
     site: Site | null;
     /** Origins of what is shown in `message` and `detail`: a caught failure carries them (label set id of the run). */
     labels: number;
-    /** Principal that committed a violation. */
-    readonly by: string | null;
+    /** Principal that committed a violation. Set by the innermost place that knows it. */
+    by: string | null;
     /** Token of the region whose limit this is: nothing inside it can catch it. */
     readonly region: number | null;
     /** It bounds the whole run: nothing inside the run can catch it. */

@@ -84,7 +84,8 @@ describe("what a file may say", () => {
 
 describe("what it does", () => {
     test("a clause by name and one by URI bind the program, without trust", async () => {
-        const text = main('[try { Mail.send({}) } catch e { e.kind }, try { Repo.write({ path: "x", content: "y" }) } catch e { e.kind }]');
+        const text = `agent S { remit { may Mail, Repo } func send() { Mail.send({}) } }
+${main('[try { S.send() } catch e { e.kind }, try { Repo.write({ path: "x", content: "y" }) } catch e { e.kind }]')}`;
         expect((await run(text)).value).toMatchObject(["sent", { ok: true }]);
         says({ clauses: { Mail: "send: never", "file://workspace": "write: ask" } });
         expect((await run(text)).value).toEqual(["violation.remit", "denied"]);
@@ -94,7 +95,7 @@ describe("what it does", () => {
     test("flows too: what a file holds may not be sent", async () => {
         says({ clauses: { "host:mail": "arg body: trusted" } });
         const text = main('(try { Mail.send({ body: Repo.read({ path: "b.txt" }).content }) } catch e { e.kind })');
-        expect((await run(text)).value).toBe("violation.flow");
+        expect(await run(text)).toMatchObject({ ok: false, failure: { kind: "violation.flow" } });
     });
 
     test("a remit binds an agent besides its own, and one without", async () => {
@@ -125,7 +126,8 @@ ${main('[F.f("src/a.txt"), try { F.f("b.txt") } catch e { e.kind }, G.f("src/a.t
 `,
         );
         const text = `agent F { remit { may Repo } func go() { Repo.read({ path: "b.txt" }).content } }
-${main("[Mail.send({}), try { Mail.trim({}) } catch e { e.kind }, F.go()]")}`;
+agent T { remit { may Mail } func trim() { Mail.trim({}) } }
+${main("[Mail.send({}), try { T.trim() } catch e { e.kind }, F.go()]")}`;
         const store = openSqlite(join(folder, "ledger.db"), { config: join(folder, "config") });
         const told: Json[] = [];
         const on = { ask: (request: { readonly detail: Json }) => (told.push((request.detail as { clause: Json }).clause), "once") };

@@ -138,12 +138,13 @@ const MAILBOX: { readonly [name: string]: HostTool } = {
 };
 const FLOW = `import tool Box from "host:box" { trusted }
 import tool Send from "host:send" { arg x: trusted }
+agent Sender { remit { may Send } func go(x) { Send.go({ x: x }) } }
 `;
 
 test("a function says where parts of its result come from; the rest is the tool's", async () => {
     const text = `${FLOW}main agent A { main func() {
     m = Box.next()
-    [Send.go({ x: m.from }), (try { Send.go({ x: m["a/b"] }) } catch e { e.kind }), (try { Box.nothing() } catch e { e.message })]
+    [Send.go({ x: m.from }), (try { Sender.go(m["a/b"]) } catch e { e.kind }), (try { Box.nothing() } catch e { e.message })]
 } }`;
     expect(await run(text, MAILBOX)).toEqual(["sent", "violation.flow", expect.stringContaining("is no JSON Pointer")]);
 });
@@ -151,7 +152,7 @@ test("a function says where parts of its result come from; the rest is the tool'
 test.each(["file://notes.jsonl", "sqlite://notes.db"])("%s remembers where a record came from", async (uri) => {
     const text = (body: string): string => `${FLOW}import memory Notes from "${uri}" { trusted }
 main agent A { main func() { ${body} } }`;
-    const sending = (what: string): string => `(try { Send.go({ x: ${what} }) } catch e { e.kind })`;
+    const sending = (what: string): string => `(try { Sender.go(${what}) } catch e { e.kind })`;
     const put = await run(
         text(`m = Box.next()
     bad = Notes.add({ text: m["a/b"], origins: [] })

@@ -110,6 +110,8 @@ export function unwind(m: Machine, fiber: Fiber, fail: Fail): boolean {
         return false;
     }
     withdrawAll(m, fiber);
+    // What nobody is named for was committed by whoever runs where it happened.
+    if (fail.class === "violation" && frames.length > 0) fail.by ??= fiber.top.principal;
     while (frames.length > 0) {
         const frame = fiber.top;
         if (fail.site === null) fail.site = siteOfTop(fiber);
@@ -145,9 +147,12 @@ export function unwind(m: Machine, fiber: Fiber, fail: Fail): boolean {
     return false;
 }
 
-/** Who may catch what (LANGUAGE 7): a violation only code of the run's own principal, a limit only code outside the region it bounds. */
+/**
+ * Who may catch what (LANGUAGE 7): a violation only code of the run's own principal that did not commit it, a limit only code outside the region it
+ * bounds.
+ */
 function catches(m: Machine, frame: Frame, handler: Handler, fail: Fail): boolean {
-    if (fail.class === "violation" && frame.principal !== m.principal) return false;
+    if (fail.class === "violation" && (frame.principal !== m.principal || fail.by === m.principal)) return false;
     if (fail.region === null) return true;
     return !m.accounts.within(accountAt(frame, handler.at), fail.region);
 }

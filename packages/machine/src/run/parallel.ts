@@ -111,7 +111,9 @@ export function iterationEnded(m: Machine, child: Fiber, end: Value | Fail): voi
     const first = (failures[0] as { fail: Fail }).fail;
     let labels = native.label;
     for (const f of failures) labels = m.run.labels.union(labels, f.fail.labels);
-    const violation = failures.find((f) => f.fail.class === "violation")?.fail;
+    const violations = failures.map((f) => f.fail).filter((fail) => fail.class === "violation");
+    // One that the run's own principal committed is one that nobody catches.
+    const violation = violations.find((fail) => fail.by === m.principal) ?? violations[0];
     const limit = outermost(m, frame, failures);
     m.deliverFail(
         fiber,
@@ -123,6 +125,7 @@ export function iterationEnded(m: Machine, child: Fiber, end: Value | Fail): voi
                 labels,
                 // A limit of what stands around them all bounds the loop too, so that nothing inside can catch it.
                 ...(limit?.region == null ? {} : { region: limit.region }),
+                ...(violation?.by == null ? {} : { by: violation.by }),
                 detail: limit?.detail ?? failures.map((f) => ({ index: f.index, kind: f.fail.kind, message: f.fail.message })),
             },
         ),

@@ -222,9 +222,9 @@ export class Run implements RunState {
         return this.narrower(c, layer);
     }
 
-    /** LANGUAGE 7: a violation is caught only by the author's own code, a limit only outside its region, which closures are always inside. */
+    /** LANGUAGE 7: closures run as one principal, whose own every violation in them is, and inside every region that bounds them. */
     catches(fail: Fail): boolean {
-        return fail.region === null && (fail.class !== "violation" || this.minter === null);
+        return fail.region === null && fail.class !== "violation";
     }
 
     // ---- stretches ----

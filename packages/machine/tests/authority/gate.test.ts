@@ -181,10 +181,12 @@ describe("capabilities as values", () => {
             func later(box) { box[0].read({ path: "a" }) }
             func pass(r) { Other.use(r) }
             func leak(r) { [r] }`;
-        const text = `${program("remit { may Other }", fixer, `box = []\nFixer.keep(box, Repo)\nhand = [Repo]\n[${trying("Fixer.later(box)")}, ${trying("Fixer.later(hand)")}, Fixer.pass(Repo), ${trying("Other.use(Repo.only(list))")}, ${trying('Fixer.leak(Repo)[0].read({ path: "a" })')}]`)}
+        const text = `${program("remit { may Other }", fixer, `box = []\nFixer.keep(box, Repo)\nhand = [Repo]\n[${trying("Fixer.later(box)")}, ${trying("Fixer.later(hand)")}, Fixer.pass(Repo), ${trying("Other.use(Repo.only(list))")}]`)}
 agent Other { remit {} func use(r) { r.read({ path: "a" }) } }`;
         const ran = run(text);
-        expect(outcome(ran)).toEqual(["violation.revoked", "violation.remit", { did: "Repo.read" }, "violation.remit", "violation.remit"]);
+        expect(outcome(ran)).toEqual(["violation.revoked", "violation.remit", { did: "Repo.read" }, "violation.remit"]);
+        const leaked = run(program("remit {}", fixer.replace(/.*Other.*\n/, ""), 'Fixer.leak(Repo)[0].read({ path: "a" })'));
+        expect(outcome(leaked)).toBe("violation.remit");
         const given = ran.events.filter((e) => e.kind === "delegate.granted").length;
         expect(ran.events.filter((e) => e.kind === "delegate.lifted").length).toBe(given);
     });
@@ -194,6 +196,34 @@ agent Other { remit {} func use(r) { r.read({ path: "a" }) } }`;
 func save() { Repo.write({ path: "a", content: "b" }) }
 func deep() { save() }`;
         expect(outcome(run(text))).toEqual([{ did: "Repo.write" }, { did: "Repo.write" }]);
+    });
+});
+
+describe("who catches a violation", () => {
+    const fixer = 'func go() { Repo.read({}) }\nfunc own() { try { Repo.read({}) } catch e { "caught" } }\nfunc twice() { own() }';
+    test.each([
+        ["what an agent commits, the program", "try { Fixer.go() } catch e { e.kind }", "violation.remit"],
+        ["in a parallel for", "try { parallel for i in [1, 2] max 2 { Fixer.go() } } catch e { e.kind }", "violation.remit"],
+        ["not the agent that commits it", "try { Fixer.twice() } catch e { e.kind }", "violation.remit"],
+    ])("%s", (_what, main, expected) => {
+        const ran = run(`${program("remit {}", fixer, `x = ${main}\n[x, "went on"]`)}`);
+        expect(outcome(ran)).toEqual([expected, "went on"]);
+    });
+    test.each([
+        ["a gate", 'try { Mail.send({}) } catch e { "caught" }'],
+        ["a gate, in a function around it", "try { sends() } catch e { 1 }"],
+        ["a gate, in an agent without a remit", "try { Plain.go() } catch e { 1 }"],
+        ["a gate, in an iteration", "try { parallel for i in [1, 2] max 2 { Mail.send({}) } } catch e { 1 }"],
+        [
+            "a gate, in an iteration beside one of an agent",
+            "try { parallel for i in [1, 2] max 2 { if i == 1 { Fixer.go() } else { Mail.send({}) } } } catch e { 1 }",
+        ],
+        ["a capability as text", 'try { ["x"].map((x) => x + [Repo][0]) } catch e { 1 }', "violation.capability"],
+        ["a capability as text, between effects", 'try { Repo.read({})  "x" + [Repo][0] } catch e { 1 }', "violation.capability"],
+    ])("what the program commits, nobody: %s", (_what, main, expected = "violation.remit") => {
+        const text = program("remit {}", fixer, `x = ${main}\n[x, "went on"]`).replace('"mcp://mail"', '"mcp://mail" { send: never }');
+        const ran = run(`${text}\nfunc sends() { try { Mail.send({}) } catch e { 2 } }\nagent Plain { func go() { Mail.send({}) } }\n`);
+        expect(outcome(ran)).toBe(expected);
     });
 });
 

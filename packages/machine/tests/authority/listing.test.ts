@@ -75,6 +75,8 @@ interface Attempt {
 
 interface Made {
     readonly files: { readonly [file: string]: string };
+    /** The same imports for a program that makes the one attempt of `user` that its input says. */
+    readonly alone: { readonly [file: string]: string };
     readonly attempts: readonly Attempt[];
 }
 
@@ -138,16 +140,22 @@ function made(seed: number): Made {
 
     const attempts: Attempt[] = [];
     const calls: string[] = [];
+    const alone: string[] = [];
     const functions: { A: string[]; B: string[]; C: string[] } = { A: [], B: [], C: [] };
     const attempt = (principal: string, use: Use, call: string, through: Attempt["through"] = "name"): void => {
         attempts.push({ principal, file: principal === "C" ? "c.remit" : "main.remit", use, through });
+        // What `user` is refused ends the run: each of its attempts is a run of its own.
+        if (principal === "user") {
+            alone.push(`if input.alone == ${attempts.length - 1} {\n${call}\nreturn "may"\n}`);
+            return;
+        }
         calls.push(`found.add((try { ${call} } catch e { e.kind }))`);
     };
     USES.forEach((use, k) => {
         for (const agent of ["A", "B", "C"] as const) functions[agent].push(`func n${k}() { ${callOf(use.thing.name, use)}  "may" }`);
         functions.B.push(`func c${k}() { ${inside(byB, `C.n${k}()`)} }`);
         functions.A.push(`func b${k}() { ${inside(byA, `B.n${k}()`)} }`, `func c${k}() { ${inside(byA, `B.c${k}()`)} }`);
-        attempt("user", use, `${callOf(use.thing.name, use)}  "may"`);
+        attempt("user", use, callOf(use.thing.name, use));
         attempt("A", use, `A.n${k}()`);
         attempt("B", use, `A.b${k}()`);
         attempt("C", use, `A.c${k}()`);
@@ -161,7 +169,9 @@ function made(seed: number): Made {
             attempt("B", use, `A.p${k}(${passedA})`, "argument");
         }
     });
-    const main = `${imports()}
+    const own = imports();
+    const theirs = imports();
+    const main = `${own}
 import agent C from "./c.remit"${atImport}
 ${named ? `remit Named {\n${remitA}\n}` : ""}
 agent A {
@@ -181,7 +191,15 @@ ${around(byUser, calls.join("\n"))}
 found
 }
 }`;
-    return { files: { "main.remit": main, "c.remit": `${imports()}\nagent C {\n${remitC}\n${functions.C.join("\n")}\n}` }, attempts };
+    const other = (functions: string): string => `${theirs}\nagent C {\n${remitC}\n${functions}\n}`;
+    return {
+        files: { "main.remit": main, "c.remit": other(functions.C.join("\n")) },
+        alone: {
+            "main.remit": `${own}\nimport agent C from "./c.remit"\nmain agent Main {\nmain func(input) {\n${alone.join("\n")}\nC.one()\n}\n}`,
+            "c.remit": other("func one() { 1 }"),
+        },
+        attempts,
+    };
 }
 
 // ---- what the table says, read by hand ------------------------------------------------------------------------------
@@ -240,15 +258,19 @@ describe("the table is what the machine does", () => {
     let refused = 0;
     let allowed = 0;
     test.each(Array.from({ length: 40 }, (_, i) => i + 1))("program %i", (seed) => {
-        const { files, attempts } = made(seed);
+        const { files, alone, attempts } = made(seed);
+        const single = formOf(alone["main.remit"] as string, alone);
         const form: Program = formOf(files["main.remit"] as string, files);
         const rows = authorityOf(form);
         const ran = once(form, { yes: "deny" });
         if (!ran.result.ok) throw new Error(`${ran.result.failure.kind} ${ran.result.failure.message}\n${files["main.remit"]}`);
-        const found = outcome(ran) as string[];
+        const together = (outcome(ran) as string[])[Symbol.iterator]();
+        const found = attempts.map(({ principal }, i) =>
+            principal === "user" ? outcome(once(single, { yes: "deny", options: { input: { alone: i } } })) : together.next().value,
+        ) as string[];
+        expect(together.next().done).toBe(true);
         const say = (one: Attempt, what: string): string =>
             `${one.principal} ${one.use.thing.name}.${one.use.method}(${one.use.arg}) by ${one.through}: ${what}`;
-        expect(found.length).toBe(attempts.length);
         const now = attempts.map((one, i) => say(one, found[i] as string));
         const table = attempts.map((one) => say(one, expected(rows, one)));
         expect(now).toEqual(table);

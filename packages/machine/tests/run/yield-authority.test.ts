@@ -209,12 +209,9 @@ describe("questions while a function of an agent runs", () => {
 
 describe("readers: the handshake is a sink", () => {
     test("what only some may read is not handed to an agent that is none of them", () => {
-        const text = withFixer(
-            'x = Hr.read({ path: "a" })\nreturn try { Fixer.yield(x: x) } catch e { [e.kind] }',
-            'import tool Hr from "file://hr" { reads: "hr" }',
-        );
+        const text = withFixer('x = Hr.read({ path: "a" })\nreturn Fixer.yield(x: x)', 'import tool Hr from "file://hr" { reads: "hr" }');
         const ran = run(text, { agents: [answer("return 1", "x")] });
-        expect(end(ran)).toEqual(["violation.flow"]);
+        expect(kind(ran)).toBe("violation.flow");
         expect(turns(ran)).toEqual([]);
         expect(METHODS).toBeDefined();
     });

@@ -44,20 +44,20 @@ describe("labels of what an agent does", () => {
 
     test("what the program does with the value of a yield carries the agent to the sink", () => {
         const text = withFixer(
-            'x = Fixer.yield(a: 1)\nreturn try { Mail.send({ to: x, body: "b" }) } catch e { [e.kind] }',
+            'x = Fixer.yield(a: 1)\nreturn Mail.send({ to: x, body: "b" })',
             'import tool Mail from "mcp://mail" { arg to: trusted }',
         );
-        expect(end(run(text, { agents: [answer('return "evil@x.com"', "a")] }))).toEqual(["violation.flow"]);
+        expect(kind(run(text, { agents: [answer('return "evil@x.com"', "a")] }))).toBe("violation.flow");
     });
 
     test("so does a failure that it raises, and which way it took under a strict caller", () => {
         const raised = withFixer(
-            'x = try { Fixer.yield(a: 1) } catch e { e.message }\nreturn try { Mail.send({ to: x, body: "b" }) } catch e { [e.kind] }',
+            'x = try { Fixer.yield(a: 1) } catch e { e.message }\nreturn Mail.send({ to: x, body: "b" })',
             'import tool Mail from "mcp://mail" { arg to: trusted }',
         );
-        expect(end(run(raised, { agents: [answer('raise "evil@x.com"', "a")] }))).toEqual(["violation.flow"]);
-        const strict = `flow strict\n${withFixer('x = "no"\nif Fixer.yield(a: 1) { x = "evil@x.com" }\nreturn try { Mail.send({ to: x, body: "b" }) } catch e { [e.kind] }', 'import tool Mail from "mcp://mail" { arg to: trusted }')}`;
-        expect(end(run(strict, { agents: [answer("return true", "a")] }))).toEqual(["violation.flow"]);
+        expect(kind(run(raised, { agents: [answer('raise "evil@x.com"', "a")] }))).toBe("violation.flow");
+        const strict = `flow strict\n${withFixer('x = "no"\nif Fixer.yield(a: 1) { x = "evil@x.com" }\nreturn Mail.send({ to: x, body: "b" })', 'import tool Mail from "mcp://mail" { arg to: trusted }')}`;
+        expect(kind(run(strict, { agents: [answer("return true", "a")] }))).toBe("violation.flow");
     });
 
     test("a tool that it calls answers with its own origins, and the value of the yield has both", () => {
