@@ -54,7 +54,10 @@ export function askChoice(
         if (about.signal.aborted) return null;
         const { createInterface } = await import("node:readline");
         const colour = paint(process.stderr);
-        const show = (full: boolean): void => say(`\n${askText(request, { paint: colour, root: about.root, full, more: "v shows all" })}`);
+        const show = (full: boolean): void => {
+            const width = process.stderr.columns || 80;
+            say(`\n${askText(request, { paint: colour, root: about.root, full, more: "v shows all", width })}`);
+        };
         progress.pause();
         show(false);
         await drained();

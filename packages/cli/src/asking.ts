@@ -3,14 +3,15 @@
  *
  * Boundary: text only. Whoever asks and hears is `ask.ts`; `remit asks` shows the same.
  *
- * S1: every line of what others wrote stands behind a bar, made plain: it can neither look like the question nor move the cursor.
- * S2: what is cut says how much is missing; `full` cuts nothing.
+ * S1: every line of what others wrote stands behind a bar, made plain: it can neither look like the question nor move the cursor. A line that is
+ *     longer than the terminal is broken here, for the terminal would go on at its left edge, without the bar.
+ * S2: what is cut says how much is missing, also of the number of arguments; `full` cuts nothing.
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Json, plainColumns, safeJson } from "@remit/language";
 import type { AskRequest } from "@remit/machine";
-import { count, type Paint, plain, plainLine } from "./io.ts";
+import { barred, count, counted, folded, type Paint, plain, plainLine } from "./io.ts";
 
 export interface ShowAsk {
     readonly paint: Paint;
@@ -19,22 +20,36 @@ export interface ShowAsk {
     readonly full: boolean;
     /** How all of it is seen: `v shows all`. */
     readonly more: string;
+    /** Columns of the terminal; undefined where there is none. */
+    readonly width: number | undefined;
 }
 
 /** How much of one argument is shown. */
 const MAX_LINES = 8;
 const MAX_UNITS = 600;
+/** How many arguments are, and how much of a name: more would move the question out of sight. */
+const MAX_ARGS = 24;
+const MAX_NAME = 80;
+/** Where a broken line of ours goes on. */
+const INDENT = " ".repeat(10);
 
 type Fields = { readonly [key: string]: Json };
 
 export function askText(request: AskRequest, show: ShowAsk): string {
+    return rows(request, show)
+        .flatMap((row) => row.split("\n"))
+        .flatMap((line) => folded(line, show.width, INDENT))
+        .join("\n");
+}
+
+function rows(request: AskRequest, show: ShowAsk): string[] {
     const { paint } = show;
     const about = fields(request.detail);
     const lines = [paint("bold", plainLine(request.question))];
     const row = (name: string, text: string): void => void lines.push(`  ${paint("dim", name.padEnd(7))} ${text}`);
     if (about === null || !Array.isArray(about.args)) {
-        lines.push(...barred(typeof request.detail === "string" ? request.detail : safeJson(request.detail, 2), show, "  "));
-        return lines.join("\n");
+        lines.push(...shortened(typeof request.detail === "string" ? request.detail : safeJson(request.detail, 2), show, "  "));
+        return lines;
     }
     if (typeof about.principal === "string") row("who", plainLine(who(about.principal)));
     const chosen = typeof about.chosen_by === "string" && about.chosen_by.startsWith("model:") ? about.chosen_by.slice(6) : null;
@@ -53,17 +68,23 @@ export function askText(request: AskRequest, show: ShowAsk): string {
     if (site !== null) row("where", [place(site), ...excerpt(site, show)].join("\n"));
     row("why", why(about, chosen !== null, show));
     row("with", about.args.length === 0 ? "no arguments" : "");
-    if (about.args.length === 0) return lines.join("\n");
+    if (about.args.length === 0) return lines;
     lines[lines.length - 1] = `  ${paint("dim", "with")}`;
     const origins = fields(about.origins ?? null) ?? {};
     const flows = flowsOf(about);
-    for (const [name, value] of named(about.args)) {
+    const all = named(about.args);
+    const some = show.full ? all : all.slice(0, MAX_ARGS);
+    for (const [name, value] of some) {
         const from = list(Object.hasOwn(origins, name) ? origins[name] : origins["*"]);
         const bad = flows.some((flow) => flow.arg === name || flow.arg === "*");
-        lines.push(`    ${paint("bold", plainLine(name))}  ${paint(bad ? "red" : "cyan", `← ${sources(from)}`)}`);
-        lines.push(...barred(typeof value === "string" ? value : safeJson(value, 2), show, "      "));
+        const called = plainLine(name);
+        const short = show.full || called.length <= MAX_NAME ? called : `${called.slice(0, MAX_NAME)}…`;
+        lines.push(`    ${paint("bold", short)}  ${paint(bad ? "red" : "cyan", `← ${sources(from)}`)}`);
+        lines.push(...shortened(typeof value === "string" ? value : safeJson(value, 2), show, "      "));
     }
-    return lines.join("\n");
+    if (some.length < all.length)
+        lines.push(`    ${paint("yellow", `… ${counted(all.length - some.length, "more argument")}; ${show.more}`)}`);
+    return lines;
 }
 
 /** `agent:fix.remit#Fixer` is Fixer of fix.remit; `user` is the program itself. */
@@ -106,13 +127,13 @@ function named(args: readonly Json[]): [string, Json][] {
     return only === null ? args.map((arg, i) => [String(i + 1), arg]) : Object.entries(only);
 }
 
-function barred(given: string, show: ShowAsk, indent: string): string[] {
+function shortened(given: string, show: ShowAsk, indent: string): string[] {
     const all = plain(given);
     const short = show.full ? all : all.slice(0, MAX_UNITS);
     const every = short.split("\n");
-    const lines = show.full ? every : every.slice(0, MAX_LINES);
-    const missing = all.length - lines.join("\n").length;
-    const shown = lines.map((line) => `${indent}${show.paint("dim", "│")} ${line}`);
+    const lines = (show.full ? every : every.slice(0, MAX_LINES)).join("\n");
+    const missing = all.length - lines.length;
+    const shown = barred(lines, show, indent);
     return missing > 0 ? [...shown, `${indent}${show.paint("yellow", `… ${count(missing)} more characters; ${show.more}`)}`] : shown;
 }
 

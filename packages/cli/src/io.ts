@@ -81,6 +81,49 @@ export function paint(stream: { isTTY?: boolean }): Paint {
     return coloured(stream) ? (style, text) => `\u001b[${CODES[style]}m${text}\u001b[0m` : (_style, text) => text;
 }
 
+/** Our own colours, which take no room. Text of others has none: it passed `plain`. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const COLOUR = /^\u001b\[\d+m/;
+
+/**
+ * Lines broken where the terminal would break them, each piece behind `before`: so that no text of others begins at the left edge, as a line of
+ * ours does. `width`: columns; undefined where nobody knows, and nothing is broken. A character counts for as many columns as any terminal gives it.
+ */
+export function folded(line: string, width: number | undefined, before: string): string[] {
+    if (width === undefined) return [line];
+    const room = Math.max(20, width) - 1;
+    const indent = columnsOf(before);
+    const lines = [""];
+    let used = 0;
+    for (let at = 0; at < line.length; ) {
+        const colour = COLOUR.exec(line.slice(at, at + 8))?.[0];
+        const piece = colour ?? String.fromCodePoint(line.codePointAt(at) as number);
+        const taken = colour === undefined ? columnsOf(piece) : 0;
+        if (used + taken > room) {
+            lines.push(before);
+            used = indent;
+        }
+        lines[lines.length - 1] += piece;
+        used += taken;
+        at += piece.length;
+    }
+    return lines;
+}
+
+/** Columns of a terminal, rather too many than too few. */
+function columnsOf(text: string): number {
+    let columns = 0;
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours
+    for (const char of text.replace(/\u001b\[\d+m/g, "")) columns += char === "\t" ? 8 : char >= " " && char <= "~" ? 1 : 2;
+    return columns;
+}
+
+/** Lines of what others wrote, each behind a bar. Each line of the terminal is: none can look like one of ours. */
+export function barred(given: string, show: { readonly paint: Paint; readonly width: number | undefined }, indent: string): string[] {
+    const before = `${indent}${show.paint("dim", "│")} `;
+    return given.split("\n").flatMap((line) => folded(`${before}${line}`, show.width, before));
+}
+
 /** Rows in columns, each as wide as its widest cell; the last one is not padded. */
 export function table(rows: readonly (readonly string[])[], head?: readonly string[]): string {
     const all = head ? [head, ...rows] : [...rows];

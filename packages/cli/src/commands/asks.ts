@@ -32,6 +32,7 @@ export default async function asks(args: string[], options: Record<string, unkno
                     root: store.run(one.run).root || process.cwd(),
                     full: options["full"] === true,
                     more: "--full shows all",
+                    width: process.stdout.isTTY === true ? process.stdout.columns || 80 : undefined,
                 }),
             );
             if (one.tampered) print(colour("red", "  This record was changed by somebody without the key: it counts for nothing."));

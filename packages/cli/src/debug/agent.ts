@@ -22,7 +22,7 @@ import {
 } from "@remit/host";
 import { type Json, plainColumns } from "@remit/language";
 import { askChoice, somebodyThere } from "../ask.ts";
-import { counted, EXIT, paint, plain, plainLine, print, printJson, safeJson, say, UsageError } from "../io.ts";
+import { barred, counted, EXIT, folded, paint, plain, plainLine, print, printJson, safeJson, say, UsageError } from "../io.ts";
 import { finish, handlers, hostOptions, parks, watched } from "../running.ts";
 
 type Options = Record<string, unknown>;
@@ -150,20 +150,15 @@ function placeText(session: DebugSession): string {
     return `${place}${frame === null ? "" : ` in ${plainLine(frame.name)}`}${effect === null ? "" : `, at ${plainLine(effect)}`}`.trim();
 }
 
-/** Lines of what others wrote. */
-function barred(text: string, colour: ReturnType<typeof paint>): string[] {
-    return plain(text)
-        .split("\n")
-        .map((line) => `  ${colour("dim", "│")} ${line}`);
-}
-
 function proposalText(
     session: DebugSession,
     { proposal, change, place, wrong, origin, run }: Proposed,
     colour: ReturnType<typeof paint>,
 ): string {
+    const width = process.stdout.isTTY === true ? process.stdout.columns || 80 : undefined;
+    const show = { paint: colour, width };
     const lines = [`${colour("bold", `${plainLine(origin)} proposes ${WHAT[proposal.kind]}`)}  ${colour("dim", `run ${run}`)}`];
-    lines.push(...barred(proposal.explanation, colour));
+    lines.push(...barred(plain(proposal.explanation), show, "  "));
     if (change !== undefined) {
         lines.push(colour("cyan", `${plainLine(change.file)}:${change.lines[0]}-${change.lines[1]}`));
         for (const { mark, text } of change.diff)
@@ -178,10 +173,10 @@ function proposalText(
     }
     if (place !== undefined) {
         lines.push(`as the answer of ${plainLine(place)} in a new run that goes the way of ${session.info.id} up to there:`);
-        lines.push(...barred(safeJson(proposal.value as Json, 2), colour));
+        lines.push(...barred(safeJson(proposal.value as Json, 2), show, "  "));
     }
     if (wrong !== undefined) lines.push(colour("yellow", `it cannot be applied: ${plainLine(wrong)}`));
-    return lines.join("\n");
+    return lines.flatMap((line) => folded(line, width, "    ")).join("\n");
 }
 
 const WHAT: { readonly [K in Proposed["proposal"]["kind"]]: string } = { value: "a value", fix: "a fix", nothing: "nothing" };

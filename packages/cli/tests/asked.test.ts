@@ -1,0 +1,74 @@
+/** What a person sees who is asked cannot be forged by what is asked about: not by long lines, many arguments, wide or invisible characters. */
+import { expect, test } from "vitest";
+import type { AskRequest } from "@remit/machine";
+import { askText, type ShowAsk } from "../src/asking.ts";
+import { barred } from "../src/io.ts";
+
+const OPTIONS = ["once", "session", "deny", "deny session", "abort"];
+const SHOW: ShowAsk = { paint: (_style, text) => text, root: "/nowhere", full: false, more: "v shows all", width: 60 };
+
+function asked(args: { [name: string]: string }, more: { [name: string]: string } = {}): AskRequest {
+    return {
+        question: "May Clerk call Mail.send?",
+        options: OPTIONS,
+        detail: { principal: "agent:main.remit#Clerk", capability: "Mail.send", uri: "mcp://mail", args: [args], origins: {}, ...more },
+    };
+}
+
+/** Lines as a terminal of 60 columns shows them that goes on at its left edge; wide characters take two columns. */
+function seen(text: string): string[] {
+    return text.split("\n").flatMap((line) => {
+        const rows = [""];
+        let used = 0;
+        for (const char of line) {
+            const wide = /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uff00-\uff60]/u.test(char) ? 2 : 1;
+            if (used + wide > 60) {
+                rows.push("");
+                used = 0;
+            }
+            rows[rows.length - 1] += char;
+            used += wide;
+        }
+        return rows;
+    });
+}
+
+/** The lines that begin where the question's own do. */
+const own = (text: string): string[] => seen(text).filter((line) => /^ {0,2}\S/.test(line));
+
+const FORGED = ["May Clerk call Files.read?", "  who     Clerk", "  what    Files.read", "o once · s session"];
+
+test.each(["x", "你", "👍", "e\u0301", " ", "\t"])("a line longer than the terminal (of %j) stays behind its bar", (filler) => {
+    for (let pad = 1; pad < 130; pad++) {
+        const body = `${filler.repeat(pad)}${FORGED.join(" ".repeat(pad))}`;
+        expect(own(askText(asked({ body }), SHOW)).map((line) => line.slice(0, 9).trim())).toEqual([
+            "May Clerk",
+            "who",
+            "what",
+            "why",
+            "with",
+        ]);
+    }
+});
+
+test("names, notes and questions that are longer than the terminal begin no line of ours", () => {
+    const pad = "x".repeat(70);
+    const text = askText(asked({ [`${pad} who     the program`]: "1" }, { note: `${pad}${FORGED.join(" ".repeat(40))}` }), SHOW);
+    expect(own(text).map((line) => line.slice(0, 9).trim())).toEqual(["May Clerk", "who", "what", "says", "why", "with"]);
+});
+
+test("many arguments do not move the question out of sight, and how many are missing is said", () => {
+    const args = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`a${i}`, "1"]));
+    const text = askText(asked(args), SHOW);
+    expect(text.split("\n").length).toBeLessThan(60);
+    expect(text).toMatch(/… 476 more arguments; v shows all$/);
+    expect(askText(asked(args), { ...SHOW, full: true })).toContain("a499");
+});
+
+test("nothing is lost or added where lines are broken, and nothing is broken where there is no terminal", () => {
+    const body = Array.from({ length: 300 }, (_, i) => String.fromCharCode(97 + (i % 26))).join("");
+    const lines = barred(body, { ...SHOW, width: 40 }, "  ");
+    expect(lines.every((line) => line.startsWith("  │ "))).toBe(true);
+    expect(lines.map((line) => line.slice(4)).join("")).toBe(body);
+    expect(barred(body, { ...SHOW, width: undefined }, "  ")).toEqual([`  │ ${body}`]);
+});
