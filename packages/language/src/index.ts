@@ -31,7 +31,7 @@ export { parseClausesText, parseRemitText, type ReadPolicy } from "./form/policy
 export { type EffectsOf, type Lowerable, lower, lowerExpr, lowerFile } from "./form/lower.ts";
 export { AUTHOR_CAPS, type Caps, DEFAULT_CAPS } from "./form/measure.ts";
 export { printForm, printFormExpr, raise, raiseFile } from "./form/raise.ts";
-export { funcJsonSchema, programJsonSchema } from "./form/schema.ts";
+export { funcJsonSchema, PROGRAM_SCHEMA_ID, programJsonSchema } from "./form/schema.ts";
 export {
     type FuncOptions,
     type ValidatedFunc,
@@ -58,6 +58,7 @@ export { type RenderOptions, renderDiagnostic } from "./diagnostics/render.ts";
 export { type Allowed, type LoadedProgram, loadProgram, type ProgramFiles } from "./load/program.ts";
 export { isModule } from "./load/schemes.ts";
 export { type Answer, type AnswerOptions, type ReadAnswer, readAnswer, schemaOfValue } from "./answer/answer.ts";
+export { isSource } from "./answer/fences.ts";
 export { fencesOf } from "./answer/fences.ts";
 export { HANDOVERS } from "./check/builtins.ts";
 export { BUDGET_OPTIONS } from "./check/handover.ts";

@@ -1,5 +1,5 @@
 /**
- * Writes the published JSON Schemas of effects, ledger events, continuations and snapshots: `node packages/machine/scripts/write-schemas.mjs`.
+ * Writes the published JSON Schemas of effects, ledger events, continuations, snapshots and handshakes: `node packages/machine/scripts/write-schemas.mjs`.
  * A test says that the files are what this writes.
  */
 import { writeFileSync } from "node:fs";

@@ -74,7 +74,7 @@ export function readAnswer(text: string, resources: readonly Resource[], options
         return { ok: false, kind: "syntax", errors: ["the last fenced block is not closed: the answer was cut off, make it shorter"] };
     const caps: Partial<Caps> = { bytes: Math.min(options.bytes, DEFAULT_CAPS.bytes) };
     if (utf8(found.text) > options.bytes) return { ok: false, kind: "size", errors: [`the answer has more than ${options.bytes} bytes`] };
-    return found.tag === "remit" ? source(found.text, options, caps) : program(found.text, options, caps);
+    return found.tag === "remit" ? source(found.text, options) : program(found.text, options, caps);
 }
 
 function lastOf(text: string, resources: readonly Resource[]): { tag: "remit" | "json"; text: string; open: boolean } | null {
@@ -92,7 +92,7 @@ function signature(params: readonly string[]): string {
     return ["agent", ...params].join(", ");
 }
 
-function source(text: string, options: AnswerOptions, caps: Partial<Caps>): ReadAnswer {
+function source(text: string, options: AnswerOptions): ReadAnswer {
     const loaded = loadProgram(options.file, { read: () => text, resolve: () => null });
     const tree = loaded.files.get(options.file) as File;
     const shown = (d: (typeof loaded.diagnostics)[number]): string => renderDiagnostic(d, tree.source);
@@ -108,7 +108,8 @@ function source(text: string, options: AnswerOptions, caps: Partial<Caps>): Read
     const errors = checked.diagnostics.filter((d) => d.severity === "error");
     if (errors.length > 0) return failed("syntax", errors.map(shown));
     const [file] = lower(checked, (func) => checked.info.functions.get(func)?.effects ?? []).files;
-    const valid = validateProgram({ format: FORM, files: [file] }, { caps });
+    // Its text was measured; the form of it is several times as long and bound by the caps of every form.
+    const valid = validateProgram({ format: FORM, files: [file] }, { answer: true });
     if (!valid.ok) return failed("syntax", valid.errors.map(told));
     return chosen(valid.program.files[0] as FileForm, "source", text, options);
 }
@@ -116,7 +117,7 @@ function source(text: string, options: AnswerOptions, caps: Partial<Caps>): Read
 function program(text: string, options: AnswerOptions, caps: Partial<Caps>): ReadAnswer {
     const isProgram = /^\s*\{\s*"format"\s*:/.test(text);
     if (isProgram) {
-        const valid = validateProgram(text, { caps });
+        const valid = validateProgram(text, { caps, answer: true });
         if (!valid.ok) return failed("syntax", valid.errors.map(told));
         const [file] = valid.program.files;
         if (
@@ -129,7 +130,7 @@ function program(text: string, options: AnswerOptions, caps: Partial<Caps>): Rea
             return failed("signature", ["an answer is one file of functions and shapes: no imports, no agents, no remits"]);
         return chosen({ ...file, file: options.file }, "program", text, options);
     }
-    const valid = validateFunc(text, { caps, ...(options.shapes === undefined ? {} : { shapes: options.shapes }) });
+    const valid = validateFunc(text, { caps, answer: true, ...(options.shapes === undefined ? {} : { shapes: options.shapes }) });
     if (!valid.ok) return failed("syntax", valid.errors.map(told));
     const file: FileForm = { file: options.file, imports: [], shapes: [], funcs: [valid.func], agents: [] };
     return chosen(file, "program", text, options);

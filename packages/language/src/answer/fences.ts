@@ -34,3 +34,11 @@ export function fencesOf(text: string): Fence[] {
     if (inside !== null) found.push({ tag: inside.tag, text: take(inside.from, lines.length), open: true });
     return found;
 }
+
+/** Comments and blank lines, then the head of a function or a shape. Each way through it consumes what no other does: it is linear. */
+const SOURCE = /^\s*(?:(?:\/\/[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)\s*)*(?:(?:main\s+)?func\b|shape\s+[\p{L}_][\p{L}\p{N}_]*\s*\{)/u;
+
+/** A text that is nothing but source: it begins with what an answer may declare, and holds no block of its own. */
+export function isSource(text: string): boolean {
+    return SOURCE.test(text) && fencesOf(text).length === 0;
+}

@@ -44,6 +44,11 @@ function named(w: Walk, e: Call, callee: Ident): Type {
     const { name, range } = callee;
     const local = w.names.get(name);
     if (local !== undefined) {
+        // What an agent was handed may be a function: whether it is shows when it is called.
+        if (w.checking.answer && local.type.kind === "any") {
+            raise(w, `func:${name}`, range, false);
+            return unknown(w, e);
+        }
         const hint = local.type.kind === "func" ? { hint: `call ${local.type.cap?.name} by its own name` } : undefined;
         w.report("NOT_CALLABLE", range, `'${name}' is a variable, not a function`, hint);
         return unknown(w, e);

@@ -25,6 +25,8 @@ export interface FileNames {
     readonly contracts: Contracts;
     /** Names of the file's remits. */
     readonly remits?: ReadonlySet<string>;
+    /** It is what an agent answered: a variable may be a function that was handed over. */
+    readonly answer?: boolean;
 }
 
 /** The shapes of a file, and how to test values against contracts over them. */

@@ -25,6 +25,8 @@ export interface ValidateOptions {
      * of data. Never for what came from elsewhere.
      */
     readonly authored?: boolean;
+    /** It is what an agent answered a yield with: a variable may be a function that was handed over. */
+    readonly answer?: boolean;
 }
 
 export type Validated<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly errors: readonly FormError[] };
@@ -48,7 +50,7 @@ export function validateProgram(form: unknown, options: ValidateOptions = {}): V
     checkStructure(value, { rule: "record", of: "Program" }, errors, { authored: options.authored === true });
     if (errors.found.length > 0) return { ok: false, errors: errors.found };
     const program = value as unknown as Program;
-    checkNames(program, errors);
+    checkNames(program, options.answer === true, errors);
     return errors.found.length > 0 ? { ok: false, errors: errors.found } : { ok: true, program };
 }
 
@@ -72,7 +74,11 @@ export function validateFunc(form: unknown, options: FuncOptions = {}): Validate
     const { params } = options;
     if (params !== undefined && (params.length !== func.params.length || params.some((name, i) => func.params[i]?.name !== name)))
         errors.add("INVALID_ARGUMENT_COUNT", { up: null, key: "params" }, `the parameters must be (${params.join(", ")})`);
-    const file = { names: options.names ?? new Map<string, Named>(), contracts: contractsOver(options.shapes ?? {}) };
+    const file = {
+        names: options.names ?? new Map<string, Named>(),
+        contracts: contractsOver(options.shapes ?? {}),
+        answer: options.answer === true,
+    };
     new Walk(file, new Map(), errors).func(func, null, NOTHING_SET);
     return errors.found.length > 0 ? { ok: false, errors: errors.found } : { ok: true, func };
 }
@@ -89,11 +95,11 @@ function read(form: unknown, options: ValidateOptions, errors: Errors): Json | u
     return measure(value, caps, errors) ? (value as Json) : undefined;
 }
 
-function checkNames(program: Program, errors: Errors): void {
+function checkNames(program: Program, answer: boolean, errors: Errors): void {
     const declared: FileNames[] = [];
     program.files.forEach((file, index) => {
         const place = below(null, "files", index);
-        const names = declareFile(program, index, errors);
+        const names = { ...declareFile(program, index, errors), answer };
         declared.push(names);
         checkAuthority(file, names, (i) => declared[i], place, errors);
         const outside = new Walk(names, new Map(), errors);

@@ -4,24 +4,42 @@
  * Boundary: from what a call hands over to the parts of a prompt. Pure text; who may be told what was decided before.
  *
  * H1: the handshake holds skills, names, contracts and values of the arguments, limits and the expected result. No variable, source or state of
- *     the caller is in it; a capability is in it as a list of methods.
+ *     the caller is in it; a capability is in it as a list of methods, a function as its signature. Its published form is
+ *     `schema/remit-yield-1.json`.
  */
-import { type Contract, type Json, PROTOCOL_SKILL, schemaOfValue, type Shapes, toJsonSchema } from "@remit/language";
-import type { AgentPart } from "../effect.ts";
+import { type Contract, type Json, PROGRAM_SCHEMA_ID, PROTOCOL_SKILL, schemaOfValue, type Shapes, toJsonSchema } from "@remit/language";
+import type { AgentPart, FailureKind } from "../effect.ts";
+import type { CapabilityKind } from "../value/value.ts";
 import type { SkillContent } from "../run/options.ts";
 
 export const HANDSHAKE = "remit-yield/1";
 
 /** One argument as the agent is told of it. */
-export type Param =
-    | { readonly name: string; readonly value: Json; readonly origins: readonly string[] }
-    | { readonly name: string; readonly handle: readonly HandleMethod[]; readonly kind: string };
+export type Param = { readonly name: string; readonly value: Json; readonly origins: readonly string[] } | HandleDoc;
 
-export interface HandleMethod {
+/** What a capability is to an agent. */
+export interface Handle {
+    readonly kind: CapabilityKind;
+    readonly handle: readonly HandleMethod[];
+    /** How it is called by its name alone: a function, or an agent's main one. */
+    readonly call?: Callable;
+    /** Why nothing is known of it but its name: the kind of failure that its tool answered with. */
+    readonly unavailable?: FailureKind;
+}
+
+export interface Callable {
+    /** `repair(path: string, n: number = 3) -> string`: arguments go by place. */
+    readonly signature?: string;
+    /** JSON Schema: of the one argument of a tool's method, else of an object of the parameters. */
+    readonly input?: Json;
+    /** JSON Schema of what it gives. */
+    readonly output?: Json;
+    readonly gate: "may" | "ask";
+}
+
+export interface HandleMethod extends Callable {
     readonly method: string;
     readonly description?: string;
-    readonly input?: Json;
-    readonly gate: "may" | "ask";
 }
 
 export interface HandshakeLimits {
@@ -42,25 +60,71 @@ export interface Handshake {
     readonly first: boolean;
 }
 
+/** The document (`schema/remit-yield-1.json`). */
+export interface HandshakeDoc {
+    readonly format: typeof HANDSHAKE;
+    readonly session: string;
+    readonly turn: number;
+    /** `protocol` goes with the first turn of a session; the others are those that the call names. */
+    readonly skills: { readonly [name: string]: SkillDoc };
+    readonly params: readonly ParamDoc[];
+    /** JSON Schema of the value; `{}` where any will do. */
+    readonly expects: Json;
+    readonly limits: HandshakeLimits;
+    readonly answer: AnswerDoc;
+}
+
+export interface SkillDoc {
+    readonly name?: string;
+    readonly description?: string;
+    readonly sha256?: string;
+    readonly inline: string;
+}
+
+export type ParamDoc = DataDoc | HandleDoc;
+
+export interface DataDoc {
+    readonly name: string;
+    readonly contract: Json;
+    readonly value: Json;
+    readonly origins: readonly string[];
+}
+
+export type HandleDoc = { readonly name: string } & Handle;
+
+export interface AnswerDoc {
+    readonly forms: readonly ("source" | "program")[];
+    readonly signature: string;
+    /** Where a function as program form is said: `$id` of its published schema, and the definition in it. */
+    readonly schema: string;
+}
+
+const ANSWER_SCHEMA = `${PROGRAM_SCHEMA_ID}#/$defs/Func`;
+
 export function handshakeJson(of: Handshake): Json {
-    const skills: { [name: string]: Json } = {};
+    const skills: { [name: string]: SkillDoc } = {};
     if (of.first) skills.protocol = { inline: PROTOCOL_SKILL.text };
     for (const { name, description, sha256, text } of of.skills) skills[name] = { name, description, sha256, inline: text };
-    return {
+    const doc: HandshakeDoc = {
         format: HANDSHAKE,
         session: of.session,
         turn: of.turn,
         skills,
         params: of.params.map(
-            (param): Json =>
+            (param): ParamDoc =>
                 "handle" in param
-                    ? { name: param.name, kind: param.kind, handle: param.handle.map((one) => ({ ...one })) }
-                    : { name: param.name, contract: schemaOfValue(param.value), value: param.value, origins: [...param.origins] },
+                    ? param
+                    : { name: param.name, contract: schemaOfValue(param.value), value: param.value, origins: param.origins },
         ),
         expects: of.expects === null ? {} : toJsonSchema(of.expects.contract, of.expects.shapes),
-        limits: { ...of.limits },
-        answer: { forms: ["source", "program"], signature: `func answer(${["agent", ...of.params.map((p) => p.name)].join(", ")})` },
+        limits: of.limits,
+        answer: {
+            forms: ["source", "program"],
+            signature: `func answer(${["agent", ...of.params.map((p) => p.name)].join(", ")})`,
+            schema: ANSWER_SCHEMA,
+        },
     };
+    return doc as unknown as Json;
 }
 
 /** The first turn of a yield: a text for people and models, and the handshake as an embedded document. */

@@ -11,7 +11,7 @@
  * J6: an answer that is no valid function is sent back with its errors, within `turns`; once a function ran, its end is the end of the call.
  */
 import type { Json, Site } from "@remit/language";
-import { acceptValue } from "@remit/language";
+import { acceptValue, isSource } from "@remit/language";
 import { readOnce } from "../agent/answers.ts";
 import { repair } from "../agent/handshake.ts";
 import { readReply } from "../agent/reply.ts";
@@ -30,7 +30,7 @@ import { List, type Value } from "../value/value.ts";
 import { actReturned, beginAct } from "./act.ts";
 import type { Fiber, Frame } from "./fiber.ts";
 import { countCall, pathOf } from "./execute.ts";
-import { handlesOf } from "./hands.ts";
+import { handlesOf, undescribed } from "./hands.ts";
 import type { Machine } from "./machine.ts";
 import { agentConfig, type AgentConfig, ENVELOPES } from "./agent-config.ts";
 import { failFrom } from "./perform.ts";
@@ -153,8 +153,7 @@ export function handoverOutcome(m: Machine, fiber: Fiber, native: HandoverWait, 
     const d = handoverAt(I);
     if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
     if (state.phase === "describe") {
-        if (!outcome.ok) throw failFrom(m, outcome.failure, I.site, []);
-        state.came[slot] = outcome.value;
+        state.came[slot] = described(m, outcome, I.site);
         if (state.came.some((one) => one === null)) return;
         turn(m, fiber, frame, d, native, firstPrompt(m, d, native), I.site);
         return;
@@ -179,6 +178,14 @@ export function handoverOutcome(m: Machine, fiber: Fiber, native: HandoverWait, 
             labels: m.run.labels.of([`agent:${name}`]),
         });
     answered(m, fiber, frame, d, native, reply, I);
+}
+
+/** What a tool says of itself. One that cannot does not keep the others from being handed over; what ends the whole does. */
+function described(m: Machine, outcome: Outcome, site: Site | null): Json {
+    if (outcome.ok) return outcome.value;
+    const fail = failFrom(m, outcome.failure, site, []);
+    if (fail.class !== "failure") throw fail;
+    return undescribed(fail.kind);
 }
 
 /** Tells of the end of a turn. */
@@ -368,9 +375,11 @@ export function handedBack(m: Machine, fiber: Fiber, frame: Frame, native: Hando
     give(m, fiber, frame, native, join(m.run, m.fromJson(checked.value), labels));
 }
 
+const FENCE = "`".repeat(3);
+
 /** Source without a fence is taken for what it is. */
 function asAnswer(text: string): string {
-    return /^\s*(?:main\s+)?func\b/.test(text) ? `\`\`\`remit\n${text}\n\`\`\`` : text;
+    return isSource(text) ? `${FENCE}remit\n${text}\n${FENCE}` : text;
 }
 
 // ---- agent() -------------------------------------------------------------------------------------------------------------

@@ -6,12 +6,13 @@
  * N1: a hand is a tool that the agent's principal has at this moment, by its remit, by a delegation in force, or because it was passed.
  * N2: what it does with its hands is decided like any use; its arguments carry its own origin and that of everything it was told.
  */
-import type { Json } from "@remit/language";
+import { type Field, type Json, showContract, showJson, toJsonSchema } from "@remit/language";
 import type { Decision } from "../authority/decide.ts";
 import { jsonGiven } from "../authority/given.ts";
-import type { HandleMethod } from "../agent/handshake.ts";
+import type { Callable, Handle, HandleMethod } from "../agent/handshake.ts";
 import type { Session } from "../agent/session.ts";
-import type { AgentHand, Reach, ToolRequest } from "../effect.ts";
+import { type Fn, shownName } from "../compile/program.ts";
+import { type AgentHand, FAILURE_KINDS, type FailureKind, type Reach, type ToolRequest } from "../effect.ts";
 import { canonicalJson } from "../ledger/canonical.ts";
 import { isObject } from "../prompt/schema.ts";
 import { rawOf } from "../value/operators.ts";
@@ -26,48 +27,108 @@ const MEMORY: readonly HandleMethod[] = [
     { method: "add", description: "Keeps a record.", input: { type: "object" }, gate: "ask" },
     { method: "query", description: "Finds records.", input: { type: "object" }, gate: "may" },
 ];
+/** What an agent that answers can be asked. */
 const AGENT: readonly HandleMethod[] = [
     { method: "yield", description: "Hands over control: yield(name: value) -> contract.", gate: "ask" },
     { method: "send", description: "One text, one text back.", gate: "ask" },
 ];
 
-/** A capability that is handed over, as its methods. `described`: what its tool says of itself. */
-function describedMethods(m: Machine, session: Session, c: Capability, described: Json): HandleMethod[] {
+/** A capability that is handed over. `described`: what its tool says of itself. */
+function handleOf(m: Machine, session: Session, c: Capability, described: Json): Handle {
     const left = c.right === null ? null : methodsOf(c.right);
     const clauses = m.authority.clausesAt(c.file, c.name);
-    const all: HandleMethod[] = [];
-    if (c.kind === "memory") all.push(...MEMORY);
-    else if (c.kind === "agent") all.push(...AGENT);
-    else if (isObject(described) && Array.isArray(described.methods)) {
-        const reads: string[] = [];
-        for (const one of described.methods) {
-            if (!isObject(one) || typeof one.name !== "string" || one.name === "") continue;
-            if (one.readOnly === true) reads.push(one.name);
-            all.push({
-                method: one.name,
-                ...(typeof one.description === "string" ? { description: one.description } : {}),
-                input: isObject(one.input) ? one.input : { type: "object" },
-                gate: one.readOnly === true ? "may" : "ask",
-            });
-        }
-        const place = `${c.file}/${c.name}`;
-        session.reads = { ...session.reads, [place]: reads };
-        session.told = { ...session.told, [place]: all.map((one) => one.method) };
+    const { kind } = c;
+    const gated = (all: readonly HandleMethod[]): HandleMethod[] =>
+        all.flatMap((one): HandleMethod[] => {
+            if (left !== null && !left.includes(one.method)) return [];
+            const said = clauses.gates.get(one.method)?.gate;
+            return said === "never" ? [] : [{ ...one, gate: said ?? one.gate }];
+        });
+    if (kind === "memory") return { kind, handle: gated(MEMORY) };
+    if (kind === "agent") {
+        const agent = m.compiled.agent(c.file, c.name);
+        if (agent === undefined) return { kind, handle: [] };
+        const answers = agent.outside !== null || agent.main !== null;
+        const own = [...agent.funcs].filter(([, fn]) => fn.form.main !== true);
+        const named = own.map(([method, fn]): HandleMethod => ({ method, ...callableOf(fn, method, "ask") }));
+        const asked = answers ? AGENT.filter((one) => !own.some(([name]) => name === one.method)) : [];
+        const whole = agent.main !== null && left === null;
+        return {
+            kind,
+            handle: gated([...named, ...asked]),
+            ...(whole ? { call: callableOf(agent.main as Fn, shownName(agent.name), "ask") } : {}),
+        };
     }
-    return all.flatMap((one): HandleMethod[] => {
-        if (left !== null && !left.includes(one.method)) return [];
-        const said = clauses.gates.get(one.method)?.gate;
-        return said === "never" ? [] : [{ ...one, gate: said ?? one.gate }];
-    });
+    if (kind === "func") {
+        const fn = m.compiled.functionOf(c);
+        return { kind, handle: [], ...(fn === undefined ? {} : { call: callableOf(fn, fn.name, "may") }) };
+    }
+    if (kind !== "tool") return { kind, handle: [] };
+    const told = toldOf(described);
+    // Of a tool that cannot say what it has, what is known is what it was narrowed to.
+    const named = told === null ? (left ?? []).map((method): HandleMethod => ({ method, gate: "ask" })) : told;
+    const place = `${c.file}/${c.name}`;
+    session.reads = { ...session.reads, [place]: named.filter((one) => one.gate === "may").map((one) => one.method) };
+    session.told = { ...session.told, [place]: named.map((one) => one.method) };
+    const why = unavailableFor(described);
+    return { kind, handle: gated(named), ...(why === null ? {} : { unavailable: why }) };
 }
 
-/** What was handed over, in order: the methods of a capability, null for data. */
-export function handlesOf(m: Machine, session: Session, native: HandoverWait): (HandleMethod[] | null)[] {
+/** The methods that a tool's description names; null where there is none. */
+function toldOf(described: Json): HandleMethod[] | null {
+    if (!isObject(described) || !Array.isArray(described.methods)) return null;
+    return described.methods.flatMap((one): HandleMethod[] =>
+        isObject(one) && typeof one.name === "string" && one.name !== ""
+            ? [
+                  {
+                      method: one.name,
+                      ...(typeof one.description === "string" ? { description: one.description } : {}),
+                      input: isObject(one.input) ? one.input : { type: "object" },
+                      gate: one.readOnly === true ? "may" : "ask",
+                  },
+              ]
+            : [],
+    );
+}
+
+/** What stands for the description of a tool that gave none. Its words are the tool's and may be for some to read: they do not leave. */
+export function undescribed(kind: FailureKind): Json {
+    return { unavailable: kind };
+}
+
+function unavailableFor(described: Json): FailureKind | null {
+    if (toldOf(described) !== null) return null;
+    const kind = isObject(described) ? described.unavailable : undefined;
+    return typeof kind === "string" && Object.hasOwn(FAILURE_KINDS, kind) ? (kind as FailureKind) : "tool";
+}
+
+/** How a function of the program is called, in words and as schemas that name nothing else. */
+function callableOf(fn: Fn, name: string, gate: Callable["gate"]): Callable {
+    const shapes = fn.program.shapesOf(fn.file);
+    const { params, result } = fn.form;
+    const fields = params.map((p): Field => {
+        const { contract = { type: "json" }, default: otherwise } = p;
+        return { name: p.name, contract, ...(otherwise === undefined ? {} : { default: otherwise }) };
+    });
+    const shown = params.map((p) => {
+        const type = p.contract === undefined ? "" : `: ${showContract(p.contract)}`;
+        return `${p.name}${type}${p.default === undefined ? "" : ` = ${showJson(p.default)}`}`;
+    });
+    return {
+        signature: `${name}(${shown.join(", ")})${result === undefined ? "" : ` -> ${showContract(result)}`}`,
+        input: toJsonSchema({ type: "object", fields }, shapes),
+        ...(result === undefined ? {} : { output: toJsonSchema(result, shapes) }),
+        gate,
+    };
+}
+
+/** What was handed over, in order: a capability as what can be called of it, null for data. */
+export function handlesOf(m: Machine, session: Session, native: HandoverWait): (Handle | null)[] {
     let nth = 0;
     return native.args.items.map((arg) => {
         const raw = rawOf(arg);
         if (!(raw instanceof Capability)) return null;
-        return describedMethods(m, session, raw, raw.kind === "tool" ? (native.state.came[nth++] ?? null) : null);
+        return handleOf(m, session, raw, raw.kind === "tool" ? (native.state.came[nth++] ?? null) : null);
     });
 }
 

@@ -155,7 +155,7 @@ class Reader {
     private written(last: Continuation): void {
         const { m } = this;
         for (const { form, path, agent, live } of last.written) {
-            const valid = validateProgram({ format: FORM, files: [form] });
+            const valid = validateProgram({ format: FORM, files: [form] }, { answer: true });
             if (!valid.ok) throw refuse("what an agent wrote is no program form");
             takeIn(m, { form: valid.program.files[0] as FileForm, path, agent, live });
         }

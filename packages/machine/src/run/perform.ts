@@ -21,6 +21,7 @@ import { valuesGiven } from "../authority/given.ts";
 import { answered, gate, isFree, originsByName, readersOfResult } from "./gate.ts";
 import { actOutcome } from "./act.ts";
 import { generateOutcome } from "./generate.ts";
+import { resultData } from "../prompt/report.ts";
 import { handoverOutcome } from "./handover.ts";
 import { saysTurns } from "./sessions.ts";
 import type { Machine } from "./machine.ts";
@@ -195,6 +196,8 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
         }
         const { native } = fiber.top;
         learn(m, effect, outcome);
+        const describes = effect.kind === "tool" && (effect.request as { op?: Json } | null)?.op === "describe";
+        if (describes && native?.kind === "handover") describedEvent(m, native.path, effect, outcome);
         if (native?.kind === "ask") {
             answered(m, fiber, fiber.top, native, outcome, effect.site);
             return;
@@ -208,7 +211,6 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
             if (fiber.frames.length > 0 && fiber.top.native === null && !m.ready.includes(fiber)) m.ready.push(fiber);
             return;
         }
-        const describes = effect.kind === "tool" && (effect.request as { op?: Json } | null)?.op === "describe";
         if (!describes) ended(m, fiber.top, effect, outcome);
         if (native?.kind === "handover") {
             actOutcome(m, fiber, native, pending, outcome);
@@ -246,6 +248,13 @@ export function askDescription(
 ): void {
     const request = { op: "describe", tool: c.name, uri: m.compiled.importOf(c)?.uri ?? "", file: m.compiled.fileName(c.file) };
     raise(m, fiber, "tool", path, site, request, [], `tool:${c.name}`, slot, undefined, payer);
+}
+
+/** As a `generate` tells of it. */
+function describedEvent(m: Machine, parent: string, { path, site, request }: Effect, outcome: Outcome): void {
+    const { tool, uri } = request as unknown as ToolRequest;
+    const origins = outcome.ok ? outcome.origins : [`tool:${tool}`];
+    m.emit("effect.ended", path, parent, site, origins, { effect: "tool", op: "describe", tool, uri, ...resultData(outcome) });
 }
 
 /** What `among` clauses will ask about: texts of a tool or memory, as far as nothing else is in them. */

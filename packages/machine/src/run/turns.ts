@@ -11,8 +11,8 @@ import { type AgentEntry, shownName } from "../compile/program.ts";
 import type { AgentPart, AgentTurn } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import { toJson } from "../value/json.ts";
-import { join, rawOf } from "../value/operators.ts";
-import type { Capability, Value } from "../value/value.ts";
+import { join } from "../value/operators.ts";
+import type { Value } from "../value/value.ts";
 import type { Fiber, Frame } from "./fiber.ts";
 import { handlesOf, handsOf, passed } from "./hands.ts";
 import type { Machine } from "./machine.ts";
@@ -55,7 +55,7 @@ export function firstPrompt(m: Machine, d: HandoverDetail, native: HandoverWait)
     const params = native.args.items.map((arg, i): Param => {
         const name = state.params[i] as string;
         const handle = handles[i] ?? null;
-        if (handle !== null) return { name, kind: (rawOf(arg) as Capability).kind, handle };
+        if (handle !== null) return { name, ...handle };
         const out = toJson(arg, m.run.labels);
         return { name, value: out.json, origins: m.run.labels.origins(out.labels) };
     });

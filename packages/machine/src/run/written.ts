@@ -9,7 +9,7 @@
  * W8: its code is gone when its call is over.
  */
 import type { Answer, FileForm, Site } from "@remit/language";
-import type { HandleMethod } from "../agent/handshake.ts";
+import type { Handle } from "../agent/handshake.ts";
 import type { Session } from "../agent/session.ts";
 import { wrongCount } from "../compile/calls.ts";
 import { slotsOf } from "../compile/code.ts";
@@ -132,7 +132,7 @@ function push(
 }
 
 /** What an answer does with the tools it was given that they do not have, before a step of it runs. */
-export function unfit(native: HandoverWait, handles: readonly (readonly HandleMethod[] | null)[], answer: Answer): string[] {
+export function unfit(native: HandoverWait, handles: readonly (Handle | null)[], answer: Answer): string[] {
     const errors: string[] = [];
     const func = answer.file.funcs.find((one) => one.name === answer.func);
     const assigned = new Set<string>();
@@ -148,8 +148,9 @@ export function unfit(native: HandoverWait, handles: readonly (readonly HandleMe
             if (e.kind !== "call" || e.callee.kind !== "member" || e.callee.object.kind !== "name") return true;
             const { name } = e.callee;
             const param = e.callee.object.name;
-            const methods = handles[native.state.params.indexOf(param)]?.map((one) => one.method);
-            if (assigned.has(param) || methods === undefined) return true;
+            const handle = handles[native.state.params.indexOf(param)];
+            if (assigned.has(param) || handle == null || handle.kind === "func") return true;
+            const methods = handle.handle.map((one) => one.method);
             if (!methods.includes(name)) {
                 const line = e.at === undefined ? "" : ` (line ${e.at[0]})`;
                 const message = `${param}.${name} is not among what you were given${line}: ${param} has ${methods.join(", ") || "no methods"}`;

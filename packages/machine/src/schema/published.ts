@@ -2,6 +2,7 @@
 import type { Schema } from "./build.ts";
 import { continuationJsonSchema } from "./continuation.ts";
 import { effectJsonSchema } from "./effect.ts";
+import { handshakeJsonSchema } from "./handshake.ts";
 import { ledgerEventJsonSchema } from "./ledger.ts";
 import { snapshotJsonSchema } from "./snapshot.ts";
 
@@ -10,4 +11,5 @@ export const PUBLISHED: { readonly [name: string]: () => Schema } = {
     "ledger-event-1": ledgerEventJsonSchema,
     "continuation-1": continuationJsonSchema,
     "snapshot-1": snapshotJsonSchema,
+    "remit-yield-1": handshakeJsonSchema,
 };

@@ -1,6 +1,8 @@
 /** Programs that hand over control, from their text, with agents that answer by hand, run to the end however they are saved, loaded and compiled. */
+import { readFileSync } from "node:fs";
 import type { Json } from "@remit/language";
 import { expect } from "vitest";
+import { z } from "zod";
 import type { AgentReply, AgentTurn, Effect, FailureKind, Outcome } from "../../src/index.ts";
 import { type How, type Ran, runAll } from "./forms.ts";
 import { formOf } from "./text.ts";
@@ -45,7 +47,14 @@ export const METHODS: Json = {
     ],
 };
 
+/** A run whose handshakes are as they are published. */
 export function once(files: string | { [file: string]: string }, how: Handing = {}): Ran {
+    const ran = handed(files, how);
+    for (const document of handshakes(ran)) expect(wrongHandshake(document)).toBe("");
+    return ran;
+}
+
+function handed(files: string | { [file: string]: string }, how: Handing): Ran {
     const { agents = [], world, yes, unchecked, ...rest } = how;
     const form = formOf(files, unchecked === true);
     return runAll(form, {
@@ -69,6 +78,26 @@ export function once(files: string | { [file: string]: string }, how: Handing = 
         pick: rest.pick ?? ((waiting) => waiting.findIndex((e) => e.kind !== "sleep")),
     });
 }
+
+/** What is wrong with a handshake by its published schema; empty where it is right. */
+export const wrongHandshake: (document: unknown) => string = (() => {
+    const { $schema, $defs } = JSON.parse(readFileSync(new URL("../../schema/remit-yield-1.json", import.meta.url), "utf8")) as {
+        [key: string]: Json;
+    };
+    const schema = z.fromJSONSchema({ $schema, $ref: "#/$defs/Handshake", $defs } as Parameters<typeof z.fromJSONSchema>[0]);
+    return (document) => {
+        const read = schema.safeParse(document);
+        return read.success ? "" : z.prettifyError(read.error);
+    };
+})();
+
+/** Every handshake of a run, to agents outside the program and of it. */
+export const handshakes = (ran: Ran): { readonly [key: string]: Json }[] =>
+    events(ran, "agent.asked").flatMap(({ prompt }) =>
+        (prompt as { text: string; uri?: string }[]).flatMap((part) =>
+            part.uri?.startsWith("remit:") === true ? [JSON.parse(part.text) as { [key: string]: Json }] : [],
+        ),
+    );
 
 /** The same run, however it is saved, loaded or compiled. */
 export function run(files: string | { [file: string]: string }, how: Handing = {}): Ran {

@@ -183,6 +183,12 @@ describe("F18: an answer that is no valid function is sent back with its errors"
         expect(turns(ran)[1]?.prompt[0]?.text.length).toBeLessThan(20_000);
     });
 
+    test("the bytes are those of the text, not of what it is compiled to", () => {
+        const text = withFixer("return Fixer.yield(a: 1) with { bytes: 60, turns: 1 }");
+        expect(end(run(text, { agents: [answer("return [a, a, a, a]", "a")] }))).toEqual([1, 1, 1, 1]);
+        expect(kind(run(text, { agents: [answer("return [a, a, a, a, a, a, a, a, a, a]", "a")] }))).toBe("invalid_payload");
+    });
+
     test("a parameter that is called like a built-in, or `agent` taken by a variable", () => {
         const text = withFixer("return Fixer.yield(text: 1, max: 2, json: 3)");
         expect(end(run(text, { agents: [answer("return [text, max, json]", "text", "max", "json")] }))).toEqual([1, 2, 3]);
