@@ -5,7 +5,7 @@
  */
 import type { Stream } from "@agentclientprotocol/sdk";
 import type { Json } from "@remit/language";
-import type { AgentHand } from "@remit/machine";
+import type { AgentHand, AgentTurn } from "@remit/machine";
 import { expand } from "../config/expand.ts";
 import type { OpenAgent, AgentsContext } from "./agents.ts";
 import { confine } from "./confine.ts";
@@ -13,15 +13,19 @@ import { fileHands, gateOf } from "./hands.ts";
 import { MAX_MESSAGE } from "./link.ts";
 import type { Running } from "./process.ts";
 import type { SandboxFolder } from "./sandbox.ts";
-import { acpSession, type Carrier } from "./session.ts";
+import { acpSession, type AgentSession, type Carrier } from "./session.ts";
 import { findCommand, type ProcessTarget, type RemoteTarget, targetOf } from "./uri.ts";
 import { version2 } from "./version2.ts";
 
 /** How long the end of a process is waited for once its output has ended, milliseconds. */
 const EXIT_MS = 1_000;
 
-export const openProcess: OpenAgent = async (first, context) => {
-    const target = targetOf(first.agent.uri, context) as ProcessTarget;
+export const openAcp: OpenAgent = (first, context) => {
+    const target = targetOf(first.agent.uri, context);
+    return target.kind === "remote" ? openRemote(target, first, context) : openProcess(target, first, context);
+};
+
+async function openProcess(target: ProcessTarget, first: AgentTurn, context: AgentsContext): Promise<AgentSession> {
     const sdk = await import("@agentclientprotocol/sdk");
     const unconfined = first.agent.unconfined === true;
     const servers = passedOn(first.hands, context);
@@ -55,7 +59,7 @@ export const openProcess: OpenAgent = async (first, context) => {
         ...(context.startMs === undefined ? {} : { startMs: context.startMs }),
         close: confined.close,
     });
-};
+}
 
 function carrierOf(stream: Stream, running: Running, { confinement, cwd }: Pick<Carrier, "confinement" | "cwd">): Carrier {
     return {
@@ -74,15 +78,14 @@ function carrierOf(stream: Stream, running: Running, { confinement, cwd }: Pick<
     };
 }
 
-export const openRemote: OpenAgent = async (first, context) => {
-    const target = targetOf(first.agent.uri, context) as RemoteTarget;
+async function openRemote(target: RemoteTarget, first: AgentTurn, context: AgentsContext): Promise<AgentSession> {
     const sdk = await import("@agentclientprotocol/sdk");
     const { remoteStream } = await import("./remote.ts");
     const cwd = fileHands(first.hands, context.workspace)[0]?.real ?? "/";
     return acpSession({
         sdk,
         carry: async () => {
-            const { stream, close } = await remoteStream(target, context);
+            const { stream, why, close } = await remoteStream(target, context);
             let alive = true;
             return {
                 stream,
@@ -91,7 +94,7 @@ export const openRemote: OpenAgent = async (first, context) => {
                 alive: () => alive,
                 lost: async () => {
                     alive = false;
-                    return { message: `${target.url.host} cannot be reached, or closed the connection` };
+                    return { message: why() ?? `${target.url.host} cannot be reached, or closed the connection` };
                 },
                 stop: async () => {
                     alive = false;
@@ -110,7 +113,7 @@ export const openRemote: OpenAgent = async (first, context) => {
         ...(context.startMs === undefined ? {} : { startMs: context.startMs }),
         close: async () => undefined,
     });
-};
+}
 
 /** What the agent sees of the folders it was given: only what every call of the hand might see or write anyway. */
 export function foldersOf(hands: readonly AgentHand[], workspace: string): SandboxFolder[] {

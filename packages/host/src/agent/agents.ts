@@ -59,10 +59,10 @@ interface Scheme {
 }
 
 const SCHEMES: readonly Scheme[] = [
-    { form: "acp://NAME", fits: (uri) => uri.startsWith("acp:"), open: async () => (await import("./acp.ts")).openProcess },
-    { form: "acp+http://…", fits: (uri) => /^acp\+https?:/.test(uri), open: async () => (await import("./acp.ts")).openRemote },
+    { form: "acp://NAME", fits: (uri) => uri.startsWith("acp:"), open: async () => (await import("./acp.ts")).openAcp },
+    { form: "acp+http://…", fits: (uri) => /^acp\+https?:/.test(uri), open: async () => (await import("./acp.ts")).openAcp },
     { form: "stub:…", fits: (uri) => uri.startsWith("stub:"), open: async () => (await import("./stub.ts")).openStub },
-    { form: "acp+ws://…", fits: (uri) => /^acp\+wss?:/.test(uri), open: async () => (await import("./acp.ts")).openRemote },
+    { form: "acp+ws://…", fits: (uri) => /^acp\+wss?:/.test(uri), open: async () => (await import("./acp.ts")).openAcp },
 ];
 
 interface Kept {

@@ -4,31 +4,43 @@
  * Boundary: the SDK's streams with connections of our own; nothing is confined, the agent is another machine's.
  *
  * N2: addresses are checked where connections are made, as for tools (P2 in `tool/http.ts`).
+ * N3: a message has at most `MAX_MESSAGE` bytes (L2), as decompressed; a larger one ends the connection.
+ * N4: headers of the configuration go with every request to its URL and nowhere else: no redirect is followed.
  */
 import type { Stream } from "@agentclientprotocol/sdk";
 import { reachable } from "../tool/http.ts";
 import type { AgentsContext } from "./agents.ts";
+import { AgentFail } from "./fail.ts";
 import { MAX_MESSAGE } from "./link.ts";
 import type { RemoteTarget } from "./uri.ts";
 
-export async function remoteStream(
-    target: RemoteTarget,
-    { config }: AgentsContext,
-): Promise<{ readonly stream: Stream; close(): Promise<void> }> {
-    const url = new URL(target.url.href.replace(/^ws/, "http"));
-    const dispatcher = await reachable(url, config);
+export interface Remote {
+    readonly stream: Stream;
+    /** Why it ended, where that is known. */
+    why(): string | null;
+    close(): Promise<void>;
+}
+
+/** Throws `AgentFail` where a header cannot be sent. */
+export async function remoteStream(target: RemoteTarget, { config }: AgentsContext): Promise<Remote> {
+    const { host, href } = target.url;
+    const headers = checked(target.headers);
+    const undici = await import("undici");
+    const dispatcher = await reachable(new URL(href.replace(/^ws/, "http")), config, { webSocket: { maxPayloadSize: MAX_MESSAGE } });
+    let known: string | null = null;
+    const why = (): string | null => known;
     const close = async (): Promise<void> => {
         await dispatcher.destroy();
     };
-    const undici = await import("undici");
     if (target.transport === "http") {
         const { createHttpStream } = await import("@agentclientprotocol/sdk/experimental/http-client");
-        const fetch = (input: unknown, init: unknown): unknown =>
-            undici.fetch(input as string, { ...(init as object), dispatcher, redirect: "error" });
-        return {
-            stream: createHttpStream(target.url.href, { fetch: fetch as typeof globalThis.fetch, maxMessageBytes: MAX_MESSAGE }),
-            close,
+        const fetch = async (input: unknown, init: unknown): Promise<unknown> => {
+            const response = await undici.fetch(input as string, { ...(init as object), dispatcher, redirect: "error" });
+            if (response.status >= 400) known ??= `${host} answered ${response.status}`;
+            return response;
         };
+        const stream = createHttpStream(href, { fetch: fetch as typeof globalThis.fetch, maxMessageBytes: MAX_MESSAGE, headers });
+        return { stream, why, close };
     }
     const { createWebSocketStream } = await import("@agentclientprotocol/sdk/experimental/ws-client");
     class Socket extends undici.WebSocket {
@@ -38,7 +50,26 @@ export async function remoteStream(
                 dispatcher,
                 ...(options?.headers === undefined ? {} : { headers: options.headers }),
             });
+            // The library does not tell which of the two it was.
+            this.addEventListener("open", () =>
+                this.addEventListener("error", () => {
+                    known ??= `the connection to ${host} broke, or a message had more than ${MAX_MESSAGE} bytes`;
+                }),
+            );
         }
     }
-    return { stream: createWebSocketStream(target.url.href, { WebSocket: Socket as never }), close };
+    return { stream: createWebSocketStream(href, { WebSocket: Socket as never, headers: { ...headers } }), why, close };
+}
+
+/** Throws where a name or a value is none that a request can carry; the platform's own message would show the value. */
+function checked(given: { readonly [name: string]: string }): { readonly [name: string]: string } {
+    for (const [name, value] of Object.entries(given)) {
+        try {
+            new Headers({ [name]: value });
+        } catch (error) {
+            if (!(error instanceof TypeError)) throw error;
+            throw new AgentFail("denied", `the header '${name}' has a name or a value that no request can carry`);
+        }
+    }
+    return given;
 }

@@ -5,7 +5,8 @@
  *
  * A1: a command comes from the table of known agents, from a configuration that counts (C3 in `config.ts`), or, written in the program itself,
  *     from a person who trusts it for this time: a program that was merely fetched starts nothing of its own choosing.
- * A2: a secret reaches an agent only by a name that a trusted configuration writes into `env`; every one is told to the scrubber first.
+ * A2: a secret reaches an agent only by a name that a trusted configuration writes into `env` or `headers`; every one is told to the scrubber
+ *     first. Headers go to the configured URL alone, and over plain HTTP only on the loopback.
  */
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
@@ -58,6 +59,8 @@ export interface RemoteTarget extends Wishes {
     readonly name: string;
     readonly transport: "http" | "ws";
     readonly url: URL;
+    /** What goes along with every request. */
+    readonly headers: { readonly [name: string]: string };
 }
 
 export type AgentTarget = ProcessTarget | RemoteTarget;
@@ -100,7 +103,7 @@ const GRACE_MS = 2_000;
 /** Throws `AgentFail`: `unreachable` where there is no such agent, `denied` where it takes trust. */
 export function targetOf(uri: string, sources: AgentSources): AgentTarget {
     const remote = /^acp\+(https?|wss?):\/\/./.exec(uri)?.[1];
-    if (remote !== undefined) return remoteTarget(uri, remote, sources);
+    if (remote !== undefined) return remoteTarget(uri, sources);
     const named = /^acp:\/\/([A-Za-z0-9][A-Za-z0-9._-]*)\/?$/.exec(uri)?.[1];
     if (named !== undefined) return namedTarget(named, sources);
     const line = /^acp:(?!\/\/)(.+)$/s.exec(uri)?.[1];
@@ -111,7 +114,7 @@ export function targetOf(uri: string, sources: AgentSources): AgentTarget {
     return directTarget(line, sources);
 }
 
-function namedTarget(name: string, sources: AgentSources): ProcessTarget {
+function namedTarget(name: string, sources: AgentSources): AgentTarget {
     const { config } = sources;
     const said = Object.hasOwn(config.agents, name) ? config.agents[name] : undefined;
     const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
@@ -124,6 +127,7 @@ function namedTarget(name: string, sources: AgentSources): ProcessTarget {
                 hint: "it would start a command or send credentials: look at that file, then trust it with `remit trust`, or --trust for once",
             },
         );
+    if (said?.url !== undefined) return serverTarget(said.url, name, said, sources);
     const command = said?.command ?? known?.command;
     if (command === undefined) {
         const names = [...new Set([...Object.keys(KNOWN), ...Object.keys(config.agents)])].join(", ");
@@ -136,7 +140,7 @@ function namedTarget(name: string, sources: AgentSources): ProcessTarget {
     return processTarget(name, command, said ?? {}, folder, sources, install);
 }
 
-function directTarget(line: string, sources: AgentSources): ProcessTarget {
+function directTarget(line: string, sources: AgentSources): AgentTarget {
     const words = wordsOf(line);
     const { config } = sources;
     const same = Object.entries(config.agents).find(
@@ -234,20 +238,48 @@ function put(key: string, text: string, name: string, sources: AgentSources): st
     return out;
 }
 
-function remoteTarget(uri: string, scheme: string, { config }: AgentSources): RemoteTarget {
+/** A URL in the program; where the configuration has an agent at the same one, that agent. */
+function remoteTarget(uri: string, sources: AgentSources): RemoteTarget {
     const text = uri.slice("acp+".length);
+    const same = Object.entries(sources.config.agents).find(
+        ([, { url }]) => url !== undefined && URL.canParse(text) && URL.canParse(url) && new URL(url).href === new URL(text).href,
+    );
+    return serverTarget(text, same?.[0], same?.[1] ?? {}, sources);
+}
+
+function serverTarget(text: string, name: string | undefined, said: AgentConfig, sources: AgentSources): RemoteTarget {
+    const { config } = sources;
     if (!URL.canParse(text)) throw new AgentFail("unreachable", `'${text}' is not a URL`);
     const url = new URL(text);
     if (url.username !== "" || url.password !== "") throw new AgentFail("denied", "the agent's URL holds a name or a password");
-    const origin = url.origin === "null" ? new URL(text.replace(/^ws/, "http")).origin : url.origin.replace(/^ws/, "http");
+    const { origin } = new URL(text.replace(/^ws/, "http"));
     const literal = literalOf(url.hostname);
     // As for tools (P2 in `tool/http.ts`): what the import itself says to be loopback or private is meant; reserved addresses are not.
     if (literal !== null && reachOf(literal) === "never" && !config.privateOrigins.has(origin))
         throw new AgentFail("denied", `${url.hostname} is an address that programs do not reach`, {
             hint: `http.private of a trusted remit.json can allow ${origin}`,
         });
-    return { kind: "remote", name: url.host, transport: scheme.startsWith("ws") ? "ws" : "http", url, ...wishesOf({}) };
+    const headers = Object.entries(said.headers ?? {});
+    const plain = url.protocol === "http:" || url.protocol === "ws:";
+    if (headers.length > 0 && plain && !(literal !== null && (literal === "::1" || literal.startsWith("127."))))
+        throw new AgentFail("denied", `the headers of '${name}' would go over the network in plain text`, {
+            hint: `write https or wss into agents.${name}.url`,
+        });
+    for (const [key] of headers)
+        if (OWN_HEADERS.test(key)) throw new AgentFail("denied", `the header '${key}' of '${name}' belongs to the connection`);
+    return {
+        kind: "remote",
+        name: name ?? url.host,
+        transport: url.protocol.startsWith("ws") ? "ws" : "http",
+        url,
+        headers: Object.fromEntries(headers.map(([key, value]) => [key, put(key, value, name ?? "", sources)])),
+        ...wishesOf(said),
+    };
 }
+
+/** What the connection and the protocol say themselves. */
+const OWN_HEADERS =
+    /^(?:host|connection|content-(?:length|type)|transfer-encoding|upgrade|keep-alive|te|trailer|expect|proxy-.*|sec-websocket-.*|acp-.*)$/i;
 
 /** Absolute path of a command: as a path from a folder, or by the search path. Null where there is none. */
 export function findCommand(command: string, folder: string, env: Environment): string | null {

@@ -67,11 +67,13 @@ const model: Rule = {
     },
 };
 
-/** An agent outside the program, or what is to be said of one that is known. `env` may hold `$NAME` and `${NAME}`. */
+/** An agent outside the program, or what is to be said of one that is known. `env` and `headers` may hold `$NAME` and `${NAME}`. */
 const agent: Rule = {
     is: "object",
     keys: {
         command: texts,
+        url: { is: "text", form: /^(https?|wss?):\/\/[^\s@]+$/, say: "an http, https, ws or wss URL without a password" },
+        headers: { is: "map", of: text },
         env: { is: "map", of: text },
         endpoints: { is: "list", of: origin },
         sandbox: { is: "object", keys: { read: texts } },
@@ -154,6 +156,10 @@ export interface ServerConfig {
 export interface AgentConfig {
     /** Program and arguments, started without a shell. */
     readonly command?: readonly string[];
+    /** Where it runs, in place of a command. */
+    readonly url?: string;
+    /** What goes along with every request to `url`; may hold `$NAME` and `${NAME}`. */
+    readonly headers?: { readonly [name: string]: string };
     /** The environment beside what every agent gets; may hold `$NAME` and `${NAME}`. */
     readonly env?: { readonly [name: string]: string };
     /** Origins of its model, all that it reaches from its sandbox. */
@@ -247,6 +253,11 @@ export function serverProblem(server: { readonly [key: string]: Json }): string 
 export function agentProblem(agent: { readonly [key: string]: Json }): { readonly key: string; readonly message: string } | null {
     if (Array.isArray(agent.command) && (agent.command.length === 0 || agent.command[0] === ""))
         return { key: "command", message: "a program is expected, and its arguments" };
+    if (agent.headers !== undefined && agent.url === undefined)
+        return { key: "headers", message: "only an agent that is reached by a url has headers" };
+    const local = ["command", "env", "endpoints", "sandbox", "mode", "options", "protocol"].filter((key) => agent[key] !== undefined);
+    if (agent.url !== undefined && local[0] !== undefined)
+        return { key: local[0], message: "this does not belong to an agent that is reached by a url" };
     if (agent.protocol !== undefined && agent.protocol !== 1 && agent.protocol !== 2)
         return { key: "protocol", message: `1 or 2 is expected, not ${String(agent.protocol)}` };
     for (const [id, value] of Object.entries((agent.options ?? {}) as { [id: string]: Json }))

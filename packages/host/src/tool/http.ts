@@ -12,7 +12,7 @@
 import { lookup as dnsLookup } from "node:dns";
 import type { LookupFunction } from "node:net";
 import type { Json } from "@remit/language";
-import type { Dispatcher } from "undici";
+import type { Agent, Dispatcher } from "undici";
 import { isSecretRef, resolveSecret } from "../secret/ref.ts";
 import { readJson } from "../input/json.ts";
 import { literalOf, reachOf } from "./address.ts";
@@ -115,8 +115,8 @@ interface Allowed {
 }
 
 /** Connections to an origin that a program names, under the same rules (P2). Whoever takes them ends them. */
-export function reachable(base: URL, config: ToolContext["config"]): Promise<Dispatcher> {
-    return connections(allowedReach(base, { config }, true));
+export function reachable(base: URL, config: ToolContext["config"], more: Pick<Agent.Options, "webSocket"> = {}): Promise<Dispatcher> {
+    return connections(allowedReach(base, { config }, true), more);
 }
 
 function allowedReach(base: URL, context: Pick<ToolContext, "config">, meant: boolean): Allowed {
@@ -186,7 +186,7 @@ function bodyOf(verb: string, body: Json | undefined): { readonly body: string |
 }
 
 /** Connections whose addresses are checked when they are made (P2). */
-async function connections(allowed: Allowed): Promise<Dispatcher> {
+async function connections(allowed: Allowed, more: Pick<Agent.Options, "webSocket"> = {}): Promise<Dispatcher> {
     const { Agent } = await import("undici");
     const fits = (address: string): boolean => {
         const reach = reachOf(address);
@@ -207,7 +207,7 @@ async function connections(allowed: Allowed): Promise<Dispatcher> {
             else done(null, first.address, first.family);
         });
     };
-    return new Agent({ connect: { lookup }, connections: 16, pipelining: 1, allowH2: false });
+    return new Agent({ connect: { lookup }, connections: 16, pipelining: 1, allowH2: false, ...more });
 }
 const FORBIDDEN = "REMIT_FORBIDDEN_ADDRESS";
 

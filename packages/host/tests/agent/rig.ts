@@ -68,7 +68,10 @@ export function rig(more: RigMore = {}): Rig {
         sandbox: { read: [ROOT] },
         graceMs: 300,
     };
-    const config = here.config({ ...more.config, agents: { tester: { ...agent, ...more.agent, env: agent.env } as Json } });
+    const config = here.config({
+        ...more.config,
+        agents: { ...(more.config?.agents as object), tester: { ...agent, ...more.agent, env: agent.env } as Json },
+    });
     const secrets = new Map<string, string>();
     const decide = (use: AgentUse): Permission => {
         const [first] = use.args;

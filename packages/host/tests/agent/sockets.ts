@@ -26,7 +26,8 @@ export class Socket extends EventEmitter {
         super();
         this.#stream = stream;
         stream.on("data", (piece: Buffer) => this.#take(piece));
-        stream.on("error", (error) => this.emit("error", error));
+        // Whoever does not listen any more has closed it.
+        stream.on("error", (error) => void (this.listenerCount("error") > 0 && this.emit("error", error)));
         stream.on("close", () => this.#over());
     }
     send(text: string): void {
