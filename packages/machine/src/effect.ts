@@ -221,6 +221,8 @@ export interface ToolDescription {
         readonly input: Json;
         /** The tool itself, or its server, marks the method as reading only. */
         readonly readOnly: boolean;
+        /** It says that the method changes something. Absent beside `readOnly: false`: it says nothing. */
+        readonly writes?: boolean;
     }[];
 }
 

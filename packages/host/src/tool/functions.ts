@@ -24,6 +24,7 @@ export interface HostMethod {
     readonly description?: string;
     /** JSON Schema of its one argument. */
     readonly input?: Json;
+    /** Changes nothing anywhere; false: it says that it does. */
     readonly readOnly?: boolean;
     /** May be performed a second time after a crash. Default: what only reads. */
     readonly repeatable?: boolean;
@@ -56,7 +57,8 @@ export function functionTool(name: string, tool: HostTool): ToolHandle {
         const made = typeof given === "function" ? { call: given } : given;
         if (made === undefined || typeof made.call !== "function") return [];
         const { call, description, input = { type: "object" }, readOnly = false, repeatable = readOnly } = made as HostMethod;
-        return [{ name: method, call, description, input, readOnly, repeatable }];
+        const writes = (made as HostMethod).readOnly === false ? { writes: true } : {};
+        return [{ name: method, call, description, input, readOnly, repeatable, ...writes }];
     });
     return {
         methods: () => methods.map(({ call: _call, ...info }) => info),

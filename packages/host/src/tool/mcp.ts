@@ -80,6 +80,7 @@ function methodOf(tool: Tool): MethodInfo {
         ...(said === "" ? {} : { description: said }),
         input: large ? { type: "object" } : (JSON.parse(schema) as Json),
         readOnly,
+        ...(tool.annotations?.readOnlyHint === false || tool.annotations?.destructiveHint === true ? { writes: true } : {}),
         repeatable: readOnly || (tool.annotations?.idempotentHint === true && tool.annotations.destructiveHint !== true),
     };
 }

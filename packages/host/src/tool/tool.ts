@@ -17,6 +17,8 @@ export interface MethodInfo {
     readonly input: Json;
     /** Changes nothing anywhere. */
     readonly readOnly: boolean;
+    /** The tool says that it changes something; absent where it says nothing. */
+    readonly writes?: boolean;
     /** Performed again after a crash without asking: a second time does no harm. */
     readonly repeatable: boolean;
 }

@@ -89,11 +89,12 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
     async function describe(about: ToolImport, signal?: AbortSignal): Promise<ToolDescription> {
         const methods = await (await handle(about)).methods(signal);
         return {
-            methods: methods.map(({ name, description, input, readOnly }) => ({
+            methods: methods.map(({ name, description, input, readOnly, writes }) => ({
                 name,
                 ...(description === undefined ? {} : { description }),
                 input,
                 readOnly,
+                ...(writes === true ? { writes } : {}),
             })),
         };
     }

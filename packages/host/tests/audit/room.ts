@@ -38,6 +38,9 @@ export const tools = (): NonNullable<LoadOptions["tools"]> => ({
             return { ok: true };
         }),
         list: tool(() => [], true),
+        listen: () => true,
+        getAndSend: () => true,
+        get_address: () => "",
     },
     Repo: { read: tool(() => "text", true), write: tool(() => true) },
 });

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { auditRun, invariantsOf, profileOfRun } from "../../src/index.ts";
-import { at, begin, found, IMPORTS, room, write } from "./room.ts";
+import { at, begin, found, IMPORTS, room, tools, write } from "./room.ts";
 
 room();
 
@@ -43,6 +43,19 @@ const CASES: readonly Case[] = [
         positive: main(`Repo.write({ path: Inbox.read({}).from })`),
         nearMiss: main(`Repo.read({ path: Inbox.read({}).from })`),
         says: "argument path",
+    },
+    {
+        rule: "taint-to-target",
+        // It begins with a word of reading and does more.
+        positive: main(`Mail.getAndSend({ to: Inbox.read({}).from })`),
+        nearMiss: main(`Mail.get_address({ email: Inbox.read({}).from })`),
+        says: "Mail.getAndSend goes where tool:Inbox says (argument to)",
+    },
+    {
+        rule: "taint-to-target",
+        positive: main(`Mail.listen({ to: Inbox.read({}).from })`),
+        nearMiss: main(`Mail.list({ to: Inbox.read({}).from })`),
+        says: "Mail.listen goes where",
     },
     {
         rule: "boundary-breach",
@@ -215,6 +228,33 @@ main agent Main {
     ]);
     expect(await taint("input.text")).toEqual([]);
     expect(at.sent).toHaveLength(2);
+});
+
+test("what a tool says of its method wins over the method's name", async () => {
+    const calls = [
+        { name: "Mail_getAll", args: { to: "eve@evil.com" } },
+        { name: "Mail_sender", args: { to: "eve@evil.com" } },
+    ];
+    const script = write("replies.json", JSON.stringify([{ calls }, "done"]));
+    const text = `${IMPORTS}import llm Model from "scripted:${script}"
+main agent Main {
+    model Model
+    role "A clerk."
+    description "Answers mail."
+    main func(input) {
+        text = Inbox.read({}).text
+        use text as "mail"
+        generate({ input: "Answer the mail.", tools: [Mail] })
+    }
+}
+`;
+    const taints = async (getAll: boolean | undefined, sender: boolean | undefined): Promise<string[]> => {
+        const method = (readOnly: boolean | undefined) => ({ call: () => true, ...(readOnly === undefined ? {} : { readOnly }) });
+        const own = { ...tools(), Mail: { getAll: method(getAll), sender: method(sender) } };
+        return of(await found(text, {}, {}, { ...yes, tools: own }), "taint-to-target").map((one) => one.message.split(" ")[0] as string);
+    };
+    expect(await taints(undefined, undefined)).toEqual(["Mail.sender"]);
+    expect(await taints(false, true)).toEqual(["Mail.getAll"]);
 });
 
 test("what the record says is not relied on where it was changed, also where nothing is found", async () => {

@@ -15,6 +15,7 @@ import type { LedgerEvent } from "../ledger/events.ts";
 import { drifted, type Profile } from "./drift.ts";
 import type { Evidence, Finding, Severity } from "./finding.ts";
 import { breaks, type Call, type Invariant } from "./invariant.ts";
+import { declarations } from "./reads.ts";
 
 export interface RuleRow {
     readonly id: string;
@@ -58,9 +59,6 @@ const TARGETS: ReadonlySet<string> = new Set(
     ),
 );
 
-/** Methods that only read: nothing goes anywhere by them but the address itself. */
-const READS = /^(?:read|list|get|find|search|query|fetch|run|head|options|describe)/i;
-
 type Data = { readonly [key: string]: Json };
 
 export function auditEvents(events: Iterable<LedgerEvent>, program: Program, options: AuditOptions = {}): Finding[] {
@@ -76,6 +74,7 @@ export function auditorOf(program: Program, options: AuditOptions = {}): Auditor
     const flows = new Map<string, LedgerEvent>();
     /** Tools that gave something: the description of one that did not is no data of others. */
     const answered = new Set<string>();
+    const declared = declarations();
     const drift = options.against === undefined ? null : drifted(program, options.against);
     const trusted = new Set([...(options.trusted ?? []), ...trustedOrigins(program)]);
     const untrusted = (origins: readonly string[]): string[] =>
@@ -119,7 +118,9 @@ export function auditorOf(program: Program, options: AuditOptions = {}): Auditor
                         add("invariant", event, `${rule.text}: ${principal} called ${name}${method === null ? "" : `.${method}`}`);
                 const origins = untrusted(event.labels);
                 const target = targetOf(args);
-                if (event.kind === "tool.started" && origins.length > 0 && target !== null && method !== null && !READS.test(method)) {
+                // By what only reads nothing goes anywhere but the address itself.
+                const isCall = event.kind === "tool.started" && origins.length > 0 && target !== null && method !== null;
+                if (isCall && !declared.reads(name, call.uri, String(data["scheme"]), method)) {
                     const certain = tainted(data, target, (origins) =>
                         untrusted(origins).filter((one) => !letIn(program, name, method, target, one)),
                     );
@@ -136,6 +137,9 @@ export function auditorOf(program: Program, options: AuditOptions = {}): Auditor
                 }
                 break;
             }
+            case "effect.ended":
+                if (data["op"] === "describe") declared.learn(String(data["tool"]), String(data["uri"]), data["result"] ?? null);
+                break;
             case "tool.ended":
                 answered.add(`tool:${String(data["tool"])}`);
                 break;
@@ -271,6 +275,7 @@ function letIn(program: Program, tool: string, method: string, target: string, o
                 c.name === target &&
                 (c.method === undefined || c.method === method) &&
                 c.among !== true &&
+                c.addresses !== true &&
                 c.from?.includes(origin) === true,
         ) === true;
     return imports.length > 0 && imports.every(says);

@@ -269,7 +269,10 @@ const VALUES: { readonly [name: string]: Schema } = {
         record<ToolDescription>(
             {
                 methods: list(
-                    record<ToolDescription["methods"][number]>({ name: text, input: json, readOnly: flag }, { description: text }),
+                    record<ToolDescription["methods"][number]>(
+                        { name: text, input: json, readOnly: flag },
+                        { description: text, writes: flag },
+                    ),
                 ),
             },
             {},
