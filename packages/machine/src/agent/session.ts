@@ -3,6 +3,7 @@
  *
  * Boundary: data of a run, kept in the continuation. A session's process and connection are the host's; it is known to it by its path.
  *
+ * S2: one prompt turn at a time; calls that want theirs at once get it in the order in which they asked, which outcomes and the program decide.
  * S1: a session lives as long as the call that opened it, whichever way that ends; what was given with it dies with it.
  */
 import type { Json } from "@remit/language";
@@ -23,6 +24,10 @@ export interface Session {
     readonly most: number;
     /** File and name of a remit that binds the agent besides its own. */
     readonly policy: readonly [number, string] | null;
+    /** Path of the call whose prompt turn it is now. */
+    turning: string | null;
+    /** Paths of calls that wait for theirs, first come first. */
+    queue: readonly string[];
     /** Methods that only read, and all methods, by `FILE INDEX/NAME` of the tools that it was passed. */
     reads: { readonly [place: string]: readonly string[] };
     told: { readonly [place: string]: readonly string[] };

@@ -37,8 +37,8 @@ import { failFrom } from "./perform.ts";
 import { beginReason } from "./reason.ts";
 import { dropWritten, runWritten, unfit } from "./written.ts";
 import { copies, mayRead, permitted, targetOf } from "./handed.ts";
-import { TRIES, abandon, close, open, payerOf, within } from "./sessions.ts";
-import { ANSWER_BYTES, start, turn, firstPrompt } from "./turns.ts";
+import { TRIES, abandon, close, open, payerOf, release, within } from "./sessions.ts";
+import { ANSWER_BYTES, start, takeTurn, turn } from "./turns.ts";
 
 export interface HandoverWait {
     readonly kind: "handover";
@@ -51,7 +51,7 @@ export interface HandoverWait {
 
 /** Plain JSON. */
 export interface HandoverState {
-    phase: "describe" | "turn" | "agent" | "run" | "tool";
+    phase: "describe" | "queued" | "turn" | "agent" | "run" | "tool";
     /** Path of the session, empty for `act()`. */
     session: string;
     opened: boolean;
@@ -155,10 +155,11 @@ export function handoverOutcome(m: Machine, fiber: Fiber, native: HandoverWait, 
     if (state.phase === "describe") {
         state.came[slot] = described(m, outcome, I.site);
         if (state.came.some((one) => one === null)) return;
-        turn(m, fiber, frame, d, native, firstPrompt(m, d, native), I.site);
+        takeTurn(m, fiber, frame, d, native, I.site);
         return;
     }
     const session = m.sessions.get(state.session) as Session;
+    release(session, native.path);
     const name = session.agent[1];
     const reply = outcome.ok ? readReply(outcome.value) : replyIn(outcome.failure.detail);
     answeredEvent(m, native, session, path, I.site, outcome.ok ? outcome.origins : [], {
@@ -347,6 +348,7 @@ export function handedBack(m: Machine, fiber: Fiber, frame: Frame, native: Hando
         throw located(error, I.site);
     }
     if (state.phase === "agent") {
+        release(session, native.path);
         const { json } = out;
         const text = typeof json === "string" ? json : `\`\`\`json\n${JSON.stringify(json)}\n\`\`\``;
         const said = native.what === "yield" ? asAnswer(text) : typeof json === "string" ? json : JSON.stringify(json);

@@ -28,6 +28,7 @@ import { load } from "./load.ts";
 import { Run } from "./run.ts";
 import { Saved, save } from "./save.ts";
 import { accountAt, overdrawn } from "./spending.ts";
+import { serveTurns } from "./turns.ts";
 import { type Ruling, rule } from "./hands.ts";
 import { minted, narrowed, Standing } from "./standing.ts";
 import type { Defined } from "./define.ts";
@@ -142,7 +143,7 @@ export class Machine {
 
     /** Who wants something at `path` now. */
     spender(path: string): Spender {
-        return { name: this.authority.nameOf(this.run.acting), path };
+        return { who: this.run.acting, path };
     }
 
     /** Said of the account's own path: which call of those inside came to it depends on how the program is run. */
@@ -238,6 +239,7 @@ export class Machine {
                 this.ready.shift();
                 continue;
             }
+            if (this.sessions.size > 0 && serveTurns(this)) continue;
             run.given = 0;
             const next = this.nextTold();
             if (next === undefined) {

@@ -57,7 +57,8 @@ export function open(
     const most = d.with.turns ?? state.config?.turns ?? (d.what === "yield" ? TURNS : 1 + (state.config === null ? 0 : TRIES));
     const policy = d.policy === null ? null : ([frame.fn.file, d.policy] as const);
     native.state.most = most;
-    m.sessions.set(path, { path, agent: [entry.file, entry.name], principal, token, account, turns: 0, most, reads: {}, told: {}, policy });
+    const agent = [entry.file, entry.name] as const;
+    m.sessions.set(path, { path, agent, principal, token, account, turns: 0, most, policy, turning: null, queue: [], reads: {}, told: {} });
     m.emit("yield.opened", path, frame.parent, site, state.labels, {
         agent: shownName(entry.name),
         uri: entry.outside?.form.uri ?? null,
@@ -131,10 +132,18 @@ export function close(m: Machine, frame: Frame, native: HandoverWait, fail: Fail
     });
 }
 
+/** The turn of a call is over, or it wants none any more: another's may begin. */
+export function release(session: Session, path: string): void {
+    if (session.turning === path) session.turning = null;
+    if (session.queue.includes(path)) session.queue = session.queue.filter((one) => one !== path);
+}
+
 /** A failure passes through a call that handed over control. */
 export function abandon(m: Machine, frame: Frame, fail: Fail): void {
     const { native } = frame;
     if (native?.kind === "handover" && native.state.session !== "") {
+        const session = m.sessions.get(native.state.session);
+        if (session !== undefined) release(session, native.path);
         dropWritten(m, native.path);
         close(m, frame, native, fail);
     }

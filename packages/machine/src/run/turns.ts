@@ -6,7 +6,7 @@
 import type { Json, Site } from "@remit/language";
 import { opening, type Param } from "../agent/handshake.ts";
 import type { Session } from "../agent/session.ts";
-import type { HandoverDetail } from "../compile/instructions.ts";
+import type { HandoverDetail, Instruction } from "../compile/instructions.ts";
 import { type AgentEntry, shownName } from "../compile/program.ts";
 import type { AgentPart, AgentTurn } from "../effect.ts";
 import { Fail } from "../failure.ts";
@@ -19,8 +19,8 @@ import type { Machine } from "./machine.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import { askDescription, raise } from "./perform.ts";
 import { pushAgent } from "./written.ts";
-import { payerOf } from "./sessions.ts";
-import { type HandoverWait, labelOfSaid } from "./handover.ts";
+import { payerOf, release } from "./sessions.ts";
+import { handoverAt, type HandoverWait, labelOfSaid } from "./handover.ts";
 
 /** Bytes (UTF-8) of an answer where nothing is said. */
 export const ANSWER_BYTES = 65_536;
@@ -41,7 +41,46 @@ export function start(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail,
         });
         return;
     }
-    turn(m, fiber, frame, d, native, firstPrompt(m, d, native), site);
+    takeTurn(m, fiber, frame, d, native, site);
+}
+
+/** S2. The first turn of a call, or a place in the queue for it where the session is at another's. */
+export function takeTurn(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, native: HandoverWait, site: Site | null): void {
+    const session = m.sessions.get(native.state.session) as Session;
+    if (session.turning === null) {
+        turn(m, fiber, frame, d, native, firstPrompt(m, d, native), site);
+        return;
+    }
+    native.state.phase = "queued";
+    session.queue = [...session.queue, native.path];
+}
+
+/** Where nothing else can go on: the next turns of sessions that calls wait for. True where one began. */
+export function serveTurns(m: Machine): boolean {
+    let served = false;
+    for (const session of [...m.sessions.values()]) {
+        const [path] = session.queue;
+        if (session.turning !== null || path === undefined) continue;
+        release(session, path);
+        const fiber = [...m.fibers.values()].find((one) => one.frames[one.frames.length - 1]?.native?.path === path);
+        const native = fiber?.top.native;
+        if (fiber === undefined || native?.kind !== "handover") continue;
+        served = true;
+        const frame = fiber.top;
+        const I = frame.form.code[frame.pc] as Instruction;
+        const d = handoverAt(I);
+        m.enter(fiber);
+        m.stand(fiber, frame);
+        if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
+        try {
+            turn(m, fiber, frame, d, native, firstPrompt(m, d, native), I.site);
+            if (fiber.top !== frame) m.ready.push(fiber);
+        } catch (error) {
+            if (!(error instanceof Fail)) throw error;
+            m.deliverFail(fiber, error);
+        }
+    }
+    return served;
 }
 
 export function firstPrompt(m: Machine, d: HandoverDetail, native: HandoverWait): AgentPart[] {
@@ -114,6 +153,7 @@ export function turn(
             region: session.turns >= session.most ? session.account : payerOf(state, session),
             detail: { meter: "turns", limit: state.most, used: session.turns, spender: `${shownName(entry.name)} at ${path}` },
         });
+    session.turning = path;
     const nth = session.turns++;
     const at = `${path}/turn[${state.turn++}]`;
     state.prompt = prompt;

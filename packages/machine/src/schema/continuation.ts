@@ -275,6 +275,8 @@ const COMMON = {
                     turns: count,
                     most: count,
                     policy: orNull(tuple(count, text)),
+                    turning: says(orNull(text), "the call whose prompt turn it is"),
+                    queue: says(list(text), "calls that wait for theirs, in order"),
                     reads: { type: "object", additionalProperties: list(text) },
                     told: { type: "object", additionalProperties: list(text) },
                 },

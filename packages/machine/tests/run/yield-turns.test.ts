@@ -1,0 +1,149 @@
+/** S2: calls that go over one session at once have their turns one after another, in an order that a replay and a loaded run share. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { answer, end, events, failed, handshakes, kind, once, type Answering, run, turns, withFixer } from "./handing.ts";
+
+const ONE = withFixer("return Fixer.yield(a: 1) with { turns: 40 }");
+const many = answer('return parallel for x in [1, 2, 3, 4] max 4 { agent.send("q" + text(x)) }', "a");
+const asked = (turn: { prompt: readonly { text: string }[] }): string => turn.prompt[0]?.text ?? "";
+const echoes: Answering = (turn) => (turn.turn === 0 ? many : `re ${asked(turn)}`);
+
+describe("turns of one session", () => {
+    test("never two at once, whoever asks for them at once", () => {
+        for (const pick of [() => 0, (waiting: readonly unknown[]) => waiting.length - 1]) {
+            let most = 0;
+            const ran = once(ONE, {
+                agents: echoes,
+                pick: (waiting) => {
+                    most = Math.max(most, waiting.filter((e) => e.kind === "agent").length);
+                    return pick(waiting);
+                },
+            });
+            expect(most).toBe(1);
+            expect(end(ran)).toEqual(["re q1", "re q2", "re q3", "re q4"]);
+            expect(turns(ran).map((t) => [t.turn, t.session])).toEqual([0, 1, 2, 3, 4].map((n) => [n, "main/Fixer.yield#0"]));
+            expect(turns(ran).slice(1).map(asked)).toEqual(["q1", "q2", "q3", "q4"]);
+        }
+    });
+
+    test("saved and loaded between them, on frames and in slices: the same run", () => {
+        expect(end(run(ONE, { agents: echoes, options: { concurrency: 3 } }))).toEqual(["re q1", "re q2", "re q3", "re q4"]);
+    });
+
+    test("a handshake that waited says what holds when its turn comes", () => {
+        const nested = answer("return parallel for x in [1, 2, 3] max 3 { agent.yield(n: x) -> number }", "a");
+        const ran = run(withFixer("return Fixer.yield(a: 1) with { turns: 4 }"), {
+            agents: (turn) => (turn.turn === 0 ? nested : answer("return n * 10", "n")),
+        });
+        expect(end(ran)).toEqual([10, 20, 30]);
+        expect(handshakes(ran).map((h) => [h.turn, (h.limits as { turns: number }).turns])).toEqual([
+            [0, 4],
+            [1, 3],
+            [2, 2],
+            [3, 1],
+        ]);
+        expect(handshakes(ran).map((h) => Object.keys(h.skills as object))).toEqual([["protocol"], [], [], []]);
+    });
+
+    test("an answer that goes back is repaired before anybody else's turn", () => {
+        const nested = answer("return parallel for x in [1, 2] max 2 { agent.yield(n: x) }", "a");
+        const said = [nested, "no", answer("return n", "n"), answer("return n * 10", "n")];
+        const ran = run(ONE, { agents: said });
+        expect(end(ran)).toEqual([1, 20]);
+        expect(turns(ran).map((t) => t.prompt.length)).toEqual([2, 2, 1, 2]);
+    });
+
+    test("one that fails, and turns that are used up, leave the turn to the next", () => {
+        const tries = answer(
+            'return parallel for x in [1, 2, 3] max 3 { r = try { agent.send("q" + text(x)) } catch e { e.kind }\n r }',
+            "a",
+        );
+        const ran = run(ONE, { agents: (turn) => (turn.turn === 0 ? tries : turn.turn === 2 ? failed("timeout") : "fine") });
+        expect(end(ran)).toEqual(["fine", "timeout", "fine"]);
+        const spent = run(withFixer("return try { Fixer.yield(a: 1) with { turns: 3 } } catch e { [e.kind] }"), { agents: [tries, "x"] });
+        expect(end(spent)).toEqual(["limit.turns"]);
+        expect(turns(spent)).toHaveLength(3);
+        expect(events(spent, "yield.closed")).toMatchObject([{ ok: false, kind: "limit.turns", turns: 3 }]);
+    });
+
+    test("an agent of the program is asked one thing after another too", () => {
+        const inner = JSON.stringify('func answer(agent, a) { parallel for x in [1, 2, 3] max 3 { agent.send("q" + text(x)) } }');
+        const ran = run(
+            `agent Stub { main func(x) { if text(x).starts_with("q") { return "re " + x }  return ${inner} } }
+             main agent A { main func(input) { return Stub.yield(a: 1) with { turns: 9 } } }`,
+        );
+        expect(end(ran)).toEqual(["re q1", "re q2", "re q3"]);
+        expect(events(ran, "agent.asked").map((e) => e.turn)).toEqual([0, 1, 2, 3]);
+    });
+
+    test("time that is up for one that waits takes it out of the queue", () => {
+        const text = answer(
+            "return parallel for x in [1, 2, 3] max 3 { r = try { agent.yield(n: x) with { time: 1 min } -> number } catch e { e.kind }\n r }",
+            "a",
+        );
+        // The second one's time is up while the first one's turn goes on.
+        const ran = once(ONE, {
+            agents: (turn) => (turn.turn === 0 ? text : answer("return n", "n")),
+            world: (e) => (e.kind === "sleep" ? { ok: true, value: null, origins: [] } : undefined),
+            pick: (waiting) => {
+                const late = waiting.findIndex((e) => e.kind === "sleep" && e.path.includes("parallel[1]"));
+                const busy = waiting.some((e) => e.kind === "agent" && e.path.includes("parallel[0]"));
+                return busy && late >= 0 ? late : waiting.findIndex((e) => e.kind !== "sleep");
+            },
+        });
+        expect(end(ran)).toEqual([1, "limit.time", 3]);
+        expect(turns(ran)).toHaveLength(3);
+    });
+
+    test("any outcomes in any order, saved and loaded anywhere: one at a time, and the same run twice", () => {
+        const body = (kinds: readonly number[], width: number): string =>
+            `return parallel for x in [${kinds.map((_, i) => i).join(", ")}] max ${kinds.length} {
+                ${kinds.map((k, i) => `if x == ${i} { ${["r = agent.send(text(x))", "r = agent.yield(n: x) -> number", 'r = agent.send("a") + agent.send("b")', "r = try { agent.yield(n: x) -> string } catch e { e.kind }"][k] ?? ""}\n return [r, ${width}] }`).join("\n")}
+             }`;
+        const agents: Answering = (turn) =>
+            turn.prompt.length === 2 ? answer("return n", "n") : /not valid/.test(asked(turn)) ? "again no" : `re ${asked(turn)}`;
+        fc.assert(
+            fc.property(
+                fc.array(fc.nat(3), { minLength: 1, maxLength: 5 }),
+                fc.integer({ min: 1, max: 4 }),
+                fc.array(fc.nat(5), { minLength: 1, maxLength: 12 }),
+                fc.constantFrom(true, 2),
+                (kinds, concurrency, order, saving) => {
+                    const one = (more: { saving?: boolean | number }): unknown => {
+                        let i = 0;
+                        let most = 0;
+                        const ran = once(ONE, {
+                            ...more,
+                            options: { concurrency },
+                            agents: (turn, effect) => (turn.turn === 0 ? answer(body(kinds, concurrency), "a") : agents(turn, effect)),
+                            pick: (waiting) => {
+                                most = Math.max(most, waiting.filter((e) => e.kind === "agent").length);
+                                return (order[i++ % order.length] as number) % waiting.length;
+                            },
+                        });
+                        expect(most).toBe(1);
+                        return JSON.parse(JSON.stringify(ran));
+                    };
+                    const straight = one({});
+                    expect(one({})).toEqual(straight);
+                    expect(one({ saving })).toEqual(straight);
+                },
+            ),
+            { numRuns: 60 },
+        );
+    });
+
+    test("sessions beside one another do not wait for one another", () => {
+        const text = withFixer('return parallel for x in [1, 2, 3] max 3 { Fixer.send("q" + text(x)) }');
+        let most = 0;
+        const ran = once(text, {
+            agents: ["x"],
+            pick: (waiting) => {
+                most = Math.max(most, waiting.length);
+                return 0;
+            },
+        });
+        expect(most).toBe(3);
+        expect(kind(ran)).toEqual(["x", "x", "x"]);
+    });
+});
