@@ -75,7 +75,7 @@ function clauseText(clause: ClauseForm): string {
                 clause.from === undefined
                     ? "trusted"
                     : `${clause.among === true ? "among" : "from"}(${clause.from.map((one) => JSON.stringify(one)).join(", ")})`;
-            return `arg ${clause.method === undefined ? "" : `${clause.method}.`}${clause.name}: ${from}${clause.ask ? " or ask" : ""}`;
+            return `arg ${clause.method === undefined ? "" : `${clause.method}.`}${clause.name}: ${clause.addresses === true ? "addresses " : ""}${from}${clause.ask ? " or ask" : ""}`;
         }
         default: {
             const ask = clause.kind === "audience" && clause.ask ? " or ask" : "";

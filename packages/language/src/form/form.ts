@@ -109,6 +109,8 @@ export type ClauseForm =
           readonly from?: readonly string[];
           /** Also a value that occurred in what came from there, whatever else chose it. */
           readonly among?: true;
+          /** Only the addresses in it: a text from elsewhere that holds none may stand there. */
+          readonly addresses?: true;
           /** A refused flow becomes a question that shows the flow. */
           readonly ask?: true;
           readonly at?: At;

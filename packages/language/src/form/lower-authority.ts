@@ -75,6 +75,7 @@ export function clauseForm(node: tree.ImportClause, at: AtOf): ClauseForm {
                 name: node.name.text,
                 ...(node.from === undefined ? {} : { from: node.from.map((o) => o.value) }),
                 ...(node.among === true ? { among: true as const } : {}),
+                ...(node.addresses === true ? { addresses: true as const } : {}),
                 ...(node.ask ? { ask: true as const } : {}),
                 ...place,
             };

@@ -77,6 +77,7 @@ export function raiseClause(form: ClauseForm): tree.ImportClause {
                 name: name(form.name),
                 ...(form.from === undefined ? {} : { from: form.from.map(text) }),
                 ...(form.among === true ? { among: true } : {}),
+                ...(form.addresses === true ? { addresses: true } : {}),
                 ask: form.ask === true,
                 ...at,
             };

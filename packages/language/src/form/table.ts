@@ -309,6 +309,7 @@ export const NODES: Readonly<Record<"statement" | "expression" | "part" | "contr
             name: must(SOME_TEXT),
             from: may(list(SOME_TEXT, 1), "absent: trusted origins"),
             among: may(TRUE, "also a value that occurred in what came from there"),
+            addresses: may(TRUE, "only the addresses in it"),
             ask: may(TRUE),
             ...AT,
         },

@@ -128,6 +128,7 @@ const KINDS = {
     All: 109,
     Among: 110,
     Debugger: 111,
+    Addresses: 112,
 } as const;
 
 /** Kinds are plain numbers to the type checker: a token's kind changes as reading goes on. */
@@ -139,7 +140,7 @@ export const WORDS: readonly string[] = [
         " ",
     ),
     ..."as one of empty selected model role description".split(" "),
-    ..."break continue raise try context image tokens keep priority with delegate define catch shape remit memory temporal static dynamic test arg start end may ask never spend endorse only flow strict to onward trusted reads audience because unconfined everyone result all among debugger".split(
+    ..."break continue raise try context image tokens keep priority with delegate define catch shape remit memory temporal static dynamic test arg start end may ask never spend endorse only flow strict to onward trusted reads audience because unconfined everyone result all among debugger addresses".split(
         " ",
     ),
 ];

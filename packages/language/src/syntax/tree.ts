@@ -65,7 +65,7 @@ export interface GateClause extends Node {
     readonly method: Name;
     readonly gate: Name;
 }
-/** `arg to: trusted`, `arg send.to: from("user", "tool:Contacts") or ask`, `arg 1: trusted`. */
+/** `arg to: trusted`, `arg send.to: from("user", "tool:Contacts") or ask`, `arg 1: trusted`, `arg body: addresses among("user")`. */
 export interface ArgClause extends Node {
     readonly kind: "clause.arg";
     readonly method?: Name;
@@ -75,6 +75,8 @@ export interface ArgClause extends Node {
     readonly from?: readonly StringLit[];
     /** `among(…)`: also values that occurred in what came from there. */
     readonly among?: boolean;
+    /** `addresses among(…)`: of what comes from elsewhere only the addresses in it. */
+    readonly addresses?: boolean;
     /** `or ask`. */
     readonly ask: boolean;
 }

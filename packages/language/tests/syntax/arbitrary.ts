@@ -151,6 +151,7 @@ const clause = fc.oneof(
         method: maybe(wordName),
         name: argName,
         from: maybe(fc.array(quoted, { minLength: 1, maxLength: 2 })),
+        addresses: maybe(fc.constant(true)),
         ask: fc.boolean(),
     }),
     fc.record({
@@ -159,6 +160,7 @@ const clause = fc.oneof(
         name: argName,
         from: fc.array(quoted, { minLength: 1, maxLength: 2 }),
         among: fc.constant(true),
+        addresses: maybe(fc.constant(true)),
         ask: fc.boolean(),
     }),
     fc.record(kind("clause.trusted")),

@@ -187,7 +187,7 @@ export function showClause(clause: tree.ImportClause): string {
         case "clause.gate":
             return `${clause.method.text}:${clause.gate.text}`;
         case "clause.arg":
-            return `arg ${clause.method ? `${clause.method.text}.` : ""}${clause.name.text}:${clause.among ? "among " : ""}${clause.from ? clause.from.map((o) => o.value).join("|") : "trusted"}${clause.ask ? "?" : ""}`;
+            return `arg ${clause.method ? `${clause.method.text}.` : ""}${clause.name.text}:${clause.addresses ? "addresses " : ""}${clause.among ? "among " : ""}${clause.from ? clause.from.map((o) => o.value).join("|") : "trusted"}${clause.ask ? "?" : ""}`;
         case "clause.readers": {
             const { readers } = clause;
             const who =

@@ -48,6 +48,8 @@ export interface ArgRule {
     readonly from: readonly string[] | null;
     /** A value that occurred in what came from there may stand there, whatever else chose it. */
     readonly among: boolean;
+    /** Of what comes from elsewhere only the addresses in it. */
+    readonly addresses: boolean;
     readonly ask: boolean;
     readonly site: Site | null;
 }
@@ -129,7 +131,7 @@ export function bounds(ref: { readonly in?: RefForm["in"] }, uri: string | null)
     const absolute = (pattern: string): string => {
         if (uri === null || resourceOf(uri)?.kind !== "url") return pattern;
         const place = placeOf(pattern, uri);
-        return place === null ? pattern : `${place.origin}/${place.parts.join("/")}`;
+        return place === null ? pattern : `${place.origin}/${place.path}`;
     };
     return (ref.in ?? []).map(({ arg, patterns }) => ({
         arg: arg ?? null,
@@ -219,6 +221,7 @@ export function clausesOf(program: Compiled, uri: string, own: readonly Said[], 
                     name: clause.name,
                     from: clause.from ?? null,
                     among: clause.among === true,
+                    addresses: clause.addresses === true,
                     ask: clause.ask === true,
                     site,
                 });

@@ -299,6 +299,8 @@ function parseClause(p: State): ImportClause | undefined {
         }
         if (!take(p, T.Colon)) expected(p, `\`:\` after \`${name.text}\``);
         let allowed: StringLit[] | undefined;
+        const addresses = p.k === T.Addresses && [T.From, T.Among, T.Trusted].includes(peek(p, 1));
+        if (addresses) advance(p);
         const among = p.k === T.Among;
         if ((p.k === T.From || among) && peek(p, 1) === T.LParen) {
             advance(p);
@@ -318,6 +320,7 @@ function parseClause(p: State): ImportClause | undefined {
             name,
             ...(allowed === undefined ? {} : { from: allowed }),
             ...(among ? { among } : {}),
+            ...(addresses ? { addresses } : {}),
             ask,
         };
     }

@@ -48,7 +48,7 @@ export function clauseText(clause: ImportClause): string {
         case "clause.arg": {
             const method = clause.method === undefined ? "" : `${clause.method.text}.`;
             const from = clause.from === undefined ? "trusted" : `${clause.among ? "among" : "from"}(${strings(clause.from)})`;
-            return `arg ${method}${clause.name.text}: ${from}${clause.ask ? " or ask" : ""}`;
+            return `arg ${method}${clause.name.text}: ${clause.addresses ? "addresses " : ""}${from}${clause.ask ? " or ask" : ""}`;
         }
         case "clause.readers": {
             const method = clause.method === undefined ? "" : ` ${clause.method.text}`;

@@ -1,0 +1,62 @@
+/** What counts as an address in a text. Both lists are held: what is missed lets a link through, what is found without need asks somebody. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { addressesIn } from "../../src/authority/addresses.ts";
+
+test.each([
+    ["see https://a.example/b?c=d", ["https://a.example/b?c=d"]],
+    ["(https://a.example/b).", ["https://a.example/b"]],
+    ["[click](https://a.example)", ["click](https://a.example"]],
+    ['<a href="https://a.example">x</a>', ['href="https://a.example">x</a']],
+    ["HTTP://A.EXAMPLE", ["HTTP://A.EXAMPLE"]],
+    ["ftp://1", ["ftp://1"]],
+    ["www.evil", ["www.evil"]],
+    ["mailto:someone", ["mailto:someone"]],
+    ["write to x@localhost", ["x@localhost"]],
+    ["a.example/path", ["a.example/path"]],
+    ["the file plumber.txt", ["plumber.txt"]],
+    ["b\u00fccher.example", ["b\u00fccher.example"]],
+    ["evil\u3002example", ["evil\u3002example"]],
+    ["evil\uff0eexample", ["evil\uff0eexample"]],
+    ["ev\u200bil.ex\u200bample", ["ev\u200bil.ex\u200bample"]],
+    ["at 192.168.1.7 or so", ["192.168.1.7"]],
+    ["IBAN DE75512108001245126199", ["DE75512108001245126199"]],
+    ["IBAN DE75 5121 0800 1245 1261 99, please", ["DE75 5121 0800 1245 1261 99"]],
+    ["call +47 22 85 50 50!", ["+47 22 85 50 50"]],
+    ["call (030) 1234-5678", ["1234-5678", "030 1234-5678"]],
+    ["one\u2028https://a.example", ["https://a.example"]],
+    ["\u0660\u0661\u0662\u0663\u0664\u0665\u0666\u0667", ["\u0660\u0661\u0662\u0663\u0664\u0665\u0666\u0667"]],
+])("%s", (text, expected) => {
+    expect(addressesIn(text)).toEqual(expected);
+});
+
+test.each([
+    "",
+    "Two pumpkins, ginger and coconut milk. Serves eight, 25 minutes.",
+    "I land on 8 May at 13:00, and on 9 May I have dinner with Tiago.",
+    "from 2026-05-08 to 2026-05-10T09:00, or 2026-05-08T14:00:00.000Z",
+    "14 km, 620 metres up; 12.50 each, 1,150.00 in all",
+    "version 9.1 of 10, e.g. i.e. U.S. No. 7...",
+    "12, 30, 1234, 5678 in a list",
+    "@channel: look, #general",
+    "a: b, c/d and and/or",
+])("nothing in: %s", (text) => {
+    expect(addressesIn(text)).toEqual([]);
+});
+
+test("in lists, objects, names of fields and numbers", () => {
+    expect([...addressesIn([{ "a.example": 1, b: ["x@y.z", 12345678, 12, null, true] }])].sort()).toEqual([
+        "12345678",
+        "a.example",
+        "x@y.z",
+    ]);
+});
+
+test("a link is found whatever stands around it", () => {
+    const glue = fc.stringMatching(/^[ \n\t(["'*_.,;:!?a-z0-9-]{0,12}$/);
+    fc.assert(
+        fc.property(glue, glue, fc.constantFrom("https://evil.example/x", "evil@evil.example", "LT601010012345678901"), (a, b, link) => {
+            expect(addressesIn(`${a}${link}${b}`).join(" ")).toContain(link.slice(0, 12));
+        }),
+    );
+});
