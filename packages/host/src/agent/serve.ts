@@ -7,6 +7,8 @@
  * V2: only options that hold once are chosen: what a remit says now says nothing of later.
  * V3: permissions are asked for one at a time, and only so many in a turn.
  * V4: what is asked about or under way stops with its turn, and a command with its terminal.
+ * V5: a terminal shows what its command printed so far, both streams in the order in which they came, without secrets: the end of it, from the
+ *     beginning of a character, as many bytes as it may keep.
  */
 import type { ClientApp } from "@agentclientprotocol/sdk";
 import { isAbsolute } from "node:path";
@@ -51,8 +53,7 @@ const MAX_TERMINALS = 64;
 const OUTPUT_LIMIT = 1024 * 1024;
 
 interface Terminal {
-    output: string;
-    readonly limit: number;
+    readonly output: Output;
     exit: { exitCode: number | null; signal: string | null } | null;
     readonly done: Promise<void>;
     stop(): void;
@@ -104,9 +105,9 @@ export function serving({ sdk, name, session, current }: ServeOptions): (app: Cl
         if (outcome.ok) return objectOf(outcome.value);
         throw refuse(outcome.failure.message.slice(0, 2000), outcome.failure.kind === "tool" ? missing : -32603);
     }
-    async function use_(turn: Serving, use: AgentUse, signal: AbortSignal = turn.stopped): Promise<Outcome> {
+    async function use_(turn: Serving, use: AgentUse, signal = turn.stopped, part?: (part: Json) => void): Promise<Outcome> {
         return (
-            (await turn.io.use?.(use, signal)) ?? {
+            (await turn.io.use?.(use, signal, part)) ?? {
                 ok: false,
                 failure: { kind: "violation.remit", message: "nobody performs this here", site: null },
             }
@@ -118,8 +119,8 @@ export function serving({ sdk, name, session, current }: ServeOptions): (app: Cl
         if (found === null) throw refuse(`'${path.slice(0, 500)}' is in no folder that this agent may ${method}`);
         return found;
     }
-    function terminal(id: string): Terminal {
-        const found = terminals.get(id);
+    function terminal({ terminalId: id, sessionId }: { readonly terminalId: string; readonly sessionId: string }): Terminal {
+        const found = sessionId === session() ? terminals.get(id) : undefined;
         if (found === undefined) throw refuse(`there is no terminal '${id.slice(0, 100)}'`, -32002);
         return found;
     }
@@ -188,15 +189,18 @@ export function serving({ sdk, name, session, current }: ServeOptions): (app: Cl
                     throw refuse("this agent may start no command there");
                 const id = `terminal-${++ids}`;
                 const killed = new AbortController();
+                const output = outputOf(Math.min(params.outputByteLimit ?? OUTPUT_LIMIT, OUTPUT_LIMIT));
                 const made: Terminal = {
-                    output: "",
-                    limit: Math.min(params.outputByteLimit ?? OUTPUT_LIMIT, OUTPUT_LIMIT),
+                    output,
                     exit: null,
-                    done: busily(turn, () => use_(turn, use, AbortSignal.any([turn.stopped, killed.signal]))).then((outcome) => {
-                        const { text, code } = commandResult(outcome);
-                        made.output = text;
-                        made.exit = killed.signal.aborted ? { exitCode: null, signal: "SIGKILL" } : { exitCode: code, signal: null };
-                    }),
+                    done: busily(turn, () => use_(turn, use, AbortSignal.any([turn.stopped, killed.signal]), output.part)).then(
+                        (outcome) => {
+                            const { text, code } = commandResult(outcome);
+                            // A failure says why there is no more; a tool that shows nothing on its way shows all of it now.
+                            if (!outcome.ok || output.isEmpty()) output.add(text);
+                            made.exit = killed.signal.aborted ? { exitCode: null, signal: "SIGKILL" } : { exitCode: code, signal: null };
+                        },
+                    ),
                     stop: () => {
                         if (made.exit === null) killed.abort(new Error("the agent stopped it"));
                     },
@@ -209,23 +213,22 @@ export function serving({ sdk, name, session, current }: ServeOptions): (app: Cl
                 return { terminalId: id };
             })
             .onRequest("terminal/output", async ({ params }) => {
-                const { output, limit, exit } = terminal(params.terminalId);
-                const tail = tailOf(output, limit);
-                return { output: tail, truncated: tail !== output, ...(exit === null ? {} : { exitStatus: exit }) };
+                const { output, exit } = terminal(params);
+                return { ...output.shown(), ...(exit === null ? {} : { exitStatus: exit }) };
             })
             .onRequest("terminal/wait_for_exit", async ({ params }) => {
-                const one = terminal(params.terminalId);
+                const one = terminal(params);
                 await one.done.catch(() => undefined);
                 return one.exit ?? { exitCode: null, signal: null };
             })
             .onRequest("terminal/kill", async ({ params }) => {
-                const one = terminal(params.terminalId);
+                const one = terminal(params);
                 one.stop();
                 await one.done.catch(() => undefined);
                 return {};
             })
             .onRequest("terminal/release", async ({ params }) => {
-                terminals.get(params.terminalId)?.stop();
+                terminal(params).stop();
                 terminals.delete(params.terminalId);
                 return {};
             })
@@ -246,6 +249,42 @@ function linesOf(content: string, line: number | undefined, limit: number | unde
     const lines = content.split(/(?<=\n)/);
     const from = Math.max(0, (line ?? 1) - 1);
     return lines.slice(from, limit === undefined ? undefined : from + limit).join("");
+}
+
+interface Output {
+    add(text: string): void;
+    /** Progress of the use that a command is. */
+    readonly part: (part: Json) => void;
+    isEmpty(): boolean;
+    shown(): { readonly output: string; readonly truncated: boolean };
+}
+
+/** V5. */
+function outputOf(limit: number): Output {
+    let text = "";
+    let truncated = false;
+    const cut = (): void => {
+        const tail = tailOf(text, limit);
+        truncated ||= tail !== text;
+        text = tail;
+    };
+    const add = (more: string): void => {
+        text += more;
+        // Now and then, so that much in small pieces is not gone through again and again.
+        if (text.length > 2 * limit + 4096) cut();
+    };
+    return {
+        add,
+        part: (part) => {
+            const { type, delta } = objectOf(part);
+            if (type === "output" && typeof delta === "string") add(delta);
+        },
+        isEmpty: () => text === "" && !truncated,
+        shown: () => {
+            cut();
+            return { output: text, truncated };
+        },
+    };
 }
 
 /** The end of a text of at most so many bytes, from the beginning of a character. */

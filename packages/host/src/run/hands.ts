@@ -15,7 +15,7 @@ export type Rule = (path: string, use: AgentUse) => Ruling;
 
 export interface Hands {
     may(parent: Effect, io: PerformIO, use: AgentUse, signal?: AbortSignal): Promise<Permission>;
-    use(parent: Effect, io: PerformIO, use: AgentUse, signal?: AbortSignal): Promise<Outcome>;
+    use(parent: Effect, io: PerformIO, use: AgentUse, signal?: AbortSignal, part?: (part: Json) => void): Promise<Outcome>;
 }
 
 export function handsOf(
@@ -88,7 +88,7 @@ export function handsOf(
 
     return {
         may: async (parent, io, use, signal) => (await decide(parent, until(io, signal), use, pathOf(parent), false)).said,
-        use: async (parent, given, use, signal) => {
+        use: async (parent, given, use, signal, part) => {
             const path = pathOf(parent);
             const io = until(given, signal);
             const { said, ruling } = await decide(parent, io, use, path, true);
@@ -101,7 +101,11 @@ export function handsOf(
             }
             const { principal, labels } = ruling;
             const { site } = parent;
-            return child(parent, { path, kind: "tool", principal, site, request: ruling.request as unknown as Json, labels }, io);
+            return child(
+                parent,
+                { path, kind: "tool", principal, site, request: ruling.request as unknown as Json, labels },
+                part === undefined ? io : { ...io, emit: part },
+            );
         },
     };
 }

@@ -37,9 +37,9 @@ export interface PerformIO {
     may?(use: AgentUse, signal?: AbortSignal): Promise<Permission>;
     /**
      * The same, and the use is made where it is allowed: a tool call with its own events. A refusal is a failure `violation.remit` or `denied`.
-     * `signal` stops it, whether it is still asked about or under way.
+     * `signal` stops it, whether it is still asked about or under way; `part` is given its progress, without secrets.
      */
-    use?(use: AgentUse, signal?: AbortSignal): Promise<Outcome>;
+    use?(use: AgentUse, signal?: AbortSignal, part?: (part: Json) => void): Promise<Outcome>;
     /** W3C trace context of the effect's span, where telemetry is on: it goes into `_meta.traceparent` of requests to servers and agents. */
     readonly traceparent?: string;
     /** For a request that arose while another effect runs: the path of that one. */

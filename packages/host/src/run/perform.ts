@@ -162,7 +162,15 @@ export function performing(host: Host, options: PerformOptions): Performing {
                     ? {}
                     : {
                           may: (use, signal) => hands.may(effect, io, use, signal),
-                          use: (use, signal) => hands.use(effect, io, use, signal),
+                          use: async (use, signal, part) => {
+                              if (part === undefined) return hands.use(effect, io, use, signal);
+                              const shown = partsOf({ scrub, hold, emit: part });
+                              try {
+                                  return await hands.use(effect, io, use, signal, shown.part);
+                              } finally {
+                                  shown.end();
+                              }
+                          },
                       }),
             };
             // The performer may throw before it returns its promise.

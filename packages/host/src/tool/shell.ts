@@ -120,8 +120,11 @@ async function ended({ child, kill }: Started, timeout: number, io: CallIO): Pro
         why ??= reason;
         kill();
     };
-    const out = stream(() => stop("it printed too much"));
-    const err = stream(() => stop("it printed too much"));
+    const told = (text: string): void => {
+        if (text !== "") io.emit({ type: "output", delta: text });
+    };
+    const out = stream(() => stop("it printed too much"), told);
+    const err = stream(() => stop("it printed too much"), told);
     child.stdout?.on("data", out.take);
     child.stderr?.on("data", err.take);
     const cancel = (): void => stop("cancelled");
@@ -160,8 +163,8 @@ async function ended({ child, kill }: Started, timeout: number, io: CallIO): Pro
     }
 }
 
-/** The beginning and the end of what a stream brought, whole characters. */
-function stream(tooMuch: () => void) {
+/** The beginning and the end of what a stream brought, whole characters. `told`: all of it, as it comes. */
+function stream(tooMuch: () => void, told: (text: string) => void) {
     const decoder = new StringDecoder("utf8");
     const half = MAX_KEPT / 2;
     let head = "";
@@ -173,6 +176,7 @@ function stream(tooMuch: () => void) {
             bytes += piece.length;
             if (bytes > MAX_PRINTED) tooMuch();
             let text = decoder.write(piece);
+            told(text);
             if (head.length < half) {
                 const more = text.slice(0, half - head.length);
                 head += more;

@@ -117,6 +117,9 @@ describe("its own hands are ruled on", () => {
     });
 });
 
+/** The same agent, with a secret of its own. */
+const SECRET: Json = { tester: { command: [process.execPath, AGENT], sandbox: { read: [ROOT] }, graceMs: 300, env: { KEY: "$API_KEY" } } };
+
 describe("a command", () => {
     const run = (command: string): Act => ({ do: "request", method: "terminal/create", params: { command } });
     const at = (method: string): Act => ({ do: "request", method: `terminal/${method}`, params: { terminalId: "terminal-1" } });
@@ -125,6 +128,58 @@ describe("a command", () => {
         const { found } = await did("may Shell.run", [run("echo out; exit 3"), at("wait_for_exit"), at("output")]);
         expect(found[1]).toEqual({ ok: { exitCode: 3, signal: null } });
         expect(found[2]).toMatchObject({ ok: { output: "out\n" } });
+    });
+    test("shows what it printed so far while it runs, of both streams, and all of it when it has ended", async () => {
+        const line = "echo one; while [ ! -e near ]; do sleep 0.02; done; echo two >&2; while [ ! -e go ]; do sleep 0.02; done; echo three";
+        const until = (text: string): Act => ({ ...at("output"), do: "poll", text });
+        const make = (name: string): Act => ({ do: "write", path: join(root, name), text: "" });
+        const acts = [run(line), until("one"), make("near"), until("two"), make("go"), at("wait_for_exit"), at("output")];
+        const { found } = await did("may Shell.run, Repo.read, Repo.write", acts);
+        expect(found[1]).toEqual({ ok: { output: "one\n", truncated: false } });
+        expect(found[3]).toEqual({ ok: { output: "one\ntwo\n", truncated: false } });
+        expect(found[5]).toEqual({ ok: { exitCode: 0, signal: null } });
+        expect(found[6]).toEqual({ ok: { output: "one\ntwo\nthree\n", truncated: false, exitStatus: { exitCode: 0, signal: null } } });
+    });
+    test("of which only so many bytes are kept shows the end, from the beginning of a character", async () => {
+        const kept: readonly [limit: number, output: string][] = [
+            [8, "€€\n"],
+            [6, "€\n"],
+            [1, "\n"],
+            [0, ""],
+        ];
+        const acts = kept.flatMap(([outputByteLimit], index): Act[] => {
+            const create = { do: "request", method: "terminal/create", params: { command: "printf '%s\\n' 'aaaa€€€'", outputByteLimit } };
+            const terminalId = `terminal-${index + 1}`;
+            const ended = ["wait_for_exit", "output"].map((one) => ({ do: "request", method: `terminal/${one}`, params: { terminalId } }));
+            return [create, ...ended];
+        });
+        const { found } = await did("may Shell.run", acts);
+        expect(found.filter((_, index) => index % 3 === 2)).toEqual(
+            kept.map(([, output]) => ({ ok: { output, truncated: true, exitStatus: { exitCode: 0, signal: null } } })),
+        );
+    });
+    test("that prints for ever can be read, killed, read again, waited for and released", async () => {
+        const acts = [run("yes"), { ...at("output"), do: "poll", text: "y\ny" }, at("kill"), at("wait_for_exit"), at("output")];
+        const { found, events } = await did("may Shell.run", [...acts, at("kill"), at("release"), at("output"), at("wait_for_exit")]);
+        const [, during, , ended, after] = found as unknown as [null, ...{ ok: { output: string; truncated: boolean } }[]];
+        expect(during?.ok).not.toHaveProperty("exitStatus");
+        expect(during?.ok.output.length).toBeLessThanOrEqual(1024 * 1024);
+        expect(ended).toEqual({ ok: { exitCode: null, signal: "SIGKILL" } });
+        expect(after?.ok).toMatchObject({ output: expect.stringMatching(/y\n/), exitStatus: { exitCode: null, signal: "SIGKILL" } });
+        expect(found.slice(5)).toEqual([{ ok: {} }, { ok: {} }, { no: -32002 }, { no: -32002 }]);
+        expect(events.filter(({ kind }) => kind === "tool.ended")).toHaveLength(1);
+    });
+    test("shows no secret, not even one that comes in two pieces", async () => {
+        writeFileSync(
+            join(root, "remit.json"),
+            JSON.stringify({ ...JSON.parse(readFileSync(join(root, "remit.json"), "utf8")), agents: SECRET }),
+        );
+        const secret = "k-0123456789abcdef";
+        const halves = [secret.slice(0, 9), secret.slice(9)];
+        const acts = [run(`printf %s ${halves[0]}; sleep 0.3; echo ${halves[1]}; echo end`), { ...at("output"), do: "poll", text: "end" }];
+        const { found } = await did("may Shell.run", acts, { env: { HOME: root, PATH: process.env.PATH, API_KEY: secret } });
+        expect(JSON.stringify(found)).not.toContain(secret);
+        expect(found[1]).toMatchObject({ ok: { output: expect.stringMatching(/^.+\nend\n$/) } });
     });
     test.each(["kill", "release"])("is stopped by terminal/%s, and the tool call is over", async (method) => {
         const { found, events } = await did("may Shell.run", [run("sleep 600"), at(method), at("wait_for_exit")]);

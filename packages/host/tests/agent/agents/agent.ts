@@ -189,6 +189,17 @@ function handsOf(
                 return;
             case "request":
                 return tried(() => client.request(String(act.method), { sessionId, ...(act.params as object) }));
+            // the same until the answer's output holds a text
+            case "poll":
+                return tried(async () => {
+                    for (;;) {
+                        const said = (await client.request(String(act.method), { sessionId, ...(act.params as object) })) as {
+                            output: string;
+                        };
+                        if (said.output.includes(text)) return said;
+                        await new Promise((done) => setTimeout(done, 20));
+                    }
+                });
             case "notify":
                 return client.notify(String(act.method), act.params);
             case "file":
