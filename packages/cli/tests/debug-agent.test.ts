@@ -178,3 +178,38 @@ test("a debugger in the source, a line, and a Remit agent", () => {
     expect(at.remit("debug", done, "--agent", "Nobody").err).toContain("there is no agent 'Nobody'");
     expect(at.remit("debug", done, "--at", "end").err).toContain("--at is for --agent");
 });
+
+test("a secret that is known now is shown by it nowhere, not in part and not across lines", () => {
+    const secret = "tk-3fA9zQ81mmXwPq7Lr2Vb0Nc5";
+    at.write(
+        "keeps.remit",
+        `import tool Repo from "file://workspace"
+import agent Fixer from "stub:source:tells.remit"
+main func(input: { k: string }) {
+    held = "${"z".repeat(190)}" + input.k + " and so on"
+    found = Repo.read({ path: "${"p".repeat(3990)}" + input.k })
+    key = "${secret}"
+    held
+}
+`,
+    );
+    at.write(
+        "tells.remit",
+        `func answer(agent, task, stop, failure, source, state) {
+    { kind: "fix", explanation: state.frame({ index: 0 }).variables.map((v) => v.text).join(" ") + stop.effect.request.args[0].path + failure.message + source.text, place: "keeps.remit:6", source: "    key = 1" }
+}
+`,
+    );
+    expect(at.remit("run", "keeps.remit", "--input", JSON.stringify({ k: secret }), "-q").code).toBe(1);
+    const kept = last();
+    const env = { SERVICE_TOKEN: secret };
+    for (const shown of [
+        at.remitWith({ env }, "debug", kept, "--agent", "Fixer", "-q").out,
+        at.remitWith({ env }, "debug", kept, "--agent", "Fixer", "-q", "--json").out,
+        at.onTerminal({ env, columns: 60, input: "refuse\r" }, "debug", kept, "--agent", "Fixer", "-q").seen,
+    ]) {
+        const joined = shown.replaceAll(/[│\s]/g, "");
+        expect(joined).toContain("[secretenv:SERVICE_TOKEN]");
+        expect(joined).not.toContain(secret.slice(0, 6));
+    }
+});

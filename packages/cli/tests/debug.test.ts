@@ -475,6 +475,8 @@ test("a secret that is known now is shown nowhere, whoever looks", async () => {
         `import tool Look from "inspect:"
 main func(input: { k: string }) {
     held = { token: "Bearer " + input.k, list: [input.k] }
+    // across the cut of a line
+    long = "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz" + input.k + " and so on, and so on"
     seen = Look.find({ text: "Bearer" })
     held.list[7]
 }
@@ -484,14 +486,14 @@ main func(input: { k: string }) {
         // Nobody knew it when the run was recorded.
         expect(at.remit("run", "main.remit", "--input", JSON.stringify({ k: secret }), "-q").code).toBe(1);
         const known = { env: { SERVICE_TOKEN: secret } };
-        const lines = "goto failure\nlocals\nprint held\nprint seen\npending\nevents 20\nwhere\n";
+        const lines = "goto failure\nlocals\nprint held\nprint long\nprint seen\npending\nevents 20\nwhere\n";
         const shown = [
             at.remitWith({ ...known, input: lines }, "debug", "last"),
             at.remitWith(known, "snapshot", "last", "--json"),
             at.remitWith(known, "snapshot", "last"),
         ];
         for (const { out, err } of shown) {
-            expect(`${out}${err}`).not.toContain(secret);
+            expect(`${out}${err}`).not.toContain(secret.slice(0, 6));
             expect(out).toContain("[secret env:SERVICE_TOKEN]");
         }
     } finally {

@@ -20,7 +20,7 @@ export { variantSites } from "./compile/variants.ts";
 export { type Advance, Machine, type Result, struckAt } from "./run/machine.ts";
 export type { Account, AuthorityView, FrameView, GrantView, Inspection, Looked, Place, ScopeView, ThreadView } from "./run/inspect.ts";
 export { INSPECTOR } from "./run/inspector.ts";
-export { MAX_PAGE, type RightView, type ValueType, type ValueView } from "./run/look.ts";
+export { type Clean, MAX_PAGE, type RightView, type ValueType, type ValueView } from "./run/look.ts";
 export type { Policy } from "./authority/authority.ts";
 export type { PolicyClause, PolicyRemit } from "./authority/policy.ts";
 export { matches, placeOf as urlPlaceOf } from "./authority/match.ts";

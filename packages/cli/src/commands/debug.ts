@@ -15,16 +15,16 @@ export default async function debug(args: string[], options: Record<string, unkn
     if (args[0] === undefined)
         throw new UsageError("remit debug takes a run: its id, the beginning of one, or last", "`remit runs` lists them");
     const { store, run } = await openRun(args[0], options);
+    // What was no secret when the run was recorded may be one that is known now.
+    const scrubber = createScrubber(environmentSecrets(process.env));
     try {
         if (options["agent"] !== undefined) {
             const { debugWith } = await import("../debug/agent.ts");
-            return await debugWith(debugRun(store, run.id), store, options);
+            return await debugWith(debugRun(store, run.id, { scrubber }), scrubber, store, options);
         }
         for (const name of ["at", "json"])
             if (options[name] !== undefined) throw new UsageError(`--${name} is for --agent`, "in the debugger: goto PLACE");
-        // What was no secret when the run was recorded may be one that is known now.
-        const scrubber = createScrubber(environmentSecrets(process.env));
-        const lines = new LineDebugger(debugRun(store, run.id), (text) => print(scrubber.text(text)), paint(process.stdout));
+        const lines = new LineDebugger(debugRun(store, run.id, { scrubber }), (text) => print(scrubber.text(text)), paint(process.stdout));
         lines.begin();
         return await converse(lines);
     } finally {

@@ -4,6 +4,7 @@
  * Boundary: what is shown and asked. Asking the agent, changing a file and beginning a new run are the host's.
  *
  * W1: without a terminal, and with `--json`, a proposal is only shown.
+ * W3: what is known to be a secret now is taken out of all that is shown, before lines are broken; what is accepted is what was proposed.
  * W2: every line of what the agent wrote stands behind a bar, made plain.
  */
 import { statSync } from "node:fs";
@@ -17,6 +18,7 @@ import {
     moved,
     type Proposed,
     readBreakpoint,
+    type Scrubber,
     type Stop,
     type Target,
 } from "@remit/host";
@@ -27,7 +29,7 @@ import { finish, handlers, hostOptions, parks, watched } from "../running.ts";
 
 type Options = Record<string, unknown>;
 
-export async function debugWith(session: DebugSession, store: LedgerStore, options: Options): Promise<number> {
+export async function debugWith(session: DebugSession, scrubber: Scrubber, store: LedgerStore, options: Options): Promise<number> {
     const named = String(options["agent"]);
     if (named.endsWith(".remit") && !statSync(named, { throwIfNoEntry: false })?.isFile())
         throw new UsageError(`--agent: there is no file ${named}`);
@@ -35,7 +37,7 @@ export async function debugWith(session: DebugSession, store: LedgerStore, optio
     const json = options["json"] === true;
     const probe = options["probe"] === true;
     const colour = paint(json ? process.stderr : process.stdout);
-    if (!json) print(placeText(session));
+    if (!json) print(scrubber.text(placeText(session)));
     const watch = watched(options);
     watch.root = session.info.root || process.cwd();
     try {
@@ -46,18 +48,19 @@ export async function debugWith(session: DebugSession, store: LedgerStore, optio
             on: { event: watch.event },
         });
         watch.progress.pause();
+        const shown = shownOf(proposed, scrubber);
         if (json) {
-            printJson(shownJson(proposed), true);
+            printJson(shownJson(shown), true);
             return EXIT.ok;
         }
-        print(proposalText(session, proposed, colour));
+        print(proposalText(session, shown, colour));
         if (proposed.change === undefined && proposed.place === undefined) return EXIT.ok;
         if (!somebodyThere()) {
             say("Nothing was changed: nobody is there to accept it.");
             return EXIT.ok;
         }
         const said = await askChoice(
-            { question: questionText(proposed), detail: proposed.proposal.explanation, options: ["accept", "refuse"] },
+            { question: questionText(shown), detail: shown.proposal.explanation, options: ["accept", "refuse"] },
             watch.progress,
             { root: watch.root, signal: watch.signal },
         );
@@ -92,6 +95,10 @@ export async function debugWith(session: DebugSession, store: LedgerStore, optio
     } finally {
         watch.end();
     }
+}
+
+function shownOf(proposed: Proposed, scrubber: Scrubber): Proposed {
+    return scrubber.scrub(JSON.parse(JSON.stringify(proposed)) as Json) as unknown as Proposed;
 }
 
 /** Goes to where the agent is to look. Default: where the run failed, the first `debugger`, or where it waits. */

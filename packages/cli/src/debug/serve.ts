@@ -29,7 +29,7 @@ export async function serve(run: string | undefined, options: Record<string, unk
                 if (id === undefined) throw new UsageError("say which run: `run` in the launch configuration");
                 const { store, run: info } = await openRun(id, ledger === undefined ? options : { ...options, ledger });
                 stores.push(store);
-                return debugRun(store, info.id);
+                return debugRun(store, info.id, { scrubber });
             },
             end: () => end(EXIT.ok),
         });

@@ -16,6 +16,8 @@ import { basename } from "node:path";
 import type { Json, Program, Site } from "@remit/language";
 import { type AuditFinding, type Evidence, type LedgerEvent, SEVERITIES, type Severity } from "@remit/machine";
 import { lookingBack } from "../debug/looking.ts";
+import { environmentSecrets } from "../secret/names.ts";
+import { createScrubber } from "../secret/scrub.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import { LoadError } from "../load/error.ts";
 import { RemitError } from "../run/error.ts";
@@ -45,7 +47,10 @@ export async function auditorsSay(
     options: Omit<LoadOptions, "ledger"> = {},
 ): Promise<AgentsSaid> {
     const info = store.run(id);
-    const input = inputOf(info.id, store.program(info.program), [...store.events(info.id)], found);
+    // Before anything is cut, so that no beginning of a secret is left.
+    const scrubber = createScrubber(environmentSecrets(options.env ?? process.env));
+    const clean = (json: Json): Json => clipped(scrubber.scrub(json));
+    const input = inputOf(info.id, store.program(info.program), [...store.events(info.id)], found, clean);
     const findings: AuditFinding[] = [];
     const unsure: string[] = [];
     const runs: string[] = [];
@@ -53,7 +58,7 @@ export async function auditorsSay(
         const name = basename(file);
         let program: Awaited<ReturnType<typeof load>>;
         try {
-            const tools = { State: lookingBack(store, info.id), ...options.tools };
+            const tools = { State: lookingBack(store, info.id, scrubber), ...options.tools };
             program = await load(file, { ...options, tools, ledger: store, inputOrigins: [`run:${info.id}`] });
         } catch (error) {
             // What cannot begin has not looked at anything; what the rules found stands.
@@ -75,15 +80,21 @@ export async function auditorsSay(
     return { findings, unsure, runs };
 }
 
-function inputOf(run: string, program: Program, events: readonly LedgerEvent[], found: readonly AuditFinding[]): Json {
+function inputOf(
+    run: string,
+    program: Program,
+    events: readonly LedgerEvent[],
+    found: readonly AuditFinding[],
+    clean: (json: Json) => Json,
+): Json {
     const told = events.filter((event) => SHOWN.test(event.kind));
     const trace = told
         .slice(0, MAX_EVENTS)
-        .map(({ seq, kind, path, principal, site, labels, data }) => ({ seq, kind, path, principal, site, labels, data: clipped(data) }));
+        .map(({ seq, kind, path, principal, site, labels, data }) => ({ seq, kind, path, principal, site, labels, data: clean(data) }));
     return {
         run,
         program: program.files.map((file) => file.file),
-        findings: clipped(found as unknown as Json),
+        findings: clean(found as unknown as Json),
         trace: trace as unknown as Json,
         left_out: events.length - trace.length,
     };

@@ -5,6 +5,7 @@
  *
  * L1: the agent gets a read-only look at the stopped state, the failure and the source, and nothing else; its run is one of its own, under a
  *     remit of its own, and that of the run that is looked at is not written to.
+ *     Secrets that are known now are taken out of all of it before anything is cut.
  * L2: what it is given carries `run:ID` and the origins that the run's values have; what it says carries `agent:NAME`, and is data.
  */
 import { dirname, join, resolve } from "node:path";
@@ -18,6 +19,8 @@ import { load, type LoadOptions } from "../run/program.ts";
 import { settingOf } from "../run/setting.ts";
 import { type DebugAgent, debugSource, type KINDS, TASK } from "./bridge.ts";
 import { type Change, changeOf } from "./change.ts";
+import { environmentSecrets } from "../secret/names.ts";
+import { createScrubber, type Scrubber } from "../secret/scrub.ts";
 import { lookingAt } from "./looking.ts";
 import type { DebugSession } from "./session.ts";
 
@@ -68,18 +71,19 @@ export async function askAgent(
     const program = session.timeline.program;
     const { agent, folder, root } = await agentOf(named, program, info.root, options);
     const place = effectAt(session);
+    const scrubber = createScrubber(environmentSecrets(options.env ?? process.env));
     const bridge = await load<Json, Proposal>(
         { source: debugSource(agent), file: join(folder, "debug-bridge.remit") },
         {
             ...options,
             root,
             cache: false,
-            tools: { State: lookingAt(session) },
+            tools: { State: lookingAt(session, scrubber) },
             inputOrigins: [`run:${info.id}`],
         },
     );
     try {
-        const result = await bridge.run(given(session, place)).result;
+        const result = await bridge.run(given(session, place, scrubber)).result;
         if (!result.ok || result.value === undefined) {
             const failure = result.failure ?? { kind: "unreachable" as const, message: `the agent did not answer: ${result.status}` };
             throw new RemitError(failure, result.run);
@@ -114,12 +118,13 @@ function judged(
     }
 }
 
-function given(session: DebugSession, effect: string | null): Json {
+function given(session: DebugSession, effect: string | null, scrubber: Scrubber): Json {
     const { info } = session;
     const where = session.where();
     const asked = session.inspect().pending.find((one) => one.path === effect);
     const at = { file: where.site?.file ?? info.file, line: where.site?.line ?? 1 };
-    return {
+    const clean = (json: Json): Json => clipped(scrubber.scrub(json));
+    return scrubber.scrub({
         task: TASK,
         stop: {
             run: info.id,
@@ -129,11 +134,11 @@ function given(session: DebugSession, effect: string | null): Json {
             function: where.frame?.name ?? "",
             path: where.frame?.path ?? "",
             state: where.state,
-            effect: asked === undefined ? null : clipped({ path: asked.path, kind: asked.kind, request: asked.request }),
+            effect: asked === undefined ? null : clean({ path: asked.path, kind: asked.kind, request: asked.request }),
         },
-        failure: (info.failure === undefined ? null : clipped(JSON.parse(JSON.stringify(info.failure)) as Json)) as Json,
+        failure: (info.failure === undefined ? null : clean(JSON.parse(JSON.stringify(info.failure)) as Json)) as Json,
         source: sourceAt(info.root, at.file, at.line),
-    };
+    });
 }
 
 function sourceAt(root: string, file: string, line: number): Json {

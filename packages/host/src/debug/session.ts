@@ -8,11 +8,12 @@
  *     backwards that is stopped: where it began).
  * Z3: what the session shows at a moment follows from the moment alone.
  */
-import type { Site } from "@remit/language";
+import type { Json, Site } from "@remit/language";
 import type { AuthorityView, FrameView, Inspection, LedgerEvent, Looked, MachineEvent, Place, ThreadView } from "@remit/machine";
 import type { LedgerStore, RunInfo } from "../ledger/store.ts";
 import { RemitError } from "../run/error.ts";
 import { isHosts } from "../run/replay.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { type Breakpoint, below, matchesEvent, sameFile } from "./breakpoint.ts";
 import { type WrittenSource, writtenAt, writtenIn } from "./written.ts";
 import { compareMoments, type Moment, type Timeline, type TimelineOptions, timelineOf } from "./timeline.ts";
@@ -60,16 +61,24 @@ export interface Standing {
     readonly state: "running" | "waiting" | "open" | "done" | "failed";
 }
 
+export interface DebugOptions extends TimelineOptions {
+    /** What it knows is no part of what is shown, also where that is cut. The run's own values stay as they are. */
+    readonly scrubber?: Scrubber;
+}
+
 export class DebugSession {
     readonly info: RunInfo;
     readonly timeline: Timeline;
     private readonly store: LedgerStore;
+    /** Takes out of what is shown what is known to be a secret now. */
+    private readonly scrubber: Scrubber | null;
     private points: readonly Breakpoint[] = [];
     private seen: { readonly moment: Moment; readonly inspection: Inspection } | null = null;
 
     /** Use `debugRun`. */
-    constructor(store: LedgerStore, timeline: Timeline) {
+    constructor(store: LedgerStore, timeline: Timeline, scrubber: Scrubber | null = null) {
         this.store = store;
+        this.scrubber = scrubber;
         this.timeline = timeline;
         this.info = timeline.info;
     }
@@ -91,12 +100,12 @@ export class DebugSession {
     inspect(): Inspection {
         const { moment } = this;
         if (this.seen === null || compareMoments(this.seen.moment, moment) !== 0)
-            this.seen = { moment, inspection: this.timeline.machine.inspect() };
+            this.seen = { moment, inspection: inspectedBy(this, this.scrubber) };
         return this.seen.inspection;
     }
 
     look(place: Place, from = 0, count = 0): Looked | null {
-        return this.timeline.machine.look(place, from, count);
+        return this.timeline.machine.look(place, from, count, this.scrubber?.beginning);
     }
 
     authority(thread: number, frame: number): AuthorityView | null {
@@ -481,7 +490,19 @@ export async function movedUnless(movement: Movement, stopped: () => boolean): P
     }
 }
 
+/** Of values that are cut no beginning of a secret is left; requests and results are without secrets as they are. */
+export function inspectedBy(session: DebugSession, scrubber: Scrubber | null): Inspection {
+    const { machine } = session.timeline;
+    if (scrubber === null) return machine.inspect();
+    const { pending, result, ...seen } = machine.inspect(scrubber.beginning);
+    return {
+        ...seen,
+        pending: pending.map((one) => ({ ...one, request: scrubber.scrub(one.request) })),
+        result: scrubber.scrub(result as unknown as Json) as unknown as Inspection["result"],
+    };
+}
+
 /** Opens a run, standing at its beginning. Throws `LedgerError` `unknown`, `RemitError` where the record cannot be run at all. */
-export function debugRun(store: LedgerStore, id: string, options?: TimelineOptions): DebugSession {
-    return new DebugSession(store, timelineOf(store, id, options));
+export function debugRun(store: LedgerStore, id: string, options: DebugOptions = {}): DebugSession {
+    return new DebugSession(store, timelineOf(store, id, options), options.scrubber ?? null);
 }

@@ -4,7 +4,7 @@
  * Boundary: reads a session (`session.ts`) and takes known secrets out; what stands in it is what a debugger shows there.
  *
  * N1: two snapshots of one moment are equal, byte by byte; nothing in them depends on the clock, the process or the machine.
- * N2: nothing of it is put in without passing the scrubber, texts of failures and requests included.
+ * N2: nothing of it is put in without passing the scrubber, texts of failures and requests included; what is cut passes it before.
  */
 import type { Json } from "@remit/language";
 import {
@@ -17,12 +17,12 @@ import {
     type SnapshotPrincipal,
 } from "@remit/machine";
 import type { Scrubber } from "../secret/scrub.ts";
-import type { DebugSession } from "./session.ts";
+import { type DebugSession, inspectedBy } from "./session.ts";
 
 /** Where the session stands. */
 export function snapshotOf(session: DebugSession, scrubber: Scrubber): Snapshot {
     const where = session.where();
-    const { threads, pending, account, result } = session.inspect();
+    const { threads, pending, account, result } = inspectedBy(session, scrubber);
     const principals: { [id: string]: SnapshotPrincipal } = {};
     const delegations: { [token: string]: SnapshotDelegation } = {};
     const capabilities: SnapshotCapability[] = [];

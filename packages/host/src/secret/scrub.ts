@@ -9,6 +9,7 @@
  *     of its reference, `[secret env:NAME]`.
  * K5: of a text that comes in pieces, what is before `hold` can be shown: no secret that goes on in the next piece has begun there.
  * K6: what is nested deeper than `MAX_NESTING` is refused with a `value` failure, not walked.
+ * K7: of a text that is cut, nothing of a secret is left before the cut: it is taken out before (`beginning`).
  */
 import type { Json } from "@remit/language";
 import { RemitError } from "../run/error.ts";
@@ -24,6 +25,8 @@ export interface Scrubber {
     text(text: string): string;
     /** Where the end of `text` begins that may be the beginning of a secret; its length where there is none. */
     hold(text: string): number;
+    /** About the first `room` units of a text without its secrets, none of them cut; `more`: the text goes on after them. Costs what `room` costs. */
+    beginning(text: string, room: number): { readonly text: string; readonly more: boolean };
     /** A secret that was read later. */
     add(secret: Secret): void;
 }
@@ -38,11 +41,15 @@ const WORDS = new Set(["disabled", "required", "optional", "undefined", "passwor
 export function createScrubber(secrets: Iterable<Secret> = []): Scrubber {
     const names = new Map<string, string>();
     let pattern: RegExp | null = null;
+    let longest = 0;
 
     function add(secret: Secret): void {
         const { value } = secret;
         if (value.length < MIN_SECRET || WORDS.has(value.toLowerCase()) || /^(.)\1*$/.test(value)) return;
-        for (const form of formsOf(value)) if (!names.has(form)) names.set(form, secret.name);
+        for (const form of formsOf(value)) {
+            if (!names.has(form)) names.set(form, secret.name);
+            longest = Math.max(longest, form.length);
+        }
         pattern = null;
     }
     function matcher(): RegExp | null {
@@ -73,6 +80,12 @@ export function createScrubber(secrets: Iterable<Secret> = []): Scrubber {
             for (const { index, 0: whole } of given.matchAll(found)) if (index < at && index + whole.length > at) return index;
         return at;
     }
+    function beginning(given: string, room: number): { readonly text: string; readonly more: boolean } {
+        const window = given.slice(0, room + longest);
+        if (window.length === given.length) return { text: text(given), more: false };
+        // What begins before `room` is whole in the window; what begins behind it may be a part, which goes.
+        return { text: text(window.slice(0, hold(window))), more: true };
+    }
     function scrub(json: Json): Json {
         return walk(json, 0);
     }
@@ -102,7 +115,7 @@ export function createScrubber(secrets: Iterable<Secret> = []): Scrubber {
     }
 
     for (const secret of secrets) add(secret);
-    return { scrub, text, hold, add };
+    return { scrub, text, hold, beginning, add };
 }
 
 /** `__proto__` is a key like any other. */

@@ -183,6 +183,21 @@ describe("the scrubber", () => {
             ),
         );
     });
+    test("K7: the beginning of a text is the beginning of the text without its secrets, wherever it is cut", () => {
+        const few = fc.string({ minLength: 8, maxLength: 14, unit: fc.constantFrom(..."abc") });
+        const around = fc.string({ maxLength: 12, unit: fc.constantFrom(..."abc-") });
+        fc.assert(
+            fc.property(fc.array(few, { minLength: 1, maxLength: 3 }), fc.array(around), fc.nat(60), (values, texts, room) => {
+                const { text, beginning } = createScrubber(values.map((value, i) => ({ name: `n${i}`, value })));
+                const whole = texts.flatMap((one, i) => [one, values[i % values.length] as string]).join("");
+                const begun = beginning(whole, room);
+                expect(text(whole).startsWith(begun.text)).toBe(true);
+                expect(begun.more || begun.text === text(whole)).toBe(true);
+                // Without a secret in it as much is left as was asked for.
+                if (begun.more && text(whole) === whole) expect(begun.text.length).toBeGreaterThanOrEqual(room);
+            }),
+        );
+    });
     test("base64 of any text that holds the secret shows none of its middle", () => {
         const letters = fc
             .string({ minLength: 12, maxLength: 24, unit: fc.constantFrom(..."abcdefghijklmnopqrstuvwxyz0123456789") })

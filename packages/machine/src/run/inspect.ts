@@ -4,7 +4,7 @@
  *
  * Boundary: reading only: nothing here changes what the run does next. Values are shown as the ledger shows them, capped (`look.ts`).
  *
- * K3: an inspection follows from the state alone: two machines that stand at the same place give equal ones, however they came there.
+ * K3: an inspection follows from the state, and from what must not be shown, alone: two machines that stand at the same place give equal ones, however they came there.
  */
 import type { Json, Site, SpendForm } from "@remit/language";
 import type { Permit, Remit } from "../authority/policy.ts";
@@ -14,7 +14,7 @@ import type { Effect } from "../effect.ts";
 import type { Value } from "../value/value.ts";
 import type { AccountDoc } from "./accounts.ts";
 import type { Fiber, Frame } from "./fiber.ts";
-import { type Looker, partOf, partsOf, type ValueView, viewOf, wholeOf } from "./look.ts";
+import { type Clean, type Looker, partOf, partsOf, type ValueView, viewOf, wholeOf } from "./look.ts";
 import type { Machine, Result } from "./machine.ts";
 import type { Limits } from "./options.ts";
 import { show } from "./show.ts";
@@ -120,8 +120,8 @@ export interface GrantView {
     readonly site: Site | null;
 }
 
-export function inspect(m: Machine): Inspection {
-    const at = lookerOf(m);
+export function inspect(m: Machine, clean?: Clean): Inspection {
+    const at = lookerOf(m, clean);
     const threads = [...m.fibers.values()].map(
         (fiber): ThreadView => ({
             id: fiber.id,
@@ -142,8 +142,8 @@ function stateOf(m: Machine, fiber: Fiber): ThreadView["state"] {
     return at === 0 ? "next" : at > 0 ? "ready" : "waiting";
 }
 
-function lookerOf(m: Machine): Looker {
-    return { labels: m.run.labels, alive: m.standing.alive };
+function lookerOf(m: Machine, clean?: Clean): Looker {
+    return { labels: m.run.labels, alive: m.standing.alive, ...(clean === undefined ? {} : { clean }) };
 }
 
 function frameView(m: Machine, at: Looker, frame: Frame): FrameView {
@@ -219,14 +219,14 @@ export interface Looked {
 }
 
 /** The value at a place with a page of its parts; null where there is none. */
-export function look(m: Machine, place: Place, from: number, count: number): Looked | null {
+export function look(m: Machine, place: Place, from: number, count: number, clean?: Clean): Looked | null {
     const frame = frameAt(m, place.thread, place.frame);
     const [first, ...rest] = place.names;
     if (frame === null || first === undefined) return null;
     const named = variablesOf(m, frame).filter((n) => n.name === first && (place.scope === undefined || n.scope === place.scope));
     const start = named.at(-1);
     if (start === undefined) return null;
-    const at = lookerOf(m);
+    const at = lookerOf(m, clean);
     let value: Value = start.value;
     let label = 0;
     for (const key of rest) {

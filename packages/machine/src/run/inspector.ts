@@ -15,7 +15,7 @@ import type { Outcome, ToolDescription, ToolRequest } from "../effect.ts";
 import { Labelled, List, type Value } from "../value/value.ts";
 import type { Fiber, Frame } from "./fiber.ts";
 import { authorityAt } from "./inspect.ts";
-import { type Looker, partOf, partsOf, type ValueView, viewOf } from "./look.ts";
+import { begun, type Clean, type Looker, partOf, partsOf, type ValueView, viewOf } from "./look.ts";
 import type { Machine } from "./machine.ts";
 import { show } from "./show.ts";
 
@@ -87,8 +87,9 @@ export function inspected(
     thread: number,
     method: string,
     arg: { readonly [key: string]: Json },
+    clean?: Clean,
 ): { readonly ok: true; readonly value: Json; readonly origins: readonly string[] } | { readonly ok: false; readonly message: string } {
-    const inspector = new Inspector(m, m.fibers.get(thread) ?? m.root, false);
+    const inspector = new Inspector(m, m.fibers.get(thread) ?? m.root, false, clean);
     const value = inspector.answer(method, arg);
     if (value === null) return { ok: false, message: inspector.wrong };
     const shown = JSON.stringify(value).length > MAX_ANSWER ? { more: true, cut: "the answer is too large" } : value;
@@ -118,10 +119,10 @@ class Inspector {
     private size = 0;
     wrong = "";
 
-    constructor(m: Machine, fiber: Fiber, counts = true) {
+    constructor(m: Machine, fiber: Fiber, counts = true, clean?: Clean) {
         this.m = m;
         this.counts = counts;
-        this.at = { labels: m.run.labels, alive: m.standing.alive };
+        this.at = { labels: m.run.labels, alive: m.standing.alive, ...(clean === undefined ? {} : { clean }) };
         this.fiber = fiber;
     }
 
@@ -297,7 +298,7 @@ class Inspector {
             const { at, name, value, label, deep } = next;
             const raw = value instanceof Labelled ? value.v : value;
             const view = viewOf(this.at, name, value, label);
-            const hasText = text === null || (typeof raw === "string" && raw.slice(0, MAX_ANSWER).includes(text));
+            const hasText = text === null || (typeof raw === "string" && begun(this.at, raw, MAX_ANSWER).text.includes(text));
             // Whether something is there is told too, so what was looked at counts, found or not.
             if (text !== null && typeof raw === "string") this.labels = this.m.run.labels.union(this.labels, labelOf(this.m, value, label));
             if (hasText && (origin === null || view.origins.includes(origin))) found.push({ at, ...this.shown(view, value, label) });

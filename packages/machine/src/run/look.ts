@@ -5,6 +5,7 @@
  *
  * K1: whatever the size and shape of a value, one look costs at most what its caps allow: `MAX_TEXT` units of text, `MAX_PAGE` parts,
  *     `MAX_WALK` parts walked for the origins inside.
+ *     What must not be shown is taken out before anything is cut, so that no beginning of it is left before a cut.
  * K2: the origins of a part are those that reading it gives: its own and those of everything it was reached through (V3).
  */
 import { Capability, type CapabilityKind, Labelled, List, type Value } from "../value/value.ts";
@@ -45,17 +46,25 @@ export interface ValueView {
     readonly right?: RightView;
 }
 
+/**
+ * The beginning of a text without what must not be shown: as far as `room` units of the text go and then to the end of what begins there. `more`:
+ * something of the text comes after it.
+ */
+export type Clean = (text: string, room: number) => { readonly text: string; readonly more: boolean };
+
 /** What looking needs of a run. */
 export interface Looker {
     readonly labels: Labels;
     readonly alive: ReadonlySet<number>;
+    /** Absent: everything may be shown. */
+    readonly clean?: Clean;
 }
 
 /** `inherited`: the label of what the value was reached through. */
 export function viewOf(at: Looker, name: string, value: Value, inherited = 0): ValueView {
     const { labels } = at;
     const { raw, label } = opened(at, value, inherited);
-    const text = preview(raw, MAX_TEXT);
+    const text = preview(at, raw, MAX_TEXT);
     const size = typeof raw === "string" ? raw.length : raw instanceof List ? raw.items.length : isObject(raw) ? raw.shape.keys.length : 0;
     const origins = labels.origins(label);
     const inside = labels.origins(within(labels, raw)).filter((origin) => !origins.includes(origin));
@@ -100,7 +109,7 @@ export function partsOf(at: Looker, value: Value, inherited: number, from: numbe
 /** The whole of a string, up to `MAX_WHOLE`; the one line of anything else. */
 export function wholeOf(at: Looker, value: Value): string {
     const { raw } = opened(at, value, 0);
-    return typeof raw === "string" ? quoted(raw, MAX_WHOLE) : preview(raw, MAX_WHOLE);
+    return typeof raw === "string" ? quoted(at, raw, MAX_WHOLE) : preview(at, raw, MAX_WHOLE);
 }
 
 function opened(at: Looker, value: Value, inherited: number): { raw: Exclude<Value, Labelled>; label: number } {
@@ -141,13 +150,19 @@ function within(labels: Labels, value: Value): number {
     return met;
 }
 
-function quoted(text: string, room: number): string {
-    const cut = text.length > room ? text.slice(0, room) : text;
-    return `${JSON.stringify(cut)}${cut.length < text.length ? "…" : ""}`;
+/** The first `room` units of a text as it may be shown. */
+export function begun(at: Looker, text: string, room: number): { readonly text: string; readonly more: boolean } {
+    const own = at.clean === undefined ? { text, more: false } : at.clean(text, room);
+    return own.text.length > room ? { text: own.text.slice(0, room), more: true } : own;
+}
+
+function quoted(at: Looker, text: string, room: number): string {
+    const { text: cut, more } = begun(at, text, room);
+    return `${JSON.stringify(cut)}${more ? "…" : ""}`;
 }
 
 /** JSON's look, one line, within so much room. */
-function preview(value: Value, room: number): string {
+function preview(at: Looker, value: Value, room: number): string {
     let out = "";
     const put = (text: string): boolean => {
         out += text;
@@ -156,8 +171,8 @@ function preview(value: Value, room: number): string {
     const walk = (given: Value, depth: number): boolean => {
         const v = given instanceof Labelled ? given.v : given;
         if (v === null) return put("none");
-        if (typeof v === "string") return put(quoted(v, Math.max(8, room - out.length)));
-        if (typeof v === "number" || typeof v === "boolean") return put(Object.is(v, -0) ? "-0" : String(v));
+        if (typeof v === "string") return put(quoted(at, v, Math.max(8, room - out.length)));
+        if (typeof v === "number" || typeof v === "boolean") return put(Object.is(v, -0) ? "-0" : begun(at, String(v), room).text);
         if (v instanceof Capability) return put(`<${v.kind} ${v.agent === null ? "" : `${v.agent}.`}${v.name}>`);
         const list = v instanceof List;
         const size = list ? v.items.length : v.slots.length;
@@ -168,7 +183,7 @@ function preview(value: Value, room: number): string {
             if (i > 0 && !put(", ")) return false;
             if (!list) {
                 const key = v.shape.keys[i] as string;
-                if (!put(`${/^[A-Za-z_]\w{0,40}$/.test(key) ? key : quoted(key, 40)}: `)) return false;
+                if (!put(`${/^[A-Za-z_]\w{0,40}$/.test(key) ? begun(at, key, 41).text : quoted(at, key, 40)}: `)) return false;
             }
             if (!walk((list ? v.items : v.slots)[i] as Value, depth + 1)) return false;
         }

@@ -23,6 +23,7 @@ import { Fiber, type Frame, type Pending } from "./fiber.ts";
 import { DEFAULTS, type StartOptions } from "./options.ts";
 import { applyOutcome } from "./perform.ts";
 import { type AuthorityView, authorityAt, type Inspection, inspect, look, type Looked, type Place } from "./inspect.ts";
+import type { Clean } from "./look.ts";
 import { inspected, inspectorAnswers, isInspector } from "./inspector.ts";
 import { load } from "./load.ts";
 import { Run } from "./run.ts";
@@ -61,6 +62,8 @@ export class Machine {
     readonly written: Written[] = [];
     /** Functions that agents defined for the rest of the run, by name. */
     readonly defined = new Map<string, Defined>();
+    /** Methods of tool servers that were asked for them so that `act()` finds a tool by its name alone, by `FILE INDEX/NAME`. */
+    readonly described = new Map<string, readonly string[]>();
     /** Sessions with agents, by path. */
     readonly sessions = new Map<string, Session>();
     readonly options: StartOptions;
@@ -177,13 +180,13 @@ export class Machine {
     }
 
     /** What runs where, in the words of the Debug Adapter Protocol. */
-    inspect(): Inspection {
-        return inspect(this);
+    inspect(clean?: Clean): Inspection {
+        return inspect(this, clean);
     }
 
     /** A value of a frame with `count` of its parts from part `from` on; null where there is none. */
-    look(place: Place, from = 0, count = 0): Looked | null {
-        return look(this, place, from, count);
+    look(place: Place, from = 0, count = 0, clean?: Clean): Looked | null {
+        return look(this, place, from, count, clean);
     }
 
     /** What whoever runs at a frame of a thread (0: the innermost) may do there; null where there is no such frame. */
@@ -192,8 +195,8 @@ export class Machine {
     }
 
     /** What `inspect:` would answer here; nothing changes by it. */
-    inspected(thread: number, method: string, arg: { readonly [key: string]: Json }): ReturnType<typeof inspected> {
-        return inspected(this, thread, method, arg);
+    inspected(thread: number, method: string, arg: { readonly [key: string]: Json }, clean?: Clean): ReturnType<typeof inspected> {
+        return inspected(this, thread, method, arg, clean);
     }
 
     /** The ruling on a use that the agent at work at `path` wants to make with its own hands. Nothing changes by it. */
