@@ -67,6 +67,7 @@ const CONTINUATION: Fields<Continuation> = {
     sessions: true,
     written: true,
     defined: true,
+    described: true,
     standing: true,
     steps: true,
     nextFiber: true,

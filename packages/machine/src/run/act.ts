@@ -4,10 +4,12 @@
  * Boundary: which thing a name means and what its result is shown as. The use itself passes the gate like every other.
  *
  * R1: what fails is told as `{isError: true}`; a violation or a limit is not.
+ * R3: a tool of an MCP server has its own name too, where one server alone that whoever calls may use has a tool of that name. A tool, a function of the
+ *     file and one that an agent defined come before it. Servers are asked what they have once a run, and only for this.
  * R2: a name that somebody else chose makes it their call: what a clause leaves open is asked then.
  */
-import type { Json, Site } from "@remit/language";
-import type { HandoverDetail } from "../compile/instructions.ts";
+import { type Json, schemeOf, type Site } from "@remit/language";
+import type { HandoverDetail, Instruction } from "../compile/instructions.ts";
 import type { ImportEntry } from "../compile/program.ts";
 import type { Outcome } from "../effect.ts";
 import { Fail } from "../failure.ts";
@@ -21,17 +23,20 @@ import type { Fiber, Frame, Pending } from "./fiber.ts";
 import type { HandoverState, HandoverWait } from "./handover.ts";
 import type { Machine } from "./machine.ts";
 import { askDescription, askTool, failureOf, givenValue } from "./perform.ts";
+import { hasSome } from "./standing.ts";
 import { isWritten } from "./written.ts";
 
 /** Lists what there is. */
 const MANUAL = "__manual__";
+/** Scheme of what runs a Re in Act program, which is nothing that the program calls. */
+const RUNNER = "ras";
 
 export function beginAct(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, site: Site | null): void {
     const path = pathOf(frame, d.path);
     const [named, given = m.fromJson({})] = d.args.map((arg) => arg.code(frame.locals)) as [Value, Value?];
     const name = rawOf(named);
     if (typeof name !== "string") throw new Fail("value", "act takes the name of a tool", { site });
-    const tools = [...(m.compiled.files[frame.fn.file]?.imports.values() ?? [])].filter((one) => one.form.what === "tool");
+    const tools = toolsOf(m, frame);
     if (name === MANUAL) {
         countCall(m);
         manual(m, fiber, frame, path, tools, given, site);
@@ -42,13 +47,33 @@ export function beginAct(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDeta
     if (tool === undefined) {
         countCall(m);
         if (callsFunction(m, fiber, frame, d, path, name, given, site)) return;
-        const known = [...tools.map((one) => one.form.name), ...definedFor(m, frame).map((one) => one.name)].join(", ");
-        m.deliver(fiber, m.fromJson(shown(`there is no tool '${name}'${known === "" ? "" : `; there are ${known}`}`, true)));
+        // A call that was asked about runs again: what it found then it finds now.
+        const unknown = frame.approved === null ? serversFor(m, fiber, frame, tools).filter((one) => !m.described.has(placeOf(one))) : [];
+        if (unknown.length > 0) askServers(m, fiber, frame, path, unknown, site);
+        else byBareName(m, fiber, frame, tools, named, name, given, path, site);
         return;
     }
-    const method = dot < 0 ? soleMethod(tool) : name.slice(dot + 1);
-    const isChosen = named instanceof Labelled && !m.run.labels.origins(named.l).every((origin) => m.authority.trusts(origin));
     countCall(m);
+    use(m, fiber, frame, tool, dot < 0 ? soleMethod(tool) : name.slice(dot + 1), named, given, path, site);
+}
+
+function toolsOf(m: Machine, frame: Frame): ImportEntry[] {
+    return [...(m.compiled.files[frame.fn.file]?.imports.values() ?? [])].filter((one) => one.form.what === "tool");
+}
+
+/** The use of a tool, as if it were named. */
+function use(
+    m: Machine,
+    fiber: Fiber,
+    frame: Frame,
+    tool: ImportEntry,
+    method: string,
+    named: Value,
+    given: Value,
+    path: string,
+    site: Site | null,
+): void {
+    const isChosen = named instanceof Labelled && !m.run.labels.origins(named.l).every((origin) => m.authority.trusts(origin));
     try {
         askTool(m, fiber, frame, tool, method, argsFor(m, tool, given), path, site, null, isChosen ? "model" : "program");
     } catch (error) {
@@ -57,6 +82,85 @@ export function beginAct(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDeta
         return;
     }
     if (frame.native?.kind === "effect") frame.native = waits(m, path, "tool", [path]);
+}
+
+// ---- tools by their own name -----------------------------------------------------------------------------------------------
+
+function placeOf({ file, form }: ImportEntry): string {
+    return `${file}/${form.name}`;
+}
+
+/** The servers that whoever calls may use anything of. */
+function serversFor(m: Machine, fiber: Fiber, frame: Frame, tools: readonly ImportEntry[]): ImportEntry[] {
+    return tools.filter(
+        ({ form, value }) => /^mcp\b/i.test(schemeOf(form.uri)) && value !== null && hasSome(m, fiber, frame.principal, value),
+    );
+}
+
+function askServers(m: Machine, fiber: Fiber, frame: Frame, path: string, servers: readonly ImportEntry[], site: Site | null): void {
+    const paths = servers.map((one) => `${path}/${one.form.name}`);
+    frame.native = waits(m, path, "servers", paths);
+    frame.native.state.params = servers.map(placeOf);
+    servers.forEach(({ value }, slot) => {
+        askDescription(m, fiber, value as Capability, paths[slot] as string, slot, site);
+    });
+}
+
+/** The one tool of that name among all servers; an error where there is none, or several. */
+function byBareName(
+    m: Machine,
+    fiber: Fiber,
+    frame: Frame,
+    tools: readonly ImportEntry[],
+    named: Value,
+    name: string,
+    given: Value,
+    path: string,
+    site: Site | null,
+): void {
+    const found = serversFor(m, fiber, frame, tools).filter((one) => hasTool(m, one, name));
+    const [only] = found;
+    if (only !== undefined && found.length === 1) {
+        use(m, fiber, frame, only, name, named, given, path, site);
+        return;
+    }
+    const known = [
+        ...tools.flatMap(({ form }) => (schemeOf(form.uri) === RUNNER ? [] : [form.name])),
+        ...definedFor(m, frame).map((one) => one.name),
+    ];
+    const message =
+        found.length > 1
+            ? `there are several tools '${name}': ${found.map(({ form }) => `${form.name}.${name}`).join(", ")}`
+            : `there is no tool '${name}'${known.length === 0 ? "" : `; there are ${known.join(", ")}`}`;
+    m.deliver(fiber, m.fromJson(shown(message, true)));
+}
+
+function hasTool(m: Machine, server: ImportEntry, name: string): boolean {
+    if (m.described.get(placeOf(server))?.includes(name) !== true) return false;
+    return m.authority.clausesAt(server.file, server.form.name).gates.get(name)?.gate !== "never";
+}
+
+/** A server said what it has: when all did, the call goes on. One that cannot say it has nothing that is found by name. */
+function serverTold(m: Machine, fiber: Fiber, native: HandoverWait, pending: Pending, outcome: Outcome): void {
+    const { state } = native;
+    const frame = fiber.top;
+    if (!outcome.ok) {
+        const failure = failureOf(m, pending, outcome);
+        if (!failure.isTold) throw failure;
+    }
+    m.described.set(state.params[pending.slot] as string, outcome.ok ? methodsIn(outcome.value) : []);
+    state.came[pending.slot] = true;
+    if (state.came.some((one) => one === null)) return;
+    frame.native = null;
+    if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
+    const { site, detail } = frame.form.code[frame.pc] as Instruction;
+    const [named, given = m.fromJson({})] = (detail as HandoverDetail).args.map((arg) => arg.code(frame.locals)) as [Value, Value?];
+    byBareName(m, fiber, frame, toolsOf(m, frame), named, rawOf(named) as string, given, native.path, site);
+}
+
+function methodsIn(described: Json): string[] {
+    const methods = isObject(described) && Array.isArray(described.methods) ? described.methods : [];
+    return methods.flatMap((one) => (isObject(one) && typeof one.name === "string" ? [one.name] : []));
 }
 
 /** Functions that agents defined, as far as they are there for whoever calls: for an agent's own code those of the same agent. */
@@ -152,15 +256,19 @@ function manual(
     site: Site | null,
 ): void {
     const only = toJson(given, m.run.labels).json;
-    const wanted = isObject(only) && typeof only.name === "string" ? only.name.split(".")[0] : null;
-    const asked = wanted === null ? tools : tools.filter((one) => one.form.name === wanted);
+    const wanted = isObject(only) && typeof only.name === "string" ? only.name : null;
+    const named = wanted === null ? tools : tools.filter((one) => one.form.name === wanted.split(".")[0]);
+    // A name that no tool has may be that of a tool of a server.
+    const bare = named.length === 0 ? wanted : null;
+    const asked = bare === null ? named : serversFor(m, fiber, frame, tools);
     if (asked.length === 0) {
-        m.deliver(fiber, m.fromJson(listing([], [])));
+        m.deliver(fiber, m.fromJson(listing([])));
         return;
     }
     const paths = asked.map((one) => `${path}/${one.form.name}`);
     const native = waits(m, path, "describe", paths);
     native.state.params = asked.map((one) => one.form.name);
+    if (bare !== null) native.state.bare = bare;
     frame.native = native;
     asked.forEach(({ value }, slot) => {
         askDescription(m, fiber, value as Capability, paths[slot] as string, slot, site);
@@ -170,11 +278,15 @@ function manual(
 /** An outcome of an effect that `act()` waits for. */
 export function actOutcome(m: Machine, fiber: Fiber, native: HandoverWait, pending: Pending, outcome: Outcome): void {
     const { state } = native;
+    if (state.phase === "servers") {
+        serverTold(m, fiber, native, pending, outcome);
+        return;
+    }
     if (state.phase === "describe") {
         state.came[pending.slot] = outcome.ok ? outcome.value : { methods: [], error: outcome.failure.message };
         if (state.came.some((one) => one === null)) return;
         const labels = m.run.labels.of(state.params.map((name) => `tool:${name}`));
-        m.deliver(fiber, join(m.run, m.fromJson(listing(state.params, state.came)), labels));
+        m.deliver(fiber, join(m.run, m.fromJson(listing(listed(m, fiber, state))), labels));
         return;
     }
     if (!outcome.ok) {
@@ -202,22 +314,44 @@ function shown(value: Json, isError: boolean): Json {
     };
 }
 
-function listing(names: readonly string[], described: readonly Json[]): Json {
-    const tools = names.flatMap((name, i): Json[] => {
-        const one = described[i] ?? null;
+interface Listed {
+    readonly name: string;
+    /** Its own name, where that is enough to call it. */
+    readonly alias?: string;
+    readonly description: string;
+    readonly inputSchema: Json;
+}
+
+/** What tools said of themselves; where one alone was asked for by its own name, that. */
+function listed(m: Machine, fiber: Fiber, state: HandoverState): Listed[] {
+    const frame = fiber.top;
+    const servers = serversFor(m, fiber, frame, toolsOf(m, frame)).map((one) => one.form.name);
+    const all = state.params.flatMap((tool, i) => {
+        const one = state.came[i] ?? null;
         const methods = isObject(one) && Array.isArray(one.methods) ? one.methods : [];
-        return methods.flatMap((method): Json[] =>
-            isObject(method) && typeof method.name === "string"
-                ? [
-                      {
-                          name: `${name}.${method.name}`,
-                          description: typeof method.description === "string" ? method.description : "",
-                          inputSchema: isObject(method.input) ? method.input : { type: "object" },
-                      },
-                  ]
-                : [],
+        return methods.flatMap((method) =>
+            isObject(method) && typeof method.name === "string" ? [{ tool, method, own: method.name }] : [],
         );
     });
-    const text = tools.map((tool) => (isObject(tool) ? `${tool.name as string}: ${tool.description as string}` : "")).join("\n");
-    return { content: [{ type: "text", text }], structuredContent: { tools } };
+    const isFree = (own: string): boolean =>
+        servers.every((one) => state.params.includes(one)) &&
+        m.compiled.files[frame.fn.file]?.funcs.has(own) !== true &&
+        !definedFor(m, frame).some((one) => one.name === own) &&
+        all.filter((one) => one.own === own && servers.includes(one.tool)).length === 1;
+    const { bare } = state;
+    return all
+        .filter(({ own }) => bare === undefined || own === bare)
+        .map(({ tool, method, own }) => ({
+            name: `${tool}.${own}`,
+            ...(servers.includes(tool) && isFree(own) ? { alias: own } : {}),
+            description: typeof method.description === "string" ? method.description : "",
+            inputSchema: isObject(method.input) ? method.input : { type: "object" },
+        }));
+}
+
+function listing(tools: readonly Listed[]): Json {
+    const text = tools
+        .map(({ name, alias, description }) => `${name}${alias === undefined ? "" : ` (or ${alias})`}: ${description}`)
+        .join("\n");
+    return { content: [{ type: "text", text }], structuredContent: { tools: tools.map((one) => ({ ...one })) } };
 }

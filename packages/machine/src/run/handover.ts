@@ -51,7 +51,7 @@ export interface HandoverWait {
 
 /** Plain JSON. */
 export interface HandoverState {
-    phase: "describe" | "queued" | "turn" | "agent" | "run" | "tool";
+    phase: "describe" | "servers" | "queued" | "turn" | "agent" | "run" | "tool";
     /** Path of the session, empty for `act()`. */
     session: string;
     opened: boolean;
@@ -67,6 +67,8 @@ export interface HandoverState {
     prompt: readonly AgentPart[];
     turns: readonly Json[];
     tries: number;
+    /** A tool's own name, whose manual `act()` is asked for. */
+    bare?: string;
     config: AgentConfig | null;
     /** The account of a call that goes over a session which is open and has limits of its own; 0 where the session's pays. */
     account: number;

@@ -160,6 +160,7 @@ class Reader {
             takeIn(m, { form: valid.program.files[0] as FileForm, path, agent, live });
         }
         for (const one of last.defined) m.defined.set(one.name, { ...one });
+        for (const [place, methods] of last.described) m.described.set(place, methods);
         settle(m);
         for (const session of last.sessions) m.sessions.set(session.path, { ...session });
     }

@@ -186,6 +186,8 @@ export interface Continuation {
     readonly sessions: readonly SessionDoc[];
     readonly written: readonly WrittenDoc[];
     readonly defined: readonly Defined[];
+    /** Methods of servers whose tools `act()` was asked for by their names alone: file and name of the import, methods. */
+    readonly described: readonly (readonly [string, readonly string[]])[];
     readonly standing: StandingDoc;
     readonly steps: number;
     readonly nextFiber: number;
@@ -279,6 +281,7 @@ class Writer {
             sessions: [...m.sessions.values()].map((one) => ({ ...one })),
             written: m.written.map((one) => ({ ...one, form: one.form as unknown as Json })),
             defined: [...m.defined.values()],
+            described: [...m.described],
             steps: run.steps,
             standing: m.standing.doc(),
             nextFiber: m.nextFiber,

@@ -293,6 +293,7 @@ const COMMON = {
         list(record<Defined>({ name: text, fn: count, agent: tuple(count, text) }, {})),
         "functions that agents defined for the rest of the run",
     ),
+    described: says(list(tuple(text, list(text))), "methods of tool servers, which act() was asked for by name alone"),
     standing: ref("Standing"),
     steps: count,
     nextFiber: count,

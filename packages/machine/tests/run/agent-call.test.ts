@@ -248,6 +248,91 @@ describe("act(): by name, in the shape of a tool's result", () => {
         expect(did(run(plain, { world: name, yes: "deny" }))).toEqual(["Mail.next"]);
     });
 
+    const list = (names: readonly string[]): Outcome =>
+        said({ methods: names.map((name) => ({ name, input: {}, readOnly: true })) }, ["tool:x"]);
+    const servers =
+        (of: { readonly [tool: string]: readonly string[] }) =>
+        (e: Effect): Outcome | undefined => {
+            const r = e.request as { op?: string; tool?: string };
+            if (e.kind !== "tool" || r.op !== "describe") return undefined;
+            const names = of[r.tool ?? ""];
+            return names === undefined ? failed("unreachable", "gone") : list(names);
+        };
+    const described = (ran: ReturnType<typeof run>): number =>
+        ran.effects.filter((e) => (e.request as { op?: string }).op === "describe").length;
+
+    test("a tool of one server by its own name, which the servers are asked for once", () => {
+        const body =
+            'xs = []\nfor x in [1, 2, 3] max 3 { r = act("post", { n: x })\n xs.add(r.structuredContent.did) }\nr = act("look", {})\nxs.add(r.structuredContent.did)\nreturn xs';
+        const program = text("none").replace("return none", body);
+        const ran = run(program, { world: servers({ Repo: ["look", "both"], Mail: ["post", "both"] }) });
+        expect(end(ran)).toEqual(["Mail.post", "Mail.post", "Mail.post", "Repo.look"]);
+        expect(described(ran)).toBe(2);
+    });
+
+    test("of several servers it is an error that names them; of none, one that names what there is; a broken server hides nothing", () => {
+        const both = run(text('act("both", {})'), { world: servers({ Repo: ["both"], Mail: ["both"] }) });
+        expect(end(both)).toEqual({
+            content: [{ type: "text", text: "there are several tools 'both': Repo.both, Mail.both" }],
+            isError: true,
+        });
+        expect(did(both)).toEqual([]);
+        const none = run(text('act("nope", {})'), { world: servers({ Repo: ["both"], Mail: ["both"] }) });
+        expect(end(none)).toMatchObject({ content: [{ text: "there is no tool 'nope'; there are Repo, Mail" }], isError: true });
+        expect(end(run(text('act("post", {})'), { world: servers({ Mail: ["post"] }) }))).toMatchObject({
+            structuredContent: { did: "Mail.post" },
+        });
+        expect(kind(run(text('act("post", {})'), { world: () => failed("limit.time", "slow") }))).toBe("limit.time");
+    });
+
+    test("only servers that whoever calls was granted count, and no tool that is never", () => {
+        const granted =
+            'import tool Repo from "mcp://repo"\nimport tool Mail from "mcp://mail"\nagent B { remit { may Repo } func f() { return act("both", {}) } }\nmain agent A { main func(input) { return B.f() } }';
+        const ran = run(granted, { world: servers({ Repo: ["both"], Mail: ["both"] }) });
+        expect(end(ran)).toMatchObject({ structuredContent: { did: "Repo.both" } });
+        expect(described(ran)).toBe(1);
+        const never = run(text('act("both", {})', " { both: never }"), { world: servers({ Repo: ["both"], Mail: ["both"] }) });
+        expect(end(never)).toMatchObject({ structuredContent: { did: "Mail.both" } });
+    });
+
+    test("asked about as by its full name, and then found without asking the servers again", () => {
+        const world = servers({ Repo: ["both"], Mail: ["post"] });
+        const ran = run(text('act("both", {})', " { both: ask }"), { world, yes: "once" });
+        expect(end(ran)).toMatchObject({ structuredContent: { did: "Repo.both" } });
+        expect(described(ran)).toBe(2);
+        const questions = ran.effects.filter((e) => e.kind === "ask").map((e) => (e.request as { question: string }).question);
+        expect(questions).toEqual([expect.stringContaining("Repo.both")]);
+        expect(end(run(text('act("both", {})', " { both: ask }"), { world, yes: "deny" }))).toMatchObject({ isError: true });
+    });
+
+    test("a function of the file comes before it; only servers have such names", () => {
+        const own = text('act("both", {})').replace("main agent", "func both() { return 5 }\nmain agent");
+        const ran = run(own, { world: servers({ Repo: ["both"], Mail: [] }) });
+        expect(end(ran)).toMatchObject({ structuredContent: 5 });
+        expect(described(ran)).toBe(0);
+        const file = 'import tool Repo from "file://workspace"\nmain agent A { main func(input) { return act("read", {}) } }';
+        expect(end(run(file))).toMatchObject({ isError: true });
+    });
+
+    test("__manual__ says which names are enough, and takes them", () => {
+        const world = servers({ Repo: ["look", "both"], Mail: ["post", "both"] });
+        type Manual = { structuredContent: { tools: { name: string; alias?: string }[] }; content: { text: string }[] };
+        const manual = (given: string): Manual => end(run(text(`act("__manual__", ${given})`), { world })) as unknown as Manual;
+        expect(manual("{}").structuredContent.tools.map((t) => [t.name, t.alias])).toEqual([
+            ["Repo.look", "look"],
+            ["Repo.both", undefined],
+            ["Mail.post", "post"],
+            ["Mail.both", undefined],
+        ]);
+        expect(manual("{}").content[0]?.text.split("\n")[0]).toBe("Repo.look (or look): ");
+        expect(manual('{ name: "post" }').structuredContent.tools.map((t) => t.name)).toEqual(["Mail.post"]);
+        expect(manual('{ name: "both" }').structuredContent.tools.map((t) => t.name)).toEqual(["Repo.both", "Mail.both"]);
+        expect(manual('{ name: "Mail" }').structuredContent.tools.map((t) => [t.name, t.alias])).toEqual([
+            ["Mail.post", undefined],
+            ["Mail.both", undefined],
+        ]);
+    });
+
     test("__manual__ lists what there is, one of it, or nothing", () => {
         const all = end(run(text('act("__manual__", {})'))) as { structuredContent: { tools: { name: string }[] } };
         expect(all.structuredContent.tools.map((t) => t.name)).toEqual(["Repo.read", "Repo.write", "Mail.read", "Mail.write"]);
