@@ -9,30 +9,36 @@
 
 /** Lower case, without the colon; empty where there is none. A single letter is a drive, not a scheme. */
 export function schemeOf(uri: string): string {
+    let end = 0;
+    while (uri.charCodeAt(end) >= 0x61 && uri.charCodeAt(end) <= 0x7a) end++;
+    // As nearly all are written; asked for at every effect.
+    if (end > 1 && uri.charCodeAt(end) === 0x3a) return uri.slice(0, end);
     return /^\s*([a-z][a-z0-9+.-]+):/i.exec(uri)?.[1]?.toLowerCase() ?? "";
 }
 
 /** How what names a resource is compared. */
 export type Resource = "path" | "url" | "word" | "command";
 
-const RESOURCES: { readonly [scheme: string]: { readonly kind: Resource; readonly field: string } } = {
-    file: { kind: "path", field: "path" },
-    sh: { kind: "path", field: "path" },
-    http: { kind: "url", field: "url" },
-    https: { kind: "url", field: "url" },
-    webfetch: { kind: "url", field: "url" },
-    shell: { kind: "command", field: "command" },
-    env: { kind: "word", field: "name" },
-};
+const RESOURCES: ReadonlyMap<string, { readonly kind: Resource; readonly field: string }> = new Map([
+    ["file", { kind: "path", field: "path" }],
+    ["sh", { kind: "path", field: "path" }],
+    ["http", { kind: "url", field: "url" }],
+    ["https", { kind: "url", field: "url" }],
+    ["webfetch", { kind: "url", field: "url" }],
+    ["shell", { kind: "command", field: "command" }],
+    ["env", { kind: "word", field: "name" }],
+]);
 
 /** What the argument called "the resource" of a tool is. */
 export function resourceOf(uri: string): { readonly kind: Resource; readonly field: string } | null {
-    const scheme = schemeOf(uri);
-    return Object.hasOwn(RESOURCES, scheme) ? (RESOURCES[scheme] ?? null) : null;
+    return RESOURCES.get(schemeOf(uri)) ?? null;
 }
 
 /** Verbs of http are the same in either case. */
 export function methodName(uri: string, method: string): string {
+    const first = uri.charCodeAt(0);
+    // As nearly all are written; asked for at every decision.
+    if (first > 0x68 && first <= 0x7a) return method;
     return /^\s*https?:/i.test(uri) ? method.toLowerCase() : method;
 }
 

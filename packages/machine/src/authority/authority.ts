@@ -33,6 +33,17 @@ export interface Policy {
     readonly strict?: boolean;
 }
 
+/** By file and name of an import. */
+type Places<T> = Map<string, T>[];
+
+function put<T>(places: Places<T>, { file, form }: Imported, value: T): void {
+    const found = places[file] ?? new Map<string, T>();
+    places[file] = found;
+    found.set(form.name, value);
+}
+
+const NO_REMITS: readonly Remit[] = [];
+
 export class Authority {
     /** Nothing is said anywhere: every use by the program's own text is allowed. */
     readonly plain: boolean;
@@ -40,12 +51,12 @@ export class Authority {
     readonly strict: boolean;
     /** With what agents wrote behind it. */
     program: Compiled;
-    private readonly clauses = new Map<string, Clauses>();
+    private readonly clauses: Places<Clauses> = [];
     private readonly policies = new Map<string, Remit | null>();
     private readonly remits = new Map<string, readonly Remit[]>();
     private readonly trusted: ReadonlySet<string>;
     /** Keys of imports. */
-    private readonly keys = new Map<string, string>();
+    private readonly keys: Places<string> = [];
     /** Origins whose words `among` clauses ask about. */
     readonly watched = new Set<string>();
 
@@ -58,10 +69,10 @@ export class Authority {
         for (const [key, imports] of importsByThing(program.program)) {
             const [first] = imports;
             if (first === undefined) continue;
-            for (const one of imports) this.keys.set(placeOf(one), key);
+            for (const one of imports) put(this.keys, one, key);
             const made = clausesOf(program, first.form.uri, saidTogether(imports), added(policy, key, imports));
             if (made === NO_CLAUSES) continue;
-            for (const one of imports) this.clauses.set(placeOf(one), made);
+            for (const one of imports) put(this.clauses, one, made);
             for (const rule of made.args) if (rule.among) for (const origin of rule.from ?? []) this.watched.add(origin);
             said = true;
         }
@@ -116,11 +127,11 @@ export class Authority {
 
     /** All of them must permit; empty for the run's own principal. */
     remitsOf(principal: string): readonly Remit[] {
-        return this.remits.get(principal) ?? [];
+        return this.remits.get(principal) ?? NO_REMITS;
     }
 
     clausesAt(file: number, name: string): Clauses {
-        return this.clauses.get(`${file}/${name}`) ?? NO_CLAUSES;
+        return this.clauses[file]?.get(name) ?? NO_CLAUSES;
     }
 
     /** Who reads what is sent to a model, as all imports of that name and URI say. */
@@ -135,9 +146,8 @@ export class Authority {
     }
 
     /** Whether values of this origin may stand where only trusted ones may. */
-    trusts(origin: string): boolean {
-        return origin === this.base || origin === "user" || origin.startsWith("endorsed:") || this.trusted.has(origin);
-    }
+    readonly trusts = (origin: string): boolean =>
+        origin === this.base || origin === "user" || this.trusted.has(origin) || origin.startsWith("endorsed:");
 
     /** Whether control flow carries labels in code that runs as this principal. */
     isStrict(principal: string): boolean {
@@ -151,9 +161,7 @@ export class Authority {
 
     keyOf(c: Capability): string {
         if (c.kind === "agent" || c.kind === "func") return declaredKey(c.kind, this.program.fileName(c.file), c.name);
-        return (
-            this.keys.get(`${c.file}/${c.name}`) ?? keyOf(c.kind, this.program.importOf(c)?.uri ?? c.name, this.program.fileName(c.file))
-        );
+        return this.keys[c.file]?.get(c.name) ?? keyOf(c.kind, this.program.importOf(c)?.uri ?? c.name, this.program.fileName(c.file));
     }
 
     /** Everything that a file names, by key: what `delegate all` of `user` gives. */

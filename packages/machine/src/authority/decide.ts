@@ -14,8 +14,9 @@ import { type Json, methodName, type ReadersForm, resourceOf, type Site } from "
 import type { Reach } from "../effect.ts";
 import type { Labels } from "../value/label.ts";
 import type { Found, Given } from "./given.ts";
+import { addressesIn } from "./addresses.ts";
 import { wordsOf } from "./given.ts";
-import { matches } from "./match.ts";
+import { matchesAny } from "./match.ts";
 import { type ArgRule, type Bound, type Clauses, type Permit, type ReadersRule, type Remit, stricter, type Verdict } from "./policy.ts";
 
 /** A right that was given with a value: never wider than what the giver had (LANGUAGE 5). Null for a value means everything `user` may. */
@@ -133,10 +134,11 @@ export function decide(use: Use, on: Standing): Decision {
     const final = gate === undefined ? settled : stricter(verdict === "open" ? "may" : verdict, settled);
     const reach = reachOf(use.uri, seen);
     const flows = flowsOf(use, method, on);
-    const bad = flows.find((hit) => !hit.rule.ask);
-    if (bad !== undefined) return { kind: "refused", why: "flow", clause: bad.rule.site, flow: bad.flow };
-    const [first, ...more] = flows;
-    if (first !== undefined)
+    const [first] = flows;
+    if (first !== undefined) {
+        const bad = flows.find((hit) => !hit.rule.ask);
+        if (bad !== undefined) return { kind: "refused", why: "flow", clause: bad.rule.site, flow: bad.flow };
+        const more = flows.slice(1);
         return {
             kind: "ask",
             why: "flow",
@@ -145,6 +147,7 @@ export function decide(use: Use, on: Standing): Decision {
             ...(more.length === 0 ? {} : { flows: more.map((hit) => hit.flow) }),
             reach,
         };
+    }
     if (final === "ask") return { kind: "ask", why: "gate", clause: gate?.site ?? siteOf(seen, "ask"), reach };
     return { kind: "may", reach };
 }
@@ -185,7 +188,7 @@ function rowVerdict(rows: readonly Permit[], use: Use, method: string | null, se
         // What is spelled alike is the same method, however methods are compared.
         if (row.method !== null && row.method !== use.method && (method === null || methodName(use.uri, row.method) !== method)) continue;
         // A bound that cannot be told lets nothing through; one on `never` forbids as long as it cannot be told.
-        if (!row.bounds.every((bound) => holds(bound, use, row.gate === "never"))) {
+        if (row.bounds.length > 0 && !row.bounds.every((bound) => holds(bound, use, row.gate === "never"))) {
             if ((row.gate === "never" || row.gate === "ask") && row.bounds.every((bound) => bound.arg === null || holds(bound, use, true)))
                 seen.missed.push(row);
             continue;
@@ -220,15 +223,17 @@ function holds(bound: Bound, use: Use, unsure: boolean): boolean {
     // An argument that is not there names nothing outside; the root for a path.
     // A program and its arguments are one command.
     const more = resource?.kind === "command" ? use.given.named("args") : NO_WORDS;
-    const [only] = found;
-    const said =
-        only !== undefined && found.length + more.length === 1 ? wordsOf(only.json) : wordsOf([...found, ...more].map((f) => f.json));
+    const only = found.length + more.length === 1 ? found[0] : undefined;
+    const said = only !== undefined ? wordsOf(only.json) : wordsOf([...found, ...more].map((f) => f.json));
     const words = found.length === 0 && resource?.kind === "path" ? [""] : more.length === 0 || said === null ? said : [said.join(" ")];
     if (words === null || words.length === 0) return unsure;
     const kind = resource?.kind ?? "word";
     const base = kind === "url" ? use.uri : null;
-    const fits = (word: string): boolean => bound.patterns.some((pattern) => matches(kind, pattern, word, base, unsure));
-    return unsure ? words.some(fits) : words.every(fits);
+    for (const word of words) {
+        // What is unsure is within as soon as one word is; else all of them have to be.
+        if (matchesAny(kind, bound.patterns, word, base, unsure) === unsure) return unsure;
+    }
+    return !unsure;
 }
 
 const ANYWHERE: Reach = {};
@@ -236,11 +241,19 @@ const ANYWHERE: Reach = {};
 /** D5. A link out of what a row allows, or into what one forbids or would have asked about, is refused where it is followed. */
 function reachOf(uri: string, { hits, missed }: Seen): Reach {
     if (missed.length === 0 && hits.every((row) => row.bounds.length === 0)) return ANYWHERE;
-    const ofResource = (row: Permit): string[][] => row.bounds.filter((bound) => bound.arg === null).map(({ patterns }) => [...patterns]);
+    const within: string[][] = [];
+    for (const row of hits) if (row.gate !== "never") within.push(...ofResource(row));
     const kind = missed.length === 0 ? undefined : resourceOf(uri)?.kind;
-    const within = distinct(hits.filter((row) => row.gate !== "never").flatMap(ofResource));
-    const without = missed.length > 0 && (kind === "path" || kind === "url") ? distinct(missed.map(ofResource)) : [];
-    return { ...(within.length === 0 ? {} : { within }), ...(without.length === 0 ? {} : { without }) };
+    if (kind !== "path" && kind !== "url") return within.length === 0 ? ANYWHERE : { within: distinct(within) };
+    const without = distinct(missed.map(ofResource));
+    return { ...(within.length === 0 ? {} : { within: distinct(within) }), without };
+}
+
+/** Copies: what a host is given, it may write on. */
+function ofResource(row: Permit): string[][] {
+    const found: string[][] = [];
+    for (const { arg, patterns } of row.bounds) if (arg === null) found.push([...patterns]);
+    return found;
 }
 
 function distinct<T extends Json>(all: readonly T[]): readonly T[] {
@@ -256,37 +269,44 @@ interface Hit {
 }
 
 /** All of them: who is asked is shown every one, and says yes to no other. */
-function flowsOf(use: Use, method: string | null, on: Standing): Hit[] {
+function flowsOf(use: Use, method: string | null, on: Standing): readonly Hit[] {
     const { args } = on.clauses;
     if (args.length === 0) return readersFlows(use, method, on);
     const hits: Hit[] = [];
     for (const rule of args) {
         if (rule.method !== null && rule.method !== method) continue;
-        const bad = new Set<string>();
+        let bad: Set<string> | null = null;
         for (const found of use.given.named(rule.name)) {
-            if (rule.among && occurred(found, rule, on)) continue;
-            for (const origin of on.labels.origins(found.labels)) if (!allowed(origin, rule, on)) bad.add(origin);
+            if (rule.addresses ? known(addressesIn(found.json), rule, on) : rule.among && known(wordsOf(found.json), rule, on)) continue;
+            for (const origin of on.labels.origins(found.labels))
+                if (!allowed(origin, rule, on)) {
+                    bad ??= new Set();
+                    bad.add(origin);
+                }
         }
-        if (bad.size === 0) continue;
+        if (bad === null) continue;
         const words =
             rule.from === null ? "trusted" : `${rule.among ? "among" : "from"}(${rule.from.map((o) => JSON.stringify(o)).join(", ")})`;
-        hits.push({ rule, flow: { arg: rule.name, origins: [...bad].sort(), rule: `arg ${rule.name}: ${words}` } });
+        hits.push({
+            rule,
+            flow: { arg: rule.name, origins: [...bad].sort(), rule: `arg ${rule.name}: ${rule.addresses ? "addresses " : ""}${words}` },
+        });
     }
-    return [...hits, ...readersFlows(use, method, on)];
+    hits.push(...readersFlows(use, method, on));
+    return hits;
 }
 
 /** More words than this are not looked for: nobody has so many recipients. */
 const MAX_WORDS = 1000;
 
-/** Every word of the argument occurred in what came from one of the rule's origins: somebody else may have chosen it, but not made it up. */
-function occurred(found: Found, rule: ArgRule, on: Standing): boolean {
-    const words = wordsOf(found.json);
-    return (
-        words !== null &&
-        words.length > 0 &&
-        words.length <= MAX_WORDS &&
-        words.every((word) => (rule.from ?? []).some((origin) => on.known(origin, word)))
-    );
+/**
+ * Every word of the argument, or every address in it, occurred in what came from one of the rule's origins: somebody else may have chosen it, but not
+ * made it up. Null: it cannot be told.
+ */
+function known(words: readonly string[] | null, rule: ArgRule, on: Standing): boolean {
+    // A text without an address leads nowhere; an argument without a word is none that occurred.
+    if (words === null || words.length > MAX_WORDS || (words.length === 0 && !rule.addresses)) return false;
+    return words.every((word) => rule.among && (rule.from ?? []).some((origin) => on.known(origin, word)));
 }
 
 function allowed(origin: string, rule: ArgRule, on: Standing): boolean {
@@ -334,8 +354,10 @@ export function namesAt(readers: ReadersForm, given: Given, result: Json | undef
 
 const NO_AUDIENCE: ReadersRule = { method: null, readers: { everyone: true }, ask: false, site: null };
 
-function readersFlows(use: Use, method: string | null, on: Standing): Hit[] {
-    if (!on.labels.isRestricted) return [];
+const NO_HITS: readonly Hit[] = [];
+
+function readersFlows(use: Use, method: string | null, on: Standing): readonly Hit[] {
+    if (!on.labels.isRestricted) return NO_HITS;
     const all = use.given.all.map((found) => readersOf(on.labels.origins(found.labels))).filter((readers) => readers !== null);
     if (all.length === 0) return [];
     const rules = on.clauses.audience.filter((rule) => rule.method === null || rule.method === method);

@@ -83,6 +83,8 @@ export function jsonGiven(args: readonly Json[], labels: number): Given {
 }
 
 function placeOf(name: string): number | null {
+    const c = name.charCodeAt(0);
+    if (c < 0x31 || c > 0x39) return null;
     return /^[1-9][0-9]*$/.test(name) ? Number(name) - 1 : null;
 }
 

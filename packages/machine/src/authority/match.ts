@@ -21,23 +21,24 @@ const SHORTEST = /^[^./\\\0][^/\\\0]*(?:\/[^./\\\0][^/\\\0]*)*$/;
 export function normalisePath(text: string): string | null {
     if (SHORTEST.test(text)) return text;
     if (text.startsWith("/") || text.includes("\\") || text.includes("\0")) return null;
-    return shortest(text.split("/"))?.join("/") ?? null;
+    return shortest(text);
 }
 
-function shortest(parts: readonly string[]): string[] | null {
+function shortest(path: string): string | null {
     const out: string[] = [];
-    for (const part of parts) {
+    for (const part of path.split("/")) {
         if (part === "" || part === ".") continue;
         if (part !== "..") out.push(part);
         else if (out.pop() === undefined) return null;
     }
-    return out;
+    return out.join("/");
 }
 
 interface Place {
     /** `https://host:port`, the port left out where it is the scheme's own. */
     readonly origin: string;
-    readonly parts: readonly string[];
+    /** In its shortest form, without the slash at its beginning. */
+    readonly path: string;
 }
 
 /** RFC 3986 without user information, with nothing in it that readers of the WHATWG URL standard change. */
@@ -56,9 +57,9 @@ export function placeOf(text: string, base: string | null): Place | null {
     const path = plainCodes(written);
     if (host !== undefined) {
         if (scheme === undefined || (path !== "" && !path.startsWith("/"))) return null;
-        const parts = shortest(path.split("/"));
+        const inner = shortest(path);
         const shown = port === undefined || port === OWN_PORT[scheme] ? "" : `:${Number(port)}`;
-        return parts === null ? null : { origin: `${scheme}://${host.toLowerCase()}${shown}`, parts };
+        return inner === null ? null : { origin: `${scheme}://${host.toLowerCase()}${shown}`, path: inner };
     }
     // `HTTPS://x` and `a:b` begin with a scheme to other readers (RFC 3986 section 4.2).
     if (scheme !== undefined || base === null || /^[^/]*:/.test(path)) return null;
@@ -66,54 +67,81 @@ export function placeOf(text: string, base: string | null): Place | null {
     if (from === null) return null;
     const basePath = plainCodes((URL_TEXT.exec(base) as RegExpExecArray)[4] ?? "");
     const folder = basePath.slice(0, basePath.lastIndexOf("/") + 1);
-    const parts = shortest((path.startsWith("/") ? path : path === "" ? basePath : folder + path).split("/"));
-    return parts === null ? null : { origin: from.origin, parts };
+    const inner = shortest(path.startsWith("/") ? path : path === "" ? basePath : folder + path);
+    return inner === null ? null : { origin: from.origin, path: inner };
 }
 
 /** `base`: for URLs, what a relative one is read against. `unsure`: the answer for a text that cannot be read for certain. */
 export function matches(kind: Resource, pattern: string, text: string, base: string | null = null, unsure = false): boolean {
-    if (kind === "command") return pattern === text || (PLAIN_COMMAND.test(text) ? matchText(pattern, text, () => true) : unsure);
-    if (kind === "word") return matchText(pattern, text, isWordPart);
+    return matchesAny(kind, [pattern], text, base, unsure);
+}
+
+/** Whether a text matches one of some patterns. */
+export function matchesAny(kind: Resource, patterns: readonly string[], text: string, base: string | null, unsure: boolean): boolean {
+    if (kind === "command") {
+        const plain = PLAIN_COMMAND.test(text);
+        return patterns.some((pattern) => pattern === text || (plain ? matchText(pattern, text, ANY) : unsure));
+    }
+    if (kind === "word") return patterns.some((pattern) => matchText(pattern, text, isWordPart));
     if (kind === "path") {
         const path = normalisePath(text);
-        const wanted = normalisePath(pattern);
-        if (path === null) return unsure;
-        return wanted !== null && matchParts(partsOf(wanted), partsOf(path));
+        if (path === null) return unsure && patterns.length > 0;
+        for (const pattern of patterns) {
+            const wanted = normalisePath(pattern);
+            if (wanted !== null && matchPath(wanted, path)) return true;
+        }
+        return false;
     }
     const place = placeOf(text, base);
-    const wanted = placeOf(pattern, base);
-    if (place === null) return unsure;
-    return wanted !== null && place.origin === wanted.origin && matchParts(wanted.parts, place.parts);
+    if (place === null) return unsure && patterns.length > 0;
+    return patterns.some((pattern) => {
+        const wanted = placeOf(pattern, base);
+        return wanted !== null && place.origin === wanted.origin && matchPath(wanted.path, place.path);
+    });
 }
 
 /** Words with spaces between them: nothing in it makes a shell start another command, read or write a file, or put something in a word's place. */
 const PLAIN_COMMAND = /^[A-Za-z0-9 _.,:@%+=/-]*$/;
 
-function partsOf(path: string): string[] {
-    return path === "" ? [] : path.split("/");
+const SLASH = 0x2f;
+const STAR = 0x2a;
+
+/** The index behind the part that begins at `from`. */
+function partEnd(path: string, from: number): number {
+    let end = from;
+    while (end < path.length && path.charCodeAt(end) !== SLASH) end++;
+    return end;
 }
 
-/** Parts of a path against parts of a pattern; `**` stands for any number of parts. */
-function matchParts(pattern: readonly string[], parts: readonly string[]): boolean {
-    let p = 0;
-    let t = 0;
+/**
+ * A path against a pattern, both in their shortest form; `**` stands for any number of parts. Parts are compared where they are, without lists made
+ * of them: what begins beyond the end is no part, and the root has none.
+ */
+function matchPath(pattern: string, path: string): boolean {
+    let p = pattern === "" ? 1 : 0;
+    let t = path === "" ? 1 : 0;
     let star = -1;
     let from = 0;
-    while (t < parts.length) {
-        const wanted = pattern[p];
-        if (wanted === "**") {
-            star = p++;
+    while (t <= path.length) {
+        const pEnd = partEnd(pattern, p);
+        const tEnd = partEnd(path, t);
+        if (p <= pattern.length && isAnyParts(pattern, p, pEnd)) {
+            star = p = pEnd + 1;
             from = t;
-        } else if (wanted !== undefined && matchText(wanted, parts[t] as string, () => true)) {
-            p++;
-            t++;
+        } else if (p <= pattern.length && matchText(pattern, path, ANY, p, pEnd, t, tEnd)) {
+            p = pEnd + 1;
+            t = tEnd + 1;
         } else if (star >= 0) {
-            p = star + 1;
-            t = ++from;
+            p = star;
+            t = from = partEnd(path, from) + 1;
         } else return false;
     }
-    while (pattern[p] === "**") p++;
-    return p === pattern.length;
+    for (let end = partEnd(pattern, p); p <= pattern.length && isAnyParts(pattern, p, end); end = partEnd(pattern, p)) p = end + 1;
+    return p > pattern.length;
+}
+
+function isAnyParts(pattern: string, from: number, end: number): boolean {
+    return end - from === 2 && pattern.charCodeAt(from) === STAR && pattern.charCodeAt(from + 1) === STAR;
 }
 
 /** What `*` may stand for in a word: nothing that separates one name, address or word from the next. */
@@ -121,20 +149,29 @@ function isWordPart(c: string): boolean {
     return !/[\s/\\,;@<>"'`|\p{Cc}\p{Cf}]/u.test(c);
 }
 
-/** `*` stands for any run of characters that `within` allows, `**` for any run. */
-function matchText(pattern: string, text: string, within: (c: string) => boolean): boolean {
-    let p = 0;
-    let t = 0;
+const ANY = (): boolean => true;
+
+/** `*` stands for any run of characters that `within` allows, `**` for any run. From `p` to `pEnd`, and from `t` to `tEnd`. */
+function matchText(
+    pattern: string,
+    text: string,
+    within: (c: string) => boolean,
+    p = 0,
+    pEnd = pattern.length,
+    t = 0,
+    tEnd = text.length,
+): boolean {
     let star = -1;
     let free = false;
     let from = 0;
-    while (t < text.length) {
-        if (pattern[p] === "*") {
-            free = pattern[p + 1] === "*";
+    while (t < tEnd) {
+        const wanted = p < pEnd ? pattern.charCodeAt(p) : -1;
+        if (wanted === STAR) {
+            free = p + 1 < pEnd && pattern.charCodeAt(p + 1) === STAR;
             p += free ? 2 : 1;
             star = p;
             from = t;
-        } else if (p < pattern.length && pattern[p] === text[t]) {
+        } else if (wanted === text.charCodeAt(t)) {
             p++;
             t++;
         } else if (star >= 0 && (free || within(text[from] as string))) {
@@ -142,6 +179,6 @@ function matchText(pattern: string, text: string, within: (c: string) => boolean
             t = ++from;
         } else return false;
     }
-    while (pattern[p] === "*") p++;
-    return p === pattern.length;
+    while (p < pEnd && pattern.charCodeAt(p) === STAR) p++;
+    return p === pEnd;
 }

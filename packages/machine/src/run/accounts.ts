@@ -16,6 +16,7 @@
  */
 import { amountOf, type Json, type SpendForm } from "@remit/language";
 import type { Effect, EffectKind, ModelTurn, Usage } from "../effect.ts";
+import { shownPrincipal } from "../authority/authority.ts";
 import { Fail } from "../failure.ts";
 import type { Limits, Prices } from "./options.ts";
 import type { Run } from "./run.ts";
@@ -69,9 +70,10 @@ export interface Account extends Omit<AccountDoc, "parent" | "used" | "reserved"
     began: number | null;
 }
 
-/** Who wants to use something: name and path. */
+/** Who wants to use something, and where. Before every effect: what people are shown is made of it only where something stands against it. */
 export interface Spender {
-    readonly name: string;
+    /** A principal, or a name as it is shown. */
+    readonly who: string;
     readonly path: string;
 }
 
@@ -100,6 +102,10 @@ interface Reckoned {
     readonly usd: number;
 }
 const NOTHING: Reckoned = { prompt: 0, promptUsd: 0, tokens: 0, usd: 0 };
+
+/** What stands against an effect where nothing of it is left. */
+const OF_CALL = ["calls"] as const;
+const OF_TURN = ["tokens", "usd", "calls", "turns"] as const;
 
 const nothing = (): Used => ({ tokens: 0, usd: 0, calls: 0, turns: 0, steps: 0, bytes: 0 });
 
@@ -232,11 +238,9 @@ export class Accounts {
         const turn = (kind === "model" || kind === "agent") && (request as { op?: Json } | null)?.op === "turn";
         const calls = kind !== "input" && kind !== "ask" && kind !== "sleep";
         const held: number[] = [];
+        const meters = turn ? OF_TURN : calls ? OF_CALL : [];
         for (let a: Account | null = this.at(token); a !== null; a = a.parent)
-            for (const { meter } of METERS) {
-                if (meter === "time" || meter === "steps" || meter === "bytes") continue;
-                if ((meter === "calls" ? calls : turn) && remaining(a, meter) <= 0) return this.exceeded(a, meter, spender);
-            }
+            for (const meter of meters) if (remaining(a, meter) <= 0) return this.exceeded(a, meter, spender);
         const wanted = turn && kind === "model" ? this.reckoned(request as unknown as ModelTurn) : NOTHING;
         for (let a: Account | null = this.at(token); a !== null; a = a.parent) {
             const tokens = a.limits.tokens === undefined ? 0 : Math.min(wanted.tokens, remaining(a, "tokens"));
@@ -333,7 +337,7 @@ export class Accounts {
             who,
             limit,
             used,
-            `${a.name}'s budget of ${unit === "ms" ? `${limit} ms` : amountOf(limit, unit)} is used up (${used}${more}), ${at(who)}`,
+            `${a.name}'s budget of ${unit === "ms" ? `${limit} ms` : amountOf(limit, unit)} is used up (${used}${more}), by ${spenderOf(who)}`,
         );
     }
 
@@ -341,13 +345,13 @@ export class Accounts {
     private unmeasured(a: Account, meter: "tokens" | "usd", who: Spender, whose: string): Exceeded {
         const limit = a.limits[meter] as number;
         const what = meter === "tokens" ? "how many tokens it used" : "what it cost";
-        const message = `${a.name}'s budget of ${amountOf(limit, meter === "tokens" ? "token" : "US dollar")} cannot be kept: the ${whose} does not say ${what}, ${at(who)}`;
+        const message = `${a.name}'s budget of ${amountOf(limit, meter === "tokens" ? "token" : "US dollar")} cannot be kept: the ${whose} does not say ${what}, by ${spenderOf(who)}`;
         return this.failing(a, meter, who, limit, a.used[meter], message, "bound it by turns or time as well");
     }
 
     private failing(a: Account, meter: Meter, who: Spender, limit: number, used: number, message: string, hint?: string): Exceeded {
         const { kind } = METERS.find((row) => row.meter === meter) as (typeof METERS)[number];
-        const spender = `${who.name} at ${who.path}`;
+        const spender = spenderOf(who);
         const fail = new Fail(kind, message, {
             ...(a.parent === null ? { whole: true } : { region: a.token }),
             detail: { meter, limit, used, spender },
@@ -395,8 +399,9 @@ export class Accounts {
     }
 }
 
-function at(who: Spender): string {
-    return `by ${who.name} at ${who.path}`;
+/** As it is shown. */
+export function spenderOf({ who, path }: Spender): string {
+    return `${shownPrincipal(who)} at ${path}`;
 }
 
 function remaining(a: Account, meter: Counted): number {

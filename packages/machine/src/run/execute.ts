@@ -43,6 +43,7 @@ import { Fail } from "../failure.ts";
 import { toJson } from "../value/json.ts";
 import { join, labelOf, rawOf, truthy } from "../value/operators.ts";
 import { Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
+import { spenderOf } from "./accounts.ts";
 import { agentEnded, agentStarted, forEvent, useEvent } from "./events.ts";
 import { type Fiber, Frame } from "./fiber.ts";
 import { beginGenerate } from "./generate.ts";
@@ -372,7 +373,7 @@ function stepsSpent(m: Machine, wanted = 0): Fail {
     m.run.settle(limit);
     return new Fail("limit.steps", `the run's budget of ${amountOf(limit, "step")} is used up`, {
         whole: true,
-        detail: { meter: "steps", limit, used: limit, spender: `${m.spender(path).name} at ${path}` },
+        detail: { meter: "steps", limit, used: limit, spender: spenderOf(m.spender(path)) },
     });
 }
 

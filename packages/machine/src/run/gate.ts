@@ -80,10 +80,10 @@ export function decideFor(
                     ? NOT_DELEGATED
                     : inForce(m, fiber, principal).flatMap((d) => (Object.hasOwn(d.grants, key) ? (d.grants[key] ?? []) : [])),
             clauses: clausesOf(m, target.c),
-            live: (token) => m.standing.alive.has(token),
-            trusted: (origin) => m.authority.trusts(origin),
+            live: m.standing.isAlive,
+            trusted: m.authority.trusts,
             labels: m.run.labels,
-            known: (origin, word) => m.standing.knows(origin, word),
+            known: m.standing.knows,
         },
     );
 }
@@ -249,14 +249,17 @@ export function originsByName(m: Machine, args: readonly Json[], given: Given): 
     const named = args.length === 1 && first !== null && typeof first === "object" && !Array.isArray(first);
     const names = named ? Object.keys(first as object) : args.map((_, i) => String(i + 1));
     const { labels } = m.run;
-    return Object.fromEntries(
-        names.map((name): [string, Json] => {
-            const all = given.named(name);
-            const [only] = all;
-            if (only !== undefined && all.length === 1) return [name, [...labels.origins(only.labels)]];
-            return [name, [...new Set(all.flatMap((found) => labels.origins(found.labels)))].sort()];
-        }),
-    );
+    const found: [string, Json][] = [];
+    for (const name of names) {
+        const all = given.named(name);
+        const only = all.length === 1 ? all[0] : undefined;
+        const origins =
+            only !== undefined
+                ? labels.origins(only.labels).slice()
+                : [...new Set(all.flatMap((one) => labels.origins(one.labels)))].sort();
+        found.push([name, origins]);
+    }
+    return Object.fromEntries(found);
 }
 
 function ask(

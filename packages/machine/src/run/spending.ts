@@ -114,7 +114,7 @@ export function timeUp(m: Machine, pending: Pending): void {
     const fiber = account === undefined ? undefined : m.fibers.get(account.fiber);
     if (account === undefined || fiber === undefined) return;
     m.stand(fiber, fiber.top);
-    const who = { name: account.name, path: account.path };
+    const who = { who: account.name, path: account.path };
     const fail = overdrawn(m, m.accounts.exceeded(account, "time", who), pending.effect.path, pending.effect.site);
     const inside = [...m.fibers.values()].filter((f) => f !== fiber && isInside(f, fiber));
     for (const f of inside.reverse()) discard(m, f, fail);

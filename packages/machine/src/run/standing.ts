@@ -96,14 +96,16 @@ export class Standing {
     }
 
     /** Whether a word occurred: as a text of its own, or for what the user wrote, as whole words within it. */
-    knows(origin: string, word: string): boolean {
+    readonly knows = (origin: string, word: string): boolean => {
         const words = this.known.get(origin);
         if (words === undefined || word === "") return false;
         if (words.has(word)) return true;
         if (origin !== "user") return false;
         for (const text of words) if (holdsWord(text, word)) return true;
         return false;
-    }
+    };
+
+    readonly isAlive = (token: number): boolean => this.alive.has(token);
 
     doc(): StandingDoc {
         return {
