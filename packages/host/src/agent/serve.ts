@@ -6,6 +6,7 @@
  * V1: nothing is done or allowed outside a turn, after its stop, or for another session.
  * V2: only options that hold once are chosen: what a remit says now says nothing of later.
  * V3: permissions are asked for one at a time, and only so many in a turn.
+ *     What waits to be answered is bounded, too: a person may take long.
  * V4: what is asked about or under way stops with its turn, and a command with its terminal.
  * V5: a terminal shows what its command printed so far, both streams in the order in which they came, without secrets: the end of it, from the
  *     beginning of a character, as many bytes as it may keep.
@@ -19,7 +20,7 @@ import { elicit } from "../tool/mcp-elicit.ts";
 import type { CallIO } from "../tool/tool.ts";
 import { commandUse, type FileHand, fileUse, lineOf, shellFolder, usesOf } from "./hands.ts";
 import type { Sdk } from "./link.ts";
-import { type Transcript, objectOf } from "./transcript.ts";
+import { type Transcript, objectOf, weightOf } from "./transcript.ts";
 
 /** A turn while it runs. */
 export interface Serving {
@@ -49,6 +50,8 @@ export interface ServeOptions {
 
 /** Requests for permission in one turn. */
 const MAX_ASKS = 500;
+/** What the requests that wait hold together, UTF-16 units. */
+const MAX_WAITING = 64 * 1024 * 1024;
 const MAX_TERMINALS = 64;
 const OUTPUT_LIMIT = 1024 * 1024;
 
@@ -60,7 +63,7 @@ interface Terminal {
 }
 
 export function serving({ sdk, name, session, current }: ServeOptions): (app: ClientApp) => ClientApp {
-    const asks = new WeakMap<Serving, { count: number; last: Promise<unknown>; elicited: Map<CallIO, number> }>();
+    const asks = new WeakMap<Serving, { count: number; waiting: number; last: Promise<unknown>; elicited: Map<CallIO, number> }>();
     const terminals = new Map<string, Terminal>();
     let ids = 0;
 
@@ -70,15 +73,26 @@ export function serving({ sdk, name, session, current }: ServeOptions): (app: Cl
         if (turn === null || turn.stopped.aborted || sessionId !== session()) throw refuse("no turn of this session is under way", -32602);
         return turn;
     }
-    function busily<T>(turn: Serving, work: () => Promise<T>): Promise<T> {
+    /** `held`: what the request says. */
+    function busily<T>(turn: Serving, work: () => Promise<T>, held: unknown = null): Promise<T> {
+        const units = weightOf(held, MAX_WAITING) ?? 0;
+        const kept = asks.get(turn);
+        if (kept !== undefined) {
+            kept.waiting += units;
+            if (kept.waiting > MAX_WAITING) turn.flooded();
+        }
         const begun = work();
+        const over = (): void => {
+            if (kept !== undefined) kept.waiting -= units;
+        };
+        begun.then(over, over);
         turn.busy(begun);
         return begun;
     }
     function counted(turn: Serving): NonNullable<ReturnType<typeof asks.get>> {
         let kept = asks.get(turn);
         if (kept === undefined) {
-            kept = { count: 0, last: Promise.resolve(), elicited: new Map() };
+            kept = { count: 0, waiting: 0, last: Promise.resolve(), elicited: new Map() };
             asks.set(turn, kept);
         }
         kept.count++;
@@ -148,7 +162,7 @@ export function serving({ sdk, name, session, current }: ServeOptions): (app: Cl
                 );
                 // Whoever asks next waits for this one, however it ends; it is told to the one who asked.
                 kept.last = asked.catch(() => undefined);
-                const said = await busily(turn, () => Promise.race([asked, stopped]));
+                const said = await busily(turn, () => Promise.race([asked, stopped]), params);
                 if (said === null || turn.stopped.aborted) return { outcome: { outcome: "cancelled" } };
                 const why = said.allowed ? {} : { why: said.message.slice(0, 500) };
                 turn.transcript.decided(toolCall.toolCallId, { allowed: said.allowed, by: said.by, ...why });
@@ -170,8 +184,10 @@ export function serving({ sdk, name, session, current }: ServeOptions): (app: Cl
                 const turn = now(params.sessionId);
                 counted(turn);
                 const at = placed(turn, "write", params.path);
-                await busily(turn, () =>
-                    used(turn, { tool: at.tool, method: "write", args: [{ path: at.path, content: params.content }] }, -32603),
+                await busily(
+                    turn,
+                    () => used(turn, { tool: at.tool, method: "write", args: [{ path: at.path, content: params.content }] }, -32603),
+                    params.content,
                 );
                 return {};
             })
@@ -239,7 +255,7 @@ export function serving({ sdk, name, session, current }: ServeOptions): (app: Cl
                 const kept = counted(turn);
                 const io: CallIO = { name, effect: turn.effect, signal: turn.io.signal, emit: turn.io.emit, child: turn.io.child };
                 const calls = kept.elicited.size > 0 ? kept.elicited : kept.elicited.set(io, 0);
-                return (await busily(turn, () => elicit(name, params, calls, "agent"))) as { action: "decline" };
+                return (await busily(turn, () => elicit(name, params, calls, "agent"), params)) as { action: "decline" };
             });
 }
 

@@ -6,6 +6,7 @@
  * T1: messages and thoughts are grouped by `messageId`, or until something else comes. An update of a call changes the entry of that call.
  * T2: nothing is invented: what the agent did not report is not there. Arguments are the last that were not empty.
  * T3: what counts against a limit is counted when it comes, so that a limit ends a turn while it runs.
+ * T4: whatever an agent tells, a turn keeps no more than `MAX_KEPT` of it; one that tells more is ended as one that passed a limit.
  */
 import type { Json } from "@remit/language";
 import type { AgentEntry, AgentLimits, AgentMedia, AgentReply, FailureKind, Usage } from "@remit/machine";
@@ -49,8 +50,14 @@ export interface Transcript {
 const MAX_OUTPUT = 64 * 1024;
 /** Entries that are kept; what comes after them is counted only. */
 const MAX_ENTRIES = 10_000;
-/** Text of all messages and thoughts that is kept, UTF-16 units. */
+/** What is kept of a turn: of all messages and thoughts, and with all else that was told, UTF-16 units. */
 const MAX_TEXT = 16 * 1024 * 1024;
+const MAX_KEPT = 2 * MAX_TEXT;
+/** What is nested deeper is not told: no tool takes it. */
+const MAX_DEPTH = 500;
+/** Beyond the texts in it, what an entry takes, and what each value in it does. */
+const PER_ENTRY = 100;
+const PER_VALUE = 4;
 const STATES = ["pending", "in_progress", "completed", "failed"] as const;
 
 export function transcript(limits: AgentLimits, costBefore: number | undefined, now: () => Date = () => new Date()): Transcript {
@@ -61,6 +68,9 @@ export function transcript(limits: AgentLimits, costBefore: number | undefined, 
     let steps = 0;
     let bytes = 0;
     let kept = 0;
+    let all = 0;
+    /** What was counted for each call, whose entry changes: its arguments, and all else. */
+    const weights = new Map<CallEntry, { readonly input: number; readonly rest: number }>();
     let reported: Tokens | null = null;
     let summed: Tokens | null = null;
     let cost: number | undefined = costBefore;
@@ -73,8 +83,16 @@ export function transcript(limits: AgentLimits, costBefore: number | undefined, 
         steps++;
         over("limit.steps", "steps", limits.steps, steps);
     };
+    /** T4. Whether there is room for as much. */
+    const room = (units: number): boolean => {
+        over("limit.bytes", "UTF-16 units that are kept", MAX_KEPT, all + units);
+        if (all + units > MAX_KEPT) return false;
+        all += units;
+        return true;
+    };
     const add = (entry: Entry): void => {
-        if (entries.length < MAX_ENTRIES) entries.push(entry);
+        const units = PER_ENTRY + (entry.kind === "plan" ? (weightOf(entry.items, MAX_KEPT) ?? 0) : 0);
+        if (entries.length < MAX_ENTRIES && room(units)) entries.push(entry);
     };
     function chunk(kind: "thought" | "message", given: Given): void {
         const content = objectOf(given.content);
@@ -94,7 +112,7 @@ export function transcript(limits: AgentLimits, costBefore: number | undefined, 
                     over("limit.bytes", "bytes of text", limits.bytes, bytes);
                 }
                 if (kept + text.length <= MAX_TEXT) {
-                    entry.text += text;
+                    if (room(text.length)) entry.text += text;
                     kept += text.length;
                 } else over("limit.bytes", "UTF-16 units of text that are kept", MAX_TEXT, kept + text.length);
                 break;
@@ -103,7 +121,7 @@ export function transcript(limits: AgentLimits, costBefore: number | undefined, 
                 if (kind === "message" && typeof content.data === "string" && typeof content.mimeType === "string") {
                     bytes += content.data.length;
                     over("limit.bytes", "bytes of text", limits.bytes, bytes);
-                    if (entry.kind === "message" && breach === null)
+                    if (entry.kind === "message" && breach === null && room(content.data.length + content.mimeType.length))
                         entry.media = [...(entry.media ?? []), { mediaType: content.mimeType, data: content.data }];
                 }
                 break;
@@ -112,8 +130,9 @@ export function transcript(limits: AgentLimits, costBefore: number | undefined, 
                 if (typeof uri !== "string" || typeof whole !== "string") break;
                 bytes += Buffer.byteLength(whole);
                 over("limit.bytes", "bytes of text", limits.bytes, bytes);
-                if (breach === null)
-                    resources.push({ uri, mediaType: typeof mimeType === "string" ? mimeType : "text/plain", text: whole });
+                const mediaType = typeof mimeType === "string" ? mimeType : "text/plain";
+                if (breach === null && room(PER_ENTRY + uri.length + mediaType.length + whole.length))
+                    resources.push({ uri, mediaType, text: whole });
                 break;
             }
             default:
@@ -134,7 +153,8 @@ export function transcript(limits: AgentLimits, costBefore: number | undefined, 
     }
     function call(given: Given): void {
         const id = typeof given.toolCallId === "string" ? given.toolCallId : "";
-        if (id === "") return;
+        // What was told before the limit was passed is enough.
+        if (id === "" || all > MAX_KEPT) return;
         let entry = calls.get(id);
         if (entry === undefined) {
             entry = { kind: "call", id, name: "", status: "pending", time: now().toISOString() };
@@ -152,11 +172,22 @@ export function transcript(limits: AgentLimits, costBefore: number | undefined, 
         if (name !== undefined || entry.name === "" || entry.name === entry.title || entry.name === entry.toolKind)
             entry.name = name ?? (entry.name !== "" && entry.name !== entry.toolKind ? entry.name : (entry.title ?? entry.toolKind ?? ""));
         if (STATES.some((state) => state === given.status)) entry.status = given.status as CallEntry["status"];
-        if (isFilled(given.rawInput)) entry.input = given.rawInput as Json;
+        const input = isFilled(given.rawInput) ? weightOf(given.rawInput, MAX_KEPT) : undefined;
+        if (input === null) delete entry.input;
+        else if (input !== undefined && input <= MAX_KEPT) entry.input = given.rawInput as Json;
         if (Array.isArray(given.locations))
             entry.locations = given.locations.map((one: unknown) => objectOf(one).path).filter((path) => typeof path === "string");
         const output = outputOf(given);
         if (output !== undefined) entry.output = output;
+        const before = weights.get(entry) ?? { input: 0, rest: 0 };
+        const { title, toolKind, locations } = entry;
+        const after = {
+            input: input === undefined ? before.input : (input ?? 0),
+            rest: PER_ENTRY + (weightOf([id, title, toolKind, entry.name, locations, entry.output], MAX_KEPT) ?? 0),
+        };
+        all += after.input + after.rest - before.input - before.rest;
+        weights.set(entry, after);
+        over("limit.bytes", "UTF-16 units that are kept", MAX_KEPT, all);
     }
 
     return {
@@ -251,8 +282,11 @@ function outputOf(given: Given): Json | undefined {
     if (parts.length > 0) return cut(parts.join("\n"));
     if (given.rawOutput === undefined || given.rawOutput === null) return undefined;
     const raw = given.rawOutput as Json;
-    const text = typeof raw === "string" ? raw : JSON.stringify(raw);
-    return text.length > MAX_OUTPUT || typeof raw === "string" ? cut(text) : raw;
+    if (typeof raw === "string") return cut(raw);
+    const weight = weightOf(raw, MAX_TEXT);
+    if (weight === null || weight > MAX_TEXT) return undefined;
+    const text = JSON.stringify(raw);
+    return text.length > MAX_OUTPUT ? cut(text) : raw;
 }
 
 function partOf(given: unknown): string {
@@ -262,6 +296,25 @@ function partOf(given: unknown): string {
     return typeof content.text === "string" ? content.text : "";
 }
 
+/** A copy: a mere part would keep the whole text in memory. */
 function cut(text: string): string {
-    return text.length > MAX_OUTPUT ? `${text.slice(0, MAX_OUTPUT).toWellFormed()}… (${text.length - MAX_OUTPUT} more)` : text;
+    if (text.length <= MAX_OUTPUT) return text;
+    return `${Buffer.from(text.slice(0, MAX_OUTPUT)).toString()}… (${text.length - MAX_OUTPUT} more)`;
+}
+
+/** About how many UTF-16 units a value takes; no more than a little over `most` is looked at. Null: it is nested deeper than `MAX_DEPTH`. */
+export function weightOf(value: unknown, most: number): number | null {
+    let weight = 0;
+    const open: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 0 }];
+    for (let one = open.pop(); one !== undefined; one = open.pop()) {
+        weight += PER_VALUE + (typeof one.value === "string" ? one.value.length : 0);
+        if (one.value === null || typeof one.value !== "object") continue;
+        if (one.depth >= MAX_DEPTH) return null;
+        for (const [key, inner] of Object.entries(one.value)) {
+            if (!Array.isArray(one.value)) weight += key.length;
+            open.push({ value: inner, depth: one.depth + 1 });
+        }
+        if (weight > most) return weight;
+    }
+    return weight;
 }

@@ -10,13 +10,18 @@
  * W3: what is not translated passes as it is: version 1 has rules for what it does not know.
  */
 import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
-import { objectOf } from "./transcript.ts";
+import { objectOf, weightOf } from "./transcript.ts";
 
 type Given = { readonly [key: string]: unknown };
 type Id = string | number;
 
 const VERSION = 2;
 const INTERNAL = -32603;
+/** Messages that came in pieces, and content of a call that comes in pieces: what is beyond is not remembered. */
+const MAX_PIECES = 10_000;
+const MAX_ID = 1_000;
+const MAX_CALLS = 1_000;
+const MAX_CONTENT = 256 * 1024;
 
 interface Prompt {
     readonly id: Id;
@@ -35,6 +40,11 @@ export function version2(raw: Stream): Stream {
     /** Messages that came in pieces: the whole that follows says nothing new. */
     const pieces = new Set<string>();
     const contents = new Map<string, readonly unknown[]>();
+    /** Remembered as far as there is room for it. */
+    const keep = (id: string, all: readonly unknown[]): void => {
+        if (id.length > MAX_ID || (!contents.has(id) && contents.size >= MAX_CALLS)) return;
+        if ((weightOf(all, MAX_CONTENT) ?? MAX_CONTENT) < MAX_CONTENT) contents.set(id, all);
+    };
 
     const outward = new TransformStream<AnyMessage, AnyMessage>({
         transform: (message, out) => {
@@ -135,18 +145,18 @@ export function version2(raw: Stream): Stream {
         switch (kind) {
             case "agent_message_chunk":
             case "agent_thought_chunk":
-                pieces.add(`${kind} ${String(messageId)}`);
+                if (pieces.size < MAX_PIECES && String(messageId).length <= MAX_ID) pieces.add(`${kind} ${String(messageId)}`);
                 return [update];
             case "agent_message":
             case "agent_thought":
                 if (pieces.has(`${kind}_chunk ${String(messageId)}`) || !Array.isArray(content)) return [];
                 return content.map((one: unknown) => ({ sessionUpdate: `${kind}_chunk`, messageId, content: one }));
             case "tool_call_update":
-                if (Array.isArray(content)) contents.set(id, content);
+                if (Array.isArray(content)) keep(id, content);
                 return [called(update)];
             case "tool_call_content_chunk": {
                 const all = [...(contents.get(id) ?? []), content];
-                contents.set(id, all);
+                keep(id, all);
                 return [called({ sessionUpdate: "tool_call_update", toolCallId, content: all })];
             }
             case "plan_update": {
