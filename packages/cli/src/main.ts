@@ -188,6 +188,7 @@ export function build(finish: (code: number) => void): Command {
     )
         .option("-p, --prompt <text>", "a part of the prompt; may be given several times, - is standard input at that place", gathered)
         .option("--structure <json>", "an example of the answer")
+        .option("--attempts <n>", "how often the model may try, 1 to 10; default 3")
         .addOption(new Option("--llm <uri>", "the model; as --model"))
         .option("--verbose", "progress on standard error");
     tools(running(add("act [name] [arguments...]", "One call of a tool: its result on standard output", () => import("./commands/act.ts"))))

@@ -98,3 +98,14 @@ test("says what a program is offered, with the extension ria.agent", () => {
     const said = JSON.parse(out) as { readonly extensions: readonly { readonly id: string }[] };
     expect(said.extensions.map((one) => one.id)).toEqual(["ria.agent"]);
 });
+
+test("Riffs of a project are named, trusted and then run", () => {
+    here.write(".agents/riffs/hello.sh", 'RIFF_ID="hello"\necho hello\n');
+    expect(here.remit("ras", "list")).toMatchObject({
+        out: expect.stringMatching(/hello +bash +project +not trusted/),
+        err: expect.stringContaining("remit trust"),
+    });
+    expect(here.remit("ras", "run", "hello", "--llm", "mock:")).toMatchObject({ code: 1, err: expect.stringContaining("remit trust") });
+    expect(here.remit("trust", "--yes").out).toContain("Riff hello");
+    expect(here.remit("ras", "run", "hello", "--llm", "mock:")).toMatchObject({ code: 0, out: "hello\n" });
+});

@@ -117,10 +117,27 @@ function capabilities(): number {
 
 function list(options: Record<string, unknown>): number {
     const workspace = options["workspace"] === undefined ? process.cwd() : folder(String(options["workspace"]), "--workspace");
-    const { riffs, warnings } = listRiffs({ workspace, riffs: (options["riff"] as string[] | undefined) ?? [] });
-    if (options["json"]) printJson(riffs as unknown as Json);
-    else if (riffs.length === 0) say("There are no Riffs: they are looked for in .agents/riffs and .agents/skills.");
-    else print(table(riffs.map((one) => [one.name, one.language, one.scope, one.description.split("\n")[0] ?? ""].map(plainLine))));
+    const { riffs, withheld, warnings } = listRiffs({
+        workspace,
+        riffs: (options["riff"] as string[] | undefined) ?? [],
+        trust: options["trust"] === true,
+    });
+    const all = [
+        ...riffs.map((one) => ({ ...one, trust: "trusted" })),
+        ...withheld.map((one) => ({ ...one, trust: one.trust?.state ?? "unknown" })),
+    ];
+    const states: { readonly [state: string]: string } = { trusted: "", changed: "changed since it was trusted", unknown: "not trusted" };
+    if (options["json"]) printJson(all as unknown as Json);
+    else if (all.length === 0) say("There are no Riffs: they are looked for in .agents/riffs and .agents/skills.");
+    else
+        print(
+            table(
+                all.map((one) =>
+                    [one.name, one.language, one.scope, states[one.trust] ?? "", one.description.split("\n")[0] ?? ""].map(plainLine),
+                ),
+            ),
+        );
+    if (withheld.length > 0) say("Riffs of a project run once they are trusted: read them, then `remit trust`.");
     for (const one of warnings) say(`${paint(process.stderr)("yellow", "warning")}: ${plainLine(one.place)}: ${plainLine(one.message)}`);
     return EXIT.ok;
 }

@@ -3,7 +3,7 @@ import { call } from "./call.ts";
 
 export default function reason(_args: string[], options: Record<string, unknown>): Promise<number> {
     const prompts = (options["prompt"] as string[] | undefined) ?? [];
-    const structure = options["structure"];
-    const rest = [...prompts.flatMap((one) => ["--prompt", one]), ...(structure === undefined ? [] : ["--structure", String(structure)])];
+    const given = ["structure", "attempts"].flatMap((name) => (options[name] === undefined ? [] : [`--${name}`, String(options[name])]));
+    const rest = [...prompts.flatMap((one) => ["--prompt", one]), ...given];
     return call("reason", rest, options);
 }

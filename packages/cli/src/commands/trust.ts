@@ -1,9 +1,10 @@
-/** `remit trust`: whether a project's configuration may start commands, load modules and choose models, and its skills speak to models. */
+/** `remit trust`: whether a project's configuration may start commands, load modules and choose models, and its skills speak to models and its Riffs run. */
 import { resolve } from "node:path";
 import {
     distrust,
     distrustSkill,
     findRoot,
+    listRiffs,
     loadConfig,
     skillCatalogue,
     skillTrust,
@@ -19,7 +20,12 @@ export default async function trust(args: string[], options: Record<string, unkn
     // what counts only with trust; the person's own configuration needs none
     const asking = files.filter((file) => file.needs.length > 0);
     const skills = skillCatalogue({ project: findRoot(resolve(folder, "x")) }).skills.filter(({ scope }) => scope === "project");
-    if (asking.length === 0 && skills.length === 0) {
+    const found = listRiffs({ workspace: findRoot(resolve(folder, "x")), trust: false });
+    // a Riff that is one of these skills is trusted as that
+    const riffs = [...found.riffs, ...found.withheld].flatMap(({ name, description, language, trust: mark }) =>
+        mark === null || skills.some(({ skill }) => skill.folder === mark.path) ? [] : [{ name, description, language, mark }],
+    );
+    if (asking.length === 0 && skills.length === 0 && riffs.length === 0) {
         say(`${args[0] ?? "This folder"} has no configuration that needs trust.`);
         return EXIT.ok;
     }
@@ -47,6 +53,16 @@ export default async function trust(args: string[], options: Record<string, unkn
             if (options["yes"] !== true && !(await agreed(skill.folder ?? skill.name))) throw new UsageError("not trusted");
             trustSkill(skill);
             print(`  ${colour("green", "trusted")} as it is now; a change of any of its files ends it`);
+        }
+    }
+    for (const { name, description, language, mark } of riffs) {
+        print(`Riff ${plain(name)}${description === "" ? "" : `: ${plain(description)}`}\n  ${plain(mark.path)}, ${language}`);
+        if (options["show"]) print(`  ${mark.state}`);
+        else if (options["revoke"]) print(distrust(mark.path) ? "  no longer trusted" : "  was not trusted");
+        else {
+            if (options["yes"] !== true && !(await agreed(mark.path))) throw new UsageError("not trusted");
+            trustNow(mark.path, process.env, mark);
+            print(`  ${colour("green", "trusted")} as it is now; a change of it ends it`);
         }
     }
     return EXIT.ok;

@@ -51,7 +51,7 @@ main agent Bridge {
     }
 
     func answer(call, given, depth) {
-        if call.kind == "reason" { return reason(call.args.prompt, call.args.example) }
+        if call.kind == "reason" { return reason(call.args.prompt, call.args.example, { attempts: call.args.attempts }) }
         if call.kind == "agent" { ${asked} }
         if call.kind == "act" {
             try { return act(call.args.name, call.args.args) } catch failure { return { content: [{ type: "text", text: failure.message }], isError: true } }
@@ -94,7 +94,7 @@ main agent Bridge {
     remit {
         ${kind === "reason" ? "" : grants}
     }
-    main func(given) { ${kind === "reason" ? "reason(given.prompt, given.example)" : "act(given.name, given.args)"} }
+    main func(given) { ${kind === "reason" ? "reason(given.prompt, given.example, { attempts: given.attempts })" : "act(given.name, given.args)"} }
 }
 `;
 }

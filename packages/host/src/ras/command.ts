@@ -12,9 +12,10 @@ export type Command =
     | { readonly ok: false; readonly message: string };
 
 export const COMMAND_HELP: { readonly [K in CallKind]: string } = {
-    reason: `usage: reason --prompt TEXT … [--prompt -] --structure JSON
+    reason: `usage: reason --prompt TEXT … [--prompt -] --structure JSON [--attempts N]
   --prompt TEXT      a part of the prompt; may be given several times, - is standard input at that place
-  --structure JSON   an example of the answer`,
+  --structure JSON   an example of the answer
+  --attempts N       how often the model may try, 1 to 10; default 3`,
     act: `usage: act NAME [ARGUMENTS | '{"name": "value"}' | -]
        act --manual [NAME]`,
     agent: `usage: agent --prompt TEXT … [--prompt -] [--config JSON]`,
@@ -54,16 +55,21 @@ function readPrompted(kind: "reason" | "agent", argv: readonly string[], input: 
     const last = kind === "reason" ? "--structure" : "--config";
     const prompts: string[] = [];
     let given: Json | undefined;
+    let attempts: number | null = null;
     for (let at = 0; at < argv.length; at++) {
         const one = argv[at] as string;
         if (one === "--help" || one === "-h") return wrong(COMMAND_HELP[kind]);
         const equals = one.startsWith("--") ? one.indexOf("=") : -1;
         const name = one === "-p" ? "--prompt" : equals < 0 ? one : one.slice(0, equals);
-        if (name !== "--prompt" && name !== last)
+        const counts = kind === "reason" && name === "--attempts";
+        if (name !== "--prompt" && name !== last && !counts)
             return wrong(`${kind}: ${one.startsWith("-") ? "unknown option" : "there is no place for"} ${one}\n${COMMAND_HELP[kind]}`);
         const value = equals < 0 ? argv[++at] : one.slice(equals + 1);
         if (value === undefined) return wrong(`${kind}: ${name} takes a value`);
-        if (name === "--prompt") prompts.push(value === "-" ? input : value);
+        if (counts) {
+            attempts = Number(value);
+            if (!/^\d+$/.test(value) || attempts < 1 || attempts > 10) return wrong("reason: --attempts takes a whole number from 1 to 10");
+        } else if (name === "--prompt") prompts.push(value === "-" ? input : value);
         else {
             const read = readJson(value);
             if (!read.ok) return wrong(`${kind}: ${name} ${read.message}`);
@@ -76,7 +82,7 @@ function readPrompted(kind: "reason" | "agent", argv: readonly string[], input: 
         return { ok: true, kind, args: { prompt: text, config: given ?? {} } };
     }
     if (given === undefined) return wrong(`reason: --structure is missing\n${COMMAND_HELP.reason}`);
-    return { ok: true, kind, args: { prompt: prompts.length === 1 ? (prompts[0] as string) : prompts, example: given } };
+    return { ok: true, kind, args: { prompt: prompts.length === 1 ? (prompts[0] as string) : prompts, example: given, attempts } };
 }
 
 function wrong(message: string): Command {

@@ -5,16 +5,19 @@
  *
  * L1: looked for in `.agents/riffs` and `.agents/skills` of the project, then of the user's home: folders with a `SKILL.md` whose metadata say
  *     `riff: "true"`, and in `riffs` also programs that lie there by themselves. The first of a name counts; the others are told.
+ *     A program of the project counts only where it is trusted as it is now (`config/trust.ts`); one that is not is named, and nothing else.
  * L2: the script of a skill is a file of that skill: a path that leads out of its folder is no script.
  */
-import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Json } from "@remit/language";
+import { stateOf, type TrustState } from "../config/trust.ts";
 import { readJson } from "../input/json.ts";
 import type { Environment } from "../ledger/place.ts";
 import { byUnits, isInside } from "../skill/files.ts";
 import { problemText, readSkill } from "../skill/skill.ts";
+import { skillTrust } from "../skill/trust.ts";
 import { ToolFail } from "../tool/tool.ts";
 import { RAS_FILE, type RasLanguage, rasSource } from "./source.ts";
 
@@ -27,11 +30,15 @@ export interface Riff {
     /** What it takes, as the skill says it; null where nothing is said. */
     readonly parameters: Json;
     readonly scope: "project" | "user" | "named";
+    /** Of a project's: whether somebody trusts it as it is now. Null for one that needs no trust. */
+    readonly trust: TrustState | null;
 }
 
 export interface Riffs {
     /** By name. */
     readonly riffs: readonly Riff[];
+    /** Those of the project that nobody trusts as they are now, by name. They are not run. */
+    readonly withheld: readonly Riff[];
     readonly warnings: readonly { readonly place: string; readonly message: string }[];
 }
 
@@ -40,17 +47,22 @@ const SCRIPTS = ["scripts/ras.py", "scripts/ras.ts", "scripts/ras.sh"];
 /** Entries of a folder that are looked at. */
 const MAX_ENTRIES = 500;
 
-/** `named`: files that somebody registered for this run; they come first. */
-export function findRiffs(project: string, env: Environment, named: readonly string[] = []): Riffs {
+/** `named`: files that somebody registered for this run; they come first. `always`: the person trusts what is found for this time. */
+export function findRiffs(project: string, env: Environment, named: readonly string[] = [], always = env.REMIT_TRUST === "1"): Riffs {
     const known = new Map<string, Riff>();
+    const withheld: Riff[] = [];
     const warnings: { place: string; message: string }[] = [];
     const add = (riff: Riff): void => {
+        if (!always && riff.trust !== null && riff.trust.state !== "trusted") {
+            withheld.push(riff);
+            return;
+        }
         const first = known.get(riff.name);
         if (first === undefined) known.set(riff.name, riff);
         else if (first.path !== riff.path)
             warnings.push({ place: riff.path, message: `'${riff.name}' is already the name of ${first.path}, which counts` });
     };
-    for (const file of named) add(loose(file, "named"));
+    for (const file of named) add(loose(file, "named", env));
     const home = env.HOME ?? homedir();
     for (const [base, scope] of [
         [project, "project"],
@@ -63,25 +75,35 @@ export function findRiffs(project: string, env: Environment, named: readonly str
                 const path = join(folder, name);
                 try {
                     if (existsSync(join(path, "SKILL.md"))) {
-                        const riff = ofSkill(path, scope);
+                        const riff = ofSkill(path, scope, env);
                         if (riff !== null) add(riff);
-                    } else if (kind === "riffs" && RAS_FILE.test(name)) add(loose(path, scope));
+                    } else if (kind === "riffs" && RAS_FILE.test(name)) add(loose(path, scope, env));
                 } catch (error) {
                     if (!(error instanceof ToolFail)) throw error;
                     warnings.push({ place: path, message: error.message });
                 }
             }
         }
-    return { riffs: [...known.values()].sort((a, b) => byUnits(a.name, b.name)), warnings };
+    const sorted = (riffs: Iterable<Riff>): Riff[] => [...riffs].sort((a, b) => byUnits(a.name, b.name));
+    return { riffs: sorted(known.values()), withheld: sorted(withheld), warnings };
 }
 
-function loose(file: string, scope: Riff["scope"]): Riff {
+/** What is told of a name that is withheld; null where no Riff of that name is. */
+export function withheldOf(name: Json | undefined, { withheld }: Riffs): { readonly message: string; readonly hint: string } | null {
+    const riff = withheld.find((one) => one.name === name);
+    if (riff === undefined) return null;
+    const why = riff.trust?.state === "changed" ? "has changed since it was trusted" : "came with the project and is not trusted";
+    return { message: `the Riff '${riff.name}' ${why}`, hint: `read ${riff.path}, then: remit trust` };
+}
+
+function loose(file: string, scope: Riff["scope"], env: Environment): Riff {
     const { path, name, language } = rasSource(file);
-    return { name, description: "", language, path, parameters: null, scope };
+    const trust = scope === "project" ? stateOf(path, readFileSync(path), env) : null;
+    return { name, description: "", language, path, parameters: null, scope, trust };
 }
 
 /** Null for a skill that is no Riff. Throws `ToolFail`. */
-function ofSkill(folder: string, scope: Riff["scope"]): Riff | null {
+function ofSkill(folder: string, scope: Riff["scope"], env: Environment): Riff | null {
     const { skill, problems } = readSkill(folder);
     if (skill === null) throw new ToolFail(problems.map(problemText).join("; "));
     if (skill.metadata.riff !== "true" || skill.folder === null) return null;
@@ -101,5 +123,6 @@ function ofSkill(folder: string, scope: Riff["scope"]): Riff | null {
         path: source.path,
         parameters: read?.value ?? null,
         scope,
+        trust: scope === "project" ? skillTrust(skill, env) : null,
     };
 }

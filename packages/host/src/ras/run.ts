@@ -20,7 +20,7 @@ import { BRIDGE_NAMES, type BridgeImport, bridgeSource, callSource, literal } fr
 import { readsInput } from "./command.ts";
 import { type CallKind, frameReader, type Fields } from "./frames.ts";
 import type { RasLimits } from "./process.ts";
-import { findRiffs, type Riffs } from "./riffs.ts";
+import { findRiffs, type Riffs, withheldOf } from "./riffs.ts";
 import { rasSource } from "./source.ts";
 
 export interface RasRunOptions extends LoadOptions {
@@ -53,8 +53,12 @@ export interface RasProgram {
 export async function loadRas(what: string, options: RasRunOptions = {}): Promise<RasProgram> {
     const env = options.env ?? process.env;
     try {
-        const riffs = existsSync(what) ? null : findRiffs(resolve(options.workspace ?? process.cwd()), env, options.riffs ?? []);
+        const riffs = existsSync(what)
+            ? null
+            : findRiffs(resolve(options.workspace ?? process.cwd()), env, options.riffs ?? [], always(options));
+        const held = riffs === null ? null : withheldOf(what, riffs);
         const riff = riffs?.riffs.find((one) => one.name === what);
+        if (riff === undefined && held !== null) throw new ToolFail(held.message, { kind: "denied", hint: held.hint });
         const source = rasSource(riff?.path ?? what);
         const { file, root, source: text, names } = await programText(`ras:${source.path}`, options);
         const program = await load<Json, RasObservation>({ source: text, file }, { ...options, root });
@@ -72,10 +76,12 @@ export async function loadRas(what: string, options: RasRunOptions = {}): Promis
 }
 
 /** Riffs of a project, of the user and of the caller. */
-export function listRiffs(
-    options: { readonly workspace?: string; readonly env?: LoadOptions["env"]; readonly riffs?: readonly string[] } = {},
-): Riffs {
-    return findRiffs(resolve(options.workspace ?? process.cwd()), options.env ?? process.env, options.riffs ?? []);
+export function listRiffs(options: Pick<RasRunOptions, "workspace" | "env" | "riffs" | "trust"> = {}): Riffs {
+    return findRiffs(resolve(options.workspace ?? process.cwd()), options.env ?? process.env, options.riffs ?? [], always(options));
+}
+
+function always({ trust, env = process.env }: Pick<RasRunOptions, "env" | "trust">): boolean {
+    return trust === true || env.REMIT_TRUST === "1";
 }
 
 interface ProgramText {

@@ -14,7 +14,7 @@ import { type Open, ToolFail } from "../tool/tool.ts";
 import { commandResult } from "./command.ts";
 import { type Fields, isFields } from "./frames.ts";
 import { RAS_LIMITS, type RasCall, type RasLimits, type RasProcess, startRas } from "./process.ts";
-import { findRiffs, type Riff, type Riffs } from "./riffs.ts";
+import { findRiffs, type Riff, type Riffs, withheldOf } from "./riffs.ts";
 import { rasSource } from "./source.ts";
 
 const START: ToolFields = {
@@ -61,8 +61,10 @@ export const openRas: Open = (uri, about, context) => {
 
     async function start(given: { readonly [name: string]: Json | undefined }): Promise<Json> {
         const extra = texts(given.riffs);
-        const riffs = findRiffs(context.workspace, context.env, extra);
+        const riffs = findRiffs(context.workspace, context.env, extra, context.config.always === true || context.env.REMIT_TRUST === "1");
         const riff = given.riff === undefined ? undefined : riffs.riffs.find((one) => one.name === given.riff);
+        const held = riff === undefined ? withheldOf(given.riff, riffs) : null;
+        if (held !== null) throw new ToolFail(held.message, { kind: "denied", hint: held.hint });
         if (given.riff !== undefined && riff === undefined)
             throw new ToolFail(`there is no Riff '${String(given.riff)}'`, { kind: "value" });
         const depth = given.depth as number;
@@ -151,7 +153,7 @@ const SHELL_NAMES: ReadonlySet<string> = new Set(["bash", "shell"]);
 function readyOf({ id, kind, args }: RasCall, of: Kept): Ready {
     if (kind === "reason") {
         const prompt = Array.isArray(args.prompt) ? args.prompt.map(asText) : asText(args.prompt ?? "");
-        return { id, kind, args: { prompt, example: args.example ?? null } };
+        return { id, kind, args: { prompt, example: args.example ?? null, attempts: args.attempts ?? null } };
     }
     if (kind === "agent")
         return { id, kind, args: { prompt: asText(args.prompt ?? ""), config: isFields(args.config) ? args.config : {} } };
@@ -170,6 +172,8 @@ function readyOf({ id, kind, args }: RasCall, of: Kept): Ready {
     }
     const riff = of.riffs.riffs.find((one) => one.name === name);
     if (riff === undefined) {
+        const held = withheldOf(name, of.riffs);
+        if (held !== null) return told(id, `${held.message} (${held.hint})`);
         const known = [...of.tools, ...of.riffs.riffs.map((one) => one.name)];
         return told(id, `there is no tool '${name}'; ${known.length === 0 ? "there are none" : `known are ${known.join(", ")}`}`);
     }

@@ -5,7 +5,9 @@ import { dirname, join } from "node:path";
 import type { Json } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
 import { afterAll, expect, test } from "vitest";
-import { listRiffs, loadRas, type RasObservation, type RasRunOptions } from "../../src/ras/run.ts";
+import { trust } from "../../src/config/trust.ts";
+import { readCommand } from "../../src/ras/command.ts";
+import { callProgram, listRiffs, loadRas, type RasObservation, type RasRunOptions } from "../../src/ras/run.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "remit-riffs-")));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -188,18 +190,41 @@ Greets.
     );
     written(".agents/riffs/deep.sh", 'RIFF_ID="deep"\nact deep | jq -r ".content[0].text"\n');
     written(".agents/skills/plain/SKILL.md", "---\nname: plain\ndescription: No Riff.\n---\nText.\n");
-    const listed = listRiffs({ workspace: folder, env: { HOME: join(folder, "home") } });
+    const env = { ...process.env, XDG_CONFIG_HOME: join(folder, ".config"), HOME: join(folder, "home") };
+    const caller = written(
+        "caller.ts",
+        'const r = await act("greet", { who: "Ann" });\nconst m = await act("__manual__", {});\nconsole.log(r.structuredContent?.text ?? r.content[0].text, m.content[0].text.includes("greet: Greets"), m.content[0].text.includes("Ras."));\n',
+    );
+    // not before they are trusted
+    const found = listRiffs({ workspace: folder, env });
+    expect(found.riffs).toEqual([]);
+    expect(found.withheld.map(({ name, trust: mark }) => [name, mark?.state])).toEqual([
+        ["deep", "unknown"],
+        ["greet", "unknown"],
+    ]);
+    expect((await runs(caller, [])).seen.output).toMatch(
+        /^the Riff 'greet' came with the project and is not trusted \(read .*, then: remit trust\) false false\n$/,
+    );
+    await expect(runs("deep", [])).rejects.toMatchObject({
+        failure: {
+            kind: "denied",
+            message: "the Riff 'deep' came with the project and is not trusted",
+            hint: expect.stringContaining("remit trust"),
+        },
+    });
+    expect((await runs(caller, [], { trust: true })).seen.output).toBe("hello Ann true false\n");
+    for (const { trust: mark } of found.withheld) if (mark !== null) trust(mark.path, env, mark);
+    const listed = listRiffs({ workspace: folder, env });
     expect(listed.warnings).toEqual([]);
     expect(listed.riffs.map(({ name, language, scope }) => [name, language, scope])).toEqual([
         ["deep", "bash", "project"],
         ["greet", "python", "project"],
     ]);
-    const caller = written(
-        "caller.ts",
-        'const r = await act("greet", { who: "Ann" });\nconst m = await act("__manual__", {});\nconsole.log(r.structuredContent.text, m.content[0].text.includes("greet: Greets"), m.content[0].text.includes("Ras."));\n',
-    );
     expect((await runs(caller, [])).seen).toEqual({ output: "hello Ann true false\n" });
     expect((await runs("deep", [])).seen.output.trim()).toBe("Riffs call each other more than 5 deep");
+    // nor after a change
+    written(".agents/riffs/greet/scripts/ras.py", 'return {"text": "changed"}\n');
+    expect((await runs(caller, [])).seen.output).toContain("the Riff 'greet' has changed since it was trusted");
 });
 
 test("a tool that nobody allowed is an error result; the bridge's own names are out of reach", async () => {
@@ -211,4 +236,29 @@ test("a tool that nobody allowed is an error result; the bridge's own names are 
     expect(seen.output).toMatch(
         /^True bash.run was not allowed.*\nTrue there is no tool 'Ras.start'.*\nTrue there is no tool 'Ras'.*\nTrue there is no tool 'drive'.*\n$/,
     );
+});
+
+test.each([
+    [[], 3],
+    [["--attempts", "1"], 1],
+    [["--attempts=5"], 5],
+])("`reason` with %j asks a model that is never right %i times", async (more, times) => {
+    const script = written("never.json", JSON.stringify({ replies: Array.from({ length: 6 }, () => ({ json: { other: 1 } })) }));
+    const read = readCommand("reason", ["--prompt", "Why?", "--structure", '{"cause": ""}', ...more], "");
+    if (!read.ok) throw new Error(read.message);
+    const env = { ...process.env, XDG_CONFIG_HOME: join(folder, ".config"), HOME: join(folder, "home") };
+    const program = await callProgram("reason", { workspace: folder, model: `scripted:${script}`, env });
+    const handle = program.run(read.args);
+    expect(await handle.value).toEqual({ error: expect.any(String) });
+    const kinds: string[] = [];
+    for await (const event of handle.events) kinds.push(event.kind);
+    expect(kinds.filter((kind) => kind === "generate.attempt")).toHaveLength(times);
+    await program.close();
+});
+
+test.each(["0", "11", "two", "1.5", ""])("--attempts %j is a wrong command line", (attempts) => {
+    expect(readCommand("reason", ["--prompt", "x", "--structure", '""', "--attempts", attempts], "")).toMatchObject({
+        ok: false,
+        message: expect.stringContaining("from 1 to 10"),
+    });
 });

@@ -96,7 +96,7 @@ export const BUILTINS: readonly BuiltinRow[] = [
 /** Built-in functions that hand over control, by name: outermost like the others, and effects. */
 export const HANDOVERS: ReadonlyMap<string, { readonly min: number; readonly max: number }> = new Map([
     ["agent", { min: 1, max: 2 }],
-    ["reason", { min: 2, max: 2 }],
+    ["reason", { min: 2, max: 3 }],
     ["act", { min: 1, max: 2 }],
 ]);
 

@@ -132,7 +132,7 @@ export function sendCall(w: Walk, e: Call, callee: Member, cap: Binding | null):
     return FREE_TEXT;
 }
 
-/** `agent(prompt, {…})`, `reason(prompts, example)`, `act(name, args)`. */
+/** `agent(prompt, {…})`, `reason(prompts, example, {…})`, `act(name, args)`. */
 export function handover(w: Walk, e: Call, name: string): Type {
     const row = HANDOVERS.get(name) as { readonly min: number; readonly max: number };
     arity(w, e, `${name}()`, row.min, row.max);

@@ -1,5 +1,5 @@
 /**
- * `reason(prompt | [prompts], example)`: one model, no tools, no memory, a fresh context, a value of the example's shape (Re in Act 1.3).
+ * `reason(prompt | [prompts], example, { attempts })`: one model, no tools, no memory, a fresh context, a value of the example's shape (Re in Act 1.3).
  *
  * Boundary: a `generate` like any other, set up from the arguments alone; what differs is that it gives `{data}`, or `{error}` where it failed.
  */
@@ -16,14 +16,16 @@ import { beginGenerating, importNamed } from "./generate.ts";
 import { gateModel } from "./gate.ts";
 import type { Machine } from "./machine.ts";
 
-/** Turns of the model, each after the first with the validator's words. */
+/** Turns of the model, each after the first with the validator's words: where nothing is said, and at most. */
 const ATTEMPTS = 3;
+const MAX_ATTEMPTS = 10;
 const ROLE = "a careful reasoner inside a larger program";
 const DESCRIPTION = "Answers one question from what is given with it, and from nothing else.";
 
 export function beginReason(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, site: Site | null): void {
     const path = pathOf(frame, d.path);
-    const [prompts, example] = d.args.map((arg) => arg.code(frame.locals)) as [Value, Value];
+    const [prompts, example, options] = d.args.map((arg) => arg.code(frame.locals)) as [Value, Value, Value | undefined];
+    const { attempts, labels } = optionsOf(m, options ?? null, site);
     if (d.model === null)
         throw new Fail("value", "reason needs a model", { site, hint: "declare one with 'model NAME' in the agent or function" });
     const model = importNamed(m, d.model, frame.locals, "llm", site);
@@ -31,8 +33,10 @@ export function beginReason(m: Machine, fiber: Fiber, frame: Frame, d: HandoverD
     const raw = rawOf(prompts);
     const parts =
         raw instanceof List ? raw.items.map((item) => join(m.run, item, prompts === raw ? 0 : (prompts as { l: number }).l)) : [prompts];
-    const [first, ...rest] = parts;
-    if (first === undefined) throw new Fail("value", "reason needs a prompt", { site });
+    const [head, ...rest] = parts;
+    if (head === undefined) throw new Fail("value", "reason needs a prompt", { site });
+    // How often the model is asked says something of what chose it.
+    const first = join(m.run, head, labels);
     countCall(m);
     m.tracer?.saw(path, parts);
     const native: GenerateWait = { kind: "generate", path, state: null, waiting: [], outcomes: [], envelope: true };
@@ -43,11 +47,23 @@ export function beginReason(m: Machine, fiber: Fiber, frame: Frame, d: HandoverD
         identity: { role: ROLE, description: DESCRIPTION },
         items: rest.map((value, i) => ({ source: `prompt[${i + 1}]`, label: null, value, site })),
         instruction: first,
-        options: { attempts: ATTEMPTS, strict: false, debug: false, stream: false },
+        options: { attempts, strict: false, debug: false, stream: false },
         contract: inferContract(toJson(example, m.run.labels).json),
         shapes: {},
         scope: [],
     });
+}
+
+function optionsOf(m: Machine, value: Value, site: Site | null): { readonly attempts: number; readonly labels: number } {
+    const { json, labels } = toJson(value, m.run.labels);
+    const wrong = (message: string): Fail => new Fail("value", message, { site, labels });
+    if (json === null) return { attempts: ATTEMPTS, labels };
+    if (typeof json !== "object" || Array.isArray(json)) throw wrong("the options of reason() are an object");
+    for (const key of Object.keys(json)) if (key !== "attempts") throw wrong(`reason() has no option '${key}'`);
+    const attempts = json.attempts ?? ATTEMPTS;
+    if (typeof attempts !== "number" || !Number.isInteger(attempts) || attempts < 1 || attempts > MAX_ATTEMPTS)
+        throw wrong(`'attempts' is a whole number from 1 to ${MAX_ATTEMPTS}`);
+    return { attempts, labels };
 }
 
 /** A failure that is told as `{error}`; null where it is none of the model's. */
