@@ -6,6 +6,8 @@
  * J1: a program is the body of an async function, so that `await` and `return` stand where they like; one with `import` or `export` is a module.
  * J2: what is called waits until nothing is left to do; then all open calls are told at once (timers do not count, reading a file does).
  * J3: frames go over a socket of the runner's own; what is printed never touches it.
+ * J4: inputs are also names, where they do not hide a global one. A function `run` that nothing in the program calls, of a module the one that it
+ *     exports, is called with the inputs, and what it returns is the program's value.
  */
 export const NODE_RUNNER = String.raw`
 import { readFileSync, writeSync } from "node:fs";
@@ -123,29 +125,67 @@ function end(frame) {
 process.on("uncaughtException", (error) => end({ error: told(error) }));
 process.on("unhandledRejection", (error) => end({ error: told(error) }));
 
-function functionOf(text) {
-    const head = "(async function (reason, act, agent, inputs, RIFF_PARAMS, require) {";
-    const whole = head + text + "\n})";
+const TAKEN = new Set(["reason", "act", "agent", "inputs", "RIFF_PARAMS", "require", "eval", "arguments", "await"]);
+
+/** Inputs that may be names: none hides what the language or the run has under that name. */
+function namesOf(inputs) {
+    if (inputs === null || typeof inputs !== "object" || Array.isArray(inputs)) return [];
+    return Object.keys(inputs).filter((name) => {
+        if (!/^[A-Za-z_$][\w$]*$/.test(name) || name.startsWith("__") || TAKEN.has(name) || name in globalThis) return false;
+        try {
+            return new vm.Script("(async function () { 'use strict'; let " + name + "; })") !== null;
+        } catch {
+            // A word of the language.
+            return false;
+        }
+    });
+}
+
+/** Whether the name run stands in it once, where it is declared: then nothing in it calls that function. */
+function declaresRun(text) {
+    const bare = text
+        .replace(/\/\*[^]*?\*\/|(?<![:\\])\/\/[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, " ")
+        .replace(/${"`"}(?:[^${"`"}\\]|\\[^])*${"`"}/g, (one) => (one.match(/\$\{[^}]*\}/g) ?? []).join(" "));
+    const named = bare.replace(/\bexport\s*\{[^}]*\}/g, " ").match(/(?<![.\w$])run(?![\w$]|\s*:)/g) ?? [];
+    return named.length === 1 && /(?:\bfunction\s*\*?\s*|\b(?:const|let|var)\s+)run(?![\w$])/.test(bare);
+}
+
+function functionOf(text, names, enters) {
+    // Of functions within each other, so that what the program declares may have the name of an input.
+    const own = ["reason", "act", "agent", "inputs", "RIFF_PARAMS", "require", "__enter", ...names];
+    const head = "(function (" + own.join(", ") + ") { return async function () {";
+    const whole = head + text + (enters ? "\n;return __enter(typeof run === 'undefined' ? null : run)" : "") + "\n} })";
     const code = /\.[cm]?ts$/.test(file) ? stripTypeScriptTypes(whole) : whole;
     return new vm.Script(code, { filename: file, columnOffset: -head.length, importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER });
 }
 
 async function run({ inputs }) {
     const text = readFileSync(file, "utf8").replace(/^\uFEFF/, "").replace(/^#!.*/, "");
+    const names = namesOf(inputs);
+    const declares = declaresRun(text);
+    const enter = (entry) => (typeof entry === "function" ? entry(inputs) : undefined);
     let script;
     let why;
     try {
-        script = functionOf(text);
+        script = functionOf(text, names, declares);
     } catch (error) {
         why = error;
     }
-    if (script !== undefined) return script.runInThisContext()(reason, act, agent, inputs, inputs, createRequire(file));
+    if (script !== undefined) {
+        const given = names.map((name) => inputs[name]);
+        return script.runInThisContext()(reason, act, agent, inputs, inputs, createRequire(file), enter, ...given)();
+    }
+    for (const name of names) globalThis[name] = inputs[name];
     Object.assign(globalThis, { reason, act, agent, inputs, RIFF_PARAMS: inputs });
+    let module;
     try {
-        await import(pathToFileURL(file).href);
+        module = await import(pathToFileURL(file).href);
     } catch (error) {
         throw error instanceof SyntaxError && !/\b(import|export)\b/.test(text) ? why : error;
     }
+    if (typeof module.run === "function") return declares ? enter(module.run) : undefined;
+    if (typeof module.default === "function") return enter(module.default);
+    if (declares && module.run === undefined) throw new Error("a module must export its run(), so that it can be called");
 }
 
 try {

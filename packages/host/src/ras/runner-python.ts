@@ -4,12 +4,14 @@
  * Boundary: Python's standard library, 3.8 or newer. It speaks the frames of `frames.ts` and knows nothing else of Remit.
  *
  * J1: a program is compiled as it stands, with `await` allowed at its top; one that has a `return` there becomes the body of an async function,
- *     line numbers kept.
+ *     one that is indented as a whole is read as if it were not; line numbers and texts are kept.
  * J2: what is called waits until the event loop has nothing left to do; then all open calls are told at once (timers do not count).
  * J3: frames go over a socket of the runner's own; what is printed never touches it.
+ * J4: inputs are also names, where they do not hide a built-in one. A function `run` that nothing in the program calls is called with the inputs, and
+ *     what it returns is the program's value.
  */
 export const PYTHON_RUNNER = String.raw`
-import ast, asyncio, builtins, inspect, json, linecache, os, selectors, socket, sys, traceback, types
+import ast, asyncio, builtins, inspect, json, keyword, linecache, os, selectors, socket, sys, traceback, types
 
 FILE = sys.argv[1]
 SHOWN = os.path.basename(FILE)
@@ -111,7 +113,10 @@ async def reason(prompt, example=None, **more):
 
 
 async def act(name, args=None):
-    return await LINK.call("act", {"name": name, "args": {} if args is None else args})
+    args = {} if args is None else args
+    if name in REGISTERED:
+        return await registered(name, args)
+    return await LINK.call("act", {"name": name, "args": args})
 
 
 async def agent(prompt, config=None):
@@ -130,32 +135,149 @@ def returns(nodes):
     return False
 
 
-def compiled(text):
-    tree = ast.parse(text, SHOWN)
+def parsed(text, shown):
+    """The tree of a text; of one that is indented as a whole, too."""
+    try:
+        return ast.parse(text, shown)
+    except IndentationError as error:
+        try:
+            tree = ast.parse("if True:\n" + text, shown)
+        except SyntaxError:
+            raise error from None
+        if len(tree.body) != 1 or tree.body[0].orelse:
+            raise
+        tree.body = tree.body[0].body
+        return ast.increment_lineno(tree, -1)
+
+
+def compiled(text, given, shown):
+    """Code and the names of its parameters: None where it is no function, but runs as it stands."""
+    tree = parsed(text, shown)
     if not returns(tree.body):
-        return compile(tree, SHOWN, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), False
-    shell = ast.parse("async def __program__():\n    pass", SHOWN)
+        return compile(tree, shown, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), None, tree
     future = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
-    shell.body[0].body = [node for node in tree.body if node not in future] or [ast.Pass()]
+    body = [node for node in tree.body if node not in future] or [ast.Pass()]
+    try:
+        return bodied(future, body, given, shown), given, tree
+    except SyntaxError:
+        # What it calls global cannot be a parameter.
+        return bodied(future, body, [], shown), [], tree
+
+
+def bodied(future, body, given, shown):
+    shell = ast.parse(f"async def __program__({', '.join(given)}):\n    pass", shown)
+    shell.body[0].body = body
     shell.body[:0] = future
     ast.fix_missing_locations(shell)
-    return compile(shell, SHOWN, "exec"), True
+    return compile(shell, shown, "exec")
+
+
+def names_of(inputs):
+    """Inputs that may be names: none hides what the language or the run has under that name."""
+    if not isinstance(inputs, dict):
+        return {}
+    taken = {"reason", "act", "agent", "ras", "inputs", "RIFF_PARAMS", "register_ras_definition"}
+    return {
+        name: value
+        for name, value in inputs.items()
+        if name.isidentifier()
+        and not keyword.iskeyword(name)
+        and not name.startswith("__")
+        and not hasattr(builtins, name)
+        and name not in taken
+    }
+
+
+def scope(inputs):
+    return {
+        **names_of(inputs),
+        "reason": reason,
+        "act": act,
+        "agent": agent,
+        "ras": RAS,
+        "register_ras_definition": register_ras_definition,
+        "inputs": inputs,
+        "RIFF_PARAMS": inputs,
+    }
+
+
+def enters(tree):
+    """Whether it defines a run() that nothing in it calls."""
+    own = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == "run"]
+    if len(own) != 1:
+        return False
+    rest = [node for node in tree.body if node is not own[0]]
+    return not any(isinstance(node, ast.Name) and node.id == "run" for one in rest for node in ast.walk(one))
+
+
+async def entered(run, inputs):
+    takes = [
+        one
+        for one in inspect.signature(run).parameters.values()
+        if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+    ]
+    if len(takes) == 0:
+        value = run()
+    elif len(takes) == 1 and takes[0].kind != takes[0].KEYWORD_ONLY:
+        value = run(inputs)
+    else:
+        value = run(**{one.name: inputs[one.name] for one in takes if one.name in inputs})
+    return await value if inspect.isawaitable(value) else value
 
 
 async def awaited(value):
     return await value
 
 
+REGISTERED = {}
+
+
+def register_ras_definition(name, source):
+    REGISTERED[name] = source
+
+
+class Ras:
+    async def run(self, source, inputs=None):
+        """A program in a text, as part of this one."""
+        inputs = {} if inputs is None else inputs
+        given = names_of(inputs)
+        code, takes, tree = compiled(source, list(given), "<ras>")
+        linecache.cache["<ras>"] = (len(source), None, source.splitlines(True), "<ras>")
+        names = {**scope(inputs), "__name__": "__ras__"}
+        if takes is None and code.co_flags & inspect.CO_COROUTINE:
+            await eval(code, names)
+        else:
+            exec(code, names)
+        if takes is not None:
+            return await names["__program__"](**{name: given[name] for name in takes})
+        return await entered(names["run"], inputs) if enters(tree) else None
+
+
+RAS = Ras()
+
+
+async def registered(name, inputs):
+    try:
+        value = await RAS.run(REGISTERED[name], inputs)
+        text = value if isinstance(value, str) else "" if value is None else json.dumps(value)
+        result = {"content": [{"type": "text", "text": text}]}
+        return {**result, "structuredContent": value} if isinstance(value, dict) else result
+    except Exception as error:
+        return {"content": [{"type": "text", "text": f"{type(error).__name__}: {error}"}], "isError": True}
+
+
 def run(begin):
     with open(FILE, encoding="utf-8-sig") as source:
         text = source.read()
     linecache.cache[SHOWN] = (len(text), None, text.splitlines(True), SHOWN)
-    code, wrapped = compiled(text)
+    inputs = begin["inputs"]
+    given = names_of(inputs)
+    code, takes, tree = compiled(text, list(given), SHOWN)
     module = types.ModuleType("__main__")
     module.__file__ = FILE
     sys.modules["__main__"] = module
     names = module.__dict__
-    names.update(reason=reason, act=act, agent=agent, inputs=begin["inputs"], RIFF_PARAMS=begin["inputs"])
+    names.update(scope(inputs))
     import warnings
 
     with warnings.catch_warnings():
@@ -163,19 +285,20 @@ def run(begin):
         asyncio.set_event_loop_policy(Policy())
     sys.argv = [FILE]
     sys.path[0] = os.path.dirname(FILE)
-    if wrapped:
+    if takes is not None:
         exec(code, names)
-        return asyncio.run(names["__program__"]())
+        return asyncio.run(names["__program__"](**{name: given[name] for name in takes}))
     if code.co_flags & inspect.CO_COROUTINE:
-        return asyncio.run(awaited(eval(code, names)))
-    exec(code, names)
-    return None
+        asyncio.run(awaited(eval(code, names)))
+    else:
+        exec(code, names)
+    return asyncio.run(entered(names["run"], inputs)) if enters(tree) else None
 
 
 def told(error):
     """The traceback without the runner's own frames."""
     lines = traceback.TracebackException(type(error), error, error.__traceback__)
-    lines.stack = traceback.StackSummary.from_list([one for one in lines.stack if one.filename == SHOWN])
+    lines.stack = traceback.StackSummary.from_list([one for one in lines.stack if one.filename in (SHOWN, "<ras>")])
     return "".join(lines.format())
 
 

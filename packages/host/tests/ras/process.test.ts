@@ -107,6 +107,83 @@ if (x) return { k: [1, true] };
     expect(module.end.error).toMatch(/^Error: no\n.*:4:7/);
 });
 
+// ---- the forms in which programs are written -------------------------------------------------------------------------
+
+/** A route chosen by a model, as a function of the inputs, as a body indented as a whole, with inputs as names, as statements. */
+const FORMS: { readonly [name: string]: readonly [ending: string, text: string] } = {
+    "Python: run(inputs)": [
+        "py",
+        'RIFF_ID = "route.v1"\n\n\nasync def run(inputs):\n    r = await reason("Route " + inputs["mail"], {"q": ""})\n    return {"q": r["data"]["q"]}\n',
+    ],
+    "Python: run() by parameter names": [
+        "py",
+        'async def run(mail, *, more=2):\n    r = await reason(f"Route {mail}", {"q": ""})\n    return {"q": r["data"]["q"]}\n',
+    ],
+    "Python: run() that is no coroutine": [
+        "py",
+        'import asyncio\ndef run(inputs):\n    return go(inputs["mail"])\nasync def go(mail):\n    return (await reason("Route " + mail, {"q": ""}))["data"]\n',
+    ],
+    "Python: a body indented with tabs, below a comment": [
+        "py",
+        '# routes\n\tmail = mail.strip()\n\tif True:\n\t\tr = await reason(f"Route {mail}", {"q": ""})\n\treturn {"q": r["data"]["q"]}\n',
+    ],
+    "Python: its own call of run()": [
+        "py",
+        'async def run(it):\n    return await reason("Route " + it, {"q": ""})\nreturn (await run(mail))["data"]\n',
+    ],
+    "Python: a text that is run": [
+        "py",
+        'BODY = """\n    r = await reason(f"Route {mail}", {"q": ""})\n    return r["data"]\n"""\nreturn await ras.run(BODY, inputs={"mail": mail})\n',
+    ],
+    "Python: a text that is registered": [
+        "py",
+        'register_ras_definition("route", """\n    return (await reason("Route " + mail, {"q": ""}))["data"]\n""")\nreturn (await act("route", {"mail": mail}))["structuredContent"]\n',
+    ],
+    "TypeScript: run(inputs)": [
+        "ts",
+        'const RIFF_ID = "route.v1";\nasync function run(inputs: { mail: string }) {\n    // run it: npm run route\n    const r = await reason("Route " + inputs.mail, { q: "" });\n    return { q: r.data.q };\n}\n',
+    ],
+    "TypeScript: run(inputs) of a module": [
+        "ts",
+        'import { basename } from "node:path";\nexport const RIFF_ID = "route.v1";\nexport async function run(inputs: { mail: string }) {\n    return (await reason("Route " + basename(inputs.mail), { q: "" })).data;\n}\n',
+    ],
+    "TypeScript: the default of a module": [
+        "ts",
+        'export default async (inputs: { mail: string }) => (await reason(`Route ${inputs.mail}`, { q: "" })).data;\n',
+    ],
+    "TypeScript: names of inputs that it declares": [
+        "ts",
+        "const { mail } = inputs;\nconst run = (it: string) => reason(`Route ${it}`, { q: '' });\nreturn (await run(mail)).data;\n",
+    ],
+};
+
+test.each(Object.entries(FORMS))("%s", async (_, [ending, text]) => {
+    const { calls, end } = await runs(ending, text, { inputs: { mail: "m", print: 1, console: 1, class: 1, __name__: "x" } });
+    expect(end).toEqual({ calls: [], done: true, output: "", value: { q: "" } });
+    expect(calls.map((one) => one.args)).toEqual([{ prompt: "Route m", example: { q: "" } }]);
+});
+
+test("a run() that something calls, or that a program beside its own loop has, is not called again", async () => {
+    const own = await runs(
+        "py",
+        'import asyncio\nasync def run(cmd):\n    return await act("bash", cmd)\nasync def main():\n    print((await run("ls"))["content"][0]["text"])\nasyncio.run(main())\n',
+    );
+    expect([own.calls.length, own.end.output]).toEqual([1, "did bash\n"]);
+    const module = await runs(
+        "ts",
+        'export async function run(cmd: string) {\n    return act("bash", cmd);\n}\nconsole.log((await run("npm run x")).content[0].text);\n',
+    );
+    expect([module.calls.length, module.end.output]).toEqual([1, "did bash\n"]);
+    const hidden = await runs("ts", 'import "node:path";\nasync function run(inputs: unknown) {\n    return inputs;\n}\n');
+    expect(hidden.end.error).toContain("a module must export its run()");
+});
+
+test("an error in a body indented as a whole, or in a text that is run, is told with its line", async () => {
+    const { end } = await runs("py", '    x = await reason("q", {"a": 1})\n    x["error"]\n    return 1\n');
+    expect(end.error).toMatch(/line 2, in __program__\n\s+x\["error"\]/);
+    expect((await runs("py", 'await ras.run("x = 1\\ny = [][0]")\n')).end.error).toMatch(/"<ras>", line 2/);
+});
+
 test("Bash: commands in pipelines, several at once", async () => {
     const { calls, end } = await runs(
         "sh",
@@ -117,7 +194,7 @@ printf '%s' "$RIFF_PARAMS" | jq -r .n
 `,
         { inputs: { n: 3 } },
     );
-    expect(calls.slice(0, 3).map((one) => one.args)).toEqual([
+    expect(calls.slice(0, 3).map((one) => one.args)).toMatchObject([
         { name: "__manual__", args: {} },
         { prompt: ["pick", "did __manual__\n"], example: ["tool"] },
         { name: "tool", args: { x: 1 } },
