@@ -42,8 +42,8 @@ export function checkAuthority(checking: Checking, funcs: readonly FuncInfo[]): 
         const report = reporter(func);
         for (const spend of found.spends) checkAmounts(report, spend.amounts);
         for (const delegate of found.delegates) checkDelegateNames(a, func, delegate);
-        if (said) checkFlows(func, report, (binding) => trusts(checking, binding));
     }
+    if (said) checkFlows(checking, funcs, (binding) => trusts(checking, binding));
     collect(a);
     for (const [func, found] of uses) for (const delegate of found.delegates) checkDelegate(a, func, found, delegate);
     for (const file of checking.order) for (const agent of file.agents) checkAgentRemit(a, agent);

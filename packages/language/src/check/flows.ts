@@ -1,143 +1,204 @@
 /**
- * Flows that a clause is certain to refuse: a value that came from a tool, memory or model stands, in the same function, in an argument
- * that takes only trusted origins, or others.
+ * Flows that a clause refuses: what is certain to be in an argument, however it came there, against what the clauses of the program allow.
  *
- * Boundary: one function, its own variables, each assigned once. What is not certain is the machine's to tell.
+ * Boundary: functions of all files of a program. Each is walked by itself (`flow/walk.ts`) and told to its callers in a summary; what is not
+ * certain is the machine's to tell.
  *
- * V1: nothing is reported that a run could let pass.
+ * V1: nothing is reported as refused that a run could let pass where it gets there.
+ * V2: summaries of functions that call one another begin with "never returns" and only lose, so that every chain of calls ends.
  */
-import type { ArgClause, Call, Expr, ObjectEntry, Stmt } from "../syntax/tree.ts";
-import type { Report } from "./context.ts";
-import type { Binding, FuncInfo } from "./model.ts";
-import { eachNode, ownNames } from "./uses.ts";
+import { position } from "../text/source.ts";
+import type { Range } from "../text/source.ts";
+import { NOTHING, GIVEN_UP, FlowWalk, type Known, knownOf, type Led, type Sink, type Summary } from "./flow/walk.ts";
+import { type Refused, Rules } from "./flow/rules.ts";
+import { deep, isOpen, sameVal, type Val } from "./flow/value.ts";
+import { type Binding, type Checking, diagnostic, type FileScope, type FuncInfo } from "./model.ts";
+import { shown } from "./names.ts";
 
-/** How many variables a value is followed through. */
-const MAX_STEPS = 20;
+/** How often a function is walked before nothing more is said of it. */
+const MAX_WALKS = 12;
+/** Uses that a function's callers are told of. */
+const MAX_SINKS = 30;
 
-/** Methods of texts and lists whose result carries what they were called on. */
-const CARRYING: ReadonlySet<string> = new Set(["trim", "lower", "upper", "replace", "slice", "first", "last", "join", "split"]);
+interface Entry {
+    readonly func: FuncInfo;
+    readonly known: Known;
+    summary: Summary;
+    walks: number;
+    queued: boolean;
+    last: FlowWalk | null;
+    readonly readers: Set<Entry>;
+}
 
-export function checkFlows(func: FuncInfo, report: Report, trusted: (binding: Binding) => boolean): void {
-    const guarded = [...func.file.names.values()].filter((one) => one.import?.clauses?.some((clause) => clause.kind === "clause.arg"));
-    if (guarded.length === 0) return;
-    const own = ownNames(func);
-    const lookup = (e: Expr): Binding | undefined =>
-        e.kind !== "ident" || own.has(e.name) ? undefined : (func.agent?.funcs.get(e.name) ?? func.file.names.get(e.name));
-    const values = assignedOnce(func, own, (e) => {
-        const found = lookup(e);
-        return found?.kind === "tool" || found?.kind === "memory";
-    });
-    const origins = (e: Expr, steps: number): Binding[] => {
-        switch (e.kind) {
-            case "ident": {
-                const value = values.get(e.name);
-                return value === undefined || value.range.end > e.range.start || steps >= MAX_STEPS ? [] : origins(value, steps + 1);
+export function checkFlows(checking: Checking, funcs: readonly FuncInfo[], trusted: (binding: Binding) => boolean): void {
+    const rules = new Rules(checking, trusted);
+    if (rules.isEmpty) return;
+    const entries = new Map<FuncInfo, Entry>();
+    for (const func of funcs)
+        entries.set(func, { func, known: knownOf(func), summary: NOTHING, walks: 0, queued: true, last: null, readers: new Set() });
+    const queue = calleesFirst(entries);
+    for (let at = 0; at < queue.length; at++) {
+        const entry = queue[at] as Entry;
+        entry.queued = false;
+        const walk = new FlowWalk(entry.func, rules, (func) => entries.get(func)?.summary ?? GIVEN_UP, entry.known);
+        const { value } = walk.run();
+        for (const func of walk.called) entries.get(func)?.readers.add(entry);
+        entry.last = walk;
+        const summary = ++entry.walks > MAX_WALKS ? GIVEN_UP : { value, sinks: toldOf(walk, rules) };
+        if (sameSummary(entry.summary, summary)) continue;
+        entry.summary = summary;
+        if (entry.walks > MAX_WALKS + 1) continue;
+        for (const reader of entry.readers)
+            if (!reader.queued) {
+                reader.queued = true;
+                queue.push(reader);
             }
-            case "member":
-            case "index":
-                return origins(e.object, steps);
-            case "paren":
-                return origins(e.value, steps);
-            case "binary":
-                return e.op === "+" ? [...origins(e.left, steps), ...origins(e.right, steps)] : [];
-            case "generate": {
-                const site = func.generates.find((one) => one.node === e);
-                const value = e.options.find((option) => option.key.text === "model")?.value ?? site?.config.model?.value;
-                const model = value === undefined ? undefined : lookup(value);
-                return model?.kind === "llm" ? [model] : [];
-            }
-            case "call": {
-                if (e.callee.kind === "ident")
-                    return e.callee.name === "text" && lookup(e.callee) === undefined && !own.has("text") && e.args.length === 1
-                        ? origins((e.args[0] as { value: Expr }).value, steps)
-                        : [];
-                if (e.callee.kind !== "member") return [];
-                const found = lookup(e.callee.object);
-                if (found?.kind === "tool" || found?.kind === "memory") return [found];
-                return CARRYING.has(e.callee.name.text) ? origins(e.callee.object, steps) : [];
-            }
-            default:
-                return [];
-        }
-    };
-    eachNode(func.node.body, (node) => {
-        const call = node as unknown as Expr;
-        if (call.kind !== "call" || call.callee.kind !== "member") return;
-        const tool = lookup(call.callee.object);
-        if (tool?.kind !== "tool") return;
-        const method = call.callee.name.text;
-        if (method === "call" && /^mcp:/i.test(tool.import?.uri.value ?? "")) return;
-        for (const clause of tool.import?.clauses ?? []) {
-            if (
-                clause.kind !== "clause.arg" ||
-                clause.ask ||
-                clause.among === true ||
-                (clause.method !== undefined && clause.method.text !== method)
-            )
+    }
+    for (const { last, func } of entries.values()) if (last !== null) report(last, func, rules);
+}
+
+/** A function after those that it calls, where there is such an order. */
+function calleesFirst(entries: ReadonlyMap<FuncInfo, Entry>): Entry[] {
+    const order: Entry[] = [];
+    const seen = new Set<Entry>();
+    for (const start of entries.values()) {
+        if (seen.has(start)) continue;
+        seen.add(start);
+        const path = [{ entry: start, rest: [...start.known.callees] }];
+        for (let top = path[path.length - 1]; top !== undefined; top = path[path.length - 1]) {
+            const callee = top.rest.pop();
+            if (callee === undefined) {
+                order.push(top.entry);
+                path.pop();
                 continue;
-            for (const value of arguments_(call, clause)) {
-                const bad = origins(value, 0).find((one) => !allowed(clause, one, trusted));
-                if (bad === undefined) continue;
-                const what = clause.from === undefined ? "takes only what is trusted" : "does not take that";
-                report("FLOW_REFUSED", value.range, `this comes from ${bad.name}, and '${clause.name.text}' of ${tool.name} ${what}`, {
-                    hint: "take the value from the input or the program, add `or ask` to the clause, or endorse the value",
-                    related: [{ message: "the clause", file: func.file.name, range: clause.range }],
-                });
-                break;
             }
+            const next = entries.get(callee);
+            if (next === undefined || seen.has(next)) continue;
+            seen.add(next);
+            path.push({ entry: next, rest: [...next.known.callees] });
         }
-    });
-}
-
-/** What of a call a clause speaks of, where that is certain. */
-function arguments_(call: Call, clause: ArgClause): Expr[] {
-    const name = clause.name.text;
-    if (call.args.some((arg) => arg.name !== undefined)) return [];
-    if (/^[1-9][0-9]*$/.test(name)) {
-        const arg = call.args[Number(name) - 1];
-        return arg === undefined ? [] : [arg.value];
     }
-    const only = call.args.length === 1 ? call.args[0]?.value : undefined;
-    if (only?.kind === "object") {
-        if (only.entries.some((entry) => entry.kind === "spread")) return [];
-        const found = (only.entries as ObjectEntry[]).filter((entry) => entry.key.text === name);
-        return found.slice(-1).map((entry) => entry.value);
+    return order;
+}
+
+/** Uses that the callers decide: those that depend on parameters, and are not refused anyhow. */
+function toldOf(walk: FlowWalk, rules: Rules): Sink[] {
+    const told = new Map<string, Sink>();
+    const add = (whole: Sink): void => {
+        if (told.size >= MAX_SINKS) return;
+        const args = rules.needed(whole.args);
+        const sink = args === whole.args ? whole : { ...whole, args };
+        if (!dependsOn(sink) || refusedAt(whole, rules) !== null) return;
+        const key = `${sink.func.file.name} ${sink.range.start} ${sink.kind} ${keyOf(sink.tool)} ${args.map(keyOf).join(";")}`;
+        const known = told.get(key);
+        // The same use by several ways: one of them is enough, a sure one if there is any.
+        if (known === undefined || (sink.sure && !known.sure)) told.set(key, sink);
+    };
+    for (const sink of walk.sinks.values()) add(sink);
+    for (const led of walk.led.values()) for (const { sink } of led) add(sink);
+    return [...told.values()];
+}
+
+function dependsOn(sink: Sink): boolean {
+    return isOpen(sink.tool) || sink.args.some(isOpen);
+}
+
+function keyOf(v: Val): string {
+    const fields = v.fields === null ? "" : [...v.fields].map(([key, field]) => `${key}:${keyOf(field)}`).join();
+    return `${v.cap?.binding.name ?? ""}(${[...v.top.keys()].join()}|${[...v.inner.keys()].join()}|${fields}|${v.items === null ? "" : keyOf(v.items)})`;
+}
+
+function refusedAt({ kind, tool, method, args }: Sink, rules: Rules): Refused | null {
+    return tool.cap === null ? null : rules.refused({ kind, cap: tool.cap, method, args });
+}
+
+function sameSummary(a: Summary, b: Summary): boolean {
+    return (
+        a === b ||
+        (sameVal(a.value, b.value) &&
+            a.sinks.length === b.sinks.length &&
+            a.sinks.every((one, i) => {
+                const other = b.sinks[i] as Sink;
+                return (
+                    one.range === other.range &&
+                    one.sure === other.sure &&
+                    sameVal(one.tool, other.tool) &&
+                    one.args.length === other.args.length &&
+                    one.args.every((arg, at) => sameVal(arg, other.args[at] as Val))
+                );
+            }))
+    );
+}
+
+// ---- what is said ----------------------------------------------------------------------------------------------------
+
+function report(walk: FlowWalk, func: FuncInfo, rules: Rules): void {
+    for (const sink of walk.sinks.values()) {
+        const refused = refusedAt(sink, rules);
+        if (refused !== null) tell(func, sink, refused, argumentOf(sink, refused), true);
     }
-    // By place, a name stands for all of them; a single value may be the object that has the argument.
-    return call.args.length > 1 ? call.args.map((arg) => arg.value) : [];
-}
-
-function allowed(clause: ArgClause, from: Binding, trusted: (binding: Binding) => boolean): boolean {
-    const ok = trusted(from);
-    if (clause.from === undefined) return ok;
-    // What a model was given may be among what is allowed or not: its own origin counts alone.
-    const origin = `${from.kind === "llm" ? "model" : from.kind}:${from.name}`;
-    return clause.from.some((one) => one.value === origin || (one.value === "trusted" && ok));
-}
-
-/** Variables with one value, and nothing put into it later. */
-function assignedOnce(func: FuncInfo, own: ReadonlyMap<string, number>, copies: (object: Expr) => boolean): Map<string, Expr> {
-    const values = new Map<string, Expr>();
-    const changed = new Set<string>();
-    eachNode(func.node.body, (node) => {
-        const of = node as unknown as Expr | Stmt;
-        if (of.kind === "assign") {
-            if (of.target.kind === "ident") {
-                if (of.op === "=" && own.get(of.target.name) === 1) values.set(of.target.name, of.value);
-            } else {
-                let root: Expr = of.target;
-                while (root.kind === "member" || root.kind === "index" || root.kind === "paren")
-                    root = root.kind === "paren" ? root.value : root.object;
-                if (root.kind === "ident") changed.add(root.name);
-            }
-        } else if (of.kind === "call") {
-            // A function that gets the value may change what is in it; a tool or a memory gets a copy.
-            if (of.callee.kind === "member" && copies(of.callee.object)) return;
-            for (const arg of of.args) if (arg.value.kind === "ident") changed.add(arg.value.name);
-            if (of.callee.kind === "member" && of.callee.object.kind === "ident" && !CARRYING.has(of.callee.name.text))
-                changed.add(of.callee.object.name);
+    for (const led of walk.led.values()) {
+        const seen = new Set<string>();
+        for (const one of led) {
+            const refused = refusedAt(one.sink, rules);
+            if (refused === null) continue;
+            const key = `${one.sink.func.file.name} ${one.sink.range.start}`;
+            if (seen.has(key)) continue;
+            seen.add(key);
+            tell(func, one.sink, refused, argumentWith(one, refused), one.sure);
         }
-    });
-    for (const name of changed) values.delete(name);
-    return values;
+    }
+}
+
+/** Where the argument stands that a clause names. */
+function argumentOf(sink: Sink, { arg, places }: Refused): Range {
+    const at = places[0] ?? 0;
+    const value = sink.call?.args[at]?.value;
+    const entry =
+        value?.kind !== "object" || arg === null
+            ? undefined
+            : value.entries.findLast((one) => one.kind === "entry" && one.key.text === arg)?.value;
+    return entry?.range ?? sink.ranges[at] ?? sink.range;
+}
+
+/** The argument of a call that brings it in; the call, where a function brings it itself. */
+function argumentWith({ args, ranges, call }: Led, { fact }: Refused): Range {
+    const at = args.findIndex((arg, i) => ranges[i] !== undefined && deep(arg).has(fact.key));
+    return ranges[at] ?? call;
+}
+
+function tell(func: FuncInfo, sink: Sink, { fact, rule, arg, why }: Refused, range: Range, sure: boolean): void {
+    const { source } = fact;
+    const through = [...(fact.via ?? []).map(shown), ...sink.trail.slice(1).map((one) => shown(one.func.name))];
+    if (sink.trail.length > 0) through.push(shown(sink.func.name));
+    const way = through.length === 0 ? "" : `, goes through ${[...new Set(through)].join(", ")}`;
+    const message =
+        arg === null
+            ? `what comes from ${source?.name ?? "there"}${way} ${why}`
+            : `this comes from ${source?.name ?? "there"}${way}, and ${why}`;
+    const related: { message: string; file: string; range: Range }[] = [];
+    const place = (text: string, file: FileScope, at: Range): void => {
+        if (file === func.file && at.start === range.start && at.end === range.end) return;
+        const line = file === func.file ? "" : ` (line ${position(file.tree.source, at.start).line})`;
+        related.push({ message: `${text}${line}`, file: file.name, range: at });
+    };
+    if (source !== undefined) place("it enters here", source.file, source.range);
+    for (const { func: by, range: at } of sink.trail.slice(1)) place(`it is handed on in ${shown(by.name)}`, by.file, at);
+    if (sink.trail.length > 0) place("it is refused here", sink.func.file, sink.range);
+    if (rule !== null) place("the clause", rule.file, rule.clause.range);
+    func.diagnostics.push(
+        diagnostic(
+            func.file,
+            sure ? "FLOW_REFUSED" : "FLOW_MAY_BE_REFUSED",
+            range,
+            sure ? message : `${message}: refused where ${shown(sink.func.name)} gets to it`,
+            {
+                hint:
+                    arg === null
+                        ? "send what everybody there may read, name them in the `audience` of the import, or endorse the value for them"
+                        : "take the value from the input or the program, add `or ask` to the clause, or endorse the value",
+                related,
+            },
+        ),
+    );
 }

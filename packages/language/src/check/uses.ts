@@ -37,9 +37,12 @@ export function eachNode(node: unknown, visit: (node: Node & { readonly kind: st
         for (const one of node) eachNode(one, visit);
         return;
     }
-    const of = node as { readonly kind?: unknown; readonly range?: unknown };
+    const of = node as { readonly [key: string]: unknown };
     if (typeof of.kind === "string" && of.range !== undefined) visit(node as Node & { kind: string });
-    for (const [key, value] of Object.entries(node)) if (key !== "range" && typeof value === "object") eachNode(value, visit);
+    for (const key in of) {
+        const value = of[key];
+        if (typeof value === "object" && value !== null && key !== "range") eachNode(value, visit);
+    }
 }
 
 /** Names that the function gives to values, with how often. */

@@ -83,6 +83,10 @@ const CHECKS = {
     DELEGATE_UNUSED: { severity: "warning", summary: "A block delegates to an agent that is not called in it." },
     DELEGATE_TO_USER: { severity: "warning", summary: "A block delegates to an agent that has no remit and runs as `user` anyhow." },
     FLOW_REFUSED: { severity: "error", summary: "A value reaches an argument whose clause will refuse it." },
+    FLOW_MAY_BE_REFUSED: {
+        severity: "note",
+        summary: "A value is handed to a function that, where it gets to it, gives it to an argument whose clause will refuse it.",
+    },
     ENDORSE_DENIED: { severity: "error", summary: "An agent endorses a value without `may endorse` in its remit." },
     SPEND_NOTHING: { severity: "error", summary: "An amount is zero or given twice, so that nothing can be spent." },
 

@@ -235,8 +235,9 @@ export class Lifter {
             if (i > last) return e;
             const plain = this.lift(e);
             if (i === last || plain.kind === "literal") return plain;
-            if (plain.kind === "name" && (plain.name.startsWith("%") || !list.slice(i + 1).some((later) => this.hasBlock(later))))
-                return plain;
+            // A name that is no variable (`json`, an import) stands for the same whatever comes after it, and may be no value.
+            const fixed = plain.kind === "name" && (plain.name.startsWith("%") || this.e.cx.scope.find(plain.name) === 0);
+            if (fixed || (plain.kind === "name" && !list.slice(i + 1).some((later) => this.hasBlock(later)))) return plain;
             if (plain.kind === "lambda") return plain;
             return this.spill(plain);
         });

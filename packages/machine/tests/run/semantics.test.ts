@@ -197,6 +197,8 @@ cases(
         ["badResult()", "contract: result of badResult must be a string, not a number"],
         ["filled({ a: 1 })", { a: 1, b: 5 }],
         ["o = { a: 1, b: 2 }  same(o).z = 3  o", { a: 1, b: 2, z: 3 }],
+        ["json.parse(json.text({ a: if 1 < 2 { double(1) } else { 0 } })).a", 2],
+        ["x = 1  json.text([try { x = 2  double(x) } catch { 0 }, x])", "[4,2]"],
     ],
     `
 func add(a, b) { a + b }
