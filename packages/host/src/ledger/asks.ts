@@ -14,6 +14,7 @@ import type { Json } from "@remit/language";
 import { canonicalJson } from "@remit/language";
 import type { AskRequest } from "@remit/machine";
 import { sha256 } from "./blob.ts";
+import { CodedError } from "./error.ts";
 
 /** `expired` and `lost` are told, not kept: its end has passed; its run ended or waits for it no more. */
 export type AskState = "open" | "answered" | "used" | "withdrawn" | "expired" | "lost";
@@ -92,14 +93,10 @@ export const ASK_ERRORS = {
 } as const;
 export type AskErrorCode = keyof typeof ASK_ERRORS;
 
-export class AskError extends Error {
+export class AskError extends CodedError<AskErrorCode> {
     override readonly name = "AskError";
-    readonly code: AskErrorCode;
-    readonly hint: string;
     constructor(code: AskErrorCode, message: string) {
-        super(message);
-        this.code = code;
-        this.hint = ASK_ERRORS[code];
+        super(ASK_ERRORS, code, message);
     }
 }
 

@@ -23,14 +23,21 @@ export const LEDGER_ERRORS = {
 
 export type LedgerErrorCode = keyof typeof LEDGER_ERRORS;
 
-export class LedgerError extends Error {
-    override readonly name = "LedgerError";
-    readonly code: LedgerErrorCode;
+/** An error that is told apart by its code, and says what a person can do about it. */
+export abstract class CodedError<C extends string> extends Error {
+    readonly code: C;
     readonly hint: string;
-    constructor(code: LedgerErrorCode, message: string, cause?: unknown) {
+    constructor(hints: { readonly [K in C]: string }, code: C, message: string, cause?: unknown) {
         super(message, cause === undefined ? undefined : { cause });
         this.code = code;
-        this.hint = LEDGER_ERRORS[code];
+        this.hint = hints[code];
+    }
+}
+
+export class LedgerError extends CodedError<LedgerErrorCode> {
+    override readonly name = "LedgerError";
+    constructor(code: LedgerErrorCode, message: string, cause?: unknown) {
+        super(LEDGER_ERRORS, code, message, cause);
     }
 }
 

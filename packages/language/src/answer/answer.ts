@@ -10,6 +10,7 @@
  */
 import { check } from "../check/check.ts";
 import type { Json, Shapes } from "../contract/contract.ts";
+import { FORBIDDEN_NAMES } from "../contract/open.ts";
 import { renderDiagnostic } from "../diagnostics/render.ts";
 import type { FormError } from "../form/errors.ts";
 import { type FileForm, FORM, type FuncForm } from "../form/form.ts";
@@ -44,8 +45,15 @@ export interface Answer {
 
 export type ReadAnswer =
     | { readonly ok: true; readonly answer: Answer }
-    /** `missing`: there was no answer in it at all. Errors are for the agent, in words, at most `MAX_ERRORS`. */
-    | { readonly ok: false; readonly kind: "missing" | "size" | "syntax" | "signature"; readonly errors: readonly string[] };
+    /**
+     * `missing`: there was no answer in it at all; `refused`: it holds names that no payload may hold, which nobody writes by mistake. Errors are for
+     * the agent, in words, at most `MAX_ERRORS`.
+     */
+    | {
+          readonly ok: false;
+          readonly kind: "missing" | "size" | "syntax" | "signature" | "refused";
+          readonly errors: readonly string[];
+      };
 
 export interface Resource {
     readonly mediaType: string;
@@ -109,8 +117,9 @@ function source(text: string, options: AnswerOptions): ReadAnswer {
     if (errors.length > 0) return failed("syntax", errors.map(shown));
     const [file] = lower(checked, (func) => checked.info.functions.get(func)?.effects ?? []).files;
     // Its text was measured; the form of it is several times as long and bound by the caps of every form.
-    const valid = validateProgram({ format: FORM, files: [file] }, { answer: true });
-    if (!valid.ok) return failed("syntax", valid.errors.map(told));
+    const form = { format: FORM, files: [file] };
+    const valid = validateProgram(form, { answer: true });
+    if (!valid.ok) return wrongForm(valid.errors, form as unknown as Json);
     return chosen(valid.program.files[0] as FileForm, "source", text, options);
 }
 
@@ -118,7 +127,7 @@ function program(text: string, options: AnswerOptions, caps: Partial<Caps>): Rea
     const isProgram = /^\s*\{\s*"format"\s*:/.test(text);
     if (isProgram) {
         const valid = validateProgram(text, { caps, answer: true });
-        if (!valid.ok) return failed("syntax", valid.errors.map(told));
+        if (!valid.ok) return wrongForm(valid.errors, parsed(text));
         const [file] = valid.program.files;
         if (
             file === undefined ||
@@ -131,7 +140,7 @@ function program(text: string, options: AnswerOptions, caps: Partial<Caps>): Rea
         return chosen({ ...file, file: options.file }, "program", text, options);
     }
     const valid = validateFunc(text, { caps, answer: true, ...(options.shapes === undefined ? {} : { shapes: options.shapes }) });
-    if (!valid.ok) return failed("syntax", valid.errors.map(told));
+    if (!valid.ok) return wrongForm(valid.errors, parsed(text));
     const file: FileForm = { file: options.file, imports: [], shapes: [], funcs: [valid.func], agents: [] };
     return chosen(file, "program", text, options);
 }
@@ -157,7 +166,28 @@ function chosen(file: FileForm, form: Answer["form"], text: string, options: Ans
     return { ok: true, answer: { form, text, file, func: func.name, params } };
 }
 
-function failed(kind: "syntax" | "signature", errors: readonly string[]): ReadAnswer {
+/** What is wrong with a form; `refused` where one of the places is, or holds, a name that is refused. */
+function wrongForm(errors: readonly FormError[], form: Json): ReadAnswer {
+    const isRefused = errors.some(({ pointer }) => {
+        const steps = pointer.split("/").slice(1);
+        let at: Json | undefined = form;
+        for (const step of steps)
+            at = at !== null && typeof at === "object" && Object.hasOwn(at, step) ? (at as { [key: string]: Json })[step] : undefined;
+        return FORBIDDEN_NAMES.has(steps[steps.length - 1] ?? "") || (typeof at === "string" && FORBIDDEN_NAMES.has(at));
+    });
+    return failed(isRefused ? "refused" : "syntax", errors.map(told));
+}
+
+/** JSON, or nothing: what is no JSON has been told as such, and what is deeper than this reads is no function. */
+function parsed(text: string): Json {
+    try {
+        return JSON.parse(text) as Json;
+    } catch {
+        return null;
+    }
+}
+
+function failed(kind: "syntax" | "signature" | "refused", errors: readonly string[]): ReadAnswer {
     const more = errors.length - MAX_ERRORS;
     return { ok: false, kind, errors: more > 0 ? [...errors.slice(0, MAX_ERRORS), `and ${more} more`] : errors };
 }

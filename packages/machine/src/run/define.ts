@@ -64,7 +64,7 @@ export function define(m: Machine, fiber: Fiber, frame: Frame, d: DefineDetail, 
     });
     if (!d.keep) return false;
     const request = { op: "keep", name: func.name, author: shownName(author.name), source };
-    raise(m, fiber, "author", path, site, request, [origin], origin);
+    raise(m, fiber, { kind: "author", path, site, request, labels: [origin], origin });
     frame.native = { kind: "effect", path };
     return true;
 }

@@ -184,7 +184,7 @@ function next(m: Machine): void {
         contract: question.contract,
         ...(question.description === undefined ? {} : { description: question.description }),
     };
-    raise(m, m.root, "input", path, site, request as unknown as Json, [], "user");
+    raise(m, m.root, { kind: "input", path, site, request: request as unknown as Json, labels: [], origin: "user" });
     m.emit("input.requested", path, null, site, [], { path: question.name, contract: question.contract as unknown as Json });
 }
 

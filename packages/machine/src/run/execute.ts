@@ -16,10 +16,10 @@ import { readersLabel } from "../authority/decide.ts";
 import type { Lambda } from "../builtin/builtin.ts";
 import { callMethod, isALambda, wrongCount } from "../compile/calls.ts";
 import { listOf } from "../compile/closures.ts";
-import { BAIL, type Code, type Slots, type Step, slots0, slotsOf } from "../compile/code.ts";
+import { BAIL, type Code, type Slots, type Step, slots0 } from "../compile/code.ts";
 import { checkArguments, checkResult } from "../compile/contracts.ts";
 import { failureValue } from "../compile/failure.ts";
-import { enterStrict, FLOW, flowOf, labelAt, leaveStrict, raiseBy, raisePc, withPc } from "../compile/strict.ts";
+import { FLOW, labelAt, leaveStrict, raiseBy, raisePc, withPc } from "../compile/strict.ts";
 import {
     type CallDetail,
     type CallValueDetail,
@@ -45,6 +45,7 @@ import { join, labelOf, rawOf, truthy } from "../value/operators.ts";
 import { Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { spenderOf } from "./accounts.ts";
 import { agentEnded, agentStarted, forEvent, useEvent } from "./events.ts";
+import { entered, formFor, mayNest, tooDeep } from "./enter.ts";
 import { type Fiber, Frame } from "./fiber.ts";
 import { beginGenerate } from "./generate.ts";
 import { define, now } from "./define.ts";
@@ -96,10 +97,6 @@ export function failOf(m: Machine, error: unknown): Fail | null {
     // Values or expressions nested deeper than the JavaScript stack: the program's doing, and a limit like the counted one.
     if (error instanceof RangeError) return tooDeep(m.depthLimit);
     return null;
-}
-
-function tooDeep(limit: number): Fail {
-    return new Fail("limit.depth", `Maximum call depth of ${limit} exceeded`, { whole: true });
 }
 
 /** Looks for a handler. False where the fiber ended by the failure. */
@@ -549,18 +546,15 @@ function push(
     deputy: string | null = null,
     written = false,
 ): void {
-    const { run } = m;
-    if (fiber.base + fiber.frames.length >= m.depthLimit) throw tooDeep(m.depthLimit);
+    mayNest(m, fiber);
     const path = pathOf(caller, site);
     const principal = agent === null ? (deputy ?? caller.principal) : m.authority.principalOf(agent);
-    const strict = written || caller.form.flow !== 0 || fn.strict || m.authority.isStrict(principal);
-    const form = fn.framesFor(strict);
+    const origin = written && agent !== null ? m.run.labels.of([`agent:${agent.name}`]) : 0;
+    const form = formFor(m, caller, fn, principal, origin);
     const token = principal === caller.principal ? 0 : granted(m, caller.principal, principal, args, path, at);
-    const locals = slotsOf(form.slots, run, args);
-    if (strict) enterStrict(locals, fn, caller.locals, caller.form.flow);
-    if (written && agent !== null) raiseBy(locals, flowOf(fn), run.labels.of([`agent:${agent.name}`]));
+    let locals: Slots;
     try {
-        checkArguments(run, fn, locals, at);
+        locals = entered(m, caller, fn, form, args, origin, at);
     } catch (error) {
         lifted(m, token, path, caller.parent, at);
         throw error;

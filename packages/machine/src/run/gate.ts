@@ -274,7 +274,7 @@ function ask(
 ): void {
     const question = `May ${m.authority.nameOf(frame.principal)} call ${textOf(target)}?`;
     const request: AskRequest = { question, detail: about, options: [...ANSWERS] };
-    raise(m, fiber, "ask", `${path}/ask`, site, request as unknown as Json, labels, "user");
+    raise(m, fiber, { kind: "ask", path: `${path}/ask`, site, request: request as unknown as Json, labels, origin: "user" });
     m.emit("ask.requested", `${path}/ask`, path, site, labels, request as unknown as Json);
 }
 

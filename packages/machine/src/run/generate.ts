@@ -110,7 +110,8 @@ function take(
                     ]);
         for (const e of step.effects) if (e.kind === "model") mayRead(m, frame, e, at(e.suffix), site);
         step.effects.forEach((e, slot) => {
-            raise(m, fiber, e.kind, at(e.suffix), site, e.request, e.labels, `model:${model}`, slot, e.deadline);
+            const { kind, request, labels, deadline } = e;
+            raise(m, fiber, { kind, path: at(e.suffix), site, request, labels, origin: `model:${model}`, slot, deadline });
         });
         return null;
     }

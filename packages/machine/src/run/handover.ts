@@ -302,11 +302,16 @@ function answered(
     }
     const left = native.state.most - session.turns;
     if (left <= 0)
-        throw new Fail("invalid_payload", `${shownName(entry.name)} gave no valid function: ${errors[0] ?? ""}`, {
-            site: I.site,
-            labels: origin,
-            detail: { errors: [...errors], turns: session.turns },
-        });
+        throw new Fail(
+            !read.ok && read.kind === "refused" ? "violation.payload" : "invalid_payload",
+            `${shownName(entry.name)} gave no valid function: ${errors[0] ?? ""}`,
+            {
+                by: session.principal,
+                site: I.site,
+                labels: origin,
+                detail: { errors: [...errors], turns: session.turns },
+            },
+        );
     turn(m, fiber, frame, d, native, repair(errors, left), I.site);
 }
 

@@ -27,20 +27,25 @@ import { saysTurns } from "./sessions.ts";
 import type { Machine } from "./machine.ts";
 import { accountAt, overdrawn, timeUp } from "./spending.ts";
 
+/** An effect that a fiber wants. */
+export interface Wanted {
+    readonly kind: EffectKind;
+    readonly path: string;
+    readonly site: Site | null;
+    readonly request: Json;
+    /** Origins of what is in the request. */
+    readonly labels: readonly string[];
+    /** Of what a failure of it tells. */
+    readonly origin: string;
+    /** Which of those that the fiber waits for; 0 where it is the only one. */
+    readonly slot?: number | undefined;
+    readonly deadline?: number | undefined;
+    /** The account that pays; the one where the fiber stands if nothing is said. */
+    readonly payer?: number | undefined;
+}
+
 /** Hands out an effect, or throws the failure of the budget that stands against it. */
-export function raise(
-    m: Machine,
-    fiber: Fiber,
-    kind: EffectKind,
-    path: string,
-    site: Site | null,
-    request: Json,
-    labels: readonly string[],
-    origin: string,
-    slot = 0,
-    deadline?: number,
-    payer?: number,
-): void {
+export function raise(m: Machine, fiber: Fiber, { kind, path, site, request, labels, origin, slot = 0, deadline, payer }: Wanted): void {
     const frame = fiber.frames[fiber.frames.length - 1];
     const account = payer ?? (frame === undefined ? 0 : accountAt(frame));
     const held = m.accounts.reserve(kind, request, account, m.spender(path));
@@ -94,7 +99,8 @@ export function askTool(
         chosenBy: "program",
         ...reach,
     };
-    raise(m, fiber, "tool", path, site, request as unknown as Json, out.labels, `tool:${form.name}`);
+    const { labels } = out;
+    raise(m, fiber, { kind: "tool", path, site, request: request as unknown as Json, labels, origin: `tool:${form.name}` });
     m.emit("tool.started", path, frame.parent, site, out.labels, {
         tool: form.name,
         method,
@@ -129,7 +135,8 @@ export function askMemory(
     if (arg === null || typeof arg !== "object" || Array.isArray(arg))
         throw new Fail("value", `${form.name}.${method} expects an object`, { site, labels: m.run.labels.of(out.labels) });
     const request: MemoryRequest = { memory: form.name, uri: form.uri, file: m.compiled.fileName(memory.file), arg };
-    raise(m, fiber, method === "add" ? "remember" : "recall", path, site, request as unknown as Json, out.labels, `memory:${form.name}`);
+    const kind = method === "add" ? "remember" : "recall";
+    raise(m, fiber, { kind, path, site, request: request as unknown as Json, labels: out.labels, origin: `memory:${form.name}` });
     m.emit("memory.started", path, frame.parent, site, out.labels, { memory: form.name, operation: method, uri: form.uri, args: arg });
     frame.native = { kind: "effect", path };
 }
@@ -247,7 +254,7 @@ export function askDescription(
     payer?: number,
 ): void {
     const request = { op: "describe", tool: c.name, uri: m.compiled.importOf(c)?.uri ?? "", file: m.compiled.fileName(c.file) };
-    raise(m, fiber, "tool", path, site, request, [], `tool:${c.name}`, slot, undefined, payer);
+    raise(m, fiber, { kind: "tool", path, site, request, labels: [], origin: `tool:${c.name}`, slot, payer });
 }
 
 /** As a `generate` tells of it. */

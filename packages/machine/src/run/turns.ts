@@ -157,6 +157,10 @@ export function turn(
     const nth = session.turns++;
     const at = `${path}/turn[${state.turn++}]`;
     state.prompt = prompt;
+    if (nth > 0) {
+        const why = state.tries > 0 ? "retry" : state.turn > 1 ? "repair" : native.what;
+        m.emit("yield.turn", at, path, site, [], { agent: shownName(entry.name), session: state.session, turn: nth, why });
+    }
     m.emit("agent.asked", at, path, site, state.labels, {
         agent: shownName(entry.name),
         session: state.session,
@@ -190,19 +194,15 @@ export function turn(
         ...(d.with.model === undefined && state.config?.model === undefined ? {} : { model: d.with.model ?? state.config?.model }),
     };
     state.waiting = [at];
-    raise(
-        m,
-        fiber,
-        "agent",
-        at,
+    raise(m, fiber, {
+        kind: "agent",
+        path: at,
         site,
-        request as unknown as Json,
-        state.labels,
-        `agent:${entry.name}`,
-        0,
-        undefined,
-        payerOf(state, session),
-    );
+        request: request as unknown as Json,
+        labels: state.labels,
+        origin: `agent:${entry.name}`,
+        payer: payerOf(state, session),
+    });
 }
 
 /** What is left for one turn. */

@@ -12,14 +12,12 @@ import type { Answer, FileForm, Site } from "@remit/language";
 import type { Handle } from "../agent/handshake.ts";
 import type { Session } from "../agent/session.ts";
 import { wrongCount } from "../compile/calls.ts";
-import { slotsOf } from "../compile/code.ts";
-import { checkArguments } from "../compile/contracts.ts";
 import { type AgentEntry, type Fn, shownName } from "../compile/program.ts";
-import { enterStrict, flowOf, raiseBy } from "../compile/strict.ts";
 import { walkBlock } from "../compile/walk.ts";
 import { Fail } from "../failure.ts";
 import { Capability, type Value } from "../value/value.ts";
 import { agentStarted } from "./events.ts";
+import { entered, formFor, mayNest } from "./enter.ts";
 import { type Fiber, Frame } from "./fiber.ts";
 import type { HandoverWait } from "./handover.ts";
 import type { Machine } from "./machine.ts";
@@ -118,14 +116,9 @@ function push(
     site: Site | null,
     origin: number,
 ): void {
-    const strict = origin !== 0 || frame.form.flow !== 0 || fn.strict || m.authority.isStrict(principal);
-    const form = fn.framesFor(strict);
-    const locals = slotsOf(form.slots, m.run, [...given]);
-    if (strict) enterStrict(locals, fn, frame.locals, frame.form.flow);
-    if (origin !== 0) raiseBy(locals, flowOf(fn), origin);
-    if (fiber.base + fiber.frames.length >= m.depthLimit)
-        throw new Fail("limit.depth", `Maximum call depth of ${m.depthLimit} exceeded`, { whole: true });
-    checkArguments(m.run, fn, locals, site);
+    mayNest(m, fiber);
+    const form = formFor(m, frame, fn, principal, origin);
+    const locals = entered(m, frame, fn, form, given, origin, site);
     const path = `${at}/${fn.name}`;
     agentStarted(m, frame, fn, entry, given, path, site);
     fiber.frames.push(new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, path, path, entry, principal, 0, account));

@@ -127,7 +127,7 @@ describe("answers that do not fit", () => {
         const ran = run(ONE, { agents: [answer(body, "a")] });
         expect(() => JSON.stringify(ran.events)).not.toThrow();
         expect(({} as { polluted?: Json }).polluted).toBeUndefined();
-        if (!ran.result.ok) expect(ran.result.failure.kind).toMatch(/^(value|invalid_payload|limit\.depth)$/);
+        if (!ran.result.ok) expect(ran.result.failure.kind).toMatch(/^(value|invalid_payload|violation\.payload|limit\.depth)$/);
     });
 
     test("a value far too deep to leave", () => {

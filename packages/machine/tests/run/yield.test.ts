@@ -183,6 +183,37 @@ describe("F18: an answer that is no valid function is sent back with its errors"
         expect(turns(ran)[1]?.prompt[0]?.text.length).toBeLessThan(20_000);
     });
 
+    test("one with names that no payload may hold is a violation once its turns are used up, which code around it catches", () => {
+        const hostile = '{"name":"f","params":[{"name":"agent"},{"name":"a"}],"effects":[],"body":[],"__proto__":{"x":1}}';
+        const named = '{"name":"constructor","params":[{"name":"agent"},{"name":"a"}],"effects":[],"body":[]}';
+        for (const form of [hostile, named]) {
+            const said = [`\`\`\`json\n${form}\n\`\`\``];
+            const text = withFixer("return Fixer.yield(a: 1) with { turns: 2 }");
+            expect(kind(run(text, { agents: said }))).toBe("violation.payload");
+            const caught = withFixer("return try { Fixer.yield(a: 1) with { turns: 2 } } catch e { [e.kind] }");
+            expect(end(run(caught, { agents: said }))).toEqual(["violation.payload"]);
+            // Where it is put right it is nothing.
+            expect(end(run(text, { agents: [...said, answer("return a", "a")] }))).toBe(1);
+        }
+        expect(kind(run(withFixer("return Fixer.yield(a: 1) with { turns: 1 }"), { agents: [answer("return a.__proto__", "a")] }))).toMatch(
+            /^violation\.payload$/,
+        );
+    });
+
+    test("why there is another turn is told", () => {
+        const ran = run(withFixer("return Fixer.yield(a: 1) with { turns: 5 }"), {
+            agents: ["no", answer('return [agent.send("x"), agent.yield(n: 2)]', "a"), "y", answer("return n", "n")],
+        });
+        expect(end(ran)).toEqual(["y", 2]);
+        expect(events(ran, "yield.turn")).toEqual(
+            ["repair", "send", "yield"].map((why, i) => ({ agent: "Fixer", session: "main/Fixer.yield#0", turn: i + 1, why })),
+        );
+        const tried = run(withFixer('return agent("x", { agent: Fixer, on_error: "retry_within_budget" })'), {
+            agents: (turn) => (turn.turn === 0 ? failed("rate_limited") : "fine"),
+        });
+        expect(events(tried, "yield.turn")).toMatchObject([{ turn: 1, why: "retry" }]);
+    });
+
     test("the bytes are those of the text, not of what it is compiled to", () => {
         const text = withFixer("return Fixer.yield(a: 1) with { bytes: 60, turns: 1 }");
         expect(end(run(text, { agents: [answer("return [a, a, a, a]", "a")] }))).toEqual([1, 1, 1, 1]);
