@@ -11,7 +11,7 @@
 import { type Json, schemeOf, type Site } from "@remit/language";
 import type { HandoverDetail, Instruction } from "../compile/instructions.ts";
 import type { ImportEntry } from "../compile/program.ts";
-import type { Outcome } from "../effect.ts";
+import type { Outcome, ToolRequest } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import { isObject } from "../prompt/schema.ts";
 import { toJson } from "../value/json.ts";
@@ -124,15 +124,16 @@ function byBareName(
         use(m, fiber, frame, only, name, named, given, path, site);
         return;
     }
+    const several = `there are several tools '${name}': ${found.map(({ form }) => `${form.name}.${name}`).join(", ")}`;
+    m.deliver(fiber, m.fromJson(found.length > 1 ? shown(several, true) : unknown(m, frame, tools, name)));
+}
+
+function unknown(m: Machine, frame: Frame, tools: readonly ImportEntry[], name: string): Json {
     const known = [
         ...tools.flatMap(({ form }) => (schemeOf(form.uri) === RUNNER ? [] : [form.name])),
         ...definedFor(m, frame).map((one) => one.name),
     ];
-    const message =
-        found.length > 1
-            ? `there are several tools '${name}': ${found.map(({ form }) => `${form.name}.${name}`).join(", ")}`
-            : `there is no tool '${name}'${known.length === 0 ? "" : `; there are ${known.join(", ")}`}`;
-    m.deliver(fiber, m.fromJson(shown(message, true)));
+    return shown(`there is no tool '${name}'${known.length === 0 ? "" : `; there are ${known.join(", ")}`}`, true);
 }
 
 function hasTool(m: Machine, server: ImportEntry, name: string): boolean {
@@ -262,7 +263,7 @@ function manual(
     const bare = named.length === 0 ? wanted : null;
     const asked = bare === null ? named : serversFor(m, fiber, frame, tools);
     if (asked.length === 0) {
-        m.deliver(fiber, m.fromJson(listing([])));
+        m.deliver(fiber, m.fromJson(wanted === null ? listing([]) : unknown(m, frame, tools, wanted)));
         return;
     }
     const paths = asked.map((one) => `${path}/${one.form.name}`);
@@ -286,7 +287,10 @@ export function actOutcome(m: Machine, fiber: Fiber, native: HandoverWait, pendi
         state.came[pending.slot] = outcome.ok ? outcome.value : { methods: [], error: outcome.failure.message };
         if (state.came.some((one) => one === null)) return;
         const labels = m.run.labels.of(state.params.map((name) => `tool:${name}`));
-        m.deliver(fiber, join(m.run, m.fromJson(listing(listed(m, fiber, state))), labels));
+        const tools = listed(m, fiber, state);
+        const isNone = tools.length === 0 && state.bare !== undefined;
+        const told = isNone ? unknown(m, fiber.top, toolsOf(m, fiber.top), state.bare as string) : listing(tools);
+        m.deliver(fiber, join(m.run, m.fromJson(told), labels));
         return;
     }
     if (!outcome.ok) {
@@ -295,12 +299,34 @@ export function actOutcome(m: Machine, fiber: Fiber, native: HandoverWait, pendi
         m.deliver(fiber, failed(m, failure));
         return;
     }
-    actReturned(m, fiber, givenValue(m, pending.effect, outcome));
+    const out = toJson(givenValue(m, pending.effect, outcome), m.run.labels);
+    const { uri } = pending.effect.request as unknown as ToolRequest;
+    m.deliver(fiber, join(m.run, m.fromJson(resultOf(uri, out.json)), out.labels));
 }
 
 /** A failure as a result (R1). */
 export function failed(m: Machine, fail: Fail): Value {
     return join(m.run, m.fromJson(shown(fail.message, true)), fail.labels);
+}
+
+/** What a tool gave (R4). */
+function resultOf(uri: string, value: Json): Json {
+    const scheme = schemeOf(uri).toLowerCase();
+    if (!isObject(value)) return shown(value, false);
+    if (scheme === "mcp" && Array.isArray(value.content)) {
+        const { content, structured, isError } = value;
+        return {
+            content,
+            ...(structured === undefined || structured === null ? {} : { structuredContent: structured }),
+            ...(isError === true ? { isError } : {}),
+        };
+    }
+    const { stdout, stderr, exit_code: code } = value;
+    if (scheme === "shell" && typeof stdout === "string" && typeof stderr === "string") {
+        const text = stdout + stderr;
+        return { content: [{ type: "text", text }], structuredContent: value, ...(code === 0 ? {} : { isError: true }) };
+    }
+    return shown(value, false);
 }
 
 /** A value in the shape of MCP's `CallToolResult`; one that has it already as it is. */
@@ -320,6 +346,8 @@ interface Listed {
     readonly alias?: string;
     readonly description: string;
     readonly inputSchema: Json;
+    /** As MCP has it: only what the tool says of itself. */
+    readonly annotations?: { readonly readOnlyHint: true };
 }
 
 /** What tools said of themselves; where one alone was asked for by its own name, that. */
@@ -346,6 +374,7 @@ function listed(m: Machine, fiber: Fiber, state: HandoverState): Listed[] {
             ...(servers.includes(tool) && isFree(own) ? { alias: own } : {}),
             description: typeof method.description === "string" ? method.description : "",
             inputSchema: isObject(method.input) ? method.input : { type: "object" },
+            ...(method.readOnly === true ? { annotations: { readOnlyHint: true } } : {}),
         }));
 }
 

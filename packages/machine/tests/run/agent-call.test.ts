@@ -224,6 +224,26 @@ describe("act(): by name, in the shape of a tool's result", () => {
         expect(end(run(text('act("Repo.read", {})'), { world: () => said(value, ["tool:Repo"]) }))).toEqual(value);
     });
 
+    test("of a server's tool: what the server gave, under MCP's own names", () => {
+        const content = [{ type: "image", mimeType: "image/png", data: "AA==" }];
+        const given = (more: { readonly [key: string]: Json }): Json =>
+            end(run(text('act("Repo.read", {})'), { world: () => said({ text: "t", content, ...more }, ["tool:Repo"]) }));
+        expect(given({ ok: true, structured: { n: 1 }, isError: false })).toEqual({ content, structuredContent: { n: 1 } });
+        expect(given({ ok: false, structured: null, isError: true })).toEqual({ content, isError: true });
+    });
+
+    test("of a command: its output as text, and an error where it ended with another code than 0", () => {
+        const shell = 'import tool bash from "shell:"\nmain agent A { main func(input) { return act("bash", "npm test") } }';
+        const ran = (exit_code: number | null): Json =>
+            end(run(shell, { world: () => said({ exit_code, stdout: "out\n", stderr: "err\n", truncated: false }, ["tool:bash"]) }));
+        expect(ran(0)).toEqual({
+            content: [{ type: "text", text: "out\nerr\n" }],
+            structuredContent: { exit_code: 0, stdout: "out\n", stderr: "err\n", truncated: false },
+        });
+        expect(ran(3)).toMatchObject({ isError: true, content: [{ text: "out\nerr\n" }], structuredContent: { exit_code: 3 } });
+        expect(ran(null)).toMatchObject({ isError: true });
+    });
+
     test("gates: asked and refused; a violation and a limit are no result", () => {
         expect(end(run(text('act("Repo.write", {})', " { write: ask }"), { yes: "once" }))).toMatchObject({
             structuredContent: { did: "Repo.write" },
@@ -333,12 +353,22 @@ describe("act(): by name, in the shape of a tool's result", () => {
         ]);
     });
 
-    test("__manual__ lists what there is, one of it, or nothing", () => {
+    test("__manual__ lists what there is, or one of it; of a name that is none it says so", () => {
         const all = end(run(text('act("__manual__", {})'))) as { structuredContent: { tools: { name: string }[] } };
         expect(all.structuredContent.tools.map((t) => t.name)).toEqual(["Repo.read", "Repo.write", "Mail.read", "Mail.write"]);
         const one = end(run(text('act("__manual__", { name: "Mail" })'))) as { structuredContent: { tools: { name: string }[] } };
         expect(one.structuredContent.tools.map((t) => t.name)).toEqual(["Mail.read", "Mail.write"]);
-        expect(end(run(text('act("__manual__", { name: "Nope" })')))).toMatchObject({ structuredContent: { tools: [] } });
+        expect(end(run(text('act("__manual__", { name: "Nope" })')))).toEqual({
+            content: [{ type: "text", text: "there is no tool 'Nope'; there are Repo, Mail" }],
+            isError: true,
+        });
+        const reads = (e: Effect): Outcome | undefined =>
+            (e.request as { op?: string }).op === "describe"
+                ? said({ methods: [{ name: "look", readOnly: true, input: { type: "object" } }] })
+                : undefined;
+        expect(end(run(text('act("__manual__", { name: "Repo" })'), { world: reads }))).toMatchObject({
+            structuredContent: { tools: [{ name: "Repo.look", annotations: { readOnlyHint: true } }] },
+        });
         expect(METHODS).toBeDefined();
     });
 });
