@@ -2,9 +2,11 @@
  * Random programs from a tape of numbers, so that a failing one shrinks by shortening the tape. Every program ends: loops are short and
  * functions call only those before them.
  */
-import type { ExprForm, FuncForm, Program, StmtForm } from "@remit/language";
+import type { ExprForm, FuncForm, ImportForm, Program, StmtForm } from "@remit/language";
 import fc from "fast-check";
-import { bin, call, func, give, lit, list, member, name, object, program, set, stmt } from "./forms.ts";
+import { bin, call, func, give, lit, list, member, name, object, program, set, stmt, TOOL } from "./forms.ts";
+
+const AGENT: ImportForm = { what: "agent", name: "F", uri: "acp://f" };
 
 const BINARY = ["+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "and", "or", "??"] as const;
 
@@ -14,6 +16,11 @@ export const randomProgram = randomPrograms(160);
 export function randomPrograms(room: number): fc.Arbitrary<Program> {
     return fc.array(fc.nat(1000), { minLength: 10, maxLength: 160 }).map((tape) => placed(new Maker(tape, room).program()));
 }
+
+/** Programs that also hand over control to an agent `F`, with tools and functions among the arguments, and delegate to it. */
+export const randomHandovers: fc.Arbitrary<Program> = fc
+    .array(fc.nat(1000), { minLength: 10, maxLength: 160 })
+    .map((tape) => placed(new Maker(tape, 90, true).program()));
 
 /** Every node on a line of its own, so that places can be told apart. */
 function placed(p: Program): Program {
@@ -42,9 +49,12 @@ class Maker {
     private fresh = 0;
     private travels = false;
 
-    constructor(tape: readonly number[], room: number) {
+    private readonly hands: boolean;
+
+    constructor(tape: readonly number[], room: number, hands = false) {
         this.tape = tape;
         this.room = room;
+        this.hands = hands;
     }
 
     private next(n: number): number {
@@ -65,7 +75,32 @@ class Maker {
         // In some programs a capability travels as a value, so that every method call may reach an effect.
         this.travels = this.next(4) === 0;
         funcs.push(this.func("main", ["input"], true));
-        return program(funcs);
+        return this.hands ? program(funcs, [TOOL, AGENT]) : program(funcs);
+    }
+
+    /** `F.yield(p: …, q: …)`, `F.send(…)`. */
+    private handover(depth: number): ExprForm {
+        if (this.next(4) === 0) return call(member(name("F"), "send"), this.expr(depth - 1, true));
+        const second = this.next(3);
+        const q = second === 0 ? name("T") : second === 1 && this.pure.length > 0 ? name(this.pure[0] as string) : this.leaf();
+        return {
+            kind: "call",
+            callee: member(name("F"), "yield"),
+            args: [
+                { name: "p", value: this.expr(depth - 1, true) },
+                { name: "q", value: q },
+            ],
+            ...(this.next(2) === 0 ? { with: { turns: 1 + this.next(5), steps: 300 + this.next(100) } } : {}),
+            ...(this.next(4) === 0 ? { contract: { type: "number" } } : {}),
+        };
+    }
+
+    private lent(loop: boolean): StmtForm {
+        const which = this.next(3);
+        const body = this.inner(2, true, loop);
+        if (which === 0) return { kind: "spend", spend: { steps: 400 + this.next(200) }, body };
+        const what = which === 1 ? { refs: [], all: true as const } : { refs: [{ name: "T", method: "read" }] };
+        return { kind: "delegate", ...what, to: "F", body };
     }
 
     private func(n: string, params: string[], effects: boolean): FuncForm {
@@ -106,6 +141,7 @@ class Maker {
 
     private statement(effects: boolean, loop: boolean): StmtForm {
         this.budget--;
+        if (this.hands && effects && this.next(6) === 0) return this.lent(loop);
         const n = this.next(16);
         switch (n) {
             case 0:
@@ -167,6 +203,7 @@ class Maker {
     private expr(depth: number, effects: boolean): ExprForm {
         this.budget--;
         if (depth <= 0 || this.budget <= 0) return this.leaf();
+        if (this.hands && effects && this.next(5) === 0) return this.handover(depth);
         switch (this.next(18)) {
             case 0:
             case 1:
