@@ -5,7 +5,7 @@
  */
 import type { Json } from "@remit/language";
 import { readJson } from "../input/json.ts";
-import { type CallKind, isFields } from "./frames.ts";
+import { type CallKind, type Fields, isFields } from "./frames.ts";
 
 export type Command =
     | { readonly ok: true; readonly kind: CallKind; readonly args: { readonly [name: string]: Json } }
@@ -17,12 +17,16 @@ export const COMMAND_HELP: { readonly [K in CallKind]: string } = {
   --structure JSON   an example of the answer
   --attempts N       how often the model may try, 1 to 10; default 3`,
     act: `usage: act NAME [ARGUMENTS | '{"name": "value"}' | -]
-       act --manual [NAME]`,
+       act NAME --KEY VALUE … [--KEY -]
+       act --manual [NAME]
+  ARGUMENTS          a text
+  --KEY VALUE        an argument by its name, typed as the tool says; - is standard input`,
     agent: `usage: agent --prompt TEXT … [--prompt -] [--config JSON]`,
 };
 
 /** True where standard input has to be read first. */
 export function readsInput(kind: CallKind, argv: readonly string[]): boolean {
+    if (kind === "act" && FLAG.test(argv[1] ?? "")) return argv.some((one) => one === "-" || /^--[A-Za-z][^=]*=-$/.test(one));
     if (kind === "act") return argv.length > 1 && argv[1] === "-" && argv[0] !== "--manual";
     return argv.some((one, at) => one === "--prompt=-" || ((one === "--prompt" || one === "-p") && argv[at + 1] === "-"));
 }
@@ -36,11 +40,68 @@ function readAct(argv: readonly string[], input: string): Command {
     if (name === undefined || name === "--help" || name === "-h") return wrong(COMMAND_HELP.act);
     if (name === "--manual") {
         if (rest.length > 1) return wrong("act --manual takes one name");
-        return { ok: true, kind: "act", args: { name: "__manual__", args: rest[0] === undefined ? {} : { name: rest[0] } } };
+        return { ok: true, kind: "act", args: { name: "__manual__", args: rest[0] === undefined ? {} : { name: rest[0] }, flags: false } };
     }
     if (name.startsWith("-")) return wrong(`act: unknown option ${name}\n${COMMAND_HELP.act}`);
+    if (FLAG.test(rest[0] ?? "")) return readFlags(name, rest, input);
     const text = rest.length === 1 && rest[0] === "-" ? input : rest.join(" ");
-    return { ok: true, kind: "act", args: { name, args: argumentsOf(text) } };
+    return { ok: true, kind: "act", args: { name, args: argumentsOf(text), flags: false } };
+}
+
+const FLAG = /^--[A-Za-z]/;
+
+/** `--key value`, `--key=value`, `--key` for true; one that is given several times is a list. All are texts until the tool's schema is known. */
+function readFlags(name: string, argv: readonly string[], input: string): Command {
+    const given = new Map<string, Json[]>();
+    for (let at = 0; at < argv.length; at++) {
+        const one = argv[at] as string;
+        if (!FLAG.test(one)) return wrong(`act: there is no place for ${one} between arguments by name\n${COMMAND_HELP.act}`);
+        const equals = one.indexOf("=");
+        const key = one.slice(2, equals < 0 ? undefined : equals);
+        const next = argv[at + 1];
+        let value: Json = equals < 0 ? true : one.slice(equals + 1);
+        if (equals < 0 && next !== undefined && !FLAG.test(next)) {
+            value = next;
+            at++;
+        }
+        given.set(key, [...(given.get(key) ?? []), value === "-" ? input : value]);
+    }
+    const args = Object.fromEntries([...given].map(([key, all]) => [key, all.length === 1 ? (all[0] as Json) : all]));
+    return { ok: true, kind: "act", args: { name, args, flags: true } };
+}
+
+/** Arguments by name as their tool's schema has them: what is no text there is read as JSON, where it fits. */
+export function typedArguments(args: Fields, schema: Json): Fields {
+    const properties = isFields(schema) && isFields(schema.properties) ? schema.properties : {};
+    return Object.fromEntries(Object.entries(args).map(([key, value]) => [key, typedAs(value, properties[key])]));
+}
+
+function typedAs(value: Json, schema: Json | undefined): Json {
+    if (!isFields(schema)) return value;
+    const types = typesOf(schema);
+    if (types.includes("array") && !types.includes("string")) {
+        const whole = typeof value === "string" && /^\s*\[/.test(value) ? readJson(value) : null;
+        if (whole?.ok === true && Array.isArray(whole.value)) return whole.value;
+        return (Array.isArray(value) ? value : [value]).map((one) => typedAs(one, schema.items));
+    }
+    if (typeof value !== "string" || types.length === 0 || types.includes("string")) return value;
+    const read = readJson(value);
+    return read.ok && types.includes(typeOf(read.value)) ? read.value : value;
+}
+
+/** Words of JSON Schema; a whole number is a number. Empty where the schema does not say. */
+function typesOf(schema: Fields): readonly Json[] {
+    const said = [schema.type, ...[schema.anyOf, schema.oneOf].flatMap((all) => (Array.isArray(all) ? all : [])).map(typeIn)].flat();
+    const types = said.filter((one) => typeof one === "string");
+    return types.includes("integer") ? [...types, "number"] : types;
+}
+
+function typeIn(schema: Json): Json {
+    return isFields(schema) ? (schema.type ?? null) : null;
+}
+
+function typeOf(value: Json): string {
+    return value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
 }
 
 /** An object in JSON, or the text itself. */

@@ -4,7 +4,7 @@
  * Boundary: shapes and the reading of lines. Whoever writes them is code that nobody vouches for, so each is checked.
  *
  *   program → host   {hello, as: "program"}   {calls: [{id, kind, args}]}, when it has nothing left to do   {ended: true, value?, error?}
- *   host → program   {inputs}                 {answers: [{id, value}]}
+ *   host → program   {inputs}                 {answers: [{id, value} or {id, error}]}
  *   command → host   {hello, as: "command", kind, argv}   {input}
  *   host → command   {input: true}            {out?, err?, code}
  */

@@ -9,6 +9,7 @@
  * S4: what is printed is text and nothing else, kept up to `output` characters.
  * S5: time is counted while a step is under way; processes and memory of the whole tree are looked at while it is (Linux).
  * S6: nothing is left when it is over: the process and all that came of it are killed, the folder is removed.
+ * S7: it works in a folder of its own that holds its files and is thrown away (`work.ts`); the files themselves stay as they are.
  */
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -29,6 +30,7 @@ import { NODE_RUNNER } from "./runner-node.ts";
 import { PYTHON_RUNNER } from "./runner-python.ts";
 import { pythonHere, type RasSource } from "./source.ts";
 import { lookAtTree } from "./tree.ts";
+import { workFolder } from "./work.ts";
 
 export interface RasLimits {
     /** Milliseconds of the program's own time: not while it waits for answers. */
@@ -62,6 +64,8 @@ export interface RasStep {
 export interface RasAnswer {
     readonly id: number;
     readonly value: Json;
+    /** The call fails in the program, with these words. */
+    readonly error?: string;
 }
 
 export interface RasProcess {
@@ -91,7 +95,7 @@ const MAX_VARIABLE = 120_000;
 
 interface Open {
     readonly call: RasCall;
-    readonly answer: (value: Json) => void;
+    readonly answer: (answer: RasAnswer) => void;
 }
 
 /** Throws `ToolFail` where the program cannot be started at all. */
@@ -150,7 +154,7 @@ export async function startRas(source: RasSource, options: RasOptions): Promise<
                 if (kind === undefined) return false;
                 const { id } = one;
                 ids.add(id);
-                ask(kind, one.args, (value) => send(socket, { answers: [{ id, value }] }));
+                ask(kind, one.args, ({ value, error }) => send(socket, { answers: [error === undefined ? { id, value } : { id, error }] }));
             }
             idle = true;
             changed();
@@ -168,7 +172,9 @@ export async function startRas(source: RasSource, options: RasOptions): Promise<
                 send(socket, { err: read.message, code: 2 });
                 return;
             }
-            ask(read.kind, read.args, (value) => send(socket, { ...shownAnswer(read.kind, read.args, value) }));
+            ask(read.kind, read.args, ({ value, error }) =>
+                send(socket, error === undefined ? { ...shownAnswer(read.kind, read.args, value) } : { err: error, code: 1 }),
+            );
         };
         if (!readsInput(kind, argv)) {
             begin("");
@@ -296,10 +302,10 @@ export async function startRas(source: RasSource, options: RasOptions): Promise<
     async function step(answers: readonly RasAnswer[], signal: AbortSignal): Promise<RasStep> {
         idle = false;
         same = 0;
-        for (const { id, value } of answers) {
-            const one = open.get(id);
-            open.delete(id);
-            one?.answer(value);
+        for (const answer of answers) {
+            const one = open.get(answer.id);
+            open.delete(answer.id);
+            one?.answer(answer);
         }
         const began = Date.now();
         const abort = (): void => stop("it was cancelled");
@@ -357,9 +363,13 @@ async function begun(
         REMIT_RAS_TOKEN: at.token,
         ...(short ? { RIFF_PARAMS: text } : {}),
     };
-    const base = { installed: true, cwd: dirname(source.path), write: [], path: [], room: at.folder, unconfined: options.unconfined };
     // The program's folder, with the files it imports; of a home, or of the root, the program alone.
-    const read = [folderBeside(source.path, options.env), at.folder];
+    const seen = folderBeside(source.path, options.env);
+    const read = [seen, at.folder];
+    // S7. Without a sandbox it is where it lies, with all rights.
+    const cwd = options.unconfined ? dirname(source.path) : workFolder(seen, join(at.folder, "work"));
+    const write = options.unconfined ? [] : [cwd];
+    const base = { installed: true, cwd, write, path: [], room: at.folder, unconfined: options.unconfined };
     if (source.language === "python") {
         const python = await pythonHere(options.env);
         const runner = join(at.folder, "runner.py");

@@ -55,7 +55,8 @@ function call(kind, args) {
             return;
         }
         fresh.push({ id: next, kind, args: given });
-        waiting.set(next++, resolve);
+        // Made here, so that it names the line of the program.
+        waiting.set(next++, { resolve, reject, failed: kind === "agent" ? new Error("") : null });
         link.ref();
         watch();
     });
@@ -85,6 +86,12 @@ const reason = (prompt, example, more) => call("reason", { prompt, example: exam
 const act = (name, args) => call("act", { name, args: args ?? {} });
 const agent = (prompt, config) => call("agent", { prompt, config: config ?? {} });
 
+function failing(failed, message) {
+    failed.message = message;
+    failed.stack = "Error: " + message + "\n" + (failed.stack ?? "").split("\n").slice(1).join("\n");
+    return failed;
+}
+
 let heard = "";
 let begin;
 const begun = new Promise((resolve) => {
@@ -97,9 +104,11 @@ link.on("data", (piece) => {
         const frame = JSON.parse(heard.slice(0, at));
         heard = heard.slice(at + 1);
         if (frame.answers === undefined) begin(frame);
-        for (const { id, value } of frame.answers ?? []) {
-            waiting.get(id)?.(value);
+        for (const { id, value, error } of frame.answers ?? []) {
+            const one = waiting.get(id);
             waiting.delete(id);
+            if (error === undefined) one?.resolve(value);
+            else one?.reject(failing(one.failed ?? new Error(""), error));
         }
         if (waiting.size === 0 && !over) link.unref();
     }

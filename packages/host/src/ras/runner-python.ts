@@ -30,6 +30,10 @@ def _frame(value):
     return json.dumps(value, allow_nan=False).encode() + b"\n"
 
 
+class AgentError(Exception):
+    """What agent() with on_error "fail" raises."""
+
+
 class Link:
     """Open calls and their futures."""
 
@@ -74,7 +78,11 @@ class Link:
             line, self.buffer = self.buffer.split(b"\n", 1)
             for answer in json.loads(line).get("answers", []):
                 future = self.waiting.pop(answer["id"], None)
-                if future is not None and not future.done():
+                if future is None or future.done():
+                    continue
+                if "error" in answer:
+                    future.set_exception(AgentError(answer["error"]))
+                else:
                     future.set_result(answer["value"])
 
     def idle(self):
@@ -176,7 +184,7 @@ def names_of(inputs):
     """Inputs that may be names: none hides what the language or the run has under that name."""
     if not isinstance(inputs, dict):
         return {}
-    taken = {"reason", "act", "agent", "ras", "inputs", "RIFF_PARAMS", "register_ras_definition"}
+    taken = {"reason", "act", "agent", "ras", "inputs", "RIFF_PARAMS", "register_ras_definition", "AgentError"}
     return {
         name: value
         for name, value in inputs.items()
@@ -198,6 +206,7 @@ def scope(inputs):
         "register_ras_definition": register_ras_definition,
         "inputs": inputs,
         "RIFF_PARAMS": inputs,
+        "AgentError": AgentError,
     }
 
 

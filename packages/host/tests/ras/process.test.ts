@@ -1,11 +1,23 @@
 /** RAS programs as processes: every shape of a call, and programs that mean ill. */
-import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+    existsSync,
+    lstatSync,
+    mkdirSync,
+    mkdtempSync,
+    readdirSync,
+    readFileSync,
+    realpathSync,
+    rmSync,
+    symlinkSync,
+    writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Json } from "@remit/language";
 import { afterAll, expect, test } from "vitest";
 import { RAS_LIMITS, type RasCall, type RasLimits, type RasStep, startRas } from "../../src/ras/process.ts";
 import { rasSource } from "../../src/ras/source.ts";
+import { workFolder } from "../../src/ras/work.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "remit-ras-test-")));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -207,6 +219,45 @@ printf '%s' "$RIFF_PARAMS" | jq -r .n
     ).toEqual(["a", "b"]);
     expect(end.output).toBe("did tool\ncode 2\n3\n");
     expect(end.error).toBeUndefined();
+});
+
+test("it works in a folder of its own that holds its files; they themselves stay as they are", async () => {
+    writeFileSync(join(folder, "lib.sh"), "greet() { echo hello; }\n");
+    writeFileSync(join(folder, "build.log"), "ERR\n", { mode: 0o444 });
+    mkdirSync(join(folder, "deep/er"), { recursive: true });
+    mkdirSync(join(folder, "node_modules"));
+    symlinkSync("/etc/hostname", join(folder, "outside"));
+    symlinkSync(folder, join(folder, "deep/circle"));
+    const bash = await runs(
+        "sh",
+        `source ./lib.sh
+reason --prompt x --structure '{"a":"b"}' > a.txt && jq -r .data.a a.txt
+echo more >> build.log && cat build.log
+greet | tee deep/er/out.txt
+echo no > node_modules/x
+echo $(cat outside) $(ls "$(dirname "$0")/deep/er")
+`,
+    );
+    expect(bash.end.output).toBe("b\nERR\nmore\nhello\n\n");
+    const python = await runs(
+        "py",
+        'log = open("build.log").read()\nopen("out.txt", "w").write(log)\nprint(open("out.txt").read(), end="")\n',
+    );
+    expect(python.end).toEqual({ calls: [], done: true, output: "ERR\n" });
+    expect(readFileSync(join(folder, "build.log"), "utf8")).toBe("ERR\n");
+    expect(existsSync(join(folder, "a.txt")) || existsSync(join(folder, "out.txt"))).toBe(false);
+});
+
+test("what is in the folder is bounded: the nearest files are copied, the rest can be read", () => {
+    const from = join(folder, "many");
+    mkdirSync(join(from, "sub"), { recursive: true });
+    for (let i = 0; i < 500; i++) writeFileSync(join(from, "sub", `${i}`), "x");
+    writeFileSync(join(from, "near"), "x");
+    writeFileSync(join(from, "large"), Buffer.alloc(5 << 20));
+    const to = workFolder(from, join(folder, "work"));
+    const kept = (path: string): string => (lstatSync(join(to, path)).isSymbolicLink() ? "linked" : "copied");
+    expect(["near", "large", "sub/0", "sub/99"].map(kept)).toEqual(["copied", "linked", "copied", "linked"]);
+    expect(readdirSync(join(to, "sub"))).toHaveLength(500);
 });
 
 // ---- programs that mean ill ------------------------------------------------------------------------------------------

@@ -364,7 +364,7 @@ describe("act(): by name, in the shape of a tool's result", () => {
         });
         const reads = (e: Effect): Outcome | undefined =>
             (e.request as { op?: string }).op === "describe"
-                ? said({ methods: [{ name: "look", readOnly: true, input: { type: "object" } }] })
+                ? said({ methods: [{ name: "look", readOnly: true, input: { type: "object" } }] }, ["tool:Repo"])
                 : undefined;
         expect(end(run(text('act("__manual__", { name: "Repo" })'), { world: reads }))).toMatchObject({
             structuredContent: { tools: [{ name: "Repo.look", annotations: { readOnlyHint: true } }] },
