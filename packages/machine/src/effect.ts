@@ -299,6 +299,8 @@ export interface AgentTurn {
     readonly session: string;
     /** From 0. */
     readonly turn: number;
+    /** The session begins with it, though others of the same call came before: a further try. */
+    readonly fresh?: true;
     readonly prompt: readonly AgentPart[];
     readonly hands: readonly AgentHand[];
     readonly limits: AgentLimits;

@@ -242,7 +242,7 @@ export function acpSession(options: SessionOptions): AgentSession {
             before.link.close();
             await before.carrier.stop(graceMs);
         }
-        if (id === null && turn.turn > 0)
+        if (id === null && turn.turn > 0 && turn.fresh !== true)
             throw new AgentFail("unreachable", "its process was lost, and its session with it", {
                 hint: "run it again from the beginning of the yield",
             });

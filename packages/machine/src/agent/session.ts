@@ -7,6 +7,7 @@
  * S1: a session lives as long as the call that opened it, whichever way that ends; what was given with it dies with it.
  */
 import type { Json } from "@remit/language";
+import type { AgentEntry, Usage } from "../effect.ts";
 
 export interface Session {
     /** Path of the call that opened it. */
@@ -31,6 +32,22 @@ export interface Session {
     /** Methods that only read, and all methods, by `FILE INDEX/NAME` of the tools that it was passed. */
     reads: { readonly [place: string]: readonly string[] };
     told: { readonly [place: string]: readonly string[] };
+    /** Of an `agent()` call. */
+    readonly doing: Doing | null;
+}
+
+/** What the agent of an `agent()` call did, over all its tries. */
+export interface Doing {
+    /** Most of each, where that is bounded. */
+    readonly most: { readonly steps?: number; readonly calls?: number };
+    /** Messages and tool calls. Of an agent of the program: turns of its models and agents, and calls of its tools and memories. */
+    steps: number;
+    /** Tool calls. */
+    calls: number;
+    /** Of an agent of the program, in its present try: what it did, what that used, and the origins of what it saw. */
+    entries: readonly AgentEntry[];
+    usage: Usage | null;
+    origins: readonly string[];
 }
 
 export type SessionDoc = Session;

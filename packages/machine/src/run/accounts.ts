@@ -285,13 +285,17 @@ export class Accounts {
         return least;
     }
 
-    /** Counts what an outcome says was used; gives the account that is overdrawn by it. `turned`: whose turn it is that succeeded and is bound by nothing else. */
+    /**
+     * Counts what an outcome says was used; gives the account that is overdrawn by it. `turned`: whose turn it is that succeeded and is bound by
+     * nothing else. `calls`: those that an agent outside the program made in its turn.
+     */
     settle(
         usage: Usage | undefined,
         token: number,
         held: readonly number[],
         spender: Spender,
         turned: "model" | "agent" | null,
+        calls = 0,
     ): Exceeded | null {
         const input = Math.max(amount(usage?.input), amount(usage?.cached));
         const tokens = input + amount(usage?.output);
@@ -304,11 +308,13 @@ export class Accounts {
             a.reservedUsd -= held[i++] ?? 0;
             a.used.tokens += tokens;
             a.used.usd += usd;
+            a.used.calls += calls;
             bound ||= a.limits.turns !== undefined || a.limits.time !== undefined;
         }
         for (let a: Account | null = this.at(token); a !== null && over === null; a = a.parent) {
             if (a.limits.tokens !== undefined && a.used.tokens > a.limits.tokens) over = this.exceeded(a, "tokens", spender);
             else if (a.limits.usd !== undefined && a.used.usd > a.limits.usd) over = this.exceeded(a, "usd", spender);
+            else if (calls > 0 && a.limits.calls !== undefined && a.used.calls > a.limits.calls) over = this.exceeded(a, "calls", spender);
             else if (
                 turned !== null &&
                 !bound &&

@@ -17,8 +17,10 @@ export type OnError = "fail" | "return_error" | "retry_within_budget";
 export interface AgentConfig {
     readonly agent?: Capability;
     readonly budget: SpendForm;
-    /** Messages and tool calls of the agent, counted by the host. */
+    /** Messages and tool calls of the agent. */
     readonly steps?: number;
+    /** Tool calls of the agent. */
+    readonly calls?: number;
     readonly turns?: number;
     /** Milliseconds. */
     readonly silence?: number;
@@ -72,10 +74,10 @@ export function agentConfig(m: Machine, value: Value, d: HandoverDetail, site: S
         budget: {
             ...(time === undefined ? {} : { time: Math.ceil(time) }),
             ...(usd === undefined ? {} : { usd }),
-            ...(calls === undefined ? {} : { calls }),
             ...(tokens === undefined ? {} : { tokens }),
         },
         ...(steps === undefined ? {} : { steps }),
+        ...(calls === undefined ? {} : { calls }),
         ...(turns === undefined ? {} : { turns: Math.max(1, Math.floor(turns)) }),
         ...(silence === undefined ? {} : { silence }),
         ...(model === null ? {} : { model: model as string }),

@@ -99,6 +99,11 @@ export function failOf(m: Machine, error: unknown): Fail | null {
     return null;
 }
 
+/** Whether code at a frame may catch a violation (LANGUAGE 7). */
+export function catchesViolation(m: Machine, frame: Frame, fail: Fail): boolean {
+    return frame.principal === m.principal && fail.by !== m.principal;
+}
+
 /** Looks for a handler. False where the fiber ended by the failure. */
 export function unwind(m: Machine, fiber: Fiber, fail: Fail): boolean {
     const { frames } = fiber;
@@ -150,7 +155,7 @@ export function unwind(m: Machine, fiber: Fiber, fail: Fail): boolean {
  * bounds.
  */
 function catches(m: Machine, frame: Frame, handler: Handler, fail: Fail): boolean {
-    if (fail.class === "violation" && (frame.principal !== m.principal || fail.by === m.principal)) return false;
+    if (fail.class === "violation" && !catchesViolation(m, frame, fail)) return false;
     if (fail.region === null) return true;
     return !m.accounts.within(accountAt(frame, handler.at), fail.region);
 }

@@ -20,7 +20,7 @@ import type { Code } from "../compile/code.ts";
 import type { HandoverKind } from "../compile/handover.ts";
 import type { CallValueDetail, HandoverDetail, Instruction } from "../compile/instructions.ts";
 import { type AgentEntry, shownName } from "../compile/program.ts";
-import type { AgentPart, AgentReply, Outcome, Usage } from "../effect.ts";
+import type { AgentPart, AgentReply, Effect, Outcome, Usage } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import { type SessionTurn, trajectoryOf } from "../ledger/atif/session.ts";
 import { located } from "../value/access.ts";
@@ -29,7 +29,8 @@ import { join } from "../value/operators.ts";
 import { List, type Value } from "../value/value.ts";
 import { actReturned, beginAct } from "./act.ts";
 import type { Fiber, Frame } from "./fiber.ts";
-import { countCall, pathOf } from "./execute.ts";
+import { takeDone, turnDone } from "./doing.ts";
+import { catchesViolation, countCall, pathOf } from "./execute.ts";
 import { handlesOf, undescribed } from "./hands.ts";
 import type { Machine } from "./machine.ts";
 import { agentConfig, type AgentConfig, ENVELOPES } from "./agent-config.ts";
@@ -160,16 +161,8 @@ export function handoverOutcome(m: Machine, fiber: Fiber, native: HandoverWait, 
         takeTurn(m, fiber, frame, d, native, I.site);
         return;
     }
-    const session = m.sessions.get(state.session) as Session;
-    release(session, native.path);
+    const { session, reply } = turnOver(m, native, path, I.site, outcome, outcome.ok ? null : outcome.failure);
     const name = session.agent[1];
-    const reply = outcome.ok ? readReply(outcome.value) : replyIn(outcome.failure.detail);
-    answeredEvent(m, native, session, path, I.site, outcome.ok ? outcome.origins : [], {
-        ...(outcome.ok ? { ok: true } : { ok: false, kind: outcome.failure.kind, error: outcome.failure.message }),
-        ...(reply === null ? {} : { reply: reply as unknown as Json }),
-        ...(outcome.usage === undefined ? {} : { usage: outcome.usage as Json }),
-    });
-    note(state, reply, outcome.usage, outcome.ok ? null : { kind: outcome.failure.kind, message: outcome.failure.message });
     if (!outcome.ok) {
         m.tracer?.at(I.site, native.path, `agent ${shownName(name)}`);
         const fail = failFrom(m, outcome.failure, I.site, [`agent:${name}`]);
@@ -181,6 +174,39 @@ export function handoverOutcome(m: Machine, fiber: Fiber, native: HandoverWait, 
             labels: m.run.labels.of([`agent:${name}`]),
         });
     answered(m, fiber, frame, d, native, reply, I);
+}
+
+/** A turn of an agent outside the program is over, whatever it gave. */
+function turnOver(
+    m: Machine,
+    native: HandoverWait,
+    path: string,
+    site: Site | null,
+    outcome: Outcome,
+    failure: { readonly kind: string; readonly message: string } | null,
+): { readonly session: Session; readonly reply: AgentReply | null } {
+    const session = m.sessions.get(native.state.session) as Session;
+    release(session, native.path);
+    const reply = replyOf(outcome);
+    turnDone(session, reply);
+    answeredEvent(m, native, session, path, site, outcome.ok ? outcome.origins : [], {
+        ...(failure === null ? { ok: true } : { ok: false, kind: failure.kind, error: failure.message }),
+        ...(reply === null ? {} : { reply: reply as unknown as Json }),
+        ...(outcome.usage === undefined ? {} : { usage: outcome.usage as Json }),
+    });
+    note(native.state, reply, outcome.usage, failure === null ? null : { kind: failure.kind, message: failure.message });
+    return { session, reply };
+}
+
+/** A turn used more than there was: it is told like any other, and fails. */
+export function turnOverdrawn(m: Machine, fiber: Fiber, native: HandoverWait, effect: Effect, outcome: Outcome, fail: Fail): void {
+    turnOver(m, native, effect.path, effect.site, outcome, outcome.ok ? fail : outcome.failure);
+    if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
+}
+
+/** What there was of a turn. */
+export function replyOf(outcome: Outcome): AgentReply | null {
+    return outcome.ok ? readReply(outcome.value) : replyIn(outcome.failure.detail);
 }
 
 /** What a tool says of itself. One that cannot does not keep the others from being handed over; what ends the whole does. */
@@ -278,7 +304,7 @@ function answered(
         return;
     }
     if (native.what === "agent") {
-        const value = ENVELOPES.data({ text: reply.text, trajectory: trajectory(m, native, reply.stop, null) });
+        const value = ENVELOPES.data({ text: reply.text, trajectory: trajectory(m, native, session, reply.stop, null) });
         give(m, fiber, frame, native, join(m.run, m.fromJson(value), origin));
         return;
     }
@@ -366,13 +392,14 @@ export function handedBack(m: Machine, fiber: Fiber, frame: Frame, native: Hando
             confinement: "remote",
             spent: { steps: 1, calls: 0, ms: 0 },
         };
-        state.labels = m.run.labels.origins(m.run.labels.union(m.run.labels.of(state.labels), out.labels));
+        const saw = m.run.labels.of(session.doing?.origins ?? []);
+        state.labels = m.run.labels.origins(m.run.labels.union(m.run.labels.union(m.run.labels.of(state.labels), out.labels), saw));
         m.tracer?.sawLabel(native.path, out.labels);
         answeredEvent(m, native, session, `${native.path}/turn[${state.turn - 1}]`, I.site, state.labels, {
             ok: true,
             reply: reply as unknown as Json,
         });
-        note(state, reply, undefined, null);
+        noteInside(state, session, said, null);
         answered(m, fiber, frame, d, native, reply, I);
         return;
     }
@@ -393,12 +420,20 @@ function asAnswer(text: string): string {
 
 // ---- agent() -------------------------------------------------------------------------------------------------------------
 
-function trajectory(m: Machine, native: HandoverWait, stop: string | undefined, fail: Fail | null): Json {
-    const session = m.sessions.get(native.state.session);
+/** A turn of an agent of the program is over, or broke off where nothing is `said`. */
+function noteInside(state: HandoverState, session: Session, said: string | null, failure: { kind: string; message: string } | null): void {
+    if (session.doing === null) return;
+    const { reply, usage } = takeDone(session.doing, said);
+    note(state, said === null && reply.entries.length === 0 ? null : reply, usage, failure);
+}
+
+function trajectory(m: Machine, native: HandoverWait, session: Session, stop: string | undefined, fail: Fail | null): Json {
     const { state } = native;
-    const account = session === undefined ? null : m.accounts.at(session.account);
+    const account = m.accounts.at(session.account);
+    const { silence } = state.config ?? {};
+    const { tokens, usd } = account.used;
     return trajectoryOf({
-        agent: { name: shownName(session?.agent[1] ?? "agent") },
+        agent: { name: shownName(session.agent[1]) },
         session: native.path,
         run: m.options.run,
         turns: state.turns as unknown as SessionTurn[],
@@ -406,7 +441,20 @@ function trajectory(m: Machine, native: HandoverWait, stop: string | undefined, 
             ...(stop === undefined ? {} : { stop }),
             reason: fail === null ? "done" : fail.kind,
             ...(fail === null ? {} : { message: fail.message }),
-            ...(account === null ? {} : { limits: { ...account.limits }, spent: { ...account.used } }),
+            limits: {
+                ...account.limits,
+                ...session.doing?.most,
+                turns: session.most,
+                ...(silence === undefined ? {} : { silence }),
+            },
+            spent: {
+                turns: session.turns,
+                steps: session.doing?.steps ?? 0,
+                calls: session.doing?.calls ?? 0,
+                // Of what nobody told there is no number.
+                ...(tokens === 0 ? {} : { tokens }),
+                ...(usd === 0 ? {} : { usd }),
+            },
         },
     }).trajectory as unknown as Json;
 }
@@ -419,9 +467,13 @@ export function caughtByAgent(m: Machine, fiber: Fiber, frame: Frame, fail: Fail
     if (native?.kind !== "handover" || native.what !== "agent" || native.state.config === null) return false;
     const { state } = native;
     const session = m.sessions.get(state.session);
-    if (session === undefined || fail.whole || fail.class === "violation" || state.config?.onError === "fail") return false;
+    if (session === undefined || fail.whole || state.config?.onError === "fail") return false;
+    if (fail.class === "violation" && !catchesViolation(m, frame, fail)) return false;
     if (fail.region !== null && fail.region !== session.account) return false;
     const I = frame.form.code[frame.pc] as Instruction;
+    // A turn that was broken off, from inside or by the end of its time.
+    if (state.turns.length < state.turn) noteInside(state, session, null, { kind: fail.kind, message: fail.message });
+    let ended = fail.kind;
     if (state.config?.onError === "retry_within_budget" && fail.class === "failure" && state.tries < TRIES) {
         state.tries++;
         try {
@@ -429,19 +481,22 @@ export function caughtByAgent(m: Machine, fiber: Fiber, frame: Frame, fail: Fail
             return true;
         } catch (error) {
             if (!(error instanceof Fail)) throw error;
-            // Nothing is left to try it with: the first failure stands.
+            // Nothing is left to try it with: its failure stands, and why it was not tried again is said.
+            state.tries--;
+            ended = error.kind;
         }
     }
     const value = ENVELOPES.error({
         kind: fail.kind,
         message: fail.message,
-        reason: fail.kind,
+        reason: ended,
         tries: state.tries + 1,
         ...(fail.detail === undefined ? {} : { detail: fail.detail }),
-        trajectory: state.turns.length === 0 ? null : trajectory(m, native, undefined, fail),
+        trajectory: state.turns.length === 0 ? null : trajectory(m, native, session, undefined, fail),
     });
     const what = `agent ${shownName(session.agent[1])}`;
-    const labels = m.run.labels.union(fail.labels, labelOfSaid(m, native, I.site, what, [...state.labels, `agent:${session.agent[1]}`]));
+    const saw = [...state.labels, ...(session.doing?.origins ?? []), `agent:${session.agent[1]}`];
+    const labels = m.run.labels.union(fail.labels, labelOfSaid(m, native, I.site, what, saw));
     close(m, frame, native, fail);
     m.deliver(fiber, join(m.run, m.fromJson(value), labels));
     return true;

@@ -22,7 +22,8 @@ import { answered, gate, isFree, originsByName, readersOfResult } from "./gate.t
 import { actOutcome } from "./act.ts";
 import { generateOutcome } from "./generate.ts";
 import { resultData } from "../prompt/report.ts";
-import { handoverOutcome } from "./handover.ts";
+import { stepBegins, stepEnded } from "./doing.ts";
+import { handoverOutcome, replyOf, turnOverdrawn } from "./handover.ts";
 import { saysTurns } from "./sessions.ts";
 import type { Machine } from "./machine.ts";
 import { accountAt, overdrawn, timeUp } from "./spending.ts";
@@ -48,6 +49,7 @@ export interface Wanted {
 export function raise(m: Machine, fiber: Fiber, { kind, path, site, request, labels, origin, slot = 0, deadline, payer }: Wanted): void {
     const frame = fiber.frames[fiber.frames.length - 1];
     const account = payer ?? (frame === undefined ? 0 : accountAt(frame));
+    stepBegins(m, kind, request, account, path, site);
     const held = m.accounts.reserve(kind, request, account, m.spender(path));
     if (!Array.isArray(held)) throw overdrawn(m, held, path, site);
     const effect: Effect = { path, kind, principal: m.run.acting, site, request, labels, ...(deadline === undefined ? {} : { deadline }) };
@@ -194,9 +196,16 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
     const outcome = withReaders(m, effect, told);
     const isTurn = outcome.ok && (effect.request as { op?: Json } | null)?.op === "turn";
     const turned = isTurn && effect.kind === "model" ? "model" : isTurn && effect.kind === "agent" && !saysTurns(fiber) ? "agent" : null;
-    const over = m.accounts.settle(outcome.usage, pending.account, pending.held, m.spender(effect.path), turned);
+    const hands = effect.kind === "agent" ? replyOf(outcome)?.spent.calls : undefined;
+    const over = m.accounts.settle(outcome.usage, pending.account, pending.held, m.spender(effect.path), turned, hands);
+    stepEnded(m, effect, outcome, pending.account);
     try {
-        if (over !== null) throw overdrawn(m, over, effect.path, effect.site);
+        if (over !== null) {
+            const fail = overdrawn(m, over, effect.path, effect.site);
+            const waits = fiber.frames.length === 0 ? null : fiber.top.native;
+            if (effect.kind === "agent" && waits?.kind === "handover") turnOverdrawn(m, fiber, waits, effect, outcome, fail);
+            throw fail;
+        }
         if (effect.kind === "input" && m.entry !== null && fiber.frames.length === 0) {
             answerEntry(m, outcome);
             return;

@@ -13,6 +13,7 @@ import type { Fail } from "../failure.ts";
 import type { Fiber, Frame } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
 import type { AgentConfig } from "./agent-config.ts";
+import { doingOf } from "./doing.ts";
 import { accountAt, closeAccount, openAccount, spentData, spendOf } from "./spending.ts";
 import { granted } from "./standing.ts";
 import { dropWritten } from "./written.ts";
@@ -58,7 +59,22 @@ export function open(
     const policy = d.policy === null ? null : ([frame.fn.file, d.policy] as const);
     native.state.most = most;
     const agent = [entry.file, entry.name] as const;
-    m.sessions.set(path, { path, agent, principal, token, account, turns: 0, most, policy, turning: null, queue: [], reads: {}, told: {} });
+    const doing = doingOf(state.config);
+    m.sessions.set(path, {
+        path,
+        agent,
+        principal,
+        token,
+        account,
+        turns: 0,
+        most,
+        policy,
+        turning: null,
+        queue: [],
+        reads: {},
+        told: {},
+        doing,
+    });
     m.emit("yield.opened", path, frame.parent, site, state.labels, {
         agent: shownName(entry.name),
         uri: entry.outside?.form.uri ?? null,
@@ -66,7 +82,7 @@ export function open(
         by: d.what,
         params: [...state.params],
         skills: d.skills.map((one) => one.form.name),
-        limits: { ...limits, turns: most },
+        limits: { ...limits, ...doing?.most, turns: most },
     });
 }
 

@@ -17,6 +17,7 @@ import type { Fiber, Frame } from "./fiber.ts";
 import { handlesOf, handsOf, passed } from "./hands.ts";
 import type { Machine } from "./machine.ts";
 import type { AgentConfig } from "./agent-config.ts";
+import { leftToDo } from "./doing.ts";
 import { askDescription, raise } from "./perform.ts";
 import { pushAgent } from "./written.ts";
 import { payerOf, release } from "./sessions.ts";
@@ -102,7 +103,8 @@ export function firstPrompt(m: Machine, d: HandoverDetail, native: HandoverWait)
     const steps = m.accounts.leftOf(payer, "steps");
     const { time } = m.accounts.at(payer).limits;
     return opening({
-        session: state.session,
+        // Not its path, in which names of the caller's functions stand.
+        session: `s${session.token}`,
         turn: session.turns,
         first: session.turns === 0,
         skills: d.skills.flatMap((one) => skillOf(m, one.file, one.form.name)),
@@ -153,6 +155,7 @@ export function turn(
             region: session.turns >= session.most ? session.account : payerOf(state, session),
             detail: { meter: "turns", limit: state.most, used: session.turns, spender: `${shownName(entry.name)} at ${path}` },
         });
+    const todo = leftToDo(session, path, site);
     session.turning = path;
     const nth = session.turns++;
     const at = `${path}/turn[${state.turn++}]`;
@@ -188,9 +191,10 @@ export function turn(
         },
         session: `${state.session}${state.tries === 0 ? "" : `~${state.tries}`}`,
         turn: nth,
+        ...(state.tries === 0 ? {} : { fresh: true as const }),
         prompt,
         hands: handsOf(m, fiber, session, native.args.items),
-        limits: limitsOf(m, payerOf(state, session), d, state.config),
+        limits: limitsOf(m, payerOf(state, session), d, state.config, todo),
         ...(d.with.model === undefined && state.config?.model === undefined ? {} : { model: d.with.model ?? state.config?.model }),
     };
     state.waiting = [at];
@@ -206,18 +210,26 @@ export function turn(
 }
 
 /** What is left for one turn. */
-function limitsOf(m: Machine, payer: number, d: HandoverDetail, config: AgentConfig | null): AgentTurn["limits"] {
-    const left = (meter: "tokens" | "usd" | "calls"): { [key: string]: number } => {
+function limitsOf(
+    m: Machine,
+    payer: number,
+    d: HandoverDetail,
+    config: AgentConfig | null,
+    todo: { readonly steps?: number; readonly calls?: number },
+): AgentTurn["limits"] {
+    const left = (meter: "tokens" | "usd"): { [key: string]: number } => {
         const n = m.accounts.leftOf(payer, meter);
         return Number.isFinite(n) ? { [meter]: n } : {};
     };
+    // The turn is a call too.
+    const calls = Math.min(m.accounts.leftOf(payer, "calls") - 1, todo.calls ?? Number.POSITIVE_INFINITY);
     const silence = d.with.silence ?? config?.silence;
     const { time } = m.accounts.at(payer).limits;
     return {
         ...left("tokens"),
         ...left("usd"),
-        ...left("calls"),
-        ...(config?.steps === undefined ? {} : { steps: config.steps }),
+        ...(Number.isFinite(calls) ? { calls: Math.max(0, calls) } : {}),
+        ...(todo.steps === undefined ? {} : { steps: todo.steps }),
         // A moment before the whole time is up, so that what the agent did until then is told.
         ...(time === undefined ? {} : { ms: Math.max(1, Math.floor(time - Math.min(EARLY_MS, time / 20))) }),
         ...(silence === undefined ? {} : { silence }),

@@ -7,7 +7,7 @@
 import type { Right, Way } from "../authority/decide.ts";
 import type { Permit } from "../authority/policy.ts";
 import type { Defined } from "../run/define.ts";
-import type { SessionDoc, WrittenDoc } from "../agent/session.ts";
+import type { Doing, SessionDoc, WrittenDoc } from "../agent/session.ts";
 import type { AccountDoc } from "../run/accounts.ts";
 import type { Delegation, StandingDoc } from "../run/standing.ts";
 import {
@@ -279,6 +279,22 @@ const COMMON = {
                     queue: says(list(text), "calls that wait for theirs, in order"),
                     reads: { type: "object", additionalProperties: list(text) },
                     told: { type: "object", additionalProperties: list(text) },
+                    doing: says(
+                        orNull(
+                            record<Doing>(
+                                {
+                                    most: record<Doing["most"]>({}, { steps: number, calls: number }),
+                                    steps: count,
+                                    calls: count,
+                                    entries: list(json),
+                                    usage: orNull(json),
+                                    origins: list(text),
+                                },
+                                {},
+                            ),
+                        ),
+                        "what the agent of an agent() call did",
+                    ),
                 },
                 {},
             ),

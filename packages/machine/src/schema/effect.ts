@@ -88,7 +88,7 @@ const AGENT = record<AgentTurn>(
         op: is("turn"),
         agent: record<AgentTurn["agent"]>({ name: text, uri: text, file: text }, { unconfined: is(true) }),
         session: says(text, "path of the call that opened it"),
-        turn: says(count, "of the session"),
+        turn: says(count, "of the call that opened the session"),
         prompt: list(ref("AgentPart")),
         hands: list(
             record<AgentHand>(
@@ -111,7 +111,7 @@ const AGENT = record<AgentTurn>(
             { steps: number, calls: number, ms: number, silence: number, tokens: number, usd: number, bytes: number },
         ),
     },
-    { model: text },
+    { fresh: says(is(true), "the session begins with it: a further try of the same call"), model: text },
 );
 
 /** The request of each kind of effect. */

@@ -2,7 +2,7 @@
 import type { Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import type { Effect, Outcome } from "../../src/index.ts";
-import { did, end, events, failed, kind, METHODS, once, origins, replied, run, said, turns, withFixer } from "./handing.ts";
+import { answer, did, end, events, failed, kind, METHODS, once, origins, replied, reply, run, said, turns, withFixer } from "./handing.ts";
 
 describe("agent(): text and a trajectory, or an error", () => {
     const ONE = withFixer('return agent("do it", { agent: Fixer })');
@@ -50,6 +50,53 @@ describe("agent(): text and a trajectory, or an error", () => {
         expect(end(ran)).toMatchObject({ data: { text: "at last" } });
         expect(turns(ran).map((t) => t.limits.tokens)).toEqual([100, 70, 40]);
         expect(turns(ran).map((t) => t.session)).toEqual(["main/agent#0", "main/agent#0~1", "main/agent#0~2"]);
+        expect(turns(ran).map((t) => t.fresh ?? false)).toEqual([false, true, true]);
+    });
+
+    test("what its hands did in a try is gone from the budget of the next", () => {
+        const text = withFixer(
+            'return agent("x", { agent: Fixer, on_error: "retry_within_budget", budget: { max_steps: 9, max_tool_calls: 5 } })',
+        );
+        const ran = run(text, {
+            agents: (turn) => {
+                const partial = reply("so far", { spent: { steps: 4, calls: 2, ms: 1 } }) as unknown as Json;
+                return turn.turn < 9 ? failed("timeout", "late", { reply: partial }) : "never";
+            },
+        });
+        expect(turns(ran).map(({ limits }) => [limits.steps, limits.calls])).toEqual([
+            [9, 5],
+            [5, 3],
+            [1, 1],
+        ]);
+        expect(end(ran)).toMatchObject({
+            error: {
+                kind: "timeout",
+                reason: "limit.steps",
+                tries: 3,
+                trajectory: { extra: { limits: { steps: 9, calls: 5 }, spent: { turns: 3, steps: 12, calls: 6 } } },
+            },
+        });
+    });
+
+    test("what its hands did is gone from what the call may spend", () => {
+        const text = withFixer("Fixer.yield(a: 1) with { calls: 6 } -> number\n return 1");
+        const ran = run(text, { agents: ["nothing", replied(answer("return a", "a"), { spent: { steps: 1, calls: 4, ms: 1 } })] });
+        expect(turns(ran).map(({ limits }) => limits.calls)).toEqual([5, 4]);
+        expect(events(ran, "yield.closed")).toMatchObject([{ spent: { used: { calls: 6 } } }]);
+        const over = run(text, { agents: [replied("x", { spent: { steps: 1, calls: 7, ms: 1 } })] });
+        expect(kind(over)).toBe("limit.calls");
+    });
+
+    test("a turn that used more than there was is told all the same", () => {
+        const text = withFixer('return agent("x", { agent: Fixer, budget: { max_tokens: 10 } })');
+        const ran = run(text, { agents: [{ ...replied("long"), usage: { input: 30, output: 2 } } as Outcome] });
+        expect(end(ran)).toMatchObject({
+            error: {
+                kind: "limit.tokens",
+                trajectory: { steps: [{ message: "x" }, { message: "long" }], extra: { spent: { tokens: 32 } } },
+            },
+        });
+        expect(events(ran, "agent.answered")).toMatchObject([{ ok: false, kind: "limit.tokens", reply: { text: "long" } }]);
     });
 
     test("retry_within_budget ends where the budget does", () => {
@@ -134,6 +181,54 @@ describe("agent(): text and a trajectory, or an error", () => {
             `agent Stub { main func(what) { ${body} } }\nmain agent A { main func(input) { return agent("hi", { agent: Stub }) } }`;
         expect(end(run(text('return what + "!"')))).toMatchObject({ data: { text: "hi!" } });
         expect(end(run(text('raise "no"')))).toMatchObject({ error: { kind: "raised", message: "no" } });
+    });
+
+    describe("an agent of the program", () => {
+        const text = (budget: string, body = "for i in [1, 2, 3, 4, 5] max 5 { Repo.read({ path: i }) }\n return what"): string =>
+            `import tool Repo from "mcp://repo"\nagent Stub { remit { may Repo.read } main func(what) { ${body} } }\nmain agent A { main func(input) { return agent("hi", { agent: Stub, budget: { ${budget} } }) } }`;
+
+        test("its steps and calls are counted, bounded and told", () => {
+            const ran = run(text("max_steps: 9"), {});
+            expect(end(ran)).toMatchObject({
+                data: { text: "hi", trajectory: { extra: { limits: { steps: 9 }, spent: { steps: 5, calls: 5 } } } },
+            });
+            const steps = (end(ran) as { data: { trajectory: { steps: { tool_calls?: unknown[]; message: string }[] } } }).data.trajectory
+                .steps;
+            expect(steps.flatMap((one) => one.tool_calls ?? [])).toHaveLength(5);
+            expect(steps[0]?.message).toBe("hi");
+            expect(origins(ran)).toEqual(["agent:Stub", "tool:Repo"]);
+        });
+
+        test.each([
+            ["max_steps: 3", "limit.steps"],
+            ["max_tool_calls: 3", "limit.calls"],
+            ["max_calls: 3", "limit.calls"],
+        ])("%s", (budget, wanted) => {
+            const ran = run(text(budget), {});
+            expect(ran.effects.filter((one) => one.kind === "tool")).toHaveLength(3);
+            const error = (end(ran) as { error: { kind: string; trajectory: { steps: { tool_calls?: unknown[] }[] } } }).error;
+            expect(error.kind).toBe(wanted);
+            expect(error.trajectory.steps.flatMap((one) => one.tool_calls ?? [])).toHaveLength(3);
+            expect(origins(ran)).toEqual(["agent:Stub", "tool:Repo"]);
+        });
+
+        test("it does not catch the end of its budget", () => {
+            const body = "for i in [1, 2, 3] max 3 { try { Repo.read({ path: i }) } catch e { } }\n return 5";
+            expect(end(run(text("max_steps: 1", body), {}))).toMatchObject({ error: { kind: "limit.steps" } });
+        });
+
+        test("all tries of it draw from one budget", () => {
+            const body = 'Repo.read({ path: "a" })\n raise "again"';
+            const ran = run(text('max_steps: 3 }, on_error: "retry_within_budget", model: none', body).replace(" } }) } }", " }) } }"), {});
+            expect(ran.effects.filter((one) => one.kind === "tool")).toHaveLength(3);
+            expect(end(ran)).toMatchObject({ error: { kind: "raised", reason: "limit.steps", tries: 3 } });
+        });
+
+        test("a violation of it is an error of the call", () => {
+            const ran = run(text("max_steps: 3", 'Repo.write({ path: "a" })'), { unchecked: true });
+            expect(end(ran)).toMatchObject({ error: { kind: "violation.remit" } });
+            expect(ran.effects).toEqual([]);
+        });
     });
 
     test("old programs that call something of their own `agent`, `reason` or `act`", () => {

@@ -14,8 +14,8 @@ describe("F12: the handshake holds what was passed, and nothing else of the prog
                 const [local, held, global, other, name, passed] = words as [string, string, string, string, string, string];
                 fc.pre(new Set(words).size === 6);
                 const text = withFixer(
-                    `var_${name} = "${local}"\nobj = { ${name}: "${held}", p: "${passed}" }\nx = Fixer.yield(p: obj.p)\nreturn [x, var_${name}, obj]`,
-                    `import tool T_${other} from "mcp://x"\nfunc helper_${global}() { return "${global}" }\nagent Z_${other} { func f() { T_${other}.run({}) } }`,
+                    `var_${name} = "${local}"\nobj = { ${name}: "${held}", p: "${passed}" }\nx = by_${local}(obj.p)\nreturn [x, var_${name}, obj]`,
+                    `import tool T_${other} from "mcp://x"\nfunc helper_${global}() { return "${global}" }\nagent Z_${other} { func f() { T_${other}.run({}) } }\nfunc by_${local}(p) { for i in [1] max 1 { return Fixer.yield(p: p) } }`,
                 );
                 const inner = isNested ? 'return agent.yield(p: p + "!")' : "return p";
                 const ran = once(text, { agents: [answer(inner, "p"), "not yet", answer("return p", "p")] });
@@ -210,7 +210,7 @@ describe("questions while a function of an agent runs", () => {
 describe("readers: the handshake is a sink", () => {
     test("what only some may read is not handed to an agent that is none of them", () => {
         const text = withFixer('x = Hr.read({ path: "a" })\nreturn Fixer.yield(x: x)', 'import tool Hr from "file://hr" { reads: "hr" }');
-        const ran = run(text, { agents: [answer("return 1", "x")] });
+        const ran = run(text, { agents: [answer("return 1", "x")], unchecked: true });
         expect(kind(ran)).toBe("violation.flow");
         expect(turns(ran)).toEqual([]);
         expect(METHODS).toBeDefined();

@@ -100,7 +100,7 @@ describe("what is sent", () => {
         });
         expect(handshake(ran)).toMatchObject({
             format: "remit-yield/1",
-            session: "main/Fixer.yield#0",
+            session: "s1",
             turn: 0,
             params: [
                 { name: "log", contract: { type: "string" }, value: "boom", origins: ["user"] },
