@@ -4,6 +4,8 @@
  * Boundary: text of a Remit program. Since it is one, a RAS program has a ledger, budgets, questions and a replay as any other.
  *
  * V3: what a RAS program may do is what this program imports, and no more.
+ * V4: what the process was answered so far is part of this program's state. A process that is gone (its host was killed) is run again from its
+ *     beginning with those answers, and goes on with its next call: nothing that was performed is performed again.
  */
 import { RAS_LIMITS } from "./process.ts";
 
@@ -46,7 +48,7 @@ ${agent === undefined ? "" : `import agent Worker from ${literal(agent)}\n`}${to
 main agent Bridge {
     model Model
     remit {
-        may Ras.start, Ras.step${[...(agent === undefined ? [] : ["Worker"]), ...named("may")].map((one) => `, ${one}`).join("")}
+        may Ras.start, Ras.step, Ras.again${[...(agent === undefined ? [] : ["Worker"]), ...named("may")].map((one) => `, ${one}`).join("")}
         ${named("ask").length === 0 ? "" : `ask ${named("ask").join(", ")}`}
     }
 
@@ -64,13 +66,23 @@ main agent Bridge {
     }
 
     func drive(given, depth) {
-        begun = Ras.start(given.merge({ depth: depth }))
-        at = Ras.step({ id: begun.id, answers: [] })
+        asked = given.merge({ depth: depth })
+        begun = Ras.start(asked)
+        id = begun.id
+        history = []
+        at = Ras.step({ id: id, answers: [] })
         loop until at.done max ${RAS_LIMITS.calls * 2} {
-            answers = parallel for call in at.calls max ${RAS_LIMITS.calls} { { id: call.id, value: answer(call, given, depth) } }
-            at = Ras.step({ id: begun.id, answers: answers })
+            if at.gone {
+                begun = Ras.again(asked.merge({ history: history }))
+                id = begun.id
+                at = begun
+            } else {
+                answers = parallel for call in at.calls max ${RAS_LIMITS.calls} { { id: call.id, value: answer(call, given, depth) } }
+                history.add({ calls: at.calls, answers: answers })
+                at = Ras.step({ id: id, answers: answers })
+            }
         }
-        return at.without("calls", "done")
+        return at.without("id", "calls", "done", "gone")
     }
 
     main func(given) { return drive(given, 1) }

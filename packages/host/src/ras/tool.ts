@@ -6,14 +6,18 @@
  *
  * V1: a call reaches only tools that the bridge names and Riffs that are registered: the bridge's own names are out of reach.
  * V2: what ends a run ends its processes.
+ * V5: `start` starts nothing yet; the first step does. A step of a process that is not here says so, and nothing else: whoever asked has its
+ *     history, with which `again` runs it anew. That does no harm where the process is confined: without the answers it reaches nothing.
+ * V6: run anew, the program is given the answers of its history, each to the next call that equals the one it was given to. A program that
+ *     makes another call before it made all of those is not the same any more: that call is named.
  */
 import { isAbsolute, resolve } from "node:path";
-import type { Json } from "@remit/language";
+import { canonicalJson, type Json } from "@remit/language";
 import { type Fields as ToolFields, objectArgument, readFields, schemaOf, unknownMethod } from "../tool/args.ts";
-import { type Open, ToolFail } from "../tool/tool.ts";
+import { type CallIO, type Open, ToolFail } from "../tool/tool.ts";
 import { commandResult } from "./command.ts";
 import { type Fields, isFields } from "./frames.ts";
-import { RAS_LIMITS, type RasCall, type RasLimits, type RasProcess, startRas } from "./process.ts";
+import { RAS_LIMITS, type RasCall, type RasLimits, type RasProcess, type RasStep, startRas } from "./process.ts";
 import { findRiffs, type Riff, type Riffs, withheldOf } from "./riffs.ts";
 import { rasSource } from "./source.ts";
 
@@ -26,8 +30,12 @@ const START: ToolFields = {
     limits: { type: "object", description: "time, memory, processes, calls, output" },
     confinement: { type: "text", description: "how it runs", one: ["sandbox", "unconfined"], default: "sandbox" },
 };
+const AGAIN: ToolFields = {
+    ...START,
+    history: { type: "json", description: "what it called and was answered: [{calls, answers}]", needed: true },
+};
 const STEP: ToolFields = {
-    id: { type: "count", description: "which process", needed: true },
+    id: { type: "text", description: "which process", needed: true },
     answers: { type: "json", description: "answers to its calls: [{id, value}]", needed: true },
 };
 
@@ -37,7 +45,11 @@ export const MAX_DEPTH = 5;
 const MAX_RESULT = 262_144;
 
 interface Kept {
-    readonly process: RasProcess;
+    /** Begun with the first step. */
+    process: RasProcess | null;
+    readonly begin: () => Promise<RasProcess>;
+    /** Answers that go along with the next ones. */
+    readonly ready: { readonly id: number; readonly value: Json }[];
     readonly calls: Map<number, Ready>;
     readonly riffs: Riffs;
     readonly tools: readonly string[];
@@ -56,10 +68,11 @@ interface Ready {
 export const openRas: Open = (uri, about, context) => {
     const named = uri.slice("ras:".length).replace(/^\/\/(?=[^/])/, "");
     const file = isAbsolute(named) ? named : resolve(context.root === "" ? context.workspace : context.root, named);
-    const kept = new Map<number, Kept>();
-    let next = 1;
+    /** By run and id; an id is the path of the call that made it. */
+    const kept = new Map<string, Kept>();
+    const keyOf = (id: string, io: CallIO): string => `${io.run ?? ""}\n${id}`;
 
-    async function start(given: { readonly [name: string]: Json | undefined }): Promise<Json> {
+    function start(given: Given, io: CallIO): { readonly [name: string]: Json } {
         const extra = texts(given.riffs);
         const riffs = findRiffs(context.workspace, context.env, extra, context.config.always === true || context.env.REMIT_TRUST === "1");
         const riff = given.riff === undefined ? undefined : riffs.riffs.find((one) => one.name === given.riff);
@@ -70,64 +83,140 @@ export const openRas: Open = (uri, about, context) => {
         const depth = given.depth as number;
         if (depth > MAX_DEPTH) throw new ToolFail(`Riffs call each other more than ${MAX_DEPTH} deep`, { kind: "value" });
         const source = rasSource(riff?.path ?? file);
-        const process = await startRas(source, {
-            inputs: given.inputs ?? {},
-            limits: limitsOf(given.limits),
-            unconfined: given.confinement === "unconfined",
-            env: context.env,
-        });
-        const id = next++;
-        kept.set(id, { process, calls: new Map(), riffs, tools: texts(given.tools), depth });
-        return { id, name: riff?.name ?? source.name, language: source.language, confinement: process.confinement };
+        const unconfined = given.confinement === "unconfined";
+        const options = { inputs: given.inputs ?? {}, limits: limitsOf(given.limits), unconfined, env: context.env };
+        const id = io.effect.path;
+        const begin = (): Promise<RasProcess> => startRas(source, options);
+        kept.set(keyOf(id, io), { process: null, begin, ready: [], calls: new Map(), riffs, tools: texts(given.tools), depth });
+        return { id, name: riff?.name ?? source.name, language: source.language, confinement: unconfined ? "unconfined" : "sandbox" };
     }
 
-    async function step(id: number, answers: Json, signal: AbortSignal): Promise<Json> {
-        const one = kept.get(id);
-        if (one === undefined)
-            throw new ToolFail("the program's process is gone", {
-                kind: "unreachable",
-                hint: "a run that was interrupted while a program ran is begun anew: remit ras run FILE",
-            });
-        const given = (Array.isArray(answers) ? answers : []).filter(isFields).map(({ id: call, value }) => {
+    async function step(key: string, answers: Json, signal: AbortSignal): Promise<Step> {
+        const one = kept.get(key);
+        if (one === undefined) return { calls: [], done: false, gone: true };
+        const all = [...one.ready.splice(0), ...(Array.isArray(answers) ? answers : [])];
+        const given = all.filter(isFields).map(({ id: call, value }) => {
             const of = one.calls.get(call as number);
+            one.calls.delete(call as number);
             return { id: call as number, value: of === undefined ? null : shaped(of, value ?? null, one.riffs.riffs) };
         });
-        one.calls.clear();
+        one.process ??= await one.begin();
         const { calls, ...rest } = await one.process.step(given, signal);
         const ready = calls.map((call) => readyOf(call, one));
         for (const call of ready) one.calls.set(call.id, call);
         if (rest.done) {
-            kept.delete(id);
+            kept.delete(key);
             await one.process.end();
         }
-        return { ...rest, calls: ready.map(({ id: call, kind, args }) => ({ id: call, kind, args })) } as unknown as Json;
+        return { ...rest, gone: false, calls: ready.map(({ id: call, kind, args }) => ({ id: call, kind, args })) };
+    }
+
+    /** V6. */
+    async function again(given: Given, io: CallIO): Promise<Json> {
+        if (given.confinement === "unconfined")
+            throw new ToolFail("the program's process is gone", {
+                kind: "unreachable",
+                hint: "what a program without a sandbox did itself may have happened, so it is not run again: begin anew with remit ras run FILE",
+            });
+        const begun = start(given, io);
+        const key = keyOf(io.effect.path, io);
+        const left = answered(given.history ?? []);
+        for (let answers: { readonly id: number; readonly value: Json }[] = []; ; ) {
+            const at = await step(key, answers, io.signal);
+            answers = [];
+            const fresh: Made[] = [];
+            for (const call of at.calls) {
+                const found = left.findIndex((one) => one.call === wordsOf(call));
+                if (found < 0) fresh.push(call);
+                else answers.push({ id: call.id, value: (left.splice(found, 1)[0] as Answered).value });
+            }
+            const [first] = left;
+            const [other] = fresh;
+            if (first === undefined && (at.done || other !== undefined)) {
+                kept.get(key)?.ready.push(...answers);
+                return { id: begun.id, ...at, calls: fresh } as unknown as Json;
+            }
+            if (other === undefined && !at.done) continue;
+            await kept.get(key)?.process?.end();
+            kept.delete(key);
+            throw new ToolFail(
+                `run again, the program ${other === undefined ? "ended without" : `called ${shownCall(wordsOf(other))} and not`} ${shownCall((first as Answered).call)}`,
+                { kind: "value", hint: "a run that was interrupted goes on only where its program makes the same calls again" },
+            );
+        }
     }
 
     return {
         methods: () => [
-            { name: "start", description: "Starts the program.", input: schemaOf(START), readOnly: false, repeatable: false },
+            { name: "start", description: "Names the program that is run.", input: schemaOf(START), readOnly: false, repeatable: true },
             {
                 name: "step",
-                description: "Answers its calls, and waits until it has others or has ended.",
+                description: "Answers its calls, and waits until it has others or has ended; starts it first.",
                 input: schemaOf(STEP),
                 readOnly: false,
-                repeatable: false,
+                repeatable: true,
+            },
+            {
+                name: "again",
+                description: "Runs the program anew with the answers it had, up to the calls that it had none for.",
+                input: schemaOf(AGAIN),
+                readOnly: false,
+                repeatable: true,
             },
         ],
         call: async (method, args, io) => {
             const given = objectArgument(io.name, method, args);
-            if (method === "start") return start(readFields(given, START));
-            if (method !== "step") throw unknownMethod(about.name, method, ["start", "step"]);
+            if (method === "start") return start(readFields(given, START), io);
+            if (method === "again") return again(readFields(given, AGAIN), io);
+            if (method !== "step") throw unknownMethod(about.name, method, ["start", "step", "again"]);
             const { id, answers } = readFields(given, STEP);
-            return step(id as number, answers ?? [], io.signal);
+            return (await step(keyOf(id as string, io), answers ?? [], io.signal)) as unknown as Json;
         },
         close: async () => {
             const all = [...kept.values()];
             kept.clear();
-            await Promise.all(all.map((one) => one.process.end()));
+            await Promise.all(all.map((one) => one.process?.end()));
         },
     };
 };
+
+interface Given {
+    readonly [name: string]: Json | undefined;
+}
+
+/** A call as the bridge sees it. */
+type Made = Pick<Ready, "id" | "kind" | "args">;
+
+interface Step extends Omit<RasStep, "calls"> {
+    readonly calls: readonly Made[];
+    /** There is no such process here. */
+    readonly gone: boolean;
+}
+
+interface Answered {
+    /** The call in words that are the same for the same call. */
+    readonly call: string;
+    readonly value: Json;
+}
+
+/** Calls that were answered, in order. */
+function answered(history: Json): Answered[] {
+    return (Array.isArray(history) ? history : []).filter(isFields).flatMap(({ calls, answers }) => {
+        const values = new Map((Array.isArray(answers) ? answers : []).filter(isFields).map(({ id, value }) => [id, value ?? null]));
+        const made = (Array.isArray(calls) ? calls : []).filter(isFields);
+        return made.map((call) => ({ call: wordsOf(call as unknown as Made), value: values.get(call.id as Json) ?? null }));
+    });
+}
+
+function wordsOf({ kind, args }: Made): string {
+    return canonicalJson([kind, args as Json]);
+}
+
+function shownCall(words: string): string {
+    const [kind, args] = JSON.parse(words) as [string, Json];
+    const text = JSON.stringify(args) ?? "";
+    return `${kind}(${text.length > 300 ? `${text.slice(0, 300).toWellFormed()}…` : text})`;
+}
 
 function texts(value: Json | undefined): string[] {
     return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];

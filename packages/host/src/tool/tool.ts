@@ -33,6 +33,8 @@ export interface CallIO {
     child(effect: Effect): Promise<Outcome>;
     /** W3C trace context of the call's span, where telemetry is on. */
     readonly traceparent?: string;
+    /** Id of the run, where the host serves several: paths are unique in a run only. */
+    readonly run?: string;
 }
 
 /** A result of which something is known about where its parts come from. */

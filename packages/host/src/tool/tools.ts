@@ -109,6 +109,7 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
             emit: io.emit,
             child: io.child,
             ...(io.traceparent === undefined ? {} : { traceparent: io.traceparent }),
+            ...(io.run === undefined ? {} : { run: io.run }),
         });
     }
 
