@@ -4,7 +4,8 @@
  * Boundary: what the text of a URI tells. Links, redirects and names that a configuration gives are known to whoever opens it.
  *
  * T5: a URI that is spelled differently and is opened as the same thing is the same thing: the case of schemes and hosts, ports that go
- *     without saying, `.` and `..`, slashes at the end, `file:src` and `file://workspace/src`, a percent code of a plain character.
+ *     without saying, `.` and `..`, slashes at the end, `file:src` and `file://workspace/src`, a percent code of a plain character. So is what
+ *     reaches the same: an `https:` tool asks any URL of its origin, so that its path tells nothing.
  */
 
 /** Lower case, without the colon; empty where there is none. A single letter is a drive, not a scheme. */
@@ -62,7 +63,7 @@ function canonical(what: string, written: string, file: string): string {
     const scheme = schemeOf(uri);
     const rest = uri.slice(scheme === "" ? 0 : scheme.length + 1);
     if (scheme === "") return rest.startsWith("/") ? `/${shortest(rest)}` : `./${rooted(file, rest)}`;
-    if (scheme === "http" || scheme === "https") return webOf(scheme, rest, what === "llm");
+    if (scheme === "http" || scheme === "https") return webOf(scheme, rest, what);
     if (what === "memory" && (scheme === "file" || scheme === "sqlite")) {
         const [path = "", name = ""] = splitAt(rest.replace(/^\/\//, ""), "#");
         const place = path.startsWith("/") ? `/${shortest(path)}` : rooted(file, path);
@@ -85,8 +86,11 @@ function canonical(what: string, written: string, file: string): string {
 
 const OWN_PORT: { readonly [scheme: string]: string } = { http: "80", https: "443" };
 
-/** As the URL standard reads it: without what it drops, with what it takes for the same (WHATWG URL, RFC 3986 section 6.2.2). */
-function webOf(scheme: string, rest: string, named: boolean): string {
+/**
+ * As the URL standard reads it: without what it drops, with what it takes for the same (WHATWG URL, RFC 3986 section 6.2.2). Of a tool the
+ * origin alone: by whatever path it is imported, it reaches the whole of it.
+ */
+function webOf(scheme: string, rest: string, what: string): string {
     const [place = "", model = ""] = splitAt(rest.replace(/[\t\n\r]/g, ""), "#");
     const [before = ""] = splitAt(place.replace(/\\/g, "/").replace(/^\/*/, ""), "?");
     const [authority = "", path = ""] = splitAt(before, "/");
@@ -97,7 +101,8 @@ function webOf(scheme: string, rest: string, named: boolean): string {
         .toLowerCase()
         .replace(/\.+$/, "");
     const shown = port === "" || Number(port) === Number(OWN_PORT[scheme]) ? "" : `:${Number(port)}`;
-    return `${scheme}://${name}${shown}/${shortest(plainCodes(path))}${named && model !== "" ? `#${model}` : ""}`;
+    if (what === "tool") return `${scheme}://${name}${shown}`;
+    return `${scheme}://${name}${shown}/${shortest(plainCodes(path))}${what === "llm" && model !== "" ? `#${model}` : ""}`;
 }
 
 function splitAt(text: string, mark: string): [string, string?] {

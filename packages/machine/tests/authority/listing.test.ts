@@ -26,7 +26,7 @@ const THINGS: readonly Thing[] = [
     },
     {
         name: "Web",
-        key: "tool:https://api.example.com/v1",
+        key: "tool:https://api.example.com",
         field: "url",
         methods: ["get", "post"],
         args: ["https://api.example.com/v1/items/1", "https://api.example.com/v2/x"],

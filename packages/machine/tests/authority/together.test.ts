@@ -102,3 +102,47 @@ test("a memory of another folder is another memory", () => {
     const ran = once(formOf(text, files));
     expect(did(ran)).toEqual(["Top recall"]);
 });
+
+describe("an https tool reaches its whole origin, so two imports of one origin are one thing", () => {
+    const first = 'import tool Api from "https://api.example.com/v1" { post: ask, delete: never, arg body: trusted }\n';
+    const page = 'import tool Page from "mcp://page"\n';
+    test.each([
+        ["beside it", "https://api.example.com/v2"],
+        ["above it", "https://api.example.com"],
+        ["below it", "https://api.example.com/v1/items/"],
+        ["spelled differently", "HTTPS://API.example.com:443/v1/../v3?x#y"],
+    ])("an import %s is no way around", (_name, uri) => {
+        const text = (body: string): string => `${first}${page}import tool Other from "${uri}"\n${main(trying(body))}`;
+        const at = "https://api.example.com/v1/items";
+        expect(outcome(run(text(`Other.post({ url: "${at}", body: "x" })`)))).toBe("denied");
+        expect(outcome(run(text(`Other.DELETE({ url: "${at}" })`)))).toBe("violation.remit");
+        expect(outcome(run(text(`Other.put({ url: "${at}", body: Page.get({}).did })`)))).toBe("violation.flow");
+        expect(did(run(text(`Other.get({ url: "${at}" })`)))).toEqual(["Other.get"]);
+    });
+
+    test("nor is it for a remit that forbids the other", () => {
+        const agent = `agent F { remit { may all  never Api.get in "https://api.example.com/v1/**" } func go(u) { Other.get({ url: u }) } }`;
+        const text = (url: string): string =>
+            `${first}import tool Other from "https://api.example.com/v2"\n${agent}\n${main(trying(`F.go("${url}")`))}`;
+        expect(outcome(run(text("https://api.example.com/v1/secret")))).toBe("violation.remit");
+        expect(outcome(run(text("../v1/secret")))).toBe("violation.remit");
+        expect(did(run(text("items")))).toEqual(["Other.get"]);
+    });
+
+    test("a bound stays relative to the import that it names", () => {
+        const agent = `agent F { remit { may Api.get in "items/*" } func go(u) { Other.get({ url: u }) } }`;
+        const text = (url: string): string =>
+            `import tool Api from "https://api.example.com/v1/"\nimport tool Other from "https://api.example.com/v2/"\n${agent}\n${main(trying(`F.go("${url}")`))}`;
+        expect(outcome(run(text("items/1")))).toBe("violation.remit");
+        expect(outcome(run(text("https://api.example.com/v1/items/1")))).toEqual({ did: "Other.get" });
+    });
+
+    test("trust in one is trust in none, unless both say so; another origin is another thing", () => {
+        const text = (second: string): string =>
+            `import tool Docs from "https://api.example.com/docs" { trusted }\nimport tool Mail from "mcp://mail" { arg to: trusted }\n${second}\n${main(trying("Mail.send({ to: Docs.get({}).did })"))}`;
+        expect(outcome(run(text('import tool Any from "https://api.example.com/upload"')))).toBe("violation.flow");
+        expect(outcome(run(text('import tool Any from "https://api.example.com/upload" { trusted }')))).toEqual({ did: "Mail.send" });
+        for (const other of ["http://api.example.com", "https://api.example.com:444", "https://apis.example.com"])
+            expect(outcome(run(text(`import tool Any from "${other}"`)))).toEqual({ did: "Mail.send" });
+    });
+});

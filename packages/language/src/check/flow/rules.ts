@@ -3,7 +3,7 @@
  *
  * Boundary: the clauses of all imports of a thing (T6), as the machine reads them; a project's policy is the machine's.
  *
- * F5: nothing is refused here that an `or ask`, an `among`, a reader that is not known yet or an argument that cannot be told could let pass.
+ * F5: nothing is refused here that an `or ask`, an `among`, an `addresses`, a reader that is not known yet or an argument that cannot be told could let pass.
  */
 import { declaredKey, keyOf, methodName, schemeOf } from "../../authority/thing.ts";
 import type { ArgClause, ReadersClause } from "../../syntax/tree.ts";
