@@ -8,13 +8,14 @@
  *     backwards that is stopped: where it began).
  * Z3: what the session shows at a moment follows from the moment alone.
  */
-import type { Json, Site } from "@remit/language";
+import type { Site } from "@remit/language";
 import type { AuthorityView, FrameView, Inspection, LedgerEvent, Looked, MachineEvent, Place, ThreadView } from "@remit/machine";
 import type { LedgerStore, RunInfo } from "../ledger/store.ts";
 import { RemitError } from "../run/error.ts";
 import { isHosts } from "../run/replay.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { type Breakpoint, below, matchesEvent, sameFile } from "./breakpoint.ts";
+import { inspectedBy } from "./inspected.ts";
 import { type WrittenSource, writtenAt, writtenIn } from "./written.ts";
 import { compareMoments, type Moment, type Timeline, type TimelineOptions, timelineOf } from "./timeline.ts";
 
@@ -100,7 +101,7 @@ export class DebugSession {
     inspect(): Inspection {
         const { moment } = this;
         if (this.seen === null || compareMoments(this.seen.moment, moment) !== 0)
-            this.seen = { moment, inspection: inspectedBy(this, this.scrubber) };
+            this.seen = { moment, inspection: inspectedBy(this.timeline.machine, this.scrubber) };
         return this.seen.inspection;
     }
 
@@ -175,8 +176,8 @@ export class DebugSession {
     }
 
     private thread(): number {
-        const { machine, next } = this.timeline;
-        const ready = machine.ready[0];
+        const { machine, next, asking } = this.timeline;
+        const ready = asking === null ? machine.ready[0] : undefined;
         if (ready !== undefined) return ready.id;
         const waiting = next === null ? machine.waiting.values().next().value : machine.waiting.get(next);
         return waiting?.fiber.id ?? 0;
@@ -213,7 +214,7 @@ export class DebugSession {
         return () => {
             const { machine: now } = this.timeline;
             const at = now.ready[0];
-            if (at === undefined) return false;
+            if (at === undefined || this.timeline.asking !== null) return false;
             const nearest = chain.find((one) => one.depth > 0 && now.fibers.has(one.id));
             return nearest !== undefined && at.id === nearest.id && at.frames.length <= nearest.depth;
         };
@@ -280,7 +281,7 @@ export class DebugSession {
     /** A breakpoint at the statement that is next. */
     private hitAt(): Breakpoint | null {
         const fiber = this.timeline.machine.ready[0];
-        if (fiber === undefined) return null;
+        if (fiber === undefined || this.timeline.asking !== null) return null;
         const frame = fiber.top;
         const at = frame.form.code[frame.pc];
         const site = at?.site ?? null;
@@ -488,18 +489,6 @@ export async function movedUnless(movement: Movement, stopped: () => boolean): P
         movement.return({ reason: "pause", moment: { outcomes: 0, steps: 0, ended: false, events: 0 } });
         return null;
     }
-}
-
-/** Of values that are cut no beginning of a secret is left; requests and results are without secrets as they are. */
-export function inspectedBy(session: DebugSession, scrubber: Scrubber | null): Inspection {
-    const { machine } = session.timeline;
-    if (scrubber === null) return machine.inspect();
-    const { pending, result, ...seen } = machine.inspect(scrubber.beginning);
-    return {
-        ...seen,
-        pending: pending.map((one) => ({ ...one, request: scrubber.scrub(one.request) })),
-        result: scrubber.scrub(result as unknown as Json) as unknown as Inspection["result"],
-    };
 }
 
 /** Opens a run, standing at its beginning. Throws `LedgerError` `unknown`, `RemitError` where the record cannot be run at all. */

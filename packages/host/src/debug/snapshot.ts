@@ -17,12 +17,13 @@ import {
     type SnapshotPrincipal,
 } from "@remit/machine";
 import type { Scrubber } from "../secret/scrub.ts";
-import { type DebugSession, inspectedBy } from "./session.ts";
+import { inspectedBy } from "./inspected.ts";
+import type { DebugSession } from "./session.ts";
 
 /** Where the session stands. */
 export function snapshotOf(session: DebugSession, scrubber: Scrubber): Snapshot {
     const where = session.where();
-    const { threads, pending, account, result } = inspectedBy(session, scrubber);
+    const { threads, pending, account, result } = inspectedBy(session.timeline.machine, scrubber);
     const principals: { [id: string]: SnapshotPrincipal } = {};
     const delegations: { [token: string]: SnapshotDelegation } = {};
     const capabilities: SnapshotCapability[] = [];

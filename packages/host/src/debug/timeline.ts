@@ -7,7 +7,8 @@
  *
  * W1: a place in time is a `Moment`; the same moment is the same state, however it was come to (M4, M5).
  * W2: a moment is a place where a fiber stands before a statement, or where all of them wait, or the end: between two that follow each other
- *     (`tick`) one statement ran, or one outcome was told.
+ *     (`tick`) one statement ran, or one outcome was told. What the run asks about itself (`inspect:`) is such a place, too: where it is asked
+ *     the run looks as it did when it was answered.
  * W3: outcomes are told in the order of the ledger, and the run's time ends where it ended (J1, J3).
  * W4: checkpoints are text: nothing that goes on changes them. Their number and size are bounded; where they are changes no answer.
  */
@@ -102,8 +103,14 @@ export class Timeline {
         return this.state === "waiting";
     }
 
+    /** Path of what the run asks about itself here; null where it does not. It has no outcome in the ledger: the machine answers. */
+    get asking(): string | null {
+        return this.state === "waiting" ? this.machine.asking : null;
+    }
+
     /** Path of the effect that is answered next; null where the record has no further answer, or the program is not at it yet. */
     get next(): string | null {
+        if (this.asking !== null) return this.asking;
         return this.state === "waiting" && this.told < this.recorded ? (this.outcome(this.told)?.path ?? null) : null;
     }
 
@@ -114,13 +121,13 @@ export class Timeline {
 
     /** One statement, or one outcome. Null where the record ends. */
     tick(): readonly MachineEvent[] | null {
-        return this.forward((until) => this.machine.step(until));
+        return this.forward((until) => this.machine.step(until, true));
     }
 
     /** Many statements (up to about so many steps), or one outcome: as fast as a run. Null where the record ends. */
     leap(steps = SLICE): readonly MachineEvent[] | null {
         const to = this.machine.usage.steps + steps;
-        return this.forward((until) => this.machine.advance(Math.min(to, until)));
+        return this.forward((until) => this.machine.advance(Math.min(to, until), true));
     }
 
     private forward(go: (until: number) => ReturnType<Machine["advance"]>): readonly MachineEvent[] | null {
@@ -133,7 +140,9 @@ export class Timeline {
             // An instruction that needs more than what is left before the time was up gets nowhere: then the time is up.
             let room = 2;
             do {
-                this.compute(events, (until) => (room === 2 ? go(until) : this.machine.advance(Math.min(until, before.steps + room))));
+                this.compute(events, (until) =>
+                    room === 2 ? go(until) : this.machine.advance(Math.min(until, before.steps + room), true),
+                );
                 room *= 2;
             } while (this.state === "slice" && compareMoments(this.moment, before) === 0);
         }
@@ -143,6 +152,10 @@ export class Timeline {
 
     /** Tells the next outcome, or the time that was up while everything waited. */
     private answer(events: MachineEvent[]): boolean {
+        if (this.asking !== null) {
+            this.onward(Number.POSITIVE_INFINITY, events);
+            return true;
+        }
         const next = this.upcoming();
         if (next === undefined) {
             if (this.strike?.until !== null) return false;
@@ -154,8 +167,20 @@ export class Timeline {
             return false;
         }
         this.told++;
-        this.compute(events, () => this.machine.advance(this.machine.usage.steps));
+        this.compute(events, () => this.machine.advance(this.machine.usage.steps, true));
         return true;
+    }
+
+    /** On in what it computes, no further than so many steps; with the answer to what it asks about itself, no further than that. */
+    private onward(steps: number, events: MachineEvent[] = []): void {
+        this.compute(events, (until) =>
+            this.machine.advance(this.asking === null ? Math.min(until, steps) : this.machine.usage.steps, true),
+        );
+    }
+
+    /** It computes, or asks what the machine itself answers. */
+    private get goes(): boolean {
+        return this.state === "slice" || this.asking !== null;
     }
 
     private upcoming(): RecordedOutcome | undefined {
@@ -173,7 +198,7 @@ export class Timeline {
         take(go(until));
         // The time of a part of the run was up here. A step beyond it that a call took counts as having come there, however it was come to.
         for (let n = 0; n < 2 && this.state === "slice" && this.machine.inbox.some((told) => struckAt(told) <= this.reached); n++)
-            take(this.machine.advance(this.machine.usage.steps));
+            take(this.machine.advance(this.machine.usage.steps, true));
         if (this.state === "slice" && this.reached >= until) this.timeUp(events);
         // Told at the beginning, or to nobody.
         if (this.state === "waiting")
@@ -213,23 +238,28 @@ export class Timeline {
         const best = this.checkpoints.findLast((one) => compareMoments(one.at, to) <= 0) as Checkpoint;
         if (back || compareMoments(best.at, this.moment) > 0) this.restore(best);
         while (this.told < to.outcomes) {
-            while (this.state === "slice") this.compute([], (until) => this.machine.advance(until));
+            while (this.goes && this.told < to.outcomes) this.onward(Number.POSITIVE_INFINITY);
             // Some are passed where it waits.
             if (this.told >= to.outcomes) break;
             if (this.state === "done" || !this.answer([])) throw this.lost(to);
         }
-        while (this.state === "slice" && (this.machine.usage.steps < to.steps || to.ended)) {
+        while (
+            this.goes &&
+            compareMoments(this.moment, to) < 0 &&
+            (this.asking !== null || this.machine.usage.steps < to.steps || to.ended)
+        ) {
             const { steps } = this.machine.usage;
-            this.compute([], (until) => this.machine.advance(Math.min(until, to.ended ? Number.POSITIVE_INFINITY : to.steps)));
-            if (!to.ended && this.state === "slice" && this.machine.usage.steps === steps && this.machine.reach >= to.steps)
+            const asked = this.asking !== null;
+            this.onward(to.ended ? Number.POSITIVE_INFINITY : to.steps);
+            if (!asked && !to.ended && this.state === "slice" && this.machine.usage.steps === steps && this.machine.reach >= to.steps)
                 throw this.lost(to);
         }
         // The same steps, but behind the end of a part's time.
-        for (let room = 1; this.state === "slice" && compareMoments(this.moment, to) < 0; room *= 2) {
+        for (let room = 1; this.goes && compareMoments(this.moment, to) < 0; room *= 2) {
             const strikes = this.machine.inbox.map(struckAt);
             if (strikes.length === 0) throw this.lost(to);
             const upTo = Math.min(to.steps + room, ...strikes);
-            this.compute([], (until) => this.machine.advance(Math.min(until, upTo)));
+            this.onward(upTo);
         }
         if (to.ended && this.state === "waiting") this.answer([]);
         if (compareMoments(this.moment, to) !== 0) throw this.lost(to);
@@ -309,7 +339,7 @@ export class Timeline {
         this.told = 0;
         this.events = 0;
         this.odd = null;
-        this.compute([], () => machine.advance(0));
+        this.compute([], () => machine.advance(0, true));
         return machine;
     }
 
@@ -341,7 +371,8 @@ export class Timeline {
 
     /** Keeps a checkpoint where there is none for some way back. */
     private keep(): void {
-        if (this.state === "done" && this.checkpoints.length > 0) return;
+        // What it asks about itself is no place to go on from: whoever loads it waits for an answer.
+        if (this.asking !== null || (this.state === "done" && this.checkpoints.length > 0)) return;
         const at = this.moment;
         const last = this.checkpoints.findLast((one) => compareMoments(one.at, at) <= 0);
         if (last === undefined) {

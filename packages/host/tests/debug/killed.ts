@@ -5,11 +5,12 @@ import { load } from "../../src/run/program.ts";
 
 const [folder = ""] = process.argv.slice(2);
 const source = `import tool Work from "host:work"
+import tool Look from "inspect:"
 main func() {
     sum = 0
     for i in [1, 2, 3, 4] max 10 {
         one = Work.step(i)
-        sum += one
+        sum += one + Look.frame({}).index
     }
     sum
 }

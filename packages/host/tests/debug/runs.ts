@@ -90,6 +90,69 @@ main agent Main {
 }
 `;
 
+/** Everything that can be asked, of everything that can be named. */
+const ASKED = `[Look.stack({}), Look.frame({}), try { Look.frame({ index: 1 }) } catch e { e.message }, Look.owner({ path: "0/own" }), Look.origins({ path: "0/own" }), Look.capabilities({}), Look.find({ text: "a" }), Look.find({ origin: "tool:Work" }), try { Look.frame({ index: 99 }) } catch e { e.message }]`;
+
+/** Programs that ask about themselves, several times in a statement, in calls, loops, branches and delegations, and then fail. */
+export const LOOKS: { readonly [name: string]: string } = {
+    "calls, loops and closures": `import tool Look from "inspect:"
+import tool Work from "host:work"
+func deep(n: number, own) {
+    if n == 0 { return ${ASKED} }
+    before = n * 2
+    deep(n - 1, [own, before])
+}
+main func(input: { items: list[number] }) {
+    own = Work.step(1)
+    seen = []
+    for n in input.items max 2 {
+        own = { a: own, n: n }
+        seen = [...seen, { n: n, at: ${ASKED} }]
+    }
+    text = "a" + own.n
+    got = deep(1, text)
+    seen.map((s) => s.n)[0] + Work.fail(7)
+}
+`,
+    "branches that wait for one another": `import tool Look from "inspect:"
+import tool Work from "host:work"
+main func(input: { items: list[number] }) {
+    own = "a"
+    parts = parallel for n in input.items max 10 {
+        mine = [own, n]
+        first = Look.stack({})
+        if n > 1 { mine.add(Work.step(n)) }
+        second = Look.find({ text: "a" })
+        mine.add(Look.frame({ index: 0 }).variables.length)
+        third = Look.frame({ index: 1 })
+        if n == 3 { Work.fail(n) }
+        mine
+    }
+    parts
+}
+`,
+    "principals, delegation and rights": `import tool Look from "inspect:"
+import tool Mail from "host:mail"
+agent Sender {
+    remit { may Look, Mail.send  flow strict }
+    func go(own, mail) {
+        text = if own == "a" { "yes" } else { "no" }
+        got = ${ASKED}
+        mail.purge()
+    }
+}
+main agent Main {
+    main func(input: { items: list[number] }) {
+        own = Mail.read()
+        delegate Mail.read to Sender {
+            done = Sender.go(own, Mail.only(send, read))
+        }
+        own
+    }
+}
+`,
+};
+
 /** Budgets of regions: steps inside a lambda, time while it computes in branches, time while it waits. */
 export const SPENDS = `import tool Work from "host:work"
 main func(input: { items: list[number] }) {

@@ -5,7 +5,7 @@ import { memoryStore } from "../../src/ledger/memory.ts";
 import { openLedger } from "../../src/run/open.ts";
 import { type DebugSession, debugRun, moved, type Movement, movedUnless } from "../../src/debug/session.ts";
 import { readBreakpoint } from "../../src/debug/breakpoint.ts";
-import { ASKS, BRANCHES, contents, FAILS, killed, REFUSED, type Recorded, recorded, SPENDS, TOOLS } from "./runs.ts";
+import { ASKS, BRANCHES, contents, FAILS, killed, LOOKS, REFUSED, type Recorded, recorded, SPENDS, TOOLS } from "./runs.ts";
 
 const state = (s: DebugSession): unknown => [s.moment, s.where(), s.inspect(), s.threads().map((t) => s.authority(t.id, 0))];
 const line = (s: DebugSession): number | null => s.where().site?.line ?? null;
@@ -23,6 +23,9 @@ describe("time", () => {
         "a failure": () => recorded(FAILS, { n: 1 }),
         "a question that waits, a remit, a delegation": () => recorded(ASKS, { to: "bob" }, { on: { ask: () => null } }),
         "a question that was answered": () => recorded(ASKS, { to: "bob" }, { on: { ask: () => "once" } }),
+        "questions about itself in branches": () => recorded(LOOKS["branches that wait for one another"] as string, { items: [1, 2, 3] }),
+        "several questions about itself in a statement": () =>
+            recorded(LOOKS["principals, delegation and rights"] as string, { items: [1] }),
         "a budget of steps that is used up": () => recorded(BRANCHES, { items: [1, 2, 3, 4] }, { limits: { steps: 41 } }),
         "a process that was killed": async () => closing(killed()),
     };

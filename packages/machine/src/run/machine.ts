@@ -206,21 +206,24 @@ export class Machine {
 
     /**
      * One statement of one fiber, for debuggers: the shortest advance that gets anywhere, however long a single instruction takes, but never
-     * beyond `until` steps. The same run, in smaller pieces.
+     * beyond `until` steps. The same run, in smaller pieces. `hold` as in `advance`.
      */
-    step(until = Number.POSITIVE_INFINITY): Advance {
+    step(until = Number.POSITIVE_INFINITY, hold = false): Advance {
         const { run } = this;
         const to = Math.min(run.steps + 1, until);
         run.overdraft = Math.max(0, Math.min(until, this.stepLimit, ...this.inbox.map(struckAt)) - to);
-        const advance = this.advance(to);
+        const advance = this.advance(to, hold);
         run.overdraft = 0;
         return advance;
     }
 
-    /** Runs until every fiber waits or ends, or the slice is over. `until`: no slice goes beyond this count of steps. */
-    advance(until = Number.POSITIVE_INFINITY): Advance {
+    /**
+     * Runs until every fiber waits or ends, or the slice is over. `until`: no slice goes beyond this count of steps. `hold`: also until the run asks
+     * about itself (`asking`), which the next advance answers before anything else happens.
+     */
+    advance(until = Number.POSITIVE_INFINITY, hold = false): Advance {
         let state: Advance["state"] = "done";
-        if (this.result === null) state = this.work(until);
+        if (this.result === null) state = this.work(until, hold);
         const { effects, events, withdrawn } = this;
         this.effects = [];
         this.events = [];
@@ -228,12 +231,19 @@ export class Machine {
         return { state, effects, events, withdrawn, ...(this.result === null ? {} : { result: this.result }) };
     }
 
-    private work(until: number): Advance["state"] {
+    /** Path of the question about itself that was held back; null where there is none. */
+    get asking(): string | null {
+        return this.own[0] ?? null;
+    }
+
+    private work(until: number, hold: boolean): Advance["state"] {
         const { run } = this;
+        if (!this.answerOwn()) return "done";
         this.strike();
         if (this.result !== null) return "done";
         this.grant(until);
         for (;;) {
+            if (hold && this.own.length > 0) return "waiting";
             if (!this.answerOwn()) return "done";
             const fiber = this.ready[0];
             if (fiber !== undefined) {
