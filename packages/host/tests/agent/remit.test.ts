@@ -28,14 +28,14 @@ interface Did {
 }
 
 /** One `agent()` whose prompt is the acts. `remit`: of the agent, at its import. */
-async function did(remit: string, acts: readonly Act[], options: LoadOptions = {}): Promise<Did> {
+async function did(remit: string, acts: readonly Act[], options: LoadOptions = {}, more = ""): Promise<Did> {
     const file = join(root, "main.remit");
     const source = `import tool Repo from "file://workspace"
 import tool Shell from "shell:"
 import agent Fixer from "acp://tester" { remit { ${remit} } }
 
 main func(acts: string) {
-    return agent(acts, { agent: Fixer })
+    return agent(acts, { agent: Fixer${more} })
 }
 `;
     writeFileSync(file, source);
@@ -59,6 +59,34 @@ main func(acts: string) {
         await program.close();
     }
 }
+
+const closed = ({ events }: Did): Json => events.find(({ kind }) => kind === "yield.closed")?.data as Json;
+
+describe("its budget", () => {
+    test("a further try is a new process in a new session, and the last failure is told as it was", async () => {
+        const log = join(root, "log.txt");
+        const acts = [{ do: "append", path: log, text: "tried" }, { do: "crash" }];
+        const ran = await did("may Repo.read, Repo.write", acts, {}, ', on_error: "retry_within_budget", budget: { max_turns: 3 }');
+        expect(readFileSync(log, "utf8")).toBe("tried".repeat(3));
+        expect(closed(ran)).toMatchObject({
+            ok: false,
+            kind: "unreachable",
+            turns: 3,
+            error: expect.stringContaining("its process is gone"),
+        });
+    });
+
+    test("calls of its hands are calls", async () => {
+        const call = (n: number): Act => ({
+            do: "update",
+            update: { sessionUpdate: "tool_call", toolCallId: `c${n}`, title: "Look", kind: "read", status: "completed" },
+        });
+        const two = await did("may Repo.read\n spend 5 calls", [call(1), call(2)]);
+        expect(closed(two)).toMatchObject({ ok: true, spent: { used: { calls: 3 } } });
+        const eight = await did("may Repo.read\n spend 5 calls", [1, 2, 3, 4, 5, 6, 7, 8].map(call));
+        expect(closed(eight)).toMatchObject({ ok: false, kind: "limit.calls" });
+    });
+});
 
 const writing = (): Act[] => [
     { do: "file", path: join(root, "a.txt") },
