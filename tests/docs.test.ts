@@ -4,7 +4,8 @@
  *
  * A fence says what its sample is:
  * - `remit`: a whole program, checked without errors and run with zero values from `mock:`; `remit fragment`: statements of a function;
- *   `remit fragment CODE`: statements that the checker refuses with that code; `remit old`: an earlier spelling, cured by its fixes;
+ *   `remit fragment CODE`: statements that the checker refuses with that code; `remit wrong CODE`: a program that it refuses so, with the next
+ *   `text` on its page; `remit old`: an earlier spelling, cured by its fixes;
  *   `remit answer`: what an agent answers a yield with, taken as such, and `answer.remit` for the programs below it on its page;
  * - `python`: a Re in Act program, run, and `triage.py` for command lines;
  * - `ts`: type-checked and run; `sh`: every command line read by the command's own definition, and run;
@@ -16,7 +17,18 @@ import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rm
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { checkFile, load, loadConfig } from "@remit/host";
-import { applyFixes, type Contract, format, type Json, parse, type Program, readAnswer, source, zeroValue } from "@remit/language";
+import {
+    applyFixes,
+    type Contract,
+    format,
+    type Json,
+    parse,
+    type Program,
+    readAnswer,
+    renderDiagnostic,
+    source,
+    zeroValue,
+} from "@remit/language";
 import { EVENT_KINDS, FAILURE_KINDS } from "@remit/machine";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -133,6 +145,20 @@ describe("programs", () => {
         writeFileSync(at, `main func() {\n${sample.text}}\n`);
         const { diagnostics } = await checkFile(at);
         expect(diagnostics.filter((one) => one.severity === "error").map((one) => one.code)).toEqual([sample.mode.split(" ")[1]]);
+    });
+
+    test.each(named(of("remit").filter((one) => /^wrong [A-Z]/.test(one.mode))))("%s is refused, as shown below it", async (_, sample) => {
+        const at = join(folder(), "main.remit");
+        writeFileSync(at, sample.text);
+        const { diagnostics, checked } = await checkFile(at, { root: dirname(at) });
+        const found = diagnostics.filter((one) => one.severity === "error");
+        expect(found.map((one) => one.code)).toEqual([sample.mode.split(" ")[1]]);
+        const shown = of("text")
+            .find((one) => one.page === sample.page && one.line > sample.line)
+            ?.text.trimEnd();
+        const [error] = found;
+        expect(error === undefined ? "" : renderDiagnostic(error, checked.files.get(error.file)?.source)).toBe(shown);
+        expect(format(parse(source(sample.text, "main.remit")))).toBe(sample.text);
     });
 
     test.each(named(of("remit").filter((one) => one.mode === "old")))("%s is cured by its fixes", async (_, sample) => {
