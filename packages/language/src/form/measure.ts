@@ -148,7 +148,8 @@ function placeOf(open: readonly Open[]): Place | null {
     return place;
 }
 
-function isRecord(value: object): boolean {
+/** Not an instance of anything. */
+export function isRecord(value: object): boolean {
     const proto: unknown = Object.getPrototypeOf(value);
     return proto === null || Object.getPrototypeOf(proto) === null;
 }

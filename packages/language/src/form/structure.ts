@@ -4,7 +4,7 @@
  * Boundary: one node at a time, no scopes. Reads own keys only. No recursion: what is to be looked at waits in a list.
  *
  * V1: unknown kinds and unknown keys are refused, with what is known.
- * V3: a look that keeps no places tells whether anything is wrong at all; what it is, and where, is looked for only then. The two agree.
+ * V3: what is wrong, and where, is looked for only where a quick look (`sound.ts`) does not say that nothing is.
  */
 import { FORBIDDEN_NAMES, isIdentifier } from "../contract/open.ts";
 import { nearest } from "../diagnostics/nearest.ts";
@@ -26,11 +26,6 @@ interface Task {
 type Add = (code: Parameters<Errors["add"]>[0], message: string) => void;
 
 /** Adds what is wrong, in the order of the table. */
-export function checkStructure(value: unknown, rule: Rule, errors: Errors, options: StructureOptions): void {
-    if (!isSound(value, rule, options)) findWrong(value, rule, errors, options);
-}
-
-/** Adds what is wrong; the same as `checkStructure`, without the quick look before it (V3). */
 export function findWrong(value: unknown, rule: Rule, errors: Errors, options: StructureOptions): void {
     const work: Task[] = [{ value, rule, place: null }];
     const inner: Task[] = [];
@@ -39,88 +34,6 @@ export function findWrong(value: unknown, rule: Rule, errors: Errors, options: S
         for (let next = inner.pop(); next !== undefined; next = inner.pop()) work.push(next);
         if (errors.found.length >= MAX_ERRORS) return;
     }
-}
-
-/** Values that wait to be looked at, and the rule for each. */
-interface Waiting {
-    readonly values: unknown[];
-    readonly rules: Rule[];
-}
-
-/** Whether nothing is wrong (V3). */
-export function isSound(value: unknown, rule: Rule, options: StructureOptions): boolean {
-    const waiting: Waiting = { values: [value], rules: [rule] };
-    for (let next = waiting.rules.pop(); next !== undefined; next = waiting.rules.pop())
-        if (!fits(waiting.values.pop(), next, waiting, options)) return false;
-    return true;
-}
-
-/** Required keys of each table of keys. */
-const REQUIRED: ReadonlyMap<Keys, number> = new Map(
-    [...Object.values(RECORDS), ...Object.values(GROUPS).flatMap((group) => group.kinds.map((kind) => group.keys(kind) as Keys))].map(
-        (keys) => [keys, Object.values(keys).filter((key) => key.required).length],
-    ),
-);
-
-function fits(value: unknown, rule: Rule, waiting: Waiting, options: StructureOptions): boolean {
-    switch (rule.rule) {
-        case "text":
-            return typeof value === "string" && value.length >= (rule.min ?? 0) && (rule.pattern === undefined || rule.pattern.test(value));
-        case "name":
-        case "variable":
-        case "key":
-            return isName(value, rule.rule, options);
-        case "integer":
-            return Number.isSafeInteger(value) && (value as number) >= rule.min;
-        case "number":
-            return typeof value === "number" && !(value < (rule.min ?? value)) && (rule.above === undefined || !(value <= rule.above));
-        case "boolean":
-            return typeof value === "boolean";
-        case "one":
-            return rule.of.includes(value as string | boolean);
-        case "literal":
-            if (value === null) return rule.expression;
-            return typeof value !== "object" && (rule.expression || typeof value !== "number" || !isInexact(value));
-        case "json": {
-            if (options.authored || value === null || typeof value !== "object") return true;
-            const errors = newErrors();
-            names(value, null, errors);
-            return errors.found.length === 0;
-        }
-        case "list":
-            if (!Array.isArray(value) || value.length < (rule.min ?? 0) || value.length > (rule.max ?? value.length)) return false;
-            for (const item of value) if (!fits(item, rule.of, waiting, options)) return false;
-            return true;
-        case "record":
-            return isObject(value) && hasKeys(value, RECORDS[rule.of], undefined, waiting);
-        case "node": {
-            if (!isObject(value)) return false;
-            const group = GROUPS[rule.of];
-            const kind = Object.hasOwn(value, group.key) ? value[group.key] : undefined;
-            const keys = typeof kind === "string" ? group.keys(kind) : undefined;
-            return keys !== undefined && hasKeys(value, keys, group.key, waiting);
-        }
-    }
-}
-
-function hasKeys(value: { [key: string]: unknown }, keys: Keys, discriminator: string | undefined, waiting: Waiting): boolean {
-    let required = REQUIRED.get(keys) as number;
-    for (const key of Object.keys(value)) {
-        if (!Object.hasOwn(keys, key)) {
-            if (key === discriminator) continue;
-            return false;
-        }
-        const of = keys[key] as Key;
-        if (of.required) required--;
-        waiting.values.push(value[key]);
-        waiting.rules.push(of.rule);
-    }
-    return required === 0;
-}
-
-function isName(value: unknown, rule: "name" | "variable" | "key", options: StructureOptions): boolean {
-    if (typeof value !== "string" || (FORBIDDEN_NAMES.has(value) && !(options.authored && rule !== "variable"))) return false;
-    return rule === "key" || (isIdentifier(value) && (rule !== "variable" || !NEVER_VARIABLES.has(value)));
 }
 
 function checkOne({ value, rule, place }: Task, errors: Errors, inner: Task[], options: StructureOptions): void {

@@ -1,8 +1,8 @@
 /**
  * Whether foreign JSON is a program form that the machine may run.
  *
- * Boundary: the caps first, then the version, then the structure of the table, then names and places. Nothing is run, nothing is thrown,
- * and the value is not changed.
+ * Boundary: the caps first, then the version, then the structure of the table, then names and places; where a quick look finds nothing wrong with the
+ * first three, they are not gone through one by one. Nothing is run, nothing is thrown, and the value is not changed.
  *
  * V1: unknown versions, kinds and keys are refused.
  * V2: a form that is accepted has no name that is not defined: an agent's answer comes without the checker.
@@ -13,7 +13,8 @@ import { type Errors, type FormError, newErrors } from "./errors.ts";
 import { FORM, type FuncForm, type Program } from "./form.ts";
 import { AUTHOR_CAPS, type Caps, DEFAULT_CAPS, measure, parseWithin } from "./measure.ts";
 import { below, checkEntry, contractsOver, declareFile, declareFuncs, type FileNames, type Named } from "./names.ts";
-import { checkStructure } from "./structure.ts";
+import { isSound } from "./sound.ts";
+import { findWrong } from "./structure.ts";
 import type { Rule } from "./table.ts";
 import { Walk } from "./walk.ts";
 
@@ -40,14 +41,15 @@ export type ValidatedFunc = { readonly ok: true; readonly func: FuncForm } | { r
 /** A value, or a JSON text. */
 export function validateProgram(form: unknown, options: ValidateOptions = {}): ValidatedProgram {
     const errors = newErrors();
-    const value = read(form, options, errors);
+    const rule: Rule = { rule: "record", of: "Program" };
+    const { value, sound } = read(form, rule, options, errors);
     if (value === undefined) return { ok: false, errors: errors.found };
     const format = isObject(value) && Object.hasOwn(value, "format") ? value.format : undefined;
     if (format !== FORM) {
         errors.add("FORM_VERSION", { up: null, key: "format" }, `the format must be "${FORM}"`);
         return { ok: false, errors: errors.found };
     }
-    checkStructure(value, { rule: "record", of: "Program" }, errors, { authored: options.authored === true });
+    if (!sound) findWrong(value, rule, errors, { authored: options.authored === true });
     if (errors.found.length > 0) return { ok: false, errors: errors.found };
     const program = value as unknown as Program;
     checkNames(program, options.answer === true, errors);
@@ -65,10 +67,10 @@ export interface FuncOptions extends ValidateOptions {
 /** One function, such as an agent answers a yield with. Errors point into the function. */
 export function validateFunc(form: unknown, options: FuncOptions = {}): ValidatedFunc {
     const errors = newErrors();
-    const value = read(form, options, errors);
-    if (value === undefined) return { ok: false, errors: errors.found };
     const rule: Rule = { rule: "record", of: "Func" };
-    checkStructure(value, rule, errors, { authored: options.authored === true });
+    const { value, sound } = read(form, rule, options, errors);
+    if (value === undefined) return { ok: false, errors: errors.found };
+    if (!sound) findWrong(value, rule, errors, { authored: options.authored === true });
     if (errors.found.length > 0) return { ok: false, errors: errors.found };
     const func = value as unknown as FuncForm;
     const { params } = options;
@@ -85,14 +87,16 @@ export function validateFunc(form: unknown, options: FuncOptions = {}): Validate
 
 const NOTHING_SET = { model: false, role: false, description: false };
 
-function read(form: unknown, options: ValidateOptions, errors: Errors): Json | undefined {
+/** The value within the caps; undefined where an error was added. `sound`: neither is there anything wrong with its structure. */
+function read(form: unknown, rule: Rule, options: ValidateOptions, errors: Errors): { readonly value?: Json; readonly sound?: true } {
     const caps: Caps = { ...(options.authored === true ? AUTHOR_CAPS : DEFAULT_CAPS), ...options.caps };
     const value = typeof form === "string" ? parseWithin(form, caps, errors) : form;
     if (value === undefined) {
         if (errors.found.length === 0) errors.add("FORM_JSON", null, "there is no form");
-        return undefined;
+        return {};
     }
-    return measure(value, caps, errors) ? (value as Json) : undefined;
+    if (isSound(value, rule, caps, { authored: options.authored === true })) return { value: value as Json, sound: true };
+    return measure(value, caps, errors) ? { value: value as Json } : {};
 }
 
 function checkNames(program: Program, answer: boolean, errors: Errors): void {

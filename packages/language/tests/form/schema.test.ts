@@ -5,7 +5,9 @@ import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/contract/contract.ts";
 import { newErrors } from "../../src/form/errors.ts";
 import { funcJsonSchema, programJsonSchema } from "../../src/form/schema.ts";
-import { checkStructure, findWrong, isSound } from "../../src/form/structure.ts";
+import { AUTHOR_CAPS, type Caps, DEFAULT_CAPS, measure } from "../../src/form/measure.ts";
+import { isSound } from "../../src/form/sound.ts";
+import { findWrong } from "../../src/form/structure.ts";
 import { NODES, RECORDS } from "../../src/form/table.ts";
 import { validates } from "../contract/evaluate.ts";
 import { anyProgram, plain } from "./forms.ts";
@@ -13,17 +15,29 @@ import { anyProgram, plain } from "./forms.ts";
 const PUBLISHED = new URL("../../schema/program-form-1.json", import.meta.url);
 const SCHEMA = programJsonSchema();
 
+/** Caps that most forms keep, and some that only small ones do. */
+const CAPS: readonly Caps[] = [
+    AUTHOR_CAPS,
+    { ...DEFAULT_CAPS, bytes: 900 },
+    { ...DEFAULT_CAPS, nodes: 120 },
+    { ...DEFAULT_CAPS, depth: 7 },
+    { ...DEFAULT_CAPS, string: 12 },
+];
+
 function structureErrors(form: Json): number {
     const rule = { rule: "record", of: "Program" } as const;
+    const within = CAPS.map((caps) => measure(form, caps, newErrors()));
+    let found = 0;
     for (const authored of [true, false]) {
         const wrong = newErrors();
         findWrong(form, rule, wrong, { authored });
+        found = wrong.found.length;
         // V3
-        expect(isSound(form, rule, { authored })).toBe(wrong.found.length === 0);
+        CAPS.forEach((caps, i) => {
+            expect(isSound(form, rule, caps, { authored })).toBe(found === 0 && within[i] === true);
+        });
     }
-    const errors = newErrors();
-    checkStructure(form, rule, errors, { authored: false });
-    return errors.found.length;
+    return found;
 }
 
 /** A form with one thing in it changed: `at` chooses the place, `how` what happens there. */
