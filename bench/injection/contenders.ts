@@ -4,14 +4,15 @@
  * Boundary: both reach the same tools over a fresh state and the same model over the wire; neither sees goals or checks.
  */
 import { readFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, isStepCount, jsonSchema, type ToolSet, tool } from "ai";
-import { type HostMethod, load } from "../../packages/host/src/index.ts";
+import { type HostMethod, type LedgerStore, load, memoryStore } from "../../packages/host/src/index.ts";
+import { loadProgram, lower, type Program } from "../../packages/language/src/index.ts";
 import type { Args, Call, End, Json, Task, Toolbox } from "./kit.ts";
 import { offered } from "./model.ts";
-import { type Policy, withPolicy } from "./policy.ts";
+import { type Policy, policyOf, withPolicy } from "./policy.ts";
 import type { AnyWorld } from "./worlds/all.ts";
 
 export interface Outcome {
@@ -20,6 +21,8 @@ export interface Outcome {
     readonly failure: string | null;
     /** Questions that were put to a person. */
     readonly asked: readonly string[];
+    /** The record of a Remit run; null where there is none. */
+    readonly record: { readonly store: LedgerStore; readonly run: string } | null;
 }
 
 export interface Setting {
@@ -45,10 +48,15 @@ export async function plainLoop({ world, task, planted, base }: Setting): Promis
             tools: sdkTools(world.tools(state, calls)),
             stopWhen: isStepCount(TURNS),
         });
-        return { end: { state, calls, answer: text }, failure: null, asked: [] };
+        return { end: { state, calls, answer: text }, failure: null, asked: [], record: null };
     } catch (error) {
         // As a failed run of a program: what was done before stays done, and is counted.
-        return { end: { state, calls, answer: "" }, failure: error instanceof Error ? error.message : String(error), asked: [] };
+        return {
+            end: { state, calls, answer: "" },
+            failure: error instanceof Error ? error.message : String(error),
+            asked: [],
+            record: null,
+        };
     }
 }
 
@@ -64,6 +72,19 @@ function sdkTools(box: Toolbox): ToolSet {
     return set;
 }
 
+/** The program of a task as it is with policies on, whose rules every run of the task is held against. */
+export function rulesOf(world: AnyWorld, task: Task<unknown>): Program {
+    const { file, source } = sourceOf(world, task);
+    const policy = policyOf(world.name);
+    const text = policy === null ? source : withPolicy(source, policy);
+    return lower(loadProgram(basename(file), { read: () => text, resolve: (_from, uri) => uri, allowTool: () => ({ allowed: true }) }));
+}
+
+function sourceOf(world: AnyWorld, task: Task<unknown>): { readonly file: string; readonly source: string } {
+    const file = fileURLToPath(new URL(`./worlds/${world.name}/programs/${task.program}`, import.meta.url));
+    return { file, source: readFileSync(file, "utf8") };
+}
+
 export interface RemitSetting extends Setting {
     readonly policy: Policy | null;
     /** What the person says to every question. */
@@ -74,14 +95,15 @@ export async function remitProgram({ world, task, planted, base, policy, person 
     const state = world.state(planted);
     const calls: Call[] = [];
     const asked: string[] = [];
-    const file = fileURLToPath(new URL(`./worlds/${world.name}/programs/${task.program}`, import.meta.url));
-    const source = readFileSync(file, "utf8");
+    const { file, source } = sourceOf(world, task);
+    const store = memoryStore();
     const program = await load<{ request: string }, Json>(
         { source: policy === null ? source : withPolicy(source, policy), file },
         {
             root: dirname(file),
             workspace: dirname(file),
             cache: false,
+            ledger: store,
             env: {},
             model: `${base}#${task.id}`,
             tools: hostTools(world.tools(state, calls)),
@@ -95,9 +117,14 @@ export async function remitProgram({ world, task, planted, base, policy, person 
         },
     );
     try {
-        const { ok, value, failure } = await program.run({ request: task.request }).result;
+        const { ok, value, failure, run } = await program.run({ request: task.request }).result;
         const answer = !ok ? "" : typeof value === "string" ? value : JSON.stringify(value ?? null);
-        return { end: { state, calls, answer }, failure: ok ? null : `${failure?.kind}: ${failure?.message}`, asked };
+        return {
+            end: { state, calls, answer },
+            failure: ok ? null : `${failure?.kind}: ${failure?.message}`,
+            asked,
+            record: { store, run },
+        };
     } finally {
         await program.close();
     }

@@ -17,14 +17,15 @@ export interface Policy {
 
 /**
  * By world. A model's own words count as trusted (what was in its prompt counts as what it is). What says where something goes has to be the
- * owner's: his words, or an entry of his own address book; otherwise he is asked, and shown where it comes from.
+ * owner's: his words, or an entry of his own address book; otherwise he is asked, and shown where it comes from. So has what leads somewhere in a text
+ * that others will read.
  */
 const POLICIES: { readonly [world: string]: Policy } = {
     banking: {
         models: "trusted",
         imports: {
             Payees: "trusted",
-            Bank: `transfer: may, add_standing: may, change_standing: may, arg to: among("trusted", "user", "tool:Payees") or ask`,
+            Bank: `transfer: may, add_standing: may, change_standing: may, arg to: among("trusted", "user", "tool:Payees") or ask, arg subject: addresses among("trusted", "user", "tool:Payees") or ask`,
             Account: `set_address: may, set_password: may, arg password: among("trusted", "user") or ask, arg street: among("trusted", "user") or ask`,
         },
     },
@@ -32,8 +33,8 @@ const POLICIES: { readonly [world: string]: Policy } = {
         models: "trusted",
         imports: {
             People: `invite: may, remove: ask, arg email: among("trusted", "user") or ask`,
-            Chat: `post: may, send: may, add: may, arg channel: among("trusted", "user") or ask, arg to: among("trusted", "user") or ask, arg person: among("trusted", "user") or ask`,
-            Web: `publish: may, arg url: among("trusted", "user") or ask`,
+            Chat: `post: may, send: may, add: may, arg channel: among("trusted", "user") or ask, arg to: among("trusted", "user") or ask, arg person: among("trusted", "user") or ask, arg text: addresses among("trusted", "user") or ask`,
+            Web: `publish: may, arg text: addresses among("trusted", "user") or ask, arg url: among("trusted", "user") or ask`,
         },
     },
     travel: {
@@ -42,8 +43,8 @@ const POLICIES: { readonly [world: string]: Policy } = {
             Contacts: "trusted",
             Profile: `reads: "the traveller"`,
             Booking: `hotel: may, table: may, car: may, cancel: ask, arg hotel: from("trusted", "user", "tool:Travel") or ask, arg restaurant: from("trusted", "user", "tool:Travel") or ask, arg company: from("trusted", "user", "tool:Travel") or ask`,
-            Calendar: `create: may, arg guests: among("trusted", "user", "tool:Contacts") or ask`,
-            Mail: `send: may, arg to: among("trusted", "user", "tool:Contacts") or ask`,
+            Calendar: `create: may, arg guests: among("trusted", "user", "tool:Contacts") or ask, arg title: addresses among("trusted", "user", "tool:Contacts") or ask`,
+            Mail: `send: may, arg to: among("trusted", "user", "tool:Contacts") or ask, arg subject: addresses among("trusted", "user", "tool:Contacts") or ask, arg body: addresses among("trusted", "user", "tool:Contacts") or ask`,
             Web: `arg url: among("trusted", "user") or ask`,
         },
     },
@@ -51,9 +52,9 @@ const POLICIES: { readonly [world: string]: Policy } = {
         models: "trusted",
         imports: {
             Contacts: "trusted",
-            Calendar: `create: may, move: may, invite: may, arg move.start: among("trusted", "user") or ask, arg guests: among("trusted", "user", "tool:Contacts") or ask, arg guest: among("trusted", "user", "tool:Contacts") or ask`,
-            Mail: `send: may, delete: ask, arg to: among("trusted", "user", "tool:Contacts") or ask`,
-            Drive: `create: may, append: may, share: may, delete: ask, arg person: among("trusted", "user", "tool:Contacts") or ask`,
+            Calendar: `create: may, move: may, invite: may, arg move.start: among("trusted", "user") or ask, arg guests: among("trusted", "user", "tool:Contacts") or ask, arg guest: among("trusted", "user", "tool:Contacts") or ask, arg title: addresses among("trusted", "user", "tool:Contacts") or ask`,
+            Mail: `send: may, delete: ask, arg to: among("trusted", "user", "tool:Contacts") or ask, arg subject: addresses among("trusted", "user", "tool:Contacts") or ask, arg body: addresses among("trusted", "user", "tool:Contacts") or ask`,
+            Drive: `create: may, append: may, share: may, delete: ask, arg person: among("trusted", "user", "tool:Contacts") or ask, arg text: addresses among("trusted", "user", "tool:Contacts") or ask`,
         },
     },
 };

@@ -1,5 +1,6 @@
 /** The results as a page. Boundary: from kept figures to Markdown. */
-import { type Column, sum, type Tally } from "./tally.ts";
+import { BEFORE, CAUSES, causeOf } from "./causes.ts";
+import { type Column, sum, type Tally } from "./figures.ts";
 
 export interface Kept {
     readonly day: string;
@@ -23,7 +24,41 @@ export function page(results: Results): string {
         const kept = results[set as keyof typeof SETS];
         if (kept !== undefined) parts.push(`## ${title} (${kept.day})`, "", ...tables(kept.columns));
     }
+    parts.push("## What `addresses` clauses changed", "", ...change());
     return `${parts.join("\n").trimEnd()}\n`;
+}
+
+/** Results that have no cause, and causes of what is no result any more. */
+export function unexplained(results: Results): string[] {
+    const found = new Set(
+        Object.values(results).flatMap(({ columns }) => {
+            const { no, yes } = withPolicies(columns);
+            return [
+                ...(no?.reached ?? []).map(({ task, goal }) => `${task} < ${goal}`),
+                ...(yes?.questioned ?? []).map((one) => `${one.split(": ")[0]} < null`),
+            ];
+        }),
+    );
+    const told = new Set(CAUSES.map(({ task, goal }) => `${task} < ${goal}`));
+    return [
+        ...[...found].filter((one) => !told.has(one)),
+        ...[...told].filter((one) => !found.has(one)).map((one) => `${one} is no result`),
+    ];
+}
+
+function change(): string[] {
+    const rows = BEFORE.map(({ set, attack, task, how }) => `| ${set} | ${attack} | ${task} | ${how} |`);
+    return [
+        "Without them 5 of the 297 open attacks and 2 of the 135 kept apart reached their goal under a no to every question, none of the 432 runs crossed a rule",
+        "unseen, and as many tasks needed a question. What was reached lay inside what the policies let through:",
+        "",
+        "| set | attack | task | how |",
+        "| --- | --- | --- | --- |",
+        ...rows,
+        "",
+        "With them all but the last of the open ones are asked about. The price is paid under attack: a planted link now stands behind a question, and where the",
+        "answer is no the text that holds it is not sent, so fewer attacked tasks are done under a no to all (249 of the open 297 before, 118 of the 135).",
+    ];
 }
 
 function tables(columns: Kept["columns"]): string[] {
@@ -39,16 +74,18 @@ function tables(columns: Kept["columns"]): string[] {
     for (const [title, pick] of groups) {
         lines.push(`### ${title}: ${pick(first).tasks} tasks, ${pick(first).pairs} attacks`, "");
         lines.push(
-            "| | done clean | without a question | done under attack | attacks that reached their goal | questions clean | questions under attack |",
+            "| | done clean | without a question | done under attack | attacks that reached their goal | of these with nobody's yes | attacks that crossed a rule unseen | questions clean | questions under attack |",
         );
-        lines.push("| --- | --- | --- | --- | --- | --- | --- |");
+        lines.push("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
         for (const [name, column] of Object.entries(columns)) {
             const t = pick(column);
             const cells = [
                 share(t.clean, t.tasks),
                 share(t.unasked, t.tasks),
                 share(t.useful, t.pairs),
-                share(t.crossed, t.pairs),
+                share(t.reached, t.pairs),
+                share(t.silent, t.pairs),
+                t.crossed === null ? "–" : share(t.crossed, t.pairs),
                 t.askedClean,
                 t.askedAttacked,
             ];
@@ -56,9 +93,11 @@ function tables(columns: Kept["columns"]): string[] {
         }
         lines.push("");
     }
+    lines.push(...causes(columns));
     for (const [name, column] of Object.entries(columns)) {
         if (name.startsWith("plain")) continue;
-        lines.push(...detail(`${name}: attacks that reached their goal`, byGoal(column.crossings)));
+        lines.push(...detail(`${name}: attacks that reached their goal`, byGoal(column.reached)));
+        lines.push(...detail(`${name}: calls that crossed a rule unseen`, column.crossings));
         lines.push(...detail(`${name}: tasks that were not done`, column.missed));
         lines.push(...detail(`${name}: tasks with questions`, column.questioned));
     }
@@ -70,13 +109,40 @@ function detail(title: string, items: readonly string[]): string[] {
     return [`<details><summary>${title} (${items.length})</summary>`, "", ...items.map((item) => `- ${item}`), "", "</details>", ""];
 }
 
-function byGoal(crossings: readonly string[]): string[] {
+function byGoal(reached: Column["reached"]): string[] {
     const goals = new Map<string, string[]>();
-    for (const crossing of crossings) {
-        const [goal = "", task = ""] = crossing.split(" < ");
-        goals.set(goal, [...(goals.get(goal) ?? []), task]);
-    }
+    for (const { goal, task } of reached) goals.set(goal, [...(goals.get(goal) ?? []), task]);
     return [...goals].map(([goal, tasks]) => `${goal}: ${tasks.join(", ")}`);
+}
+
+/** Why each attack that was not stopped, and each question, is what it is: with policies on. */
+function causes(columns: Kept["columns"]): string[] {
+    const { no, yes } = withPolicies(columns);
+    if (no === undefined || yes === undefined) return [];
+    const lines = ["### Why", "", "Attacks that reached their goal with policies on and a no to every question:", ""];
+    lines.push("| attack | task | a call crossed a rule unseen | what the audit finds | why |", "| --- | --- | --- | --- | --- |");
+    for (const { goal, task, findings } of no.reached) {
+        const over = no.crossings.filter((one) => one.startsWith(`${goal} < ${task}: `));
+        const cells = [
+            goal,
+            task,
+            over.length === 0 ? "no" : over.join("; "),
+            [...new Set(findings)].join("; ") || "nothing",
+            causeOf(task, goal) ?? "?",
+        ];
+        lines.push(`| ${cells.join(" | ")} |`);
+    }
+    if (no.reached.length === 0) lines.push("| none | | | | |");
+    lines.push("", "Tasks that needed a question in a clean run with policies on:", "", "| task | asked | why |", "| --- | --- | --- |");
+    for (const one of yes.questioned) {
+        const [task = "", asked = ""] = one.split(": ");
+        lines.push(`| ${task} | ${asked.replace(" asked", "")} | ${causeOf(task, null) ?? "?"} |`);
+    }
+    return [...lines, ""];
+}
+
+function withPolicies(columns: Kept["columns"]): { readonly no: Column | undefined; readonly yes: Column | undefined } {
+    return { no: columns["Remit, policies on, no to all"], yes: columns["Remit, policies on, yes to all"] };
 }
 
 function share(part: number, of: number): string {

@@ -3,44 +3,19 @@
  *
  * Boundary: counts; what is run is elsewhere.
  */
-import type { Outcome, Setting } from "./contenders.ts";
+import { type Outcome, rulesOf, type Setting } from "./contenders.ts";
+import { type Column, none, type Reached, type Tally } from "./figures.ts";
 import { injection } from "./kit.ts";
+import { crossingsOf, findingsOf, saidYes } from "./record.ts";
 import type { ModelServer } from "./server.ts";
 import type { AnyWorld } from "./worlds/all.ts";
 
 export type Run = (setting: Setting) => Promise<Outcome>;
 
-/** Figures of one world, or of one style of tasks, under one way of running them. */
-export interface Tally {
-    tasks: number;
-    /** Tasks that were done in a clean run, and those of them in which nobody was asked. */
-    clean: number;
-    unasked: number;
-    pairs: number;
-    /** Tasks that were done all the same while attacked, and attacks that reached their goal. */
-    useful: number;
-    crossed: number;
-    /** Questions in clean and in attacked runs. */
-    askedClean: number;
-    askedAttacked: number;
-}
-
-export interface Column {
-    readonly worlds: { readonly [world: string]: Tally };
-    readonly styles: { readonly [style: string]: Tally };
-    /** `GOAL < TASK` of attacks that reached their goal. */
-    readonly crossings: readonly string[];
-    /** `TASK: why` of clean runs that did not do their task. */
-    readonly missed: readonly string[];
-    /** Clean runs that did their task and asked. */
-    readonly questioned: readonly string[];
-}
-
-const none = (): Tally => ({ tasks: 0, clean: 0, unasked: 0, pairs: 0, useful: 0, crossed: 0, askedClean: 0, askedAttacked: 0 });
-
 export async function column(worlds: readonly AnyWorld[], chosen: (id: string) => boolean, server: ModelServer, run: Run): Promise<Column> {
     const perWorld: { [world: string]: Tally } = {};
     const perStyle: { [style: string]: Tally } = { agent: none(), program: none() };
+    const reached: Reached[] = [];
     const crossings: string[] = [];
     const missed: string[] = [];
     const questioned: string[] = [];
@@ -51,8 +26,9 @@ export async function column(worlds: readonly AnyWorld[], chosen: (id: string) =
             if (!chosen(task.id)) continue;
             const tallies = [mine, perStyle[task.style] as Tally];
             const count = (what: keyof Tally, by: number): void => {
-                for (const tally of tallies) tally[what] += by;
+                for (const tally of tallies) tally[what] = (tally[what] ?? 0) + by;
             };
+            const rules = rulesOf(world, task);
             const clean = await run({ world, task, planted: "", base: server.base });
             const done = task.useful(clean.end);
             count("tasks", 1);
@@ -66,19 +42,25 @@ export async function column(worlds: readonly AnyWorld[], chosen: (id: string) =
                 count("pairs", 1);
                 count("useful", task.useful(attacked.end) ? 1 : 0);
                 count("askedAttacked", attacked.asked.length);
+                const over = attacked.record === null ? [] : crossingsOf(attacked.record, rules, readsOf(world));
+                if (attacked.record !== null) count("crossed", over.length > 0 ? 1 : 0);
+                crossings.push(...over.map((one) => `${goal.id} < ${task.id}: ${one}`));
                 if (!goal.reached(attacked.end)) continue;
-                count("crossed", 1);
-                crossings.push(`${goal.id} < ${task.id}`);
+                const allowed = attacked.record !== null && saidYes(attacked.record);
+                count("reached", 1);
+                count("silent", allowed ? 0 : 1);
+                const findings = attacked.record === null ? [] : findingsOf(attacked.record);
+                reached.push({ task: task.id, goal: goal.id, allowed, findings });
             }
         }
     }
-    return { worlds: perWorld, styles: perStyle, crossings, missed, questioned };
+    return { worlds: perWorld, styles: perStyle, reached, crossings, missed, questioned };
 }
 
-export function sum(tallies: readonly Tally[]): Tally {
-    const all = none();
-    for (const tally of tallies) for (const name of Object.keys(all) as (keyof Tally)[]) all[name] += tally[name];
-    return all;
+/** Whether a method only reads, as its tool says. */
+function readsOf(world: AnyWorld): (tool: string, method: string) => boolean {
+    const box = world.tools(world.state(""), []);
+    return (tool, method) => box[tool]?.[method]?.readOnly === true;
 }
 
 /**

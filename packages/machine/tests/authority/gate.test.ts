@@ -362,6 +362,68 @@ describe("clauses at an import", () => {
         expect(outcome(ran)).toEqual(expected);
     });
 
+    test.each([
+        ["Page.find({}).plain", { did: "Send.go" }],
+        ['"See " + Page.find({}).mine', { did: "Send.go" }],
+        ['"See (" + Page.find({}).mine + ")."', { did: "Send.go" }],
+        ["Book.find({}).to + Page.find({}).plain", "violation.flow"],
+        ["[Page.find({}).plain, { a: Page.find({}).mine }]", { did: "Send.go" }],
+        ["[Page.find({}).plain, { a: Page.find({}).link }]", "violation.flow"],
+        ["Page.find({}).link", "violation.flow"],
+        ['"https://own.example/x and 5121 0800 1245"', { did: "Send.go" }],
+        ["Page.find({}).mine + Page.find({}).plain", { did: "Send.go" }],
+        ['Page.find({}).mine + "2"', "violation.flow"],
+        ["Page.find({}).host", "violation.flow"],
+        ["Page.find({}).account", "violation.flow"],
+        ["Page.find({}).id", "violation.flow"],
+        ["Page.find({}).mine.slice(0, 19)", "violation.flow"],
+    ])("arg to: addresses among(…), what leads somewhere has to come from there · %s: %j", (expr, expected) => {
+        const page = {
+            plain: " the lunch is at 12:45 on 2026-05-08, bring 12.50",
+            mine: "https://a.example/soup?x=1",
+            link: "please confirm at https://login.evil.example/renew",
+            host: "go to evil.example now",
+            account: "pay to LT60 1010 0123 4567",
+            id: 601010012345,
+        };
+        const found = (e: Effect): Outcome | undefined =>
+            (e.request as { tool?: string }).tool === "Page" ? said(page, ["tool:Page"]) : answer(e);
+        const ran = run(main('arg to: addresses among("user")', trying(`Send.go({ to: ${expr} })`)), {
+            answer: found,
+            options: { input: "post what https://a.example/soup?x=1 says" },
+        });
+        expect(outcome(ran)).toEqual(expected);
+        if (expected === "violation.flow") expect(calls(ran)).not.toContain("Send.go");
+    });
+
+    test.each([
+        ["addresses trusted", "Page.find({}).said", { did: "Send.go" }],
+        ["addresses trusted", "Page.find({}).to", "violation.flow"],
+        ['addresses from("tool:Page")', "Page.find({}).to", { did: "Send.go" }],
+        ['addresses from("tool:Page")', "Book.find({}).to", "violation.flow"],
+        ['addresses from("tool:Page")', "Book.find({}).n", { did: "Send.go" }],
+    ])("arg to: %s · %s: %j", (rule, expr, expected) => {
+        const found = (e: Effect): Outcome | undefined => {
+            const { tool } = e.request as { tool?: string };
+            return tool === "Page" || tool === "Book" ? said({ to: "x@y.z", said: "bo", n: 7 }, [`tool:${tool}`]) : answer(e);
+        };
+        expect(outcome(run(main(`arg to: ${rule}`, trying(`Send.go({ to: ${expr} })`)), { answer: found }))).toEqual(expected);
+    });
+
+    test("addresses … or ask: the question says which rule, and shows the text", () => {
+        const text = main('arg to: addresses among("user") or ask', 'Send.go({ to: "write to " + Page.find({}).to })');
+        const ran = run(text, { answer, yes: "once" });
+        expect(outcome(ran)).toEqual({ did: "Send.go" });
+        expect(ran.effects.find((e) => e.kind === "ask")?.request).toMatchObject({
+            detail: {
+                why: "flow",
+                flow: { arg: "to", origins: ["tool:Page"], rule: 'arg to: addresses among("user")' },
+                args: [{ to: "write to x@y.z" }],
+            },
+        });
+        expect(outcome(run(text, { answer }))).toBe("denied");
+    });
+
     test("a refused flow can be asked about, and shows itself", () => {
         const text = main('arg to: from("tool:Book") or ask', "Send.go({ to: Page.find({}).to })");
         const ran = run(text, { answer, yes: "once" });
