@@ -1,4 +1,6 @@
 /** Text of files, models, tools and configurations never makes a terminal do anything, and JSON keeps its value. */
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Room, room } from "./remit.ts";
 
@@ -85,4 +87,27 @@ test("a formatted text is the text itself where it is kept, and visible where it
     const { seen } = at.onTerminal({}, "fmt", "a.remit");
     expect(seen.replaceAll("\r\n", "\n")).not.toMatch(obeyed);
     expect(seen).toContain("\\u{202e}");
+});
+
+test("questions and runs of a ledger that somebody else wrote", () => {
+    at.write(
+        "q.remit",
+        `import tool Files from "file://workspace" { write: ask }\nmain func() { Files.write({ path: "x.txt", content: "x" }) }\n`,
+    );
+    expect(at.remit("run", "q.remit", "--park", "--ledger", "hers.db").code).toBe(3);
+    const edit = (sql: string): void => {
+        const db = new DatabaseSync(join(at.folder, "hers.db"));
+        db.exec(sql);
+        db.close();
+    };
+    const bad = `char(27) || ']0;t' || char(7) || char(8238)`;
+    edit(
+        `UPDATE asks SET ${["id", "run", "path", "state", "owner", "decision", "decider"].map((name) => `${name} = 'x' || ${bad}`).join()}`,
+    );
+    const asks = at.remit("asks", "--all", "--ledger", "hers.db");
+    expect(asks).toMatchObject({ code: 0, out: expect.stringContaining("x\\x1b]0;t\\x07\\u{202e}") });
+    expect(asks.out).toContain("counts for nothing");
+    edit(`UPDATE runs SET id = 'x' || ${bad}, file = ${bad}, root = ${bad}`);
+    for (const args of [["runs"], ["replay", "last"]]) asks.out += Object.values(at.remit(...args, "--ledger", "hers.db")).join("\n");
+    expect(asks.out).not.toMatch(obeyed);
 });

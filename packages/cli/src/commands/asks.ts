@@ -1,5 +1,5 @@
 /** `remit asks`: questions that wait for a person, with everything needed to decide. */
-import type { Ask } from "@remit/host";
+import { type Ask, LedgerError, type LedgerStore } from "@remit/host";
 import type { Json } from "@remit/language";
 import { askText, offered } from "../asking.ts";
 import { EXIT, paint, plainLine, print, printJson, say } from "../io.ts";
@@ -25,18 +25,19 @@ export default async function asks(args: string[], options: Record<string, unkno
         }
         const colour = paint(process.stdout);
         for (const one of found) {
-            print(`${colour("bold", one.id)}  ${state(one)}  ${colour("dim", `run ${one.run}, ${plainLine(one.path)}`)}`);
+            const [id, run] = [plainLine(one.id), plainLine(one.run)];
+            print(`${colour("bold", id)}  ${state(one)}  ${colour("dim", `run ${run}, ${plainLine(one.path)}`)}`);
             print(
                 askText(one.request, {
                     paint: colour,
-                    root: store.run(one.run).root || process.cwd(),
+                    root: rootOf(store, one.run),
                     full: options["full"] === true,
                     more: "--full shows all",
                     width: process.stdout.isTTY === true ? process.stdout.columns || 80 : undefined,
                 }),
             );
             if (one.tampered) print(colour("red", "  This record was changed by somebody without the key: it counts for nothing."));
-            else if (one.state === "open") print(colour("dim", `  remit answer ${one.run} ${one.id} … (${offered(one.request.options)})`));
+            else if (one.state === "open") print(colour("dim", `  remit answer ${run} ${id} … (${offered(one.request.options)})`));
             print("");
         }
         return EXIT.ok;
@@ -45,9 +46,19 @@ export default async function asks(args: string[], options: Record<string, unkno
     }
 }
 
+/** A question of a run that is not there, or cannot be read, is shown all the same. */
+function rootOf(store: LedgerStore, run: string): string {
+    try {
+        return store.run(run).root || process.cwd();
+    } catch (error) {
+        if (!(error instanceof LedgerError)) throw error;
+        return process.cwd();
+    }
+}
+
 function state(one: Ask): string {
     if (one.state === "open") return `open until ${one.expires.replace("T", " ").slice(0, 16)} UTC, for ${plainLine(one.owner)}`;
     if (one.decision !== undefined)
         return `${plainLine(one.decision)} by ${plainLine(one.by ?? "")} at ${(one.decided ?? "").slice(0, 16)}`;
-    return one.state === "expired" ? "expired: a no" : one.state;
+    return one.state === "expired" ? "expired: a no" : plainLine(one.state);
 }

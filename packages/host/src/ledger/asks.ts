@@ -180,11 +180,11 @@ export function asksOver(rows: AskRows, key: () => Buffer, now: () => number = D
             request: requestOf(r),
             state: over ? "lost" : expired(r) ? "expired" : r.state,
             owner: r.owner,
-            asked: new Date(r.asked).toISOString(),
-            expires: new Date(r.expires).toISOString(),
+            asked: iso(r.asked),
+            expires: iso(r.expires),
             ...(r.decision === null ? {} : { decision: r.decision }),
             ...(r.decider === null ? {} : { by: r.decider }),
-            ...(r.decided === null ? {} : { decided: new Date(r.decided).toISOString() }),
+            ...(r.decided === null ? {} : { decided: iso(r.decided) }),
             ...(sound(r) ? {} : { tampered: true as const }),
         };
     }
@@ -282,8 +282,12 @@ export function asksOver(rows: AskRows, key: () => Buffer, now: () => number = D
     };
 }
 
+/** The furthest moments that a `Date` can be. */
+const FURTHEST = 8.64e15;
+
+/** Of whatever number a row holds: one that somebody wrote is shown too. */
 function iso(time: number): string {
-    return new Date(time).toISOString();
+    return new Date(Math.min(Math.max(time, -FURTHEST), FURTHEST)).toISOString();
 }
 
 function requestOf(r: AskRow): AskRequest {

@@ -3,6 +3,7 @@
  *
  * Boundary: row in, value out; opens nothing.
  */
+import { plainLine } from "@remit/language";
 import type { LedgerEvent, SealedEvent, Usage } from "@remit/machine";
 import { type Blobs, unpack } from "./blob.ts";
 import { LedgerError, guarded } from "./error.ts";
@@ -99,6 +100,17 @@ export function eventOf(row: EventRow, run: string, blobs: Blobs): SealedEvent {
     };
 }
 
+const STATUSES: ReadonlySet<string> = new Set<RunStatus>(["running", "waiting", "stopped", "done", "failed"]);
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
+
+/** The first field that is shown to people as it is and does not look as it was written: a file may come from anybody. */
+function strange(row: RunRow): string | null {
+    if (row.id === "" || row.id !== plainLine(row.id)) return "name";
+    if (!STATUSES.has(row.status)) return "status";
+    if (!TIME.test(row.started)) return "beginning";
+    return row.ended === null || TIME.test(row.ended) ? null : "end";
+}
+
 /** `path`: the ledger, for messages. Throws `LedgerError` where a field of the row cannot be read. */
 export function infoOf(row: RunRow, blobs: Blobs, path: string): RunInfo {
     const readable = <T>(field: string, read: () => T): T => {
@@ -109,6 +121,8 @@ export function infoOf(row: RunRow, blobs: Blobs, path: string): RunInfo {
             throw new LedgerError("tampered", `the ledger ${path} has a run ${row.id} whose ${field} cannot be read`, error);
         }
     };
+    const odd = strange(row);
+    if (odd !== null) throw new LedgerError("tampered", `the ledger ${path} has a run ${row.id} whose ${odd} cannot be read`);
     const owner = readable("owner", () => parseOwner(row.owner));
     const { options } = row;
     const result = readable("result", () => (row.result === null ? {} : (unpack(row.result, blobs) as Pick<RunInfo, "value" | "failure">)));

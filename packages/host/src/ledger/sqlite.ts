@@ -114,7 +114,16 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
         });
     }
 
-    const ledger: LedgerFile = { prepared, transaction, blobs: stored, salt, key, anchors, beat: options.beat ?? BEAT_MS };
+    const ledger: LedgerFile = {
+        prepared,
+        transaction,
+        blobs: stored,
+        salt,
+        key,
+        anchors,
+        beat: options.beat ?? BEAT_MS,
+        isOpen: () => db.isOpen,
+    };
 
     function rowOf(id: string): RunRow {
         const sql = `SELECT ${RUN_COLUMNS} FROM runs`;

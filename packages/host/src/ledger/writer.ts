@@ -34,6 +34,8 @@ export interface LedgerFile {
     readonly anchors: string;
     /** Between two heartbeats, milliseconds. */
     readonly beat: number;
+    /** False once it was closed: a run that was left behind beats no more. */
+    readonly isOpen: () => boolean;
 }
 
 /** What a run is when it is taken over. `pending`: whether each effect without an outcome had begun. */
@@ -60,6 +62,10 @@ export function writerOf(file: LedgerFile, standing: Standing, mine: string): Ru
     /** K4: the run's time as it is now. */
     const timed = (): BoundRow => (clock === null ? row : { ...row, spent: clock() });
     const beat = setInterval(() => {
+        if (!file.isOpen()) {
+            close();
+            return;
+        }
         try {
             const next = timed();
             if (transaction(() => prepared("beat").run(Date.now(), next.spent, bind(file.key(), next, parts), key, mine)).changes === 1)

@@ -275,3 +275,23 @@ test("K4: time that passed between two commits is kept with the heartbeat", asyn
     expect(store.verify("r1")).toMatchObject({ ok: true, bound: "yes" });
     store.close();
 });
+
+test("a ledger that is closed while a run is under way hears nothing more of it", async () => {
+    const store = openSqlite(file, { config, beat: 1 });
+    const writer = store.create({
+        id: "r1",
+        program: { format: "remit-program/1", files: [] },
+        hash: sha256(canonicalJson({ format: "remit-program/1", files: [] })),
+        file: "a.remit",
+        root: "",
+        options: {},
+    });
+    writer.commit({ spent: 3 });
+    const thrown: unknown[] = [];
+    const hear = (error: unknown): void => void thrown.push(error);
+    process.on("uncaughtExceptionMonitor", hear);
+    store.close();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    process.off("uncaughtExceptionMonitor", hear);
+    expect(thrown).toEqual([]);
+});
