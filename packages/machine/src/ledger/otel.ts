@@ -14,14 +14,17 @@
  * | session with an agent | `yield AGENT`, `agent AGENT` … | INTERNAL |
  * | turn of an agent outside the program | `invoke_agent AGENT` | CLIENT |
  * | function that an agent gave | `invoke_workflow payload` | INTERNAL |
+| run of a Re in Act program | `invoke_workflow NAME`, NAME that of the Riff; its `reason()` is `reason` with `chat MODEL` below | INTERNAL |
  * | question, input | `ask`, `input` | INTERNAL |
  *
  * X1: content (prompts, replies, arguments, results) is left out unless asked for.
  * X2: span names have few values: no path, no index, no text of a prompt.
  * X3: `traceparent` names the span of an effect before there is one: hosts hand it on in requests, and what is done there belongs to the span.
+ * X4: ids of conversations begin with the run: no two runs have one in common.
  */
 import type { Json } from "@remit/language";
 import type { LedgerEvent } from "./events.ts";
+import { type RasRun, rasRunOf, saidOf } from "./ras.ts";
 import { field, type Happening, type JsonObject, listIn, millis, numberIn, objectIn, textIn, treeOf, type TreeNode } from "./read.ts";
 
 export interface OtelOptions {
@@ -39,7 +42,8 @@ export function otlp(events: Iterable<LedgerEvent>, options: OtelOptions = {}): 
     const all = [...events];
     const spans: JsonObject[] = [];
     const starts = startsOf(all);
-    for (const root of treeOf(all)) collect(root, null, { content: options.content === true, spans, starts });
+    const ras = rasRunOf(all);
+    for (const root of treeOf(all)) collect(root, null, { content: options.content === true, spans, starts, ras });
     return {
         resourceSpans: [
             {
@@ -55,6 +59,7 @@ interface Collecting {
     readonly spans: JsonObject[];
     /** When the effect of a path was first begun. */
     readonly starts: ReadonlyMap<string, string>;
+    readonly ras: RasRun | null;
 }
 
 /** Trace context (W3C) of what the effect of `path` does in the world: the ids of its span. */
@@ -78,7 +83,8 @@ function collect(node: TreeNode, parent: string | null, c: Collecting): void {
     /** Spans of this place, each with the number of its first event. */
     const made: { readonly id: string; readonly seq: number }[] = [];
     node.happenings.forEach((one, nth) => {
-        const about = SPANS[one.family]?.(one, c.content);
+        const plain = SPANS[one.family]?.(one, c.content);
+        const about = plain === undefined || c.ras === null ? plain : asRas(plain, one, node.path, c.ras);
         if (about === undefined) return;
         const event = (one.start ?? one.single ?? one.end) as LedgerEvent;
         const id = spanId(event.run, node.path, nth);
@@ -99,6 +105,19 @@ function collect(node: TreeNode, parent: string | null, c: Collecting): void {
     });
     // what happens below belongs to what was begun last before it
     for (const child of node.children) collect(child, (made.findLast((one) => one.seq < child.seq) ?? made[0])?.id ?? parent, c);
+}
+
+/** A span of a Re in Act program under its own name; none for what only runs it. */
+function asRas(span: Span, one: Happening, path: string, ras: RasRun): Span | undefined {
+    const { name } = ras;
+    if (one.family === "tool" && ras.runner(path)) return undefined;
+    const agent = textIn(span.attributes["gen_ai.agent.name"]);
+    if (one.family === "run")
+        return { ...span, name: `invoke_workflow ${name}`, attributes: { ...span.attributes, "gen_ai.workflow.name": name } };
+    if (!ras.answers(agent)) return span;
+    if (one.family === "agent") return undefined;
+    const attributes = { ...span.attributes, "gen_ai.agent.name": name };
+    return { ...span, ...(one.family === "generate" ? { name: "reason" } : {}), attributes };
 }
 
 /** Time of the last event below, of those after `since`. */
@@ -131,6 +150,11 @@ const get = (one: Happening, key: string): Json | undefined => {
     return undefined;
 };
 const text = (one: Happening, key: string): string | undefined => textIn(get(one, key));
+/** Of a call: what its events say, or its request does. */
+const called = (one: Happening, key: string): Json | undefined => {
+    const event = one.start ?? one.single ?? one.end;
+    return get(one, key) ?? (event === undefined ? undefined : saidOf(event, key));
+};
 
 /** `error.type` is the kind of the failure. A message may quote data, so it counts as content. */
 function failure(one: Happening, content: boolean): Span["attributes"] {
@@ -208,7 +232,7 @@ const SPANS: { readonly [family: string]: ((one: Happening, content: boolean) =>
         };
     },
     tool: (one, content) => {
-        const name = [text(one, "tool"), text(one, "method")].filter((part) => part !== undefined).join(".");
+        const name = [textIn(called(one, "tool")), textIn(called(one, "method"))].filter((part) => part !== undefined).join(".");
         return {
             name: `execute_tool ${name}`,
             kind: INTERNAL,
@@ -216,11 +240,11 @@ const SPANS: { readonly [family: string]: ((one: Happening, content: boolean) =>
                 "gen_ai.operation.name": "execute_tool",
                 "gen_ai.tool.name": name,
                 "gen_ai.tool.type": "function",
-                "mcp.method.name": /^mcp:/i.test(text(one, "uri") ?? "") ? "tools/call" : undefined,
+                "mcp.method.name": /^mcp:/i.test(textIn(called(one, "uri")) ?? "") ? "tools/call" : undefined,
                 ...failure(one, content),
                 ...(content
                     ? {
-                          "gen_ai.tool.call.arguments": jsonText(get(one, "args")),
+                          "gen_ai.tool.call.arguments": jsonText(called(one, "args")),
                           "gen_ai.tool.call.result": jsonText(get(one, "result") ?? get(one, "value")),
                       }
                     : {}),
@@ -247,7 +271,7 @@ const SPANS: { readonly [family: string]: ((one: Happening, content: boolean) =>
             kind: INTERNAL,
             attributes: {
                 "gen_ai.agent.name": name,
-                "gen_ai.conversation.id": (one.start ?? one.end)?.path,
+                "gen_ai.conversation.id": conversation(one, (one.start ?? one.end)?.path),
                 "remit.turns": numberIn(get(one, "turns")),
                 ...failure(one, content),
             },
@@ -267,7 +291,7 @@ const SPANS: { readonly [family: string]: ((one: Happening, content: boolean) =>
                 "gen_ai.provider.name": textIn(said.name) ?? "_OTHER",
                 "gen_ai.agent.name": name,
                 "gen_ai.agent.version": textIn(said.version),
-                "gen_ai.conversation.id": text(one, "session"),
+                "gen_ai.conversation.id": conversation(one, text(one, "session")),
                 "gen_ai.response.model": textIn(said.model),
                 "gen_ai.response.finish_reasons": stop === undefined ? undefined : [stop],
                 ...usageOf(usage),
@@ -293,6 +317,12 @@ const SPANS: { readonly [family: string]: ((one: Happening, content: boolean) =>
     ask: (one, content) => ({ name: "ask", kind: INTERNAL, attributes: failure(one, content) }),
     input: (one, content) => ({ name: "input", kind: INTERNAL, attributes: failure(one, content) }),
 };
+
+/** X4. */
+function conversation(one: Happening, session: string | undefined): string | undefined {
+    const run = (one.start ?? one.single ?? one.end)?.run;
+    return session === undefined ? undefined : `${run}/${session}`;
+}
 
 /** Tokens; those read from a cache are counted in the input, as the convention has it. */
 function usageOf(usage: JsonObject): Span["attributes"] {

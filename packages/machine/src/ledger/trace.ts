@@ -8,6 +8,7 @@
  */
 import type { Json } from "@remit/language";
 import type { LedgerEvent } from "./events.ts";
+import { saidOf } from "./ras.ts";
 import { field, type Happening, listIn, millis, numberIn, objectIn, plainText, siteText, textIn, treeOf, type TreeNode } from "./read.ts";
 
 /** Style names are those of Node's `util.styleText`: `bold dim red green yellow cyan`. */
@@ -98,6 +99,9 @@ const get = (one: Happening, key: string): Json | undefined => {
 };
 const text = (one: Happening, key: string, otherwise = ""): string => textIn(get(one, key)) ?? otherwise;
 
+/** Of a call: what its events say, or its request does. */
+const called = (one: Happening, key: string, otherwise = ""): string => textIn(get(one, key) ?? saidOf(eventOf(one), key)) ?? otherwise;
+
 /** What came of something that has an end: its value, its failure, or that it did not end. */
 function outcome(one: Happening, w: Writer, key: string): Pick<Line, "came" | "bad"> {
     if (one.end === undefined) return one.start === undefined ? {} : { came: "did not end", bad: true };
@@ -113,7 +117,7 @@ function outcome(one: Happening, w: Writer, key: string): Pick<Line, "came" | "b
 const call =
     (name: (one: Happening) => string, args: string, result: string): Describe =>
     (one, w) => {
-        const given = get(one, args) ?? get(one, "arg");
+        const given = get(one, args) ?? get(one, "arg") ?? saidOf(eventOf(one), args);
         const values = given === undefined ? "" : Array.isArray(given) ? given.map((value) => shown(value, w)).join(", ") : shown(given, w);
         return { what: `${name(one)}(${values})`, ...outcome(one, w, result) };
     };
@@ -172,7 +176,7 @@ const LINES: { readonly [family: string]: Describe } = {
             ],
         };
     },
-    tool: call((one) => `tool ${plainText(text(one, "tool"))}.${plainText(text(one, "method", "?"))}`, "args", "result"),
+    tool: call((one) => `tool ${plainText(called(one, "tool"))}.${plainText(called(one, "method", "?"))}`, "args", "result"),
     memory: call(
         (one) => `memory ${plainText(text(one, "memory"))}.${plainText(text(one, "operation") || text(one, "op", "?"))}`,
         "args",

@@ -14,10 +14,13 @@
  *
  * N1: a step stands where its happening began; a result stands in the step of its call, whenever it came.
  * N2: every step says its place in `extra.path`. Each `generate` begins a context of its own, with its system step.
+ * N3: a use of an agent's own hands is a call of the agent where it tells of it; all of them stand in `extra.hands` of its trajectory.
+ * N4: of a Re in Act program the agent is the program: what runs it is left out.
  */
 import type { Json } from "@remit/language";
 import type { AgentPart, AgentReply, Failure, Usage } from "../../effect.ts";
 import type { LedgerEvent } from "../events.ts";
+import { type RasRun, rasRunOf, saidOf } from "../ras.ts";
 import { field, listIn, numberIn, objectIn, textIn } from "../read.ts";
 import {
     account,
@@ -45,8 +48,11 @@ export interface AtifOfRunOptions {
 export function atifOfRun(events: Iterable<LedgerEvent>, options: AtifOfRunOptions = {}): Written {
     const media = { folder: options.mediaFolder ?? MEDIA_FOLDER, files: [] };
     let p: Projecting | null = null;
-    for (const event of events) {
-        p ??= begun(event, media);
+    const all = [...events];
+    const ras = rasRunOf(all);
+    for (const event of all) {
+        p ??= begun(event, media, ras);
+        if (ras !== null && isRunner(ras, event)) continue;
         STEPS[event.kind]?.(p, event);
     }
     if (p === null) throw new RangeError("a run has at least one event");
@@ -62,6 +68,7 @@ interface Call {
 
 interface Projecting {
     readonly root: Building;
+    readonly ras: RasRun | null;
     readonly run: string;
     readonly version: string;
     /** By path of the call of an agent, or of the session. */
@@ -69,6 +76,8 @@ interface Projecting {
     readonly calls: Map<string, Call>;
     /** Calls of models that have no result yet, by path of the `generate` and id. */
     readonly open: Map<string, Call>;
+    /** Uses of agents' own hands, by path. */
+    readonly hands: Map<string, JsonObject>;
     /** By path of the `generate`: how hard its model was to think; by path of a description: what it told. */
     readonly efforts: Map<string, string>;
     readonly described: Map<string, readonly JsonObject[]>;
@@ -76,19 +85,27 @@ interface Projecting {
     readonly said: Map<string, string>;
 }
 
-function begun(first: LedgerEvent, media: Building["media"]): Projecting {
+/** What only runs a Re in Act program. */
+function isRunner(ras: RasRun, event: LedgerEvent): boolean {
+    if (event.kind === "tool.started" || event.kind === "tool.ended") return ras.runner(event.path);
+    return (event.kind === "agent.started" || event.kind === "agent.ended") && ras.answers(textIn(field(event, "agent")));
+}
+
+function begun(first: LedgerEvent, media: Building["media"], ras: RasRun | null): Projecting {
     const entry = objectIn(field(first, "entry"));
     const program = textIn(field(first, "program"));
     const version = program === undefined ? "unknown" : `sha256:${program}`;
-    const agent = { name: textIn(entry.agent) ?? textIn(entry.file) ?? "remit", version };
+    const agent = { name: ras?.name ?? textIn(entry.agent) ?? textIn(entry.file) ?? "remit", version };
     const root = building({ id: first.run, session: first.run, agent, media });
     return {
         root,
+        ras,
         run: first.run,
         version,
         agents: new Map(),
         calls: new Map(),
         open: new Map(),
+        hands: new Map(),
         efforts: new Map(),
         described: new Map(),
         said: new Map(),
@@ -108,9 +125,9 @@ type On = (p: Projecting, event: LedgerEvent) => void;
 
 const STEPS: { readonly [kind: string]: On } = {
     "run.started": (p, event) => {
-        const input = field(event, "input");
+        const input = p.ras === null ? field(event, "input") : p.ras.inputs;
         const empty = input === undefined || input === null || Object.keys(objectIn(input)).length === 0;
-        addExtra(p.root, { limits: field(event, "limits"), entry: field(event, "entry") });
+        addExtra(p.root, { limits: field(event, "limits"), entry: p.ras === null ? field(event, "entry") : undefined });
         if (!empty || typeof input === "string")
             addExtra(addStep(p.root, { source: "user", message: jsonText(input as Json) }, event.time), { path: event.path, input: true });
     },
@@ -140,8 +157,15 @@ const STEPS: { readonly [kind: string]: On } = {
         define(p, event);
     },
     "generate.attempt": attempt,
-    "tool.started": (p, event) => call(p, event, toolName(event)),
-    "tool.ended": (p, event) => ended(p, event, toolName(event)),
+    "tool.started": (p, event) => {
+        if (field(event, "host") === true) hand(p, event);
+        else call(p, event, toolName(event));
+    },
+    "tool.ended": (p, event) => {
+        const used = p.hands.get(event.path);
+        if (used === undefined) ended(p, event, toolName(event));
+        else used.ok = field(event, "ok") !== false;
+    },
     "memory.started": (p, event) => call(p, event, memoryName(event)),
     "memory.ended": (p, event) => ended(p, event, memoryName(event)),
     "ask.decided": decided,
@@ -278,6 +302,15 @@ const toolName = (event: LedgerEvent): string =>
     [field(event, "tool"), field(event, "method")].filter((one) => typeof one === "string").join(".");
 const memoryName = (event: LedgerEvent): string =>
     [field(event, "memory"), field(event, "operation") ?? field(event, "op")].filter((one) => typeof one === "string").join(".");
+
+/** N3. */
+function hand(p: Projecting, event: LedgerEvent): void {
+    const { extra } = ownerOf(p, event.path);
+    const name = [saidOf(event, "tool"), saidOf(event, "method")].filter((one) => typeof one === "string").join(".");
+    const used: JsonObject = { path: event.path, name, arguments: saidOf(event, "args") ?? [] };
+    p.hands.set(event.path, used);
+    extra.hands = [...listIn(extra.hands), used];
+}
 
 /** The call of a step: the model's own, or a step of its own. */
 function call(p: Projecting, event: LedgerEvent, name: string): Call {

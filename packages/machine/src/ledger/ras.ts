@@ -1,0 +1,58 @@
+/**
+ * A run of a Re in Act program among others: its program is one that answers the real one, and is not what anybody wants to see.
+ *
+ * Boundary: from events to names, for projections that are read outside of Remit. The ledger itself tells everything.
+ *
+ * A1: the runner is a tool whose scheme is `ras`; what is asked of it is how the program is run and nothing that the program does.
+ */
+import type { Json } from "@remit/language";
+import type { LedgerEvent, MachineEvent } from "./events.ts";
+import { field, objectIn, textIn } from "./read.ts";
+
+const RUNNER = "ras";
+
+export interface RasRun {
+    /** `RIFF_ID` of the program, else its file's name. */
+    readonly name: string;
+    /** Agents of the program that answers it. */
+    readonly answers: (agent: string | undefined) => boolean;
+    /** What is asked of the runner, by path. */
+    readonly runner: (path: string) => boolean;
+    /** What the program was given. */
+    readonly inputs: Json | undefined;
+}
+
+/** What an event says of a call; a use of an agent's own hands says it in its request. */
+export function saidOf(event: MachineEvent, key: string): Json | undefined {
+    return field(event, key) ?? objectIn(field(event, "request"))[key];
+}
+
+/** Null for every other run. */
+export function rasRunOf(events: Iterable<LedgerEvent>): RasRun | null {
+    const paths = new Set<string>();
+    let begin: LedgerEvent | null = null;
+    let name: string | undefined;
+    let agent: string | undefined;
+    for (const event of events) {
+        if (event.kind === "run.started") agent = textIn(objectIn(field(event, "entry")).agent);
+        if (event.kind === "tool.started" && field(event, "scheme") === RUNNER) {
+            begin ??= event;
+            paths.add(event.path);
+        }
+        if (event.kind === "tool.ended" && event.path === begin?.path) name ??= textIn(objectIn(field(event, "result")).name);
+    }
+    if (begin === null) return null;
+    const [given] = (field(begin, "args") ?? []) as readonly Json[];
+    return {
+        name: name ?? nameIn(textIn(field(begin, "uri")) ?? ""),
+        answers: (one) => one !== undefined && (one === agent || one === `${agent}Reader`),
+        runner: (path) => paths.has(path),
+        inputs: objectIn(given).inputs,
+    };
+}
+
+/** Of a run that was killed before its program began. */
+function nameIn(uri: string): string {
+    const file = uri.slice(uri.lastIndexOf("/") + 1).replace(/^ras:/, "");
+    return file.replace(/\.[a-z]+$/, "") || "program";
+}
