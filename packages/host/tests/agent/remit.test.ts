@@ -65,7 +65,7 @@ const closed = ({ events }: Did): Json => events.find(({ kind }) => kind === "yi
 describe("its budget", () => {
     test("a further try is a new process in a new session, and the last failure is told as it was", async () => {
         const log = join(root, "log.txt");
-        const acts = [{ do: "append", path: log, text: "tried" }, { do: "crash" }];
+        const acts: Act[] = [{ do: "append", path: log, text: "tried" }, { do: "crash" }];
         const ran = await did("may Repo.read, Repo.write", acts, {}, ', on_error: "retry_within_budget", budget: { max_turns: 3 }');
         expect(readFileSync(log, "utf8")).toBe("tried".repeat(3));
         expect(closed(ran)).toMatchObject({
