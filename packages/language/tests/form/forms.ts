@@ -18,6 +18,7 @@ import type {
     RemitForm,
     SpendForm,
     StmtForm,
+    WithForm,
 } from "../../src/form/form.ts";
 
 /** Parameters of every generated function; some are words of the language that may be names. */
@@ -276,6 +277,48 @@ export function expression(depth: number, inside: Inside): fc.Arbitrary<ExprForm
             .map((e): ExprForm => plain({ kind: "narrow" as const, ...e })),
     );
     if (!inside.lambda) {
+        const limits = some<WithForm>({
+            skills: fc.constantFrom(["Triage"], ["Triage", "Triage"]),
+            turns: whole,
+            steps: whole,
+            calls: whole,
+            tokens: whole,
+            bytes: whole,
+            usd: fc.constantFrom(1, 0.5),
+            time: fc.constantFrom(1, 1500, 60_000, 7_200_000),
+            silence: fc.constantFrom(250, 30_000),
+            model: text.filter((one) => one !== ""),
+        }).filter((one) => Object.keys(one).length > 0);
+        const agent = fc.oneof(
+            fc.constant<ExprForm>({ kind: "name", name: "Helper" }),
+            name.map((of): ExprForm => ({ kind: "name", name: of })),
+        );
+        all.push(
+            fc
+                .record({
+                    agent,
+                    names: fc.uniqueArray(fc.constantFrom("a", "log", "for", "max", "_x1"), { minLength: 1, maxLength: 3 }),
+                    value: inner,
+                    limits: fc.option(limits, { nil: undefined }),
+                    expects: fc.option(contract, { nil: undefined }),
+                })
+                .map(
+                    ({ agent: of, names, value, limits: most, expects }): ExprForm => ({
+                        kind: "call",
+                        callee: { kind: "member", object: of, name: "yield" },
+                        args: names.map((one) => ({ name: one, value })),
+                        ...(most === undefined ? {} : { with: most }),
+                        ...(expects === undefined ? {} : { contract: expects }),
+                    }),
+                ),
+            fc.record({ agent, value: inner }).map(
+                ({ agent: of, value }): ExprForm => ({
+                    kind: "call",
+                    callee: { kind: "member", object: of, name: "send" },
+                    args: [{ value }],
+                }),
+            ),
+        );
         all.push(
             fc
                 .record({ value: inner, readers: fc.option(patterns, { nil: undefined }), because: inner })
@@ -393,6 +436,22 @@ function statement(depth: number, inside: Inside): fc.Arbitrary<StmtForm> {
         );
     }
     simple.push(fc.constant<StmtForm>({ kind: "debugger" }));
+    if (!inside.lambda)
+        simple.push(
+            fc.record({ value: data(1), result: fc.option(contract, { nil: undefined }), keep: fc.boolean() }).map(
+                ({ value: of, result, keep }): StmtForm => ({
+                    kind: "define",
+                    func: {
+                        name: "made",
+                        params: PARAMS.map((param) => ({ name: param })),
+                        ...(result === undefined ? {} : { result }),
+                        effects: [],
+                        body: [{ kind: "return", value: of }],
+                    },
+                    ...(keep ? { keep: true } : {}),
+                }),
+            ),
+        );
     if (inside.loop) simple.push(fc.constantFrom<StmtForm>({ kind: "break" }, { kind: "continue" }));
     if (depth <= 0) return fc.oneof(...simple);
     const body = block(depth - 1, inside, 3);
@@ -501,6 +560,7 @@ export const anyProgram: fc.Arbitrary<Program> = fc
                     },
                     { what: "file", name: "Doc", uri: './d"oc.md' },
                     { what: "tool", name: "Mail", uri: "mcp://mail" },
+                    { what: "skill", name: "Triage", uri: "./skills/triage" },
                     {
                         what: "agent",
                         name: "Helper",

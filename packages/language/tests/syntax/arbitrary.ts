@@ -209,6 +209,22 @@ const ties = fc.letrec<Ties>((tie) => {
             };
         }),
     );
+    /** Options of a yield: one that is a time is written with its unit. */
+    const handed: fc.Arbitrary<tree.GenerateOption> = fc.oneof(
+        fc.tuple(fc.constantFrom("turns", "skills", "model", "a"), expr).map(([key, value]) => ({ range, key: name(key), value })),
+        fc
+            .tuple(fc.nat(99), fc.constantFrom(["ms", 1], ["s", 1000], ["min", 60_000]), fc.constantFrom("time", "silence"))
+            .map(([amount, [unit, factor], key]) => {
+                const milliseconds = amount * (factor as number);
+                const written = `${amount}${unit}`;
+                return {
+                    range,
+                    key: name(key),
+                    value: { kind: "number", range, value: milliseconds, text: written } as const,
+                    duration: { range, text: written, milliseconds },
+                };
+            }),
+    );
     const leaf: fc.Arbitrary<tree.Expr> = fc.oneof(
         stringLit,
         numberLit,
@@ -238,6 +254,18 @@ const ties = fc.letrec<Ties>((tie) => {
                 ...kind("call"),
                 callee: expr.map((e) => wrap(e, POSTFIX_PRECEDENCE)),
                 args: list(fc.record({ range: fc.constant(range), name: maybe(wordName), value: expr })),
+            }),
+            fc.record({
+                ...kind("call"),
+                callee: fc.record({
+                    ...kind("member"),
+                    object: expr.map((e) => wrap(e, POSTFIX_PRECEDENCE)),
+                    name: fc.constant(name("yield")),
+                    safe: fc.constant(false),
+                }),
+                args: list(fc.record({ range: fc.constant(range), name: wordName, value: expr })),
+                options: maybe(fc.array(handed, { minLength: 1, maxLength: 3 })),
+                contract: maybe(contract),
             }),
             fc.record({ ...kind("unary"), op: fc.constantFrom("not", "-"), value: expr.map((e) => wrap(e, UNARY_PRECEDENCE)) }),
             fc.tuple(fc.constantFrom(...(Object.keys(PRECEDENCE) as tree.BinaryOp[])), expr, expr).map(
@@ -294,6 +322,22 @@ const ties = fc.letrec<Ties>((tie) => {
                 .record({ ...kind("delegate"), all: fc.boolean(), refs, to: plainName, onward: fc.boolean(), body: block })
                 .map((s): tree.Stmt => ({ ...s, refs: s.all ? [] : s.refs }) as tree.Stmt),
             fc.record({ ...kind("spend"), amounts, body: block }),
+            fc.record({ name: plainName, params: list(plainName), result: maybe(contract), body: block, keep: fc.boolean() }).map(
+                ({ name: of, params, result, body, keep }): tree.Stmt => ({
+                    kind: "define",
+                    range,
+                    keep,
+                    func: {
+                        kind: "func",
+                        range,
+                        main: false,
+                        name: of,
+                        params: params.map((param) => ({ range, name: param })),
+                        ...(result === undefined ? {} : { result }),
+                        body,
+                    },
+                }),
+            ),
         ) as fc.Arbitrary<tree.Stmt>,
         contract: fc.oneof(
             { depthSize: "small", withCrossShrink: true },

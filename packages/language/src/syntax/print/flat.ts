@@ -53,6 +53,8 @@ export function precedenceOf(node: Expr): number {
 /** Whether a node needs parentheses where at least `least` is wanted. */
 export function needsParens(node: Expr, least: number): boolean {
     if (precedenceOf(node) < least) return true;
+    // What stands behind a yield ends it: nothing goes on from there.
+    if (least >= POSTFIX_PRECEDENCE && node.kind === "call" && (node.contract !== undefined || node.options !== undefined)) return true;
     return least >= POSTFIX_PRECEDENCE && node.kind === "generate" && node.contract !== undefined && opensFurther(node.contract);
 }
 
