@@ -8,7 +8,7 @@
  *     agent's origin, its literals included.
  * W8: its code is gone when its call is over.
  */
-import type { Answer, FileForm, Site } from "@remit/language";
+import type { Answer, At, FileForm, Site } from "@remit/language";
 import type { Handle } from "../agent/handshake.ts";
 import type { Session } from "../agent/session.ts";
 import { wrongCount } from "../compile/calls.ts";
@@ -129,28 +129,26 @@ export function unfit(native: HandoverWait, handles: readonly (Handle | null)[],
     const errors: string[] = [];
     const func = answer.file.funcs.find((one) => one.name === answer.func);
     const assigned = new Set<string>();
-    const look = (visit: Parameters<typeof walkBlock>[1]): void => walkBlock(func?.body ?? [], visit);
-    look({
+    const calls: { readonly param: string; readonly name: string; readonly at: At | undefined }[] = [];
+    walkBlock(func?.body ?? [], {
         stmt: (s) => {
             if (s.kind === "assign" && s.target.kind === "name") assigned.add(s.target.name);
             return true;
         },
-    });
-    look({
         expr: (e) => {
-            if (e.kind !== "call" || e.callee.kind !== "member" || e.callee.object.kind !== "name") return true;
-            const { name } = e.callee;
-            const param = e.callee.object.name;
-            const handle = handles[native.state.params.indexOf(param)];
-            if (assigned.has(param) || handle == null || handle.kind === "func") return true;
-            const methods = handle.handle.map((one) => one.method);
-            if (!methods.includes(name)) {
-                const line = e.at === undefined ? "" : ` (line ${e.at[0]})`;
-                const message = `${param}.${name} is not among what you were given${line}: ${param} has ${methods.join(", ") || "no methods"}`;
-                if (!errors.includes(message)) errors.push(message);
-            }
+            if (e.kind === "call" && e.callee.kind === "member" && e.callee.object.kind === "name")
+                calls.push({ param: e.callee.object.name, name: e.callee.name, at: e.at });
             return true;
         },
     });
+    for (const { param, name, at } of calls) {
+        const handle = handles[native.state.params.indexOf(param)];
+        if (assigned.has(param) || handle == null || handle.kind === "func") continue;
+        const methods = handle.handle.map((one) => one.method);
+        if (methods.includes(name)) continue;
+        const line = at === undefined ? "" : ` (line ${at[0]})`;
+        const message = `${param}.${name} is not among what you were given${line}: ${param} has ${methods.join(", ") || "no methods"}`;
+        if (!errors.includes(message)) errors.push(message);
+    }
     return errors;
 }
