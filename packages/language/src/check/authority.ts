@@ -16,7 +16,7 @@ import { isOutside } from "./handover.ts";
 import { type AgentScope, type Binding, type Checking, diagnostic, type FileScope, type FuncInfo } from "./model.ts";
 import { shown, suggestion } from "./names.ts";
 import { checkAmounts, checkDeclarations, checkRef, fileReporter, GRANTABLE, known } from "./remits.ts";
-import { type Use, type Uses, usesOf, within } from "./uses.ts";
+import { type Through, type Use, type Uses, usesOf, within } from "./uses.ts";
 
 /** One remit that binds an agent, and the file whose names it uses. */
 interface Applied {
@@ -34,7 +34,8 @@ export function checkAuthority(checking: Checking, funcs: readonly FuncInfo[]): 
     );
     const uses = new Map<FuncInfo, Uses>();
     if (!said && !checking.order.some((file) => /\b(?:delegate|spend)\b/.test(file.tree.source.text))) return;
-    for (const func of funcs) uses.set(func, usesOf(func));
+    const through: Through = new Map();
+    for (const func of funcs) uses.set(func, usesOf(func, through));
     const a: Whole = { checking, uses, remits: new Map(), delegated: [], passed: new Set() };
     for (const file of checking.order) checkDeclarations(a, file);
     checkClauses(checking);

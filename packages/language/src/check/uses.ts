@@ -62,7 +62,51 @@ export function ownNames(func: FuncInfo): Map<string, number> {
     return names;
 }
 
-export function usesOf(func: FuncInfo): Uses {
+/** Methods that functions call on their parameters, by function; null for one that is used in another way too. */
+export type Through = Map<FuncInfo, (ReadonlySet<string> | null | undefined)[]>;
+
+/** What a function and all that it hands the parameter to call on it, as far as nothing else is done with it; null where the text does not tell. */
+function methodsThrough(func: FuncInfo, index: number, known: Through, open: ReadonlySet<FuncInfo>): ReadonlySet<string> | null {
+    const before = known.get(func)?.[index];
+    if (before !== undefined) return before;
+    const name = func.node.params[index]?.name.text;
+    const own = ownNames(func);
+    if (name === undefined || own.get(name) !== 1) return null;
+    const methods = new Set<string>();
+    const told = new Set<Expr>();
+    let isWhole = true;
+    const inside = new Set([...open, func]);
+    eachNode(func.node.body, (node) => {
+        const e = node as unknown as Expr;
+        if (e.kind === "ident" && e.name === name && !told.has(e)) isWhole = false;
+        if (e.kind !== "call") return;
+        const { callee } = e;
+        if (callee.kind === "member" && callee.object.kind === "ident" && callee.object.name === name) {
+            told.add(callee.object);
+            methods.add(callee.name.text);
+        }
+        if (callee.kind !== "ident" || own.has(callee.name)) return;
+        const to = (func.agent?.funcs.get(callee.name) ?? func.file.names.get(callee.name))?.func;
+        if (to == null) return;
+        e.args.forEach(({ value }, i) => {
+            if (value.kind !== "ident" || value.name !== name) return;
+            // One that is being looked at adds no more than it is found to add there.
+            const more = inside.has(to) ? new Set<string>() : methodsThrough(to, i, known, inside);
+            if (more === null) return;
+            told.add(value);
+            for (const method of more) methods.add(method);
+        });
+    });
+    const found = isWhole && methods.size > 0 ? methods : null;
+    if (open.size === 0) {
+        const all = known.get(func) ?? [];
+        all[index] = found;
+        known.set(func, all);
+    }
+    return found;
+}
+
+export function usesOf(func: FuncInfo, through: Through): Uses {
     const own = ownNames(func);
     const lookup = (e: Expr): Binding | undefined =>
         e.kind !== "ident" || own.has(e.name) ? undefined : (func.agent?.funcs.get(e.name) ?? func.file.names.get(e.name));
@@ -81,6 +125,15 @@ export function usesOf(func: FuncInfo): Uses {
         told.add(object);
         if (found.func !== null) {
             if (callee === object) calls.push({ callee: found.func, range: e.range });
+            e.args.forEach(({ value }, i) => {
+                const root = value.kind === "narrow" ? value.object : value;
+                const passed = lookup(root);
+                if (passed === undefined || passed.func !== null || found.func === null) return;
+                const methods = methodsThrough(found.func, i, through, new Set());
+                if (methods === null) return;
+                told.add(root);
+                for (const method of methods) uses.push({ binding: passed, method, how: "mention", range: value.range });
+            });
             return;
         }
         const method = callee.kind === "member" ? callee.name.text : null;
