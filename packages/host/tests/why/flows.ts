@@ -315,4 +315,30 @@ export const FLOWS: readonly Seeded[] = [
         body: 'p = Page.get({})\nx = Ext.send(p.text)\nx\n---\nimport agent Ext from "stub:text?say=hello" { remit {} }',
         chain: ["1 tool Page.get"],
     },
+    {
+        name: "the key of a group",
+        ...NO,
+        body: "p = Page.get({})\ng = p.list.group_by((v) => v)\nk = g.keys()\nSend.go({ to: k[0] })",
+        chain: ["1 tool Page.get", "2", "3"],
+    },
+    {
+        name: "found in a list of objects in an object",
+        ...NO,
+        body: 'p = Page.get({})\no = { l: [{ n: 1, v: "clean" }, { n: 2, v: p.a.b }] }\nx = o.l.find((one) => one.n == 2)\ny = x.v\nSend.go({ to: y })',
+        // The whole object that line 3 takes has no origin itself.
+        chain: ["1 tool Page.get", "2", "4"],
+    },
+    {
+        name: "a model's object, field by field, in a memory and back",
+        ...NO,
+        replies: [{ json: { who: "said" } }],
+        body: 'p = Page.get({})\nuse p.text as "page"\nm = generate({ input: "Who?" }) -> { who: string }\nNotes.add({ who: m.who })\nl = Notes.query({})\nx = l[0].record.who\nSend.go({ to: x })',
+        chain: ["1 tool Page.get", "3 model Model", "4", "5 memory Notes", "6"],
+    },
+    {
+        name: "an agent's word in another agent's hands",
+        ...NO,
+        body: 'p = Page.get({})\na = Ext.send(p.text)\nb = Two.send(a)\nSend.go({ to: b })\n---\nimport agent Ext from "stub:text?say=hello" { remit {} }\nimport agent Two from "stub:text?say=there" { remit {} }',
+        chain: ["1 tool Page.get", "2 agent Ext", "3 agent Two"],
+    },
 ];

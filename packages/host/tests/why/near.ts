@@ -87,4 +87,56 @@ export const NEAR: readonly Near[] = [
     near("an allowed origin beside another", "o = Other.get({})\nSend.go({ to: o.v, body: p.text })", ["2 tool Other.get"], {
         clauses: 'arg to: from("tool:Other")',
     }),
+    near("a clean field three objects deep", 'o = { a: { b: { dirty: p.text, clean: "a@b.c" } }, l: [p.a] }\nSend.go({ to: o.a.b.clean })'),
+    near(
+        "the key of a group of clean items beside a group that has it",
+        'l = [{ k: "a@b.c", v: 1 }, { k: "d@e.f", v: p.text }]\ng = l.group_by((one) => one.k)\nSend.go({ to: g.keys()[0] })',
+    ),
+    near(
+        "a clean item that is found",
+        'l = [{ n: 1, to: "a@b.c" }, { n: 2, to: p.to }]\nx = l.find((one) => one.n == 1)\nSend.go({ to: x.to })',
+    ),
+    near(
+        "the name of a memory record that holds it",
+        "r = Notes.add({ dirty: p.to })\nl = Notes.query({})\nx = l[0].id\nSend.go({ to: x })",
+        ["3 memory Notes", "4"],
+        { clauses: 'arg to: from("memory:Notes")' },
+    ),
+    near(
+        "a model that was not shown what another was",
+        'd = B.tell(p.text)\nx = generate({ input: "Whom?" })\nSend.go({ to: x, body: d })\n---\nagent B {\nmodel Model\nrole "r"\ndescription "d"\nfunc tell(t) {\nuse t as "t"\ngenerate({ input: "Tell." })\n}\n}\n',
+        ["3 model Model"],
+        { replies: ["told", "a@b.c"], clauses: 'arg to: from("model:Model")' },
+    ),
+    near(
+        "what a model was asked before the page was in its context",
+        'x = generate({ input: "Whom?" })\nuse p.text as "page"\ny = generate({ input: "What?" })\nSend.go({ to: x, body: y })',
+        ["2 model Model"],
+        { replies: ["a@b.c", "told"], clauses: 'arg to: from("model:Model")' },
+    ),
+    near(
+        "what reason() gave of a clean prompt beside one that has it",
+        'd = reason(["What?", p.text], { answer: "" })\nx = reason(["Whom?"], { answer: "" })\ny = x.data.answer\nSend.go({ to: y, body: d.data.answer })',
+        ["3 model Model", "4"],
+        { replies: [{ json: { answer: "told" } }, { json: { answer: "a@b.c" } }], clauses: 'arg to: from("model:Model")' },
+    ),
+    near(
+        "a text of the program beside what an agent said of it",
+        'x = Ext.send(p.text)\nSend.go({ to: "a@b.c", body: x })\n---\nimport agent Ext from "stub:text?say=hello" { remit {} }',
+    ),
+    near(
+        "what an agent said before it was handed the page",
+        'x = Ext.send("Whom?")\ny = Ext.send(p.text)\nSend.go({ to: x, body: y })\n---\nimport agent Ext from "stub:text?say=hello" { remit {} }',
+        ["2 agent Ext"],
+        { clauses: 'arg to: from("agent:Ext")' },
+    ),
+    near(
+        "what a function of an agent gave back of the clean one of what it was handed",
+        'x = Ext.yield(q: "a@b.c", r: p.text) with { turns: 2 } -> string\nSend.go({ to: x })\n---\nimport agent Ext from "stub:passthrough?param=q" { remit {} }',
+        ["2 agent Ext"],
+        { clauses: 'arg to: from("agent:Ext")' },
+    ),
+    near("its text where only addresses are held", "Send.go({ to: input.to, body: p.text })", ["0 input"], {
+        clauses: "arg to: trusted, arg body: addresses trusted",
+    }),
 ];

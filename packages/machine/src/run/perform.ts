@@ -317,20 +317,18 @@ function remembered(m: Machine, effect: Effect, outcome: Json, value: Value): Va
             record !== null && typeof record === "object" && !Array.isArray(record) && record !== undefined ? (record.id ?? null) : null;
         const l = tracer.record(uri, id);
         if (l === 0) return item;
-        // Its origins stay those that the outcome has: only how it came about is known better.
-        const own = item instanceof Labelled ? m.run.labels.origins(item.l) : [];
-        const origins = [...new Set([...(value instanceof Labelled ? m.run.labels.origins(value.l) : []), ...own])].sort();
-        const from = [l, value instanceof Labelled ? value.l : 0];
-        const made = tracer.labels.derive(from, effect.site, effect.path, whatOf(effect), origins);
         const raw = rawOf(item);
-        // So has what it was stored as, which has labels of its own.
-        if (raw instanceof Obj)
-            raw.slots = raw.slots.map((slot) => {
-                if (!(slot instanceof Labelled)) return slot;
-                const those = [...new Set([...origins, ...m.run.labels.origins(slot.l)])].sort();
-                return new Labelled(slot.v, tracer.labels.derive([...from, slot.l], effect.site, effect.path, whatOf(effect), those));
-            });
-        return made === 0 ? item : new Labelled(raw, made);
+        if (!(raw instanceof Obj)) return item;
+        // What it was stored as has labels of its own; the name and the times of the record are the memory's. Origins stay those that the outcome has:
+        // only how they came about is known better.
+        const own = [value, item].flatMap((one) => (one instanceof Labelled ? m.run.labels.origins(one.l) : []));
+        raw.slots = raw.slots.map((slot) => {
+            if (!(slot instanceof Labelled)) return slot;
+            const those = [...new Set([...own, ...m.run.labels.origins(slot.l)])].sort();
+            const from = [l, value instanceof Labelled ? value.l : 0, slot.l];
+            return new Labelled(slot.v, tracer.labels.derive(from, effect.site, effect.path, whatOf(effect), those));
+        });
+        return item;
     });
     return value;
 }
