@@ -1,7 +1,7 @@
 /** `remit why`: from a value back to where its data entered. */
 import { openLedger, whyOf } from "@remit/host";
 import type { Json, Site } from "@remit/language";
-import { EXIT, paint, plain, print, printJson } from "../io.ts";
+import { EXIT, paint, plain, print, printJson, safeJson } from "../io.ts";
 
 export default async function why(args: string[], options: Record<string, unknown>): Promise<number> {
     const ledger = await openLedger(options["ledger"] as string | undefined);
@@ -23,6 +23,12 @@ export default async function why(args: string[], options: Record<string, unknow
         const widths = [0, 1].map((i) => Math.max(...rows.map((row) => (row[i] as string).length)));
         for (const [what, site, path] of rows as [string, string, string][])
             print(`  ${what.padEnd(widths[0] as number)}  ${site.padEnd(widths[1] as number)}  ${colour("dim", path)}`.trimEnd());
+        if (found.hands.length > 0) print("what its agents did with their own hands meanwhile, any of which may have led to it:");
+        for (const { tool, method, args, ok, seq } of found.hands) {
+            const said = plain(safeJson(args.length === 1 ? (args[0] as Json) : [...args])).slice(0, 200);
+            const how = ok === true ? "" : ok === null ? ", no end" : ", failed";
+            print(`  ${plain(`${tool}.${method}`)}  ${said}  ${colour("dim", `entry ${seq}${how}`)}`);
+        }
         return EXIT.ok;
     } finally {
         ledger.close();

@@ -3,10 +3,12 @@
  *
  * Boundary: reads the ledger, performs nothing, writes nothing.
  *
+ * Y2: what an agent did with its own hands while it worked stands beside the chain, wherever the chain comes by that agent's turns: nobody knows
+ *     which of it went into its answer, so all of it may have. It is named with its entries in the ledger.
  * Y1: the chain is of the very run that is in the ledger: where doing it again goes another way, there is no answer.
  */
-import type { Program } from "@remit/language";
-import { compileProgram, type DerivedStep as Step, Machine } from "@remit/machine";
+import type { Json, Program } from "@remit/language";
+import { compileProgram, type DerivedStep as Step, Machine, type ToolRequest } from "@remit/machine";
 import type { LedgerStore, RunInfo } from "../ledger/store.ts";
 import { RemitError } from "./error.ts";
 import { SLICE, startOptions, steppable } from "./machine.ts";
@@ -20,8 +22,24 @@ export interface Why {
     readonly pointer: string;
     /** What was made from others comes after them. Empty for what the program's own text says. */
     readonly chain: readonly Step[];
+    /** What agents of the chain did with their own hands, in order. */
+    readonly hands: readonly HandUse[];
     /** Sorted. */
     readonly origins: readonly string[];
+}
+
+/** A use of a tool by an agent at work: what came of it reached the agent. */
+export interface HandUse {
+    /** Of the use; the turn in which it was made is what it begins with. */
+    readonly path: string;
+    readonly turn: string;
+    readonly tool: string;
+    readonly method: string;
+    readonly args: readonly Json[];
+    /** Null where it never ended. */
+    readonly ok: boolean | null;
+    /** Number of the ledger's entry that holds what came of it, of the one that it began with where it never ended. */
+    readonly seq: number;
 }
 
 /**
@@ -47,8 +65,30 @@ export function whyOf(store: LedgerStore, id: string, where = ""): Why {
             }`,
         });
     const chain = tracer.why(found.use, found.pointer) ?? [];
-    const origins = [...new Set(chain.flatMap((step) => step.origins))].sort();
-    return { ...found, chain, origins };
+    const hands = handsOf(store, info, chain);
+    const held = hands.map(({ tool }) => `tool:${tool}`);
+    const origins = [...new Set([...chain.flatMap((step) => step.origins), ...held])].sort();
+    return { ...found, chain, hands, origins };
+}
+
+/** Y2. */
+function handsOf(store: LedgerStore, info: RunInfo, chain: readonly Step[]): HandUse[] {
+    // What was seen in a turn is still known in the later ones of its session.
+    const sessions = [
+        ...new Set(chain.flatMap(({ what, path }) => (what.startsWith("agent ") ? [path.split("/turn[", 1)[0] as string] : []))),
+    ];
+    if (sessions.length === 0) return [];
+    const out = new Map<string, HandUse>();
+    for (const { kind, path, parent, seq, data } of store.events(info.id)) {
+        const { host, effect, request, ok } = data as { readonly [key: string]: Json };
+        if (host !== true || effect !== "tool" || parent === null || !sessions.some((one) => path.startsWith(`${one}/`))) continue;
+        const begun = out.get(path);
+        if (kind === "tool.started") {
+            const { tool, method, args } = request as unknown as ToolRequest;
+            out.set(path, { path, turn: parent, tool, method: method ?? "", args: args ?? [], ok: null, seq });
+        } else if (kind === "tool.ended" && begun !== undefined) out.set(path, { ...begun, ok: ok === true, seq });
+    }
+    return [...out.values()];
 }
 
 function placeOf(where: string, uses: readonly string[]): { readonly use: string; readonly pointer: string } | null {

@@ -8,7 +8,9 @@ import { dirname, join } from "node:path";
 import type { Json } from "@remit/language";
 import type { AskRequest, LedgerEvent } from "@remit/machine";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openLedger } from "../../src/run/open.ts";
 import { load, type LoadOptions } from "../../src/run/program.ts";
+import { whyOf } from "../../src/run/why.ts";
 import { type Act, AGENT } from "./rig.ts";
 
 const ROOT = join(dirname(AGENT), "..", "..", "..", "..", "..");
@@ -220,6 +222,27 @@ describe("a command", () => {
         const order = events.map(({ kind }) => kind).filter((kind) => kind === "tool.ended" || kind === "agent.answered");
         expect(order).toEqual(["tool.ended", "agent.answered"]);
     });
+});
+
+test("what its hands read stands beside what it said, with its place in the ledger", async () => {
+    const ledger = await openLedger(join(root, "ledger.db"), { config: join(root, "config") });
+    try {
+        const read: Act = { do: "request", method: "fs/read_text_file", params: { path: join(root, "a.txt") } };
+        const missing: Act = { do: "request", method: "fs/read_text_file", params: { path: join(root, "none.txt") } };
+        const { events } = await did("may Repo.read", [read, missing], { ledger: ledger.store });
+        const why = whyOf(ledger.store, ledger.runs()[0]?.id ?? "", "data/text");
+        expect(why.chain.map(({ what }) => what)).toContain("agent Fixer");
+        const ended = events.filter(({ kind }) => kind === "tool.ended");
+        expect(ended).toHaveLength(2);
+        const turn = "main/agent#0/turn[0]";
+        expect(why.hands).toEqual([
+            { path: `${turn}/hand[0]`, turn, tool: "Repo", method: "read", args: [{ path: "a.txt" }], ok: true, seq: ended[0]?.seq },
+            { path: `${turn}/hand[1]`, turn, tool: "Repo", method: "read", args: [{ path: "none.txt" }], ok: false, seq: ended[1]?.seq },
+        ]);
+        expect(why.origins).toContain("tool:Repo");
+    } finally {
+        ledger.close();
+    }
 });
 
 test("the trace context of the turn goes with its prompt", async () => {
