@@ -125,13 +125,17 @@ function ownObject(entries: readonly (readonly [string, Json])[]): Json {
     return made;
 }
 
-/** The forms a secret is met in: as it is, in JSON text, in a URL, in base64 (also within a longer text), in hexadecimal. */
+/** The forms a secret is met in: as it is, in JSON text, in a URL or a form, in HTML, in base64 (also within a longer text), in hexadecimal. */
 export function formsOf(value: string): string[] {
     const bytes = Buffer.from(value, "utf8");
+    const json = escaped(value);
     const forms = [
         value,
-        JSON.stringify(value).slice(1, -1),
+        json,
+        // JSON in a text of JSON, as errors quote what they were sent.
+        escaped(json),
         ...urlForms(value),
+        ...htmlForms(value),
         bytes.toString("hex"),
         bytes.toString("hex").toUpperCase(),
     ];
@@ -150,10 +154,27 @@ export function formsOf(value: string): string[] {
     return [...new Set(forms)];
 }
 
+/** As it stands within the quotes of a JSON text. */
+function escaped(value: string): string {
+    return JSON.stringify(value).slice(1, -1);
+}
+
+function htmlForms(value: string): string[] {
+    const text = value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+    const quoted = text.replaceAll('"', "&quot;");
+    return [text, quoted, quoted.replaceAll("'", "&#39;"), quoted.replaceAll("'", "&#x27;"), text.replaceAll('"', "&#34;")];
+}
+
 function urlForms(value: string): string[] {
     try {
         const encoded = encodeURIComponent(value);
-        return [encoded, encoded.replaceAll("%20", "+"), encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())];
+        // RFC 3986 reserves some characters that the function above leaves; a form (WHATWG URL) encodes `~` too, and leaves `*`.
+        const strict = encoded.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+        const form = new URLSearchParams([["", value]]).toString().slice(1);
+        return [encoded, encoded.replaceAll("%20", "+"), strict, form].flatMap((one) => [
+            one,
+            one.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
+        ]);
     } catch {
         // A lone surrogate has no URL form, so it cannot be met in one.
         return [];
