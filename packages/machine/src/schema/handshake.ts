@@ -33,7 +33,7 @@ export function handshakeJsonSchema(): Schema {
         Handshake: record<HandshakeDoc>(
             {
                 format: is(HANDSHAKE),
-                session: says({ ...text, minLength: 1 }, "the path of the call that opened it"),
+                session: says({ ...text, minLength: 1 }, "names the session, and nothing of the program"),
                 turn: says(count, "prompt turns of the session before this one"),
                 skills: says(named(ref("Skill")), "by name; protocol, which teaches to answer, with the first turn of a session"),
                 params: says(list(ref("Param")), "what the answer's function takes after `agent`, in order"),

@@ -1,6 +1,8 @@
 /** What a yield may use: steps, time, turns, tokens, dollars, calls, bytes, depth; and answers that try to use more. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import { Compiled, Machine } from "../../src/index.ts";
+import { Compiled, Machine, type Outcome } from "../../src/index.ts";
 import { OPTIONS } from "./forms.ts";
 import {
     answer,
@@ -20,6 +22,12 @@ import {
     withFixer,
 } from "./handing.ts";
 import { formOf } from "./text.ts";
+
+/** What is held by nobody is gone after it. */
+function collectGarbage(): void {
+    setFlagsFromString("--expose-gc");
+    (runInNewContext("gc") as () => void)();
+}
 
 const catching = (options: string, args = "a: 1"): string =>
     withFixer(`x = try { Fixer.yield(${args}) with { ${options} } } catch e { [e.kind] }\nreturn x`);
@@ -175,27 +183,40 @@ describe("F8: a yield is bounded, and what bounds it is not caught inside", () =
 });
 
 describe("what an answer leaves behind", () => {
-    test("3,000 yields leave nothing in the program, the sessions or the continuation", () => {
-        const text = withFixer("n = 0\nloop until false max 3000 { n = n + Fixer.yield(a: 1) }\nreturn n");
+    test("10,000 yields leave nothing in the program, the sessions, the continuation or the heap", () => {
+        const text = withFixer("n = 0\nloop until false max 10000 { n = n + Fixer.yield(a: 1) }\nreturn n");
         const machine = Machine.start(new Compiled(formOf(text)), OPTIONS);
-        const given = replied(answer("return a", "a"));
-        let size = 0;
+        // Every tenth is like none before, so that it is not found among those that were read.
+        const given = (i: number): Outcome => replied(answer(`return a // ${i % 10 === 0 ? i : ""} ${"x".repeat(200)}`, "a"));
+        const sizes: { image: number; held: number; heap: number }[] = [];
         let step = machine.advance();
         for (let i = 0; step.state !== "done"; i++) {
-            if (i === 20) size = JSON.stringify(machine.save({ image: true })).length;
-            for (const e of step.effects) machine.resolve(e.path, given);
-            if (i === 2_990) {
+            for (const e of step.effects) machine.resolve(e.path, given(i));
+            if (i % 2_500 === 1_000) {
                 expect(machine.compiled.files.length).toBeLessThan(4);
                 expect(machine.compiled.functions.length).toBeLessThan(4);
                 expect(machine.sessions.size).toBeLessThan(2);
-                expect(JSON.stringify(machine.save({ image: true })).length).toBeLessThan(size + 1_000);
+                collectGarbage();
+                sizes.push({
+                    image: JSON.stringify(machine.save({ image: true })).length,
+                    held: JSON.stringify(machine.standing.doc()).length,
+                    heap: process.memoryUsage().heapUsed,
+                });
             }
             step = machine.advance();
         }
-        expect(step.result).toMatchObject({ ok: true, value: 3_000 });
+        expect(step.result).toMatchObject({ ok: true, value: 10_000 });
         expect(machine.compiled.files).toHaveLength(1);
         expect(machine.standing.alive.size).toBe(0);
         expect(machine.accounts.open.size).toBeLessThan(2);
+        const [first, ...later] = sizes as [(typeof sizes)[number], ...typeof sizes];
+        expect(later).toHaveLength(3);
+        for (const one of later) {
+            expect(one.image).toBeLessThan(first.image + 200);
+            expect(one.held).toBeLessThan(first.held + 50);
+            // Less than 300 bytes for each of 7,500 yields.
+            expect(one.heap).toBeLessThan(first.heap + 2 * 1024 * 1024);
+        }
     });
 
     test("and so do yields that fail in any way", () => {
