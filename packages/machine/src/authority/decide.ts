@@ -9,6 +9,7 @@
  * D4: what is used through a value is bounded by what the value was given with, whatever its holder has besides: who names a thing to
  *     somebody else does not borrow their rights.
  * D5: bounds hold for what is reached, not for what is written: the decision says what the one who performs the call has to keep to.
+ * D6: what says which commands may run means them in the tool's own folder, unless it says in which: elsewhere the same words start other programs.
  */
 import { type Json, methodName, type ReadersForm, resourceOf, type Site } from "@remit/language";
 import type { Reach } from "../effect.ts";
@@ -16,7 +17,7 @@ import type { Labels } from "../value/label.ts";
 import type { Found, Given } from "./given.ts";
 import { addressesIn } from "./addresses.ts";
 import { wordsOf } from "./given.ts";
-import { matchesAny } from "./match.ts";
+import { matchesAny, normalisePath } from "./match.ts";
 import { type ArgRule, type Bound, type Clauses, type Permit, type ReadersRule, type Remit, stricter, type Verdict } from "./policy.ts";
 
 /** A right that was given with a value: never wider than what the giver had (LANGUAGE 5). Null for a value means everything `user` may. */
@@ -188,7 +189,10 @@ function rowVerdict(rows: readonly Permit[], use: Use, method: string | null, se
         // What is spelled alike is the same method, however methods are compared.
         if (row.method !== null && row.method !== use.method && (method === null || methodName(use.uri, row.method) !== method)) continue;
         // A bound that cannot be told lets nothing through; one on `never` forbids as long as it cannot be told.
-        if (row.bounds.length > 0 && !row.bounds.every((bound) => holds(bound, use, row.gate === "never"))) {
+        const fits =
+            row.bounds.length === 0 ||
+            (row.bounds.every((bound) => holds(bound, use, row.gate === "never")) && (row.gate !== "may" || inItsFolder(row, use)));
+        if (!fits) {
             if ((row.gate === "never" || row.gate === "ask") && row.bounds.every((bound) => bound.arg === null || holds(bound, use, true)))
                 seen.missed.push(row);
             continue;
@@ -213,6 +217,16 @@ function layered(layers: readonly (readonly Permit[])[], use: Use, method: strin
     return verdict;
 }
 
+/** D6. */
+function inItsFolder(row: Permit, use: Use): boolean {
+    const named = resourceOf(use.uri);
+    if (named?.kind !== "command" || row.bounds.some(({ arg }) => arg === FOLDER)) return true;
+    if (!row.bounds.some(({ arg }) => arg === null || arg === named.field)) return true;
+    return use.given.named(FOLDER).every(({ json }) => json === null || (typeof json === "string" && normalisePath(json) === ""));
+}
+
+/** The argument of a command that says where it runs. */
+const FOLDER = "cwd";
 const NO_WORDS: readonly Found[] = [];
 
 function holds(bound: Bound, use: Use, unsure: boolean): boolean {
