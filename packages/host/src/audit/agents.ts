@@ -21,6 +21,7 @@ import { createScrubber } from "../secret/scrub.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import { LoadError } from "../load/error.ts";
 import { RemitError } from "../run/error.ts";
+import { clipped } from "../input/clipped.ts";
 import { load, type LoadOptions } from "../run/program.ts";
 
 export interface AgentsSaid {
@@ -49,7 +50,7 @@ export async function auditorsSay(
     const info = store.run(id);
     // Before anything is cut, so that no beginning of a secret is left.
     const scrubber = createScrubber(environmentSecrets(options.env ?? process.env));
-    const clean = (json: Json): Json => clipped(scrubber.scrub(json));
+    const clean = (json: Json): Json => clipped(scrubber.scrub(json), { text: MAX_TEXT });
     const input = inputOf(info.id, store.program(info.program), [...store.events(info.id)], found, clean);
     const findings: AuditFinding[] = [];
     const unsure: string[] = [];
@@ -98,13 +99,6 @@ function inputOf(
         trace: trace as unknown as Json,
         left_out: events.length - trace.length,
     };
-}
-
-function clipped(json: Json): Json {
-    if (typeof json === "string") return json.length > MAX_TEXT ? `${json.slice(0, MAX_TEXT)}… (${json.length} characters)` : json;
-    if (Array.isArray(json)) return json.map(clipped);
-    if (json === null || typeof json !== "object") return json;
-    return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, clipped(value)]));
 }
 
 type Data = { readonly [key: string]: Json };

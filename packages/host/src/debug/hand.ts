@@ -15,6 +15,7 @@ import { checkFile } from "../load/check.ts";
 import { findRoot } from "../load/tree.ts";
 import { KNOWN } from "../agent/uri.ts";
 import { RemitError } from "../run/error.ts";
+import { clipped } from "../input/clipped.ts";
 import { load, type LoadOptions } from "../run/program.ts";
 import { settingOf } from "../run/setting.ts";
 import { type DebugAgent, debugSource, type KINDS, TASK } from "./bridge.ts";
@@ -50,6 +51,8 @@ export interface Proposed {
 const AROUND = 60;
 /** Longest text of one field of what is told besides. */
 const MAX_TEXT = 4_000;
+/** Items of one list. */
+const MAX_ITEMS = 100;
 
 /** Path of the effect that the run stands at; null where it stands in the middle of computing. */
 export function effectAt(session: DebugSession): string | null {
@@ -125,7 +128,7 @@ function given(session: DebugSession, effect: string | null, scrubber: Scrubber)
     const where = session.where();
     const asked = session.inspect().pending.find((one) => one.path === effect);
     const at = { file: where.site?.file ?? info.file, line: where.site?.line ?? 1 };
-    const clean = (json: Json): Json => clipped(scrubber.scrub(json));
+    const clean = (json: Json): Json => clipped(scrubber.scrub(json), { text: MAX_TEXT, items: MAX_ITEMS });
     return scrubber.scrub({
         task: TASK,
         stop: {
@@ -155,13 +158,6 @@ function sourceAt(root: string, file: string, line: number): Json {
     const from = lines.length <= 2 * AROUND ? 1 : Math.max(1, line - AROUND);
     const shown = lines.slice(from - 1, from - 1 + 2 * AROUND);
     return { file, from, text: shown.map((text, i) => `${from + i}  ${text}`).join("\n") };
-}
-
-function clipped(json: Json): Json {
-    if (typeof json === "string") return json.length > MAX_TEXT ? `${json.slice(0, MAX_TEXT)}… (${json.length} characters)` : json;
-    if (Array.isArray(json)) return json.slice(0, 100).map(clipped);
-    if (json === null || typeof json !== "object") return json;
-    return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, clipped(value)]));
 }
 
 // ---- which agent ---------------------------------------------------------------------------------------------------------
