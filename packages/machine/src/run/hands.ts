@@ -5,10 +5,12 @@
  *
  * N1: a hand is a tool that the agent's principal has at this moment, by its remit, by a delegation in force, or because it was passed.
  * N2: what it does with its hands is decided like any use; its arguments carry its own origin and that of everything it was told.
+ * N3: what a clause, a remit or a delegation names is told by its name, so that a tool as a whole never stands for it. What only others may read
+ *     is no use for an agent's hands: what they get is read by whoever the agent is outside.
  */
 import { type Field, type Json, showContract, showJson, toJsonSchema } from "@remit/language";
-import type { Decision } from "../authority/decide.ts";
-import { jsonGiven } from "../authority/given.ts";
+import { type Decision, namesAt } from "../authority/decide.ts";
+import { type Given, jsonGiven } from "../authority/given.ts";
 import type { Callable, Handle, HandleMethod } from "../agent/handshake.ts";
 import type { Session } from "../agent/session.ts";
 import { type Fn, shownName } from "../compile/program.ts";
@@ -18,10 +20,10 @@ import { isObject } from "../prompt/schema.ts";
 import { rawOf } from "../value/operators.ts";
 import { Capability, type Value } from "../value/value.ts";
 import type { Fiber } from "./fiber.ts";
-import { decideFor, detailOf, type Target } from "./gate.ts";
+import { decideFor, detailOf, remitsOn, type Target } from "./gate.ts";
 import type { HandoverWait } from "./handover.ts";
 import type { Machine } from "./machine.ts";
-import { methodsOf, waysOf } from "./standing.ts";
+import { inForce, methodsOf, waysOf } from "./standing.ts";
 
 const MEMORY: readonly HandleMethod[] = [
     { method: "add", description: "Keeps a record.", input: { type: "object" }, gate: "ask" },
@@ -49,7 +51,8 @@ function handleOf(m: Machine, session: Session, c: Capability, described: Json):
         const agent = m.compiled.agent(c.file, c.name);
         if (agent === undefined) return { kind, handle: [] };
         const answers = agent.outside !== null || agent.main !== null;
-        const own = [...agent.funcs].filter(([, fn]) => fn.form.main !== true);
+        // A main func that has a name goes by it too; the right to it is that to the whole agent.
+        const own = [...agent.funcs].filter(([of, fn]) => fn.form.main !== true || (left === null && shownName(of) === of));
         const named = own.map(([method, fn]): HandleMethod => ({ method, ...callableOf(fn, method, "ask") }));
         const asked = answers ? AGENT.filter((one) => !own.some(([name]) => name === one.method)) : [];
         const whole = agent.main !== null && left === null;
@@ -140,13 +143,18 @@ export function handsOf(m: Machine, fiber: Fiber, session: Session, args: readon
         const form = m.compiled.importOf(c);
         if (form === undefined) return;
         const target = (method: string | null): Target => ({ c, name: c.name, uri: form.uri, method, direct: c.right === null });
+        const clauses = m.authority.clausesAt(c.file, c.name);
         const told = (method: string | null): AgentHand["methods"][number] => {
             const decision = decideFor(m, fiber, session.principal, target(method), jsonGiven([], 0), "agent");
-            // What is decided without any argument holds for all of them, unless it says where the call may lead.
-            const whole = decision.kind === "may" && decision.reach.within === undefined && decision.reach.without === undefined;
+            // What is decided without any argument holds for all of them, unless it says where the call may lead, or what may be in it.
+            const whole =
+                decision.kind === "may" &&
+                decision.reach.within === undefined &&
+                decision.reach.without === undefined &&
+                ![...clauses.args, ...clauses.reads].some((rule) => rule.method === null || rule.method === method);
             return { method, gate: decision.kind === "may" ? "may" : "ask", whole };
         };
-        const known = methods === null ? [told(null)] : methods.map(told);
+        const known = methods === null ? [...namedOf(m, fiber, session, c).map(told), told(null)] : methods.map(told);
         if (known.length > 0) hands.push({ tool: c.name, uri: form.uri, file: m.compiled.fileName(c.file), methods: known });
     };
     for (const entry of m.compiled.files[file]?.imports.values() ?? []) {
@@ -157,6 +165,31 @@ export function handsOf(m: Machine, fiber: Fiber, session: Session, args: readon
     }
     for (const c of passed(args)) add(c, c.right === null ? null : methodsOf(c.right));
     return hands;
+}
+
+/** Methods of a tool that something says something of (N3). */
+function namedOf(m: Machine, fiber: Fiber, session: Session, c: Capability): string[] {
+    const key = m.authority.keyOf(c);
+    const { gates, args, reads } = m.authority.clausesAt(c.file, c.name);
+    const layers = [
+        ...remitsOn(m, fiber, session.principal).flatMap(({ rows, all }) => [rows.get(key) ?? [], all]),
+        ...inForce(m, fiber, session.principal).flatMap(({ grants }) => (Object.hasOwn(grants, key) ? (grants[key] ?? []) : []).flat()),
+        ...(c.right === null ? [] : [...c.right.ways.flatMap((way) => way.layers), ...c.right.only]),
+    ];
+    const named = [...gates.keys(), ...[...args, ...reads, ...layers.flat()].map(({ method }) => method)];
+    return [...new Set(named.filter((method) => method !== null))].sort();
+}
+
+/** Who may read what a use gives, where the agent is none of them (N3). Null: it may. */
+function readersBut(m: Machine, session: Session, c: Capability, method: string, given: Given): string | null {
+    const { reads } = m.authority.clausesAt(c.file, c.name);
+    for (const rule of reads) {
+        if (rule.method !== null && rule.method !== method) continue;
+        const names = namesAt(rule.readers, given, undefined);
+        if (names === null || names?.some((name) => name === session.agent[1] || name === `agent:${session.agent[1]}`) === true) continue;
+        return names === undefined ? "those whom what it gives names" : names.join(", ") || "nobody";
+    }
+    return null;
 }
 
 /** Tools among what was handed over. */
@@ -217,6 +250,11 @@ export function rule(
         const form = m.compiled.importOf(c);
         if (form === undefined) continue;
         const target: Target = { c, name: use.tool, uri: form.uri, method: use.method, direct };
+        const readers = readersBut(m, session, c, use.method, given);
+        if (readers !== null) {
+            refusal = `what ${use.tool}.${use.method} gives is for ${readers} to read, and not for ${who}`;
+            continue;
+        }
         const decision = decideFor(m, pending.fiber, session.principal, target, given, "agent");
         if (decision.kind === "refused") {
             refusal = `${use.tool}.${use.method} is not allowed to ${who}: ${decision.why}`;

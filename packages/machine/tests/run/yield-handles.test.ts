@@ -192,6 +192,13 @@ describe("an agent of the program that is handed over", () => {
         expect((params(ran)[0] as { handle: { method: string }[] }).handle.map((m) => m.method)).toEqual(["twice"]);
     });
 
+    test("a main func with a name goes by both", () => {
+        const text = withFixer("return Fixer.yield(h: Halver)", "agent Halver { main func half(n: number) { n / 2 } }");
+        const ran = run(text, { agents: [answer("return [h.half(8), h(6)]", "h")], yes: "once" });
+        expect(end(ran)).toEqual([4, 3]);
+        expect((params(ran)[0] as { handle: { method: string }[] }).handle.map((m) => m.method)).toEqual(["half", "yield", "send"]);
+    });
+
     test("one outside the program is something to hand over to, and nothing else", () => {
         const text = withFixer("return Fixer.yield(o: Other)", 'import agent Other from "acp://other"');
         const ran = run(text, { agents: [answer("return 1", "o")] });
