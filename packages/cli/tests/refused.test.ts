@@ -9,10 +9,10 @@ beforeAll(() => {
     at.write(
         "flow.remit",
         `import tool Repo from "file://workspace" { arg content: trusted }
-func id(x) { x }
+func id(x, q) { if q == "x" { return x } { content: q } }
 main func(q: string) {
     found = Repo.read({ path: "hello.txt" })
-    Repo.write({ path: "o.txt", content: id(found).content })
+    Repo.write({ path: "o.txt", content: id(found, q).content })
 }
 `,
     );
