@@ -116,6 +116,14 @@ function valued(json: Json, asked: readonly string[] | null): Said {
     return { text: functionText(asked, `return ${literalOf(json)}`) };
 }
 
+/**
+ * What an agent would have said in a turn to give this value: where a function was asked for one that returns it, else the text (or the JSON).
+ * `by`: who says it instead.
+ */
+export function replyWith(json: Json, turn: AgentTurn, by: string): AgentReply {
+    return { ...replyOf(valued(json, paramsOf(turn)), "end_turn", 0), agent: { name: by, version: "" } };
+}
+
 const KEYS: ReadonlySet<string> = new Set(["text", "source", "json", "value", "fail", "stop", "entries", "usage", "use"]);
 
 function written(reply: Json, asked: readonly string[] | null, file: string): Said {

@@ -8,10 +8,13 @@
  *     effects are performed.
  * F3: the value carries the origin of whoever proposed it, and the record says which person took it (`ask.requested`, `ask.decided`).
  * F5: a probe performs nothing that changes anything: from there on tools that only read are used, everything else is played; the record says so.
- * F4: only the answer of a tool or of a model can be another one: nobody answers a person's questions by a proposal.
+ * F4: only the answer of a tool, of a model or of an agent's turn can be another one: nobody answers a person's questions by a proposal. What an
+ *     agent is to say so is what a stub would: of a yield, a function that returns the value, which is checked and run like any answer.
  */
 import type { Json } from "@remit/language";
+import { replyWith } from "../agent/stub.ts";
 import {
+    type AgentTurn,
     compileProgram,
     type Effect,
     type MachineEvent,
@@ -155,7 +158,11 @@ function outcomeOf(effect: Effect, { value, origin }: Forked): Outcome {
         const reply: ModelReply = { text, finish: "stop", model: origin, ...(request.contract === undefined ? {} : { value }) };
         return { ok: true, value: reply as unknown as Json, origins: [origin] };
     }
-    throw no(`a value can stand for the answer of a tool or of a model, not for what ${effect.kind} gives at ${effect.path}`);
+    if (effect.kind === "agent") {
+        const reply = replyWith(value, effect.request as unknown as AgentTurn, origin);
+        return { ok: true, value: reply as unknown as Json, origins: [origin] };
+    }
+    throw no(`a value can stand for the answer of a tool, of a model or of an agent, not for what ${effect.kind} gives at ${effect.path}`);
 }
 
 /** The proposal and its acceptance, as the ledger keeps them. */

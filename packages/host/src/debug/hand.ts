@@ -111,7 +111,9 @@ function judged(
         const place = proposal.place ?? at;
         if (proposal.value === undefined) return { wrong: "it says no value" };
         if (place === null)
-            return { wrong: "the run does not stand at an effect, and it names none: a value can only be the answer of one" };
+            return {
+                wrong: "the run does not stand at an effect, and it names none: a value can only be the answer of one; what a statement computes changes by a fix of its source",
+            };
         return { place };
     }
     if (typeof proposal.place !== "string" || typeof proposal.source !== "string") return { wrong: "a fix needs a place and its source" };

@@ -70,12 +70,44 @@ test("from an earlier place on it is a run like any other", async () => {
     expect([...calls].sort((a, b) => a - b)).toEqual([51, 52, 53, 100]);
 });
 
-test("only where the run asked for something, and only for tools and models", async () => {
+test("only where the run asked for something, and not for what nobody gives", async () => {
     const { store, id, tools } = await recorded();
     const at = (path: string) => forkRun<Json>(store, id, { path, value: 1, origin: "agent:Fixer", proposal: "p" }, { tools });
     await expect(at("main/Work.step#9")).rejects.toThrow("has no effect at");
     await expect(at("main")).rejects.toThrow("has no effect at");
     expect(store.runs()).toHaveLength(1);
+});
+
+const HANDED = `import agent Worker from "stub:faulty?kind=unreachable"
+main func(input: { n: number }) {
+    answered = Worker.yield(n: input.n) -> { twice: number }
+    said = Worker.send("And now?")
+    worked = agent("Do it.", { agent: Worker })
+    [answered.twice, said, worked.data.text]
+}
+`;
+
+test("a value stands for what an agent gives: a yield's function, a text, a task; each is checked, and carries who proposed it", async () => {
+    const store = memoryStore();
+    const program = await load<{ n: number }>({ source: HANDED, file: "main.remit" }, { ledger: store, cache: false });
+    const forked = async (id: string, value: Json) => {
+        const [path] = [...store.outcomes(id)].filter(({ outcome }) => !outcome.ok).map((one) => one.path);
+        return (await forkRun<Json>(store, id, { path: path ?? "", value, origin: "agent:Fixer", proposal: "p" })).result;
+    };
+    const first = await program.run({ n: 4 }).result;
+    expect(first.failure).toMatchObject({ kind: "unreachable" });
+    // not what the contract wants: the turn that would mend it is the agent's own, who is not there
+    expect((await forked(first.run, { twice: "eight" })).ok).toBe(false);
+    const second = await forked(first.run, { twice: 8 });
+    const third = await forked(second.run, "Nothing.");
+    expect(third.failure?.message).toContain("data");
+    expect(store.verify(third.run).ok).toBe(true);
+    const path = [...store.outcomes(third.run)].at(-1)?.path ?? "";
+    const last = await forkRun<Json>(store, third.run, { path, value: "Done.", origin: "agent:Fixer", proposal: "p" });
+    expect(await last.value).toEqual([8, "Nothing.", "Done."]);
+    const payload = [...store.events(last.id)].find(({ kind }) => kind === "yield.payload");
+    expect(JSON.stringify(payload)).toContain("twice");
+    expect(JSON.stringify([...store.outcomes(last.id)].map((one) => one.outcome))).toContain('"origins":["agent:Fixer"]');
 });
 
 test("a question for a person is not answered by a proposal", async () => {
