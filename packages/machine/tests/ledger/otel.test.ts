@@ -109,7 +109,7 @@ test("what an agent's turn says, and what only with content", () => {
         "gen_ai.provider.name": "codex",
         "gen_ai.agent.name": "Coder",
         "gen_ai.agent.version": "9",
-        "gen_ai.conversation.id": SESSION,
+        "gen_ai.conversation.id": `run-1/${SESSION}`,
         "gen_ai.response.model": "m-1",
         "gen_ai.usage.input_tokens": "50",
         "gen_ai.usage.cache_read.input_tokens": "20",
