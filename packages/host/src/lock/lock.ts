@@ -6,7 +6,7 @@
  * L3: the file follows from the programs and what is installed: no time, no place, keys sorted.
  * L4: frozen, a program runs only with the agents and skills that are in the lock, unchanged; the first that is not is named, with what differs.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { lstatSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { canonicalJson, type Json, type Program, type RemitForm, type Site } from "@remit/language";
 import { AgentFail } from "../agent/fail.ts";
@@ -103,6 +103,7 @@ export function lockPath(root: string): string {
 /** Null where there is none. Throws `RemitError` where it is not one. */
 export function readLock(root: string): Lock | null {
     let text: string;
+    onlyFile(root);
     try {
         text = readFileSync(lockPath(root), "utf8");
     } catch (error) {
@@ -138,7 +139,14 @@ export function lockText(lock: Lock): string {
 }
 
 export function writeLock(root: string, lock: Lock): void {
+    onlyFile(root);
     writeFileSync(lockPath(root), lockText(lock));
+}
+
+/** A link, which may have come with somebody's project, leads neither reading nor writing elsewhere; nothing is waited for at a pipe. */
+function onlyFile(root: string): void {
+    if (lstatSync(lockPath(root), { throwIfNoEntry: false })?.isFile() === false)
+        throw wrong(`${LOCK_FILE} is a link or something else that is no file`, "remove it, then write it anew: remit lock");
 }
 
 /** Where what is there now is not what is in the lock; empty where all is pinned and unchanged. */
@@ -231,6 +239,6 @@ function found<T>(name: string, site: Site | null, look: () => T): T {
     }
 }
 
-function wrong(message: string): RemitError {
-    return new RemitError({ kind: "value", message, hint: "write it anew: remit lock" });
+function wrong(message: string, hint = "write it anew: remit lock"): RemitError {
+    return new RemitError({ kind: "value", message, hint });
 }

@@ -1,8 +1,9 @@
 /** Attacks on what is pinned and what is read: links within a package, skills that are too large. */
-import { rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commandIdentity } from "../../src/lock/identity.ts";
+import { LOCK_FILE, readLock, writeLock } from "../../src/lock/lock.ts";
 import { SKILL_BOUNDS } from "../../src/skill/rules.ts";
 import { loadSkill, SkillError } from "../../src/skill/skill.ts";
 import { place } from "../skill/support.ts";
@@ -37,4 +38,24 @@ test("a SKILL.md above its bound is refused, in a folder too", () => {
     const large = at.skill("skills/large", undefined, "x".repeat(SKILL_BOUNDS.document));
     expect(() => loadSkill(large)).toThrow(SkillError);
     expect(() => loadSkill(large, { lenient: true })).toThrow(/at most 262144 are read/);
+});
+
+test("a lock file that is a link is neither read nor written, wherever it leads", () => {
+    using at = place();
+    const root = join(at.folder, "root");
+    mkdirSync(root, { recursive: true });
+    const lock = { format: "remit-lock/1", programs: {} } as const;
+    const other = at.write("other.json", JSON.stringify(lock));
+    const link = join(root, LOCK_FILE);
+    for (const to of [other, join(at.folder, "not-there.json"), "/dev/null"]) {
+        rmSync(link, { force: true });
+        symlinkSync(to, link);
+        expect(() => readLock(root)).toThrow(/is a link/);
+        expect(() => writeLock(root, lock)).toThrow(/is a link/);
+    }
+    expect(readFileSync(other, "utf8")).toBe(JSON.stringify(lock));
+    expect(existsSync(join(at.folder, "not-there.json"))).toBe(false);
+    rmSync(link);
+    writeLock(root, lock);
+    expect(readLock(root)).toEqual(lock);
 });
