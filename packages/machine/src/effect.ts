@@ -261,13 +261,16 @@ export interface AgentHand {
     readonly tool: string;
     readonly uri: string;
     readonly file: string;
-    /** `method` null: every method. Never those that it may not use at all. */
+    /**
+     * `method` null: every method that is not named beside it. What it may not use at all is left out, or stands among them as one that is asked
+     * about and not whole: the ruling on a use refuses it.
+     */
     readonly methods: readonly {
         readonly method: string | null;
         readonly gate: "may" | "ask";
         /**
-         * True: the gate holds for every call, whatever its arguments. False: some calls are outside it (bounds on paths, hosts, values). Absent:
-         * not known, which counts against writing and not against reading.
+         * True: the gate holds for every call, whatever its arguments, and what it gives is for anybody to read. False: some calls are outside it
+         * (bounds on paths, hosts, values; flows). Absent: not known, which counts against writing and not against reading.
          */
         readonly whole?: boolean;
     }[];

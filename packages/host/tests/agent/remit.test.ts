@@ -2,7 +2,7 @@
  * The tests' own agent at work for a real program: what it finds in its sandbox and may do with its hands follows from the program's remit, ruled
  * on by the machine, asked of whoever is there, made by the program's own tools.
  */
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Json } from "@remit/language";
@@ -30,10 +30,11 @@ interface Did {
 }
 
 /** One `agent()` whose prompt is the acts. `remit`: of the agent, at its import. */
-async function did(remit: string, acts: readonly Act[], options: LoadOptions = {}, more = ""): Promise<Did> {
+async function did(remit: string, acts: readonly Act[], options: LoadOptions = {}, more = "", before = ""): Promise<Did> {
     const file = join(root, "main.remit");
     const source = `import tool Repo from "file://workspace"
 import tool Shell from "shell:"
+${before}
 import agent Fixer from "acp://tester" { remit { ${remit} } }
 
 main func(acts: string) {
@@ -90,6 +91,30 @@ describe("its budget", () => {
     });
 });
 
+describe("an MCP server of the program is passed on where all of it is granted", () => {
+    test.each<[string, boolean, string?]>([
+        ["may Fs", true],
+        ["may all", true],
+        ["", false],
+        ["ask Fs", false],
+        ["may Fs.read_file", false],
+        ["may Fs\n never Fs.delete", false],
+        ["may Fs\n ask Fs.delete", false],
+        ["may Fs", false, "{ delete: ask }"],
+        ["may Fs", false, "{ delete: never }"],
+        ["may Fs", false, "{ arg path: trusted }"],
+        ["may Fs", false, '{ reads: "hr" }'],
+        ["may Fs", false, '{ reads look: "hr" }'],
+    ])("%j: %s", async (remit, passed, clauses = "") => {
+        const config = JSON.parse(readFileSync(join(root, "remit.json"), "utf8")) as { [key: string]: Json };
+        const mcpServers = { fs: { command: process.execPath, args: ["--version"] }, other: { command: process.execPath, args: [] } };
+        writeFileSync(join(root, "remit.json"), JSON.stringify({ ...config, mcpServers }));
+        const { found } = await did(remit, [{ do: "about" }], {}, "", `import tool Fs from "mcp://fs" ${clauses}`);
+        const { servers } = found[0] as { servers: { name: string }[] };
+        expect(servers.map(({ name }) => name)).toEqual(passed ? ["fs"] : []);
+    });
+});
+
 const writing = (): Act[] => [
     { do: "file", path: join(root, "a.txt") },
     { do: "write", path: join(root, "b.txt"), text: "by itself" },
@@ -103,6 +128,9 @@ describe("the folder in the sandbox is what the remit gives whole", () => {
         ["writes within a bound", 'may Repo.read, Repo.write in "src/**"', { ok: "inside" }, false],
         ["writes after asking", "may Repo.read\n ask Repo.write", { ok: "inside" }, false],
         ["writes but in one place", 'may Repo.read, Repo.write\n never Repo.write in "keys/**"', { ok: "inside" }, false],
+        ["everything but writing", "may Repo\n never Repo.write", { ok: "inside" }, false],
+        ["everything, writing after asking", "may Repo\n ask Repo.write", { ok: "inside" }, false],
+        ["everything but reading", "may Repo\n never Repo.read", cannot, false],
         ["reads within a bound", 'may Repo.read in "src/**"', cannot, false],
         ["reads but in one place", 'may Repo.read\n never Repo.read in "keys/**"', cannot, false],
         ["reads after asking, writes without", "may Repo.write\n ask Repo.read", cannot, false],
@@ -112,6 +140,22 @@ describe("the folder in the sandbox is what the remit gives whole", () => {
         expect(found[1]).toEqual(written ? { ok: null } : cannot);
         expect(existsSync(join(root, "b.txt"))).toBe(written);
     });
+});
+
+test("what only some may read is no use for its hands, and is not in its sandbox", async () => {
+    const acts: Act[] = [
+        { do: "file", path: join(root, "hr", "b.txt") },
+        { do: "request", method: "fs/read_text_file", params: { path: join(root, "hr", "b.txt") } },
+    ];
+    mkdirSync(join(root, "hr"));
+    writeFileSync(join(root, "hr", "b.txt"), "salaries");
+    for (const readers of ['"hr"', "result by", '"hr", "Fixer"']) {
+        const ran = await did("may Hr", acts, {}, "", `import tool Hr from "file://workspace/hr" { reads: ${readers} }`);
+        expect(ran.found[0]).toEqual(cannot);
+        expect(ran.found[1]).toMatchObject({ no: expect.anything() as Json });
+        expect(ran.events.filter(({ kind }) => kind === "policy.denied")).toHaveLength(1);
+        expect(JSON.stringify(ran.found)).not.toContain("salaries");
+    }
 });
 
 describe("its own hands are ruled on", () => {

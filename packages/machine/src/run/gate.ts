@@ -61,7 +61,6 @@ export function decideFor(
     readOnly?: boolean,
 ): Decision {
     const key = m.authority.keyOf(target.c);
-    const remits = m.authority.remitsOf(principal);
     return decide(
         {
             principal,
@@ -74,7 +73,7 @@ export function decideFor(
             right: target.direct ? null : target.c.right,
         },
         {
-            remits: m.sessions.size === 0 ? remits : [...remits, ...policiesOn(m, fiber, principal)],
+            remits: remitsOn(m, fiber, principal),
             delegated:
                 m.standing.delegations.size === 0
                     ? NOT_DELEGATED
@@ -86,6 +85,12 @@ export function decideFor(
             known: m.standing.knows,
         },
     );
+}
+
+/** All remits that bind a principal here. */
+export function remitsOn(m: Machine, fiber: Fiber, principal: string): readonly Remit[] {
+    const remits = m.authority.remitsOf(principal);
+    return m.sessions.size === 0 ? remits : [...remits, ...policiesOn(m, fiber, principal)];
 }
 
 /** Remits that sessions around a fiber bind their agent with. */

@@ -5,8 +5,8 @@
  *
  * N1: a hand is a tool that the agent's principal has at this moment, by its remit, by a delegation in force, or because it was passed.
  * N2: what it does with its hands is decided like any use; its arguments carry its own origin and that of everything it was told.
- * N3: what a clause, a remit or a delegation names is told by its name, so that a tool as a whole never stands for it. What only others may read
- *     is no use for an agent's hands: what they get is read by whoever the agent is outside.
+ * N3: what a clause, a remit or a delegation names is told by its name, so that a tool as a whole never stands for it. What only some may read
+ *     is no use for an agent's hands, even where it is one of them: nobody follows where it goes from there. Its function may use it.
  */
 import { type Field, type Json, showContract, showJson, toJsonSchema } from "@remit/language";
 import { type Decision, namesAt } from "../authority/decide.ts";
@@ -180,14 +180,13 @@ function namedOf(m: Machine, fiber: Fiber, session: Session, c: Capability): str
     return [...new Set(named.filter((method) => method !== null))].sort();
 }
 
-/** Who may read what a use gives, where the agent is none of them (N3). Null: it may. */
-function readersBut(m: Machine, session: Session, c: Capability, method: string, given: Given): string | null {
-    const { reads } = m.authority.clausesAt(c.file, c.name);
-    for (const rule of reads) {
+/** Whose alone it is to read what a use gives (N3). Null: anybody's. */
+function readersOfUse(m: Machine, c: Capability, method: string, given: Given): string | null {
+    for (const rule of m.authority.clausesAt(c.file, c.name).reads) {
         if (rule.method !== null && rule.method !== method) continue;
         const names = namesAt(rule.readers, given, undefined);
-        if (names === null || names?.some((name) => name === session.agent[1] || name === `agent:${session.agent[1]}`) === true) continue;
-        return names === undefined ? "those whom what it gives names" : names.join(", ") || "nobody";
+        if (names === null) continue;
+        return names === undefined ? "those whom it names itself" : names.join(", ") || "nobody";
     }
     return null;
 }
@@ -250,9 +249,9 @@ export function rule(
         const form = m.compiled.importOf(c);
         if (form === undefined) continue;
         const target: Target = { c, name: use.tool, uri: form.uri, method: use.method, direct };
-        const readers = readersBut(m, session, c, use.method, given);
+        const readers = readersOfUse(m, c, use.method, given);
         if (readers !== null) {
-            refusal = `what ${use.tool}.${use.method} gives is for ${readers} to read, and not for ${who}`;
+            refusal = `what ${use.tool}.${use.method} gives is for ${readers} to read, and nothing follows it once ${who} has it in hand: its function may use it`;
             continue;
         }
         const decision = decideFor(m, pending.fiber, session.principal, target, given, "agent");
