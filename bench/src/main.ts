@@ -13,6 +13,7 @@ const SECTIONS: { readonly [name: string]: () => Promise<Section> } = {
     parse: async () => (await import("./parse.ts")).parsing(),
     machine: async () => (await import("./machine.ts")).machine(),
     authority: async () => (await import("./authority.ts")).authority(),
+    audit: async () => (await import("./audit.ts")).audit(),
     labels: async () => (await import("./labels.ts")).labels(),
     steps: async () => (await import("./steps.ts")).steps(),
     durable: async () => (await import("./durable.ts")).durable(),

@@ -14,6 +14,8 @@ export interface FollowOptions {
     readonly every?: number;
     /** Resolves when there may be news; without it the ledger is looked at every so often. */
     readonly news?: () => Promise<void>;
+    /** Whether the run goes on, for whoever knows without asking the ledger, which looks for the owner's process each time. */
+    readonly live?: () => boolean;
 }
 
 /** Ends when the run has ended, stopped or lost its owner, and everything was given. */
@@ -22,7 +24,7 @@ export async function* follow(store: LedgerStore, run: string, options: FollowOp
     for (;;) {
         // First the ear, then the state, then the events: whatever is committed in between is either given now or heard of.
         const news = options.news?.();
-        const live = store.run(run).live;
+        const live = options.live?.() ?? store.run(run).live;
         for (const event of store.events(run, next)) {
             if (options.signal?.aborted === true) return;
             yield event;

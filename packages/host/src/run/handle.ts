@@ -62,6 +62,7 @@ export function execute<T>(machine: Steppable, options: ExecuteOptions): RunHand
     else outside?.addEventListener("abort", onAbort, { once: true });
 
     let wakers: (() => void)[] = [];
+    let over = false;
     const heard = announce(id, () => ({ program: programOf(store, id), events: store.events(id) }));
     const told = options.event !== undefined || heard !== null;
     let seen = told ? store.run(id).events : 0;
@@ -83,6 +84,7 @@ export function execute<T>(machine: Steppable, options: ExecuteOptions): RunHand
         .finally(() => {
             outside?.removeEventListener("abort", onAbort);
             options.over?.();
+            over = true;
             committed();
         });
     // A caller that only reads events must not be ended by a rejection it never asked for.
@@ -96,7 +98,8 @@ export function execute<T>(machine: Steppable, options: ExecuteOptions): RunHand
             return value;
         },
         events: {
-            [Symbol.asyncIterator]: () => follow(store, id, { news: () => new Promise((resolve) => void wakers.push(resolve)) }),
+            [Symbol.asyncIterator]: () =>
+                follow(store, id, { news: () => new Promise((resolve) => void wakers.push(resolve)), live: () => !over }),
         },
         get program() {
             return programOf(store, id);

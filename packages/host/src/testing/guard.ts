@@ -8,7 +8,7 @@
  * H3: a run that has not ended when a test ends stays until it has, so that nothing it does later is missed.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { subscribe } from "node:diagnostics_channel";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { type AuditFinding, type Baseline, type LedgerEvent, type Severity, severityRank } from "@remit/machine";
 import { invariantsOf } from "../audit/audit.ts";
 import { type RunWatch, watchOf } from "../audit/monitor.ts";
@@ -44,6 +44,8 @@ export interface Guard {
     end(quietly?: boolean): void;
     /** Runs that begin in `work` belong to it alone, also where tests run at the same time. */
     during(work: () => Promise<void>): Promise<void>;
+    /** Hears of no further run; without a listener a run keeps nothing for one. */
+    close(): void;
 }
 
 interface Looked {
@@ -62,7 +64,7 @@ export function guardOf(options: HookOptions): Guard {
     const counts = (finding: AuditFinding): boolean => severityRank(finding.severity) >= least && !ignored.has(finding.rule);
     let shared: Looked[] = [];
     const own = new AsyncLocalStorage<Looked[]>();
-    subscribe(RUNS, (message) => {
+    const hear = (message: unknown): void => {
         const run = message as HeardRun;
         const watch = watchOf(run.program, {
             invariants,
@@ -70,7 +72,8 @@ export function guardOf(options: HookOptions): Guard {
             ...(options.trusted === undefined ? {} : { trusted: options.trusted }),
         });
         (own.getStore() ?? shared).push({ run, watch, at: 0, found: [...watch.begin()].filter(counts) });
-    });
+    };
+    subscribe(RUNS, hear);
     const read = (one: Looked): readonly AuditFinding[] => {
         while (one.at < one.run.events.length) one.found.push(...one.watch.event(one.run.events[one.at++] as LedgerEvent).filter(counts));
         return one.found;
@@ -94,7 +97,7 @@ export function guardOf(options: HookOptions): Guard {
             shared = later;
         }
     };
-    return { look, end, during: (work) => own.run([], work) };
+    return { look, end, during: (work) => own.run([], work), close: () => void unsubscribe(RUNS, hear) };
 }
 
 function shown(finding: AuditFinding): string {
