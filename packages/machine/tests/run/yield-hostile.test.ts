@@ -47,7 +47,8 @@ describe("labels of what an agent does", () => {
             'x = Fixer.yield(a: 1)\nreturn Mail.send({ to: x, body: "b" })',
             'import tool Mail from "mcp://mail" { arg to: trusted }',
         );
-        expect(kind(run(text, { agents: [answer('return "evil@x.com"', "a")] }))).toBe("violation.flow");
+        expect(() => run(text)).toThrow("FLOW_REFUSED");
+        expect(kind(run(text, { agents: [answer('return "evil@x.com"', "a")], unchecked: true }))).toBe("violation.flow");
     });
 
     test("so does a failure that it raises, and which way it took under a strict caller", () => {
