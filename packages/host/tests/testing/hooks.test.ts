@@ -78,7 +78,7 @@ test("Vitest: a passing assertion with a tainted flow behind it fails with the f
 test("Vitest: refusals can be expected, invariants declared", async () => {
     const results = await vitest("ignoring.case.ts");
     held(results, 3);
-    expect(results.get("an invariant that does not hold fails")).toContain('user never Mail.send outside "bob" of to');
+    expect(results.get("an invariant that does not hold fails")).toContain('Sender never Mail.send outside "bob" of to');
 });
 
 test("node:test: a passing assertion with a tainted flow behind it fails with the finding; a clean one passes", async () => {

@@ -1,4 +1,4 @@
-/** Programs that a test suite might have: one is clean, one lets a stranger say where mail goes. */
+/** Programs that a test suite might have: one is clean, one lets a stranger say where mail goes; a refusal is caught by somebody else than whom it is for. */
 import type { Json } from "@remit/language";
 import { load, type RemitProgram } from "@remit/host";
 
@@ -8,11 +8,15 @@ const TOOLS = {
 };
 const text = (to: string, clause = ""): string => `import tool Inbox from "host:inbox"
 import tool Mail from "host:mail"${clause}
+agent Sender {
+    remit { may Mail }
+    func send(to) { Mail.send({ to: to }).ok }
+}
 main agent A {
     main func(input) {
         Inbox.read({})
         to = ${to}
-        sent = (try { Mail.send({ to: to }).ok } catch e { false })
+        sent = (try { Sender.send(to) } catch e { false })
         sent
     }
 }

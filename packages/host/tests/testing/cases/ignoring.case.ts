@@ -2,7 +2,7 @@ import { auditBeforeAssertion } from "@remit/host/vitest";
 import { test } from "vitest";
 import { clean, refused } from "./flow.ts";
 
-const expect = auditBeforeAssertion({ ignore: ["flow-refused"], invariants: ['user never Mail.send outside "bob" of to'] });
+const expect = auditBeforeAssertion({ ignore: ["flow-refused"], invariants: ['Sender never Mail.send outside "bob" of to'] });
 
 test("refused passes where a test is about refusals", async () => {
     expect(await (await refused())({ to: "bob", evil: true })).toBe(false);
