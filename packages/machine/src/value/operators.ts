@@ -66,7 +66,9 @@ export function aNameOf(v: Raw): string {
 /** `none`, `false`, `0`, `""` and `[]` are false; every object and every capability is true. */
 export function truthy(value: Value): boolean {
     const v = value instanceof Labelled ? value.v : value;
-    if (v === null || v === false || v === 0 || v === "") return false;
+    // What tests nearly always are.
+    if (typeof v === "boolean") return v;
+    if (v === null || v === 0 || v === "") return false;
     if (v instanceof List) return v.items.length > 0;
     return !Number.isNaN(v);
 }
