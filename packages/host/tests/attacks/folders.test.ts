@@ -73,9 +73,9 @@ test("a program of Re in Act that lies in a home sees none of the home beside it
         writeFileSync(join(home, ".ssh", "id"), "PRIVATE");
         mkdirSync(join(home, "work"));
         writeFileSync(join(home, "work", "beside.txt"), "beside");
-        const text = "import os\nprint(sorted(os.listdir('.')))\n";
-        writeFileSync(join(home, "x.py"), text);
-        writeFileSync(join(home, "work", "x.py"), text);
+        const text = (folder: string): string => `import os\nprint(sorted(os.listdir(${JSON.stringify(folder)})))\n`;
+        writeFileSync(join(home, "x.py"), text(home));
+        writeFileSync(join(home, "work", "x.py"), text(join(home, "work")));
         const env = { PATH: process.env.PATH ?? "", HOME: home };
         const printed = async (file: string): Promise<string | undefined> => {
             const ran = await startRas(rasSource(join(home, file)), { inputs: {}, limits: RAS_LIMITS, unconfined: false, env });

@@ -114,9 +114,6 @@ const CASES: readonly (readonly [statements: string, sent: string, labels: strin
     ["", "try { la.sum() } catch e { e.message }", "A"],
     ["", "try { json.text(1, a) } catch e { e.message }", "A"],
     ["", "try { a.trim(1) } catch e { e.message }", "A"],
-    ["c = [A, 1]", "try { c[n - 1] == 1 } catch e { e.message }", "B"],
-    ["c = [A, 1]", "try { [c[n - 1]].join() } catch e { e.message }", "B"],
-    ["c = [A, 1]", "try { [[c[n - 1]]].unique() } catch e { e.message }", "B"],
 ];
 
 describe.each([false, true])("saved after every step: %s", (saving) => {
