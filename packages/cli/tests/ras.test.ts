@@ -2,8 +2,11 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BIN, type Room, room } from "./remit.ts";
+
+const SERVER = fileURLToPath(new URL("../../host/tests/tool/mcp-server.ts", import.meta.url));
 
 let here: Room;
 beforeAll(() => {
@@ -82,6 +85,33 @@ test("a Bash program that is run speaks to its own run, with one ledger and an e
     );
     expect([out, code]).toEqual(["all is well\n", 0]);
     expect(here.remit("replay", "last").out).toMatch(/equal: /);
+});
+
+test("act in a pipe: tools of the project's servers, standard input, arguments by name; what only reads is not asked about", () => {
+    here.write("notes.txt", "build broke\n");
+    here.write(
+        "remit.json",
+        JSON.stringify({ mcpServers: { notes: { command: "node", args: [SERVER, join(here.folder, "notes.txt")] } } }),
+    );
+    const { out, err } = bash(`
+echo '{"text": "build"}' | act --trust search - | jq -c '[.structuredContent.notes, .isError]'
+printf build | act --trust notes.search --text - | jq -c .structuredContent.notes
+act --trust add --note x | jq -c '[.isError, .content[0].text]'
+act --trust --may notes add --note x | jq -c .content[0].text
+act --trust --may bash bash '{"cmd": "exit 3"}' | jq -c '[.isError, .structuredContent.exit_code]'
+act --trust --manual nosuch; echo "code $?"
+`);
+    expect(err).toBe("");
+    expect(out.split("\n")).toEqual([
+        '[["build broke"],null]',
+        '["build broke"]',
+        expect.stringMatching(/^\[true,"notes\.add was not allowed/),
+        '"note 2"',
+        "[true,3]",
+        expect.stringContaining("there is no tool 'nosuch'"),
+        "code 1",
+        "",
+    ]);
 });
 
 test("a program that fails says where, and ends with 1", () => {

@@ -106,7 +106,7 @@ export type { SkillProblem } from "./skill/rules.ts";
 export { loadSkill, problemText, type Skill, SkillError, validateSkill } from "./skill/skill.ts";
 export { distrustSkill, skillTrust, trustSkill } from "./skill/trust.ts";
 export { type AuditConfig, FAIL_ON } from "./config/audit.ts";
-export { type Command, COMMAND_HELP, commandResult, readCommand, readsInput, shownAnswer } from "./ras/command.ts";
+export { type Command, COMMAND_HELP, readCommand, readsInput, shownAnswer } from "./ras/command.ts";
 export type { CallKind } from "./ras/frames.ts";
 export { RAS_LIMITS, type RasLimits } from "./ras/process.ts";
 export type { Riff, Riffs } from "./ras/riffs.ts";

@@ -3,7 +3,7 @@
  *
  * Standard output gets the envelope on one line and nothing else. Exit code 0 for data or a result, 1 for an error, 2 for a wrong command line.
  */
-import { type CallKind, callProgram, commandResult, readCommand, readsInput, shownAnswer, talkToRun } from "@remit/host";
+import { type CallKind, callProgram, readCommand, readsInput, shownAnswer, talkToRun } from "@remit/host";
 import type { Json } from "@remit/language";
 import { EXIT, plain, print, say } from "../io.ts";
 import { loadOptions, watched } from "../running.ts";
@@ -41,7 +41,7 @@ export async function call(
                 print(shownAnswer(kind, read.args, answer).out);
                 return result.status === "waiting" ? EXIT.waiting : EXIT.failed;
             }
-            const shown = shownAnswer(kind, read.args, kind === "act" ? commandResult(result.value ?? null) : (result.value ?? null));
+            const shown = shownAnswer(kind, read.args, result.value ?? null);
             print(shown.out);
             return shown.code;
         } finally {

@@ -6,6 +6,9 @@
  * V3: what a RAS program may do is what this program imports, and no more.
  * V4: what the process was answered so far is part of this program's state. A process that is gone (its host was killed) is run again from its
  *     beginning with those answers, and goes on with its next call: nothing that was performed is performed again.
+ * V7: a method that its tool says only reads is called without a question, by an agent that may do nothing else; what a tool says is asked before.
+ * V8: what `agent()` is told wrongly is its error and nobody else's. A policy is a remit of the tools' file: the agent then has what that remit
+ *     gives, and it alone; without one it has no tools.
  */
 import { RAS_LIMITS } from "./process.ts";
 
@@ -18,45 +21,58 @@ export interface BridgeImport {
     readonly gate: "may" | "ask";
 }
 
+/** A remit that `policy` may name. */
+export interface BridgePolicy {
+    readonly name: string;
+    /** `remit NAME { … }` */
+    readonly source: string;
+}
+
 export interface BridgeOptions {
     /** URI of the model. */
     readonly model: string;
     /** URI of the RAS program. */
     readonly program: string;
     readonly tools: readonly BridgeImport[];
+    readonly policies: readonly BridgePolicy[];
     /** URI of the agent that `agent()` asks; absent: there is none. */
     readonly agent?: string;
 }
 
 /** Names of the bridge's own. */
-export const BRIDGE_NAMES: ReadonlySet<string> = new Set(["Model", "Ras", "Worker", "Bridge", "answer", "drive"]);
+export const BRIDGE_NAMES: ReadonlySet<string> = new Set([
+    "Model",
+    "Ras",
+    "Worker",
+    "Bridge",
+    "BridgeReader",
+    "answer",
+    "drive",
+    "worked",
+    "used",
+]);
 
 /** A text as a literal of the language. */
 export function literal(text: string): string {
     return JSON.stringify(text);
 }
 
-export function bridgeSource({ model, program, tools, agent }: BridgeOptions): string {
-    const asked =
-        agent === undefined
-            ? `return { error: "this run has no agent: name one with --agent" }`
-            : "return agent(call.args.prompt, call.args.config)";
-    const named = (gate: BridgeImport["gate"]): string[] => tools.filter((one) => one.gate === gate).map((one) => one.name);
+export function bridgeSource({ model, program, tools, policies, agent }: BridgeOptions): string {
     return `import llm   Model from ${literal(model)}
 import tool  Ras   from ${literal(program)}
 ${agent === undefined ? "" : `import agent Worker from ${literal(agent)}\n`}${tools.map((one) => `${one.source}\n`).join("")}
+${agent === undefined ? "" : policies.map((one) => `${one.source}\nimport agent ${actor(one.name)} from ${literal(agent)} { remit ${one.name} }\n`).join("")}${readerSource(tools)}
 main agent Bridge {
     model Model
     remit {
-        may Ras.start, Ras.step, Ras.again${[...(agent === undefined ? [] : ["Worker"]), ...named("may")].map((one) => `, ${one}`).join("")}
-        ${named("ask").length === 0 ? "" : `ask ${named("ask").join(", ")}`}
+        ${grants(tools, ["Ras.start", "Ras.step", "Ras.again", "Ras.ready", ...(agent === undefined ? [] : ["Worker", ...policies.map((one) => actor(one.name))])])}
     }
 
     func answer(call, given, depth) {
         if call.kind == "reason" { return reason(call.args.prompt, call.args.example, { attempts: call.args.attempts }) }
-        if call.kind == "agent" { ${asked} }
+        if call.kind == "agent" { return worked(call.args.prompt, call.args.config, call.args.policy) }
         if call.kind == "act" {
-            try { return act(call.args.name, call.args.args) } catch failure { return { content: [{ type: "text", text: failure.message }], isError: true } }
+            try { return used(call.args.name, call.args.args, call.args.flags) } catch failure { return { content: [{ type: "text", text: failure.message }], isError: true } }
         }
         if call.kind == "manual" { return act("__manual__", call.args) }
         if call.kind == "riff" {
@@ -65,6 +81,8 @@ main agent Bridge {
         return none
     }
 
+${usedSource(tools)}
+${workedSource(agent, policies)}
     func drive(given, depth) {
         asked = given.merge({ depth: depth })
         begun = Ras.start(asked)
@@ -90,23 +108,93 @@ main agent Bridge {
 `;
 }
 
-/** A program that makes one call: what the commands `reason` and `act` of a shell run. */
-export function callSource(options: Omit<BridgeOptions, "program">, kind: "reason" | "act"): string {
-    const { model, tools } = options;
-    const named = (gate: BridgeImport["gate"]): string =>
-        tools
-            .filter((one) => one.gate === gate)
-            .map((one) => one.name)
-            .join(", ");
-    const grants = (["may", "ask"] as const).map((gate) => (named(gate) === "" ? "" : `${gate} ${named(gate)}`)).join("\n        ");
-    const lines = kind === "reason" ? [`import llm Model from ${literal(model)}`] : tools.map((one) => one.source);
-    return `${lines.join("\n")}
-main agent Bridge {
-    ${kind === "reason" ? "model Model" : ""}
-    remit {
-        ${kind === "reason" ? "" : grants}
+/** Tools that are asked about unless they say that they only read. Commands and the web never say so. */
+function looked(tools: readonly BridgeImport[]): string[] {
+    return tools.filter(({ gate, uri }) => gate === "ask" && !/^(shell|webfetch|https?):/i.test(uri)).map((one) => one.name);
+}
+
+function grants(tools: readonly BridgeImport[], more: readonly string[]): string {
+    const named = (gate: BridgeImport["gate"]): string[] => tools.filter((one) => one.gate === gate).map((one) => one.name);
+    const may = [...more, ...(looked(tools).length === 0 ? [] : ["BridgeReader"]), ...named("may")];
+    return [
+        ...(may.length === 0 ? [] : [`may ${may.join(", ")}`]),
+        ...(named("ask").length === 0 ? [] : [`ask ${named("ask").join(", ")}`]),
+    ].join("\n        ");
+}
+
+function readerSource(tools: readonly BridgeImport[]): string {
+    const names = looked(tools);
+    if (names.length === 0) return "";
+    return `agent BridgeReader {
+    remit { may ${names.join(", ")} }
+    func used(name, args) { return act(name, args) }
+}
+`;
+}
+
+/** A call by name: with arguments as the tool's schema has them, where they came by name; by the reader, where the tool says that it only reads (V7). */
+function usedSource(tools: readonly BridgeImport[]): string {
+    const plain = tools.filter((one) => !looked(tools).includes(one.name)).map((one) => `${one.name}: true`);
+    const reads = looked(tools).length === 0 ? "" : `if said.reads { return BridgeReader.used(name, said.args) }\n        `;
+    return `    func used(name, args, flags) {
+        if name == "__manual__" { return act(name, args) }
+        plain = { ${plain.join(", ")} }
+        if flags != true { if plain.has(name.split(".")[0]) { return act(name, args) } }
+        said = Ras.ready({ name: name, args: args, flags: flags, manual: act("__manual__", { name: name }) })
+        ${reads}return act(name, if flags == true { said.args } else { args })
     }
-    main func(given) { ${kind === "reason" ? "reason(given.prompt, given.example, { attempts: given.attempts })" : "act(given.name, given.args)"} }
+`;
+}
+
+/** The agent under a policy, which is its remit: the same agent under a name of its own. */
+function actor(policy: string): string {
+    return `Worker${policy}`;
+}
+
+/** V8. */
+function workedSource(agent: string | undefined, policies: readonly BridgePolicy[]): string {
+    if (agent === undefined)
+        return `    func worked(prompt, config, policy) { return { error: "this run has no agent: name one with --agent" } }\n`;
+    const under = policies.map(
+        ({ name }) => `if policy == ${literal(name)} { return agent(prompt, { ...config, agent: ${actor(name)} }) }\n            `,
+    );
+    const known =
+        policies.length === 0
+            ? "this run has none: they are the remits of --tools FILE"
+            : `there are ${policies.map((one) => one.name).join(", ")}`;
+    return `    func worked(prompt, config, policy) {
+        try {
+            if policy == none { return agent(prompt, { ...config, agent: Worker }) }
+            ${under.join("")}raise "there is no policy '" + policy + "'; " + ${literal(known)}
+        } catch failure {
+            if config.on_error == "fail" { return { failed: failure.message } }
+            return { error: { kind: failure.kind, message: failure.message, reason: failure.kind, tries: 0, trajectory: none } }
+        }
+    }
+`;
+}
+
+/** A program that makes one call: what the commands `reason` and `act` of a shell run. */
+export function callSource(options: Pick<BridgeOptions, "model" | "tools">, kind: "reason" | "act"): string {
+    const { model, tools } = options;
+    if (kind === "reason")
+        return `import llm Model from ${literal(model)}
+main agent Bridge {
+    model Model
+    remit { }
+    main func(given) { reason(given.prompt, given.example, { attempts: given.attempts }) }
+}
+`;
+    return `import tool Ras from "ras:"
+${tools.map((one) => `${one.source}\n`).join("")}
+${readerSource(tools)}
+main agent Bridge {
+    remit {
+        ${grants(tools, ["Ras.ready"])}
+    }
+
+${usedSource(tools)}
+    main func(given) { return used(given.name, given.args, given.flags) }
 }
 `;
 }

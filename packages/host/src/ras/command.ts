@@ -164,14 +164,3 @@ export function shownAnswer(
     }
     return { out: JSON.stringify(answer), code: (kind === "act" ? it.isError === true : "error" in it) ? 1 : 0 };
 }
-
-/** Of a command that was run: its output is the text, and one that ends with a code other than 0 has failed. Other results as they are. */
-export function commandResult(value: Json): Json {
-    const ran = isFields(value) ? value.structuredContent : undefined;
-    if (!isFields(ran) || !("exit_code" in ran) || typeof ran.stdout !== "string" || typeof ran.stderr !== "string") return value;
-    return {
-        content: [{ type: "text", text: ran.stdout + ran.stderr }],
-        structuredContent: ran,
-        ...(ran.exit_code === 0 ? {} : { isError: true }),
-    };
-}

@@ -16,7 +16,7 @@ import { RemitError } from "../run/error.ts";
 import { type LoadOptions, load, type RemitProgram } from "../run/program.ts";
 import { settingOf } from "../run/setting.ts";
 import { ToolFail } from "../tool/tool.ts";
-import { BRIDGE_NAMES, type BridgeImport, bridgeSource, callSource, literal } from "./bridge.ts";
+import { BRIDGE_NAMES, type BridgeImport, type BridgePolicy, bridgeSource, callSource, literal } from "./bridge.ts";
 import { readsInput } from "./command.ts";
 import { type CallKind, frameReader, type Fields } from "./frames.ts";
 import type { RasLimits } from "./process.ts";
@@ -35,6 +35,13 @@ export interface RasRunOptions extends LoadOptions {
     /** Names of tools that are called without a question where their import says nothing. */
     readonly may?: readonly string[];
 }
+
+/** Tools that are there unless a file or the configuration has others of these names. */
+const BUILT_IN = [
+    ["bash", "shell:"],
+    ["shell", "shell:"],
+    ["webfetch", "webfetch:"],
+] as const;
 
 export interface RasObservation {
     readonly output: string;
@@ -60,10 +67,11 @@ export async function loadRas(what: string, options: RasRunOptions = {}): Promis
         const riff = riffs?.riffs.find((one) => one.name === what);
         if (riff === undefined && held !== null) throw new ToolFail(held.message, { kind: "denied", hint: held.hint });
         const source = rasSource(riff?.path ?? what);
-        const { file, root, source: text, names } = await programText(`ras:${source.path}`, options);
+        const { file, root, source: text, names, servers } = await programText(`ras:${source.path}`, options);
         const program = await load<Json, RasObservation>({ source: text, file }, { ...options, root });
         const given = {
             tools: names,
+            servers,
             riffs: (options.riffs ?? []).map((one) => realpathSync(one)),
             confinement: options.unconfined === true ? "unconfined" : "sandbox",
             limits: { ...options.ras },
@@ -89,31 +97,37 @@ interface ProgramText {
     readonly file: string;
     readonly root: string;
     readonly names: readonly string[];
+    /** Some of them are servers, whose tools have names of their own. */
+    readonly servers: boolean;
 }
 
 async function programText(program: string, options: RasRunOptions): Promise<ProgramText> {
-    const { imports, file, root } = await toolsFor(options);
+    const { imports, policies, file, root } = await toolsFor(options);
     const source = bridgeSource({
         model: options.model ?? "local:",
         program,
         tools: imports,
+        policies,
         ...(options.agent === undefined ? {} : { agent: options.agent }),
     });
-    return { source, file, root, names: imports.map((one) => one.name) };
+    return { source, file, root, names: imports.map((one) => one.name), servers: imports.some((one) => /^mcp:/i.test(one.uri)) };
+}
+
+interface Tools {
+    readonly imports: BridgeImport[];
+    /** Remits that `policy` of `agent()` may name. */
+    readonly policies: BridgePolicy[];
 }
 
 /** Tools that `act` reaches, as imports, and where a program with them stands. */
-export async function toolsFor(options: RasRunOptions): Promise<{ imports: BridgeImport[]; file: string; root: string }> {
+export async function toolsFor(options: RasRunOptions): Promise<Tools & { file: string; root: string }> {
     const named = options.toolsFile === undefined ? undefined : resolve(options.toolsFile);
     const file = join(named === undefined ? resolve(options.workspace ?? process.cwd()) : dirname(named), "ras-bridge.remit");
     const root = options.root ?? findRoot(named ?? file);
-    const own = named === undefined ? await configured(options) : await importsOf(named, root, options);
+    const { imports: own, policies } =
+        named === undefined ? { imports: await configured(options), policies: [] } : await importsOf(named, root, options);
     const taken = new Set([...own.map((one) => one.name), ...BRIDGE_NAMES]);
-    const builtIn = [
-        ["bash", "shell:"],
-        ["shell", "shell:"],
-        ["webfetch", "webfetch:"],
-    ].flatMap(([name = "", uri = ""]) => {
+    const builtIn = BUILT_IN.flatMap(([name, uri]) => {
         if (taken.has(name)) return [];
         // One thing under several names has one gate: what the file says of it.
         const same = own.find((one) => one.uri === uri);
@@ -123,7 +137,7 @@ export async function toolsFor(options: RasRunOptions): Promise<{ imports: Bridg
                 : { ...same, name, source: same.source.replace(new RegExp(`^(import\\s+tool\\s+)${same.name}\\b`), `$1${name}`) },
         ];
     });
-    return { imports: [...own, ...builtIn], file, root };
+    return { imports: [...own, ...builtIn], policies, file, root };
 }
 
 async function configured(options: RasRunOptions): Promise<BridgeImport[]> {
@@ -139,22 +153,36 @@ function imported(name: string, uri: string, options: RasRunOptions): BridgeImpo
     return { name, uri, source: `import tool ${name} from ${literal(uri)}`, gate: may ? "may" : "ask" };
 }
 
-async function importsOf(file: string, root: string, options: RasRunOptions): Promise<BridgeImport[]> {
+async function importsOf(file: string, root: string, options: RasRunOptions): Promise<Tools> {
     const { checked } = await checkFile(file, { ...options, root });
     const tree = checked.files.get(checked.entry);
-    if (tree === undefined) return [];
+    if (tree === undefined) return { imports: [], policies: [] };
+    const wrong = (message: string, hint?: string): RemitError =>
+        new RemitError({ kind: "value", message: `${file}: ${message}`, ...(hint === undefined ? {} : { hint }) });
     const bad = checked.diagnostics.find((one) => one.severity === "error");
-    if (bad !== undefined)
-        throw new RemitError({ kind: "value", message: `${file}: ${bad.message}`, hint: `remit check ${file} tells all of it` });
-    return tree.items.flatMap((item) => {
+    if (bad !== undefined) throw wrong(bad.message, `remit check ${file} tells all of it`);
+    const textOf = (item: (typeof tree.items)[number]): string => tree.source.text.slice(item.range.start, item.range.end);
+    const imports = tree.items.flatMap((item): BridgeImport[] => {
         if (item.kind !== "import" || item.what !== "tool") return [];
         const name = item.name.text;
-        if (BRIDGE_NAMES.has(name))
-            throw new RemitError({ kind: "value", message: `${file}: a tool for RAS programs cannot be called '${name}'` });
+        if (BRIDGE_NAMES.has(name)) throw wrong(`a tool for RAS programs cannot be called '${name}'`);
         // An import with clauses says itself what is asked.
         const gate = (item.clauses?.length ?? 0) > 0 || options.may?.includes(name) === true ? "may" : "ask";
-        return [{ name, uri: item.uri.value, source: tree.source.text.slice(item.range.start, item.range.end), gate }];
+        return [{ name, uri: item.uri.value, source: textOf(item), gate }];
     });
+    const known = new Set(imports.map((one) => one.name));
+    const policies = tree.items.flatMap((item): BridgePolicy[] => {
+        if (item.kind !== "remit") return [];
+        const name = item.name.text;
+        if (BRIDGE_NAMES.has(name) || BUILT_IN.some(([tool]) => tool === name))
+            throw wrong(`a policy for RAS programs cannot be called '${name}'`);
+        // What speaks of models, memories or agents is for the program of that file.
+        const isOfTools = item.body.clauses.every(
+            (clause) => clause.kind !== "remit.grant" || clause.grant.refs.every((ref) => known.has(ref.name.text)),
+        );
+        return isOfTools ? [{ name, source: textOf(item) }] : [];
+    });
+    return { imports, policies };
 }
 
 /** One `reason` or `act` as a program; its input is the call's arguments. Throws `RemitError`. */

@@ -15,9 +15,10 @@ import { isAbsolute, resolve } from "node:path";
 import { canonicalJson, type Json } from "@remit/language";
 import { type Fields as ToolFields, objectArgument, readFields, schemaOf, unknownMethod } from "../tool/args.ts";
 import { type CallIO, type Open, ToolFail } from "../tool/tool.ts";
-import { commandResult } from "./command.ts";
+import { BRIDGE_NAMES } from "./bridge.ts";
+import { typedArguments } from "./command.ts";
 import { type Fields, isFields } from "./frames.ts";
-import { RAS_LIMITS, type RasCall, type RasLimits, type RasProcess, type RasStep, startRas } from "./process.ts";
+import { RAS_LIMITS, type RasAnswer, type RasCall, type RasLimits, type RasProcess, type RasStep, startRas } from "./process.ts";
 import { findRiffs, type Riff, type Riffs, withheldOf } from "./riffs.ts";
 import { rasSource } from "./source.ts";
 
@@ -25,6 +26,7 @@ const START: ToolFields = {
     riff: { type: "text", description: "a registered Riff; without it the import's own program" },
     inputs: { type: "json", description: "what the program is given" },
     tools: { type: "json", description: "names of tools that it may call" },
+    servers: { type: "json", description: "true where some are servers, whose tools have names of their own" },
     riffs: { type: "json", description: "files of Riffs that are registered for this run" },
     depth: { type: "count", description: "how deep Riffs call each other, from 1", default: 1 },
     limits: { type: "object", description: "time, memory, processes, calls, output" },
@@ -37,6 +39,13 @@ const AGAIN: ToolFields = {
 const STEP: ToolFields = {
     id: { type: "text", description: "which process", needed: true },
     answers: { type: "json", description: "answers to its calls: [{id, value}]", needed: true },
+};
+
+const READY: ToolFields = {
+    name: { type: "text", description: "a tool, or a tool's method", needed: true },
+    args: { type: "json", description: "what it is called with" },
+    flags: { type: "json", description: "true where they came by name, as texts" },
+    manual: { type: "object", description: "what is said of it", default: {} },
 };
 
 /** Riffs within Riffs. */
@@ -53,6 +62,7 @@ interface Kept {
     readonly calls: Map<number, Ready>;
     readonly riffs: Riffs;
     readonly tools: readonly string[];
+    readonly servers: boolean;
     readonly depth: number;
 }
 
@@ -61,8 +71,8 @@ interface Ready {
     readonly id: number;
     readonly kind: "reason" | "act" | "agent" | "riff" | "manual" | "result";
     readonly args: Fields;
-    /** Its result is a command's. */
-    readonly shell?: true;
+    /** It fails in the program where it fails at all (`on_error: "fail"`). */
+    readonly fails?: true;
 }
 
 export const openRas: Open = (uri, about, context) => {
@@ -87,7 +97,16 @@ export const openRas: Open = (uri, about, context) => {
         const options = { inputs: given.inputs ?? {}, limits: limitsOf(given.limits), unconfined, env: context.env };
         const id = io.effect.path;
         const begin = (): Promise<RasProcess> => startRas(source, options);
-        kept.set(keyOf(id, io), { process: null, begin, ready: [], calls: new Map(), riffs, tools: texts(given.tools), depth });
+        kept.set(keyOf(id, io), {
+            process: null,
+            begin,
+            ready: [],
+            calls: new Map(),
+            riffs,
+            tools: texts(given.tools),
+            servers: given.servers === true,
+            depth,
+        });
         return { id, name: riff?.name ?? source.name, language: source.language, confinement: unconfined ? "unconfined" : "sandbox" };
     }
 
@@ -98,7 +117,7 @@ export const openRas: Open = (uri, about, context) => {
         const given = all.filter(isFields).map(({ id: call, value }) => {
             const of = one.calls.get(call as number);
             one.calls.delete(call as number);
-            return { id: call as number, value: of === undefined ? null : shaped(of, value ?? null, one.riffs.riffs) };
+            return answerTo(call as number, of, value ?? null, one.riffs.riffs);
         });
         one.process ??= await one.begin();
         const { calls, ...rest } = await one.process.step(given, signal);
@@ -163,12 +182,20 @@ export const openRas: Open = (uri, about, context) => {
                 readOnly: false,
                 repeatable: true,
             },
+            {
+                name: "ready",
+                description: "Makes arguments ready for a tool, and says whether it only reads.",
+                input: schemaOf(READY),
+                readOnly: true,
+                repeatable: true,
+            },
         ],
         call: async (method, args, io) => {
             const given = objectArgument(io.name, method, args);
             if (method === "start") return start(readFields(given, START), io);
             if (method === "again") return again(readFields(given, AGAIN), io);
-            if (method !== "step") throw unknownMethod(about.name, method, ["start", "step", "again"]);
+            if (method === "ready") return ready(readFields(given, READY));
+            if (method !== "step") throw unknownMethod(about.name, method, ["start", "step", "again", "ready"]);
             const { id, answers } = readFields(given, STEP);
             return (await step(keyOf(id as string, io), answers ?? [], io.signal)) as unknown as Json;
         },
@@ -236,33 +263,37 @@ function limitsOf(given: Json | undefined): RasLimits {
 
 // ---- calls -----------------------------------------------------------------------------------------------------------
 
-/** Names under which the tool for commands is built in. */
-const SHELL_NAMES: ReadonlySet<string> = new Set(["bash", "shell"]);
+/** Arguments as the tool's manual has them, and whether the manual says that it only reads. */
+function ready({ name, args, flags, manual }: Given): Json {
+    const listed = isFields(manual) && isFields(manual.structuredContent) ? manual.structuredContent.tools : undefined;
+    const all = (Array.isArray(listed) ? listed : []).filter(isFields);
+    const fits = all.filter((one) => one.name === name || one.alias === name || one.name === `${String(name)}.call`);
+    const [tool] = fits.length === 0 && all.length === 1 ? all : fits;
+    const typed = flags === true && isFields(args) ? typedArguments(args, tool?.inputSchema ?? null) : (args ?? null);
+    const said = isFields(tool?.annotations) ? tool.annotations.readOnlyHint : undefined;
+    return { args: typed, reads: said === true };
+}
 
 function readyOf({ id, kind, args }: RasCall, of: Kept): Ready {
     if (kind === "reason") {
         const prompt = Array.isArray(args.prompt) ? args.prompt.map(asText) : asText(args.prompt ?? "");
         return { id, kind, args: { prompt, example: args.example ?? null, attempts: args.attempts ?? null } };
     }
-    if (kind === "agent")
-        return { id, kind, args: { prompt: asText(args.prompt ?? ""), config: isFields(args.config) ? args.config : {} } };
+    if (kind === "agent") return readyAgent(id, args);
     const { name } = args;
     if (typeof name !== "string") return told(id, "act(): the name must be a text");
     const given = args.args ?? {};
     const wanted = name === "__manual__" && isFields(given) && typeof given.name === "string" ? given.name : null;
     if (name === "__manual__") return { id, kind: "manual", args: wanted === null ? {} : { name: wanted } };
     const tool = name.split(".", 1)[0] as string;
-    if (of.tools.includes(tool)) {
-        if (tool === "webfetch" && typeof given === "string") return { id, kind: "act", args: { name, args: { url: given } } };
-        if (!SHELL_NAMES.has(tool)) return { id, kind: "act", args: { name, args: given } };
-        const said =
-            typeof given === "string" ? { command: given } : isFields(given) && typeof given.cmd === "string" ? renamed(given) : given;
-        return { id, kind: "act", args: { name, args: said }, shell: true };
-    }
+    const act = { id, kind: "act", args: { name, args: given, flags: args.flags === true } } as const;
+    if (of.tools.includes(tool)) return act;
     const riff = of.riffs.riffs.find((one) => one.name === name);
     if (riff === undefined) {
         const held = withheldOf(name, of.riffs);
         if (held !== null) return told(id, `${held.message} (${held.hint})`);
+        // It may be the name of a tool of one of the servers.
+        if (of.servers && !BRIDGE_NAMES.has(tool)) return act;
         const known = [...of.tools, ...of.riffs.riffs.map((one) => one.name)];
         return told(id, `there is no tool '${name}'; ${known.length === 0 ? "there are none" : `known are ${known.join(", ")}`}`);
     }
@@ -270,9 +301,16 @@ function readyOf({ id, kind, args }: RasCall, of: Kept): Ready {
     return { id, kind: "riff", args: { name, inputs: given } };
 }
 
-/** `cmd`, as one page of the standard's documents has it, is `command`. */
-function renamed({ cmd, ...rest }: Fields): Fields {
-    return { ...rest, command: cmd as Json };
+/** `agent()`: the policy apart, since it names what is no value. */
+function readyAgent(id: number, args: Fields): Ready {
+    const fails = (config: Json | undefined): boolean => isFields(config) && config.on_error === "fail";
+    const { config = {} } = args;
+    if (!isFields(config)) return { id, kind: "result", args: { result: { error: "agent(): its config must be an object" } } };
+    const { policy = null, agent = null, ...rest } = config;
+    if (agent !== null) return { id, kind: "result", args: { result: { error: "agent(): which agent it is, is said by --agent" } } };
+    const named = policy === null || typeof policy === "string" ? policy : asText(policy);
+    const given = { prompt: asText(args.prompt ?? ""), config: { on_error: null, ...rest }, policy: named };
+    return { id, kind: "agent", args: given, ...(fails(config) ? { fails: true as const } : {}) };
 }
 
 function asText(value: Json): string {
@@ -289,12 +327,19 @@ function failed(message: string): Json {
     return { content: [{ type: "text", text: message }], isError: true };
 }
 
+/** What a call is answered with in the program. */
+function answerTo(id: number, call: Ready | undefined, value: Json, riffs: readonly Riff[]): RasAnswer {
+    if (call === undefined) return { id, value: null };
+    if (call.fails === true && isFields(value) && typeof value.failed === "string") return { id, value: null, error: value.failed };
+    return { id, value: shaped(call, value, riffs) };
+}
+
 /** What the program is given for what the bridge found. */
 function shaped(call: Ready, value: Json, riffs: readonly Riff[]): Json {
     if (call.kind === "result") return call.args.result ?? null;
     if (call.kind === "manual") return manualResult(value, riffs, call.args.name);
     if (call.kind === "riff") return riffResult(value);
-    return call.shell === true ? commandResult(value) : value;
+    return value;
 }
 
 /** What there is to call: the tools without the bridge's own, and the Riffs. */
@@ -305,6 +350,8 @@ function manualResult(value: Json, riffs: readonly Riff[], wanted: Json | undefi
         .filter((one) => wanted === undefined || one.name === wanted)
         .map((one) => ({ name: one.name, description: one.description, inputSchema: one.parameters ?? { type: "object" } }));
     const all = [...tools, ...named];
+    if (all.length === 0 && wanted !== undefined)
+        return isFields(value) && value.isError === true ? value : failed(`there is no tool '${asText(wanted)}'`);
     const text = all.map((one) => {
         const line = `${String(one.name)}: ${String(one.description)}`;
         return wanted === undefined ? line : `${line}\n${JSON.stringify(one.inputSchema)}`;

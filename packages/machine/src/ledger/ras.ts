@@ -45,7 +45,8 @@ export function rasRunOf(events: Iterable<LedgerEvent>): RasRun | null {
     const [given] = (field(begin, "args") ?? []) as readonly Json[];
     return {
         name: name ?? nameIn(textIn(field(begin, "uri")) ?? ""),
-        answers: (one) => one !== undefined && (one === agent || one === `${agent}Reader`),
+        // They are called after the one that answers.
+        answers: (one) => agent !== undefined && one?.startsWith(agent) === true,
         runner: (path) => paths.has(path),
         inputs: objectIn(given).inputs,
     };

@@ -28,7 +28,7 @@ import { isWritten } from "./written.ts";
 
 /** Lists what there is. */
 const MANUAL = "__manual__";
-/** Scheme of what runs a Re in Act program, which is nothing that the program calls. */
+/** Scheme of what runs a Re in Act program, which nobody calls by name. */
 const RUNNER = "ras";
 
 export function beginAct(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, site: Site | null): void {
@@ -58,7 +58,9 @@ export function beginAct(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDeta
 }
 
 function toolsOf(m: Machine, frame: Frame): ImportEntry[] {
-    return [...(m.compiled.files[frame.fn.file]?.imports.values() ?? [])].filter((one) => one.form.what === "tool");
+    return [...(m.compiled.files[frame.fn.file]?.imports.values() ?? [])].filter(
+        ({ form }) => form.what === "tool" && schemeOf(form.uri) !== RUNNER,
+    );
 }
 
 /** The use of a tool, as if it were named. */
@@ -129,10 +131,7 @@ function byBareName(
 }
 
 function unknown(m: Machine, frame: Frame, tools: readonly ImportEntry[], name: string): Json {
-    const known = [
-        ...tools.flatMap(({ form }) => (schemeOf(form.uri) === RUNNER ? [] : [form.name])),
-        ...definedFor(m, frame).map((one) => one.name),
-    ];
+    const known = [...tools.map(({ form }) => form.name), ...definedFor(m, frame).map((one) => one.name)];
     return shown(`there is no tool '${name}'${known.length === 0 ? "" : `; there are ${known.join(", ")}`}`, true);
 }
 
@@ -236,14 +235,19 @@ function soleMethod(tool: ImportEntry): string {
     return "call";
 }
 
-/** One argument: a text for a shell is its command, for HTTP its URL. */
+/** The argument that a text alone is: a command, a URL. */
+const SOLE: { readonly [scheme: string]: string } = { shell: "command", http: "url", https: "url", webfetch: "url" };
+
+/** One argument; a command may be called `cmd`, as one page of the standard's documents has it. */
 function argsFor(m: Machine, tool: ImportEntry, given: Value): Value[] {
-    if (typeof rawOf(given) !== "string") return [given];
-    const { uri } = tool.form;
-    const key = /^shell:/i.test(uri) ? "command" : /^https?:/i.test(uri) ? "url" : null;
-    if (key === null) return [given];
-    const out = toJson(given, m.run.labels);
-    return [join(m.run, m.fromJson({ [key]: out.json }), out.labels)];
+    const raw = rawOf(given);
+    const scheme = schemeOf(tool.form.uri).toLowerCase();
+    const sole = SOLE[scheme];
+    const isCmd = scheme === "shell" && raw instanceof Obj && raw.has("cmd") && !raw.has("command");
+    if (sole === undefined || !(typeof raw === "string" || isCmd)) return [given];
+    const { json, labels } = toJson(given, m.run.labels);
+    const { cmd = null, ...rest } = isObject(json) ? json : { cmd: json };
+    return [join(m.run, m.fromJson({ ...rest, [sole]: cmd }), labels)];
 }
 
 /** What all tools say of themselves. */
