@@ -14,7 +14,7 @@ import { randomPrograms } from "../../packages/machine/tests/run/random.ts";
 const here = dirname(fileURLToPath(import.meta.url));
 const PROGRAMS = 1000;
 /** Nodes of a program, about: a thousand small ones differ more than a hundred large ones. */
-const ROOM = 40;
+const ROOM = 24;
 const TIMES = 1000;
 
 const EVERYTHING = `import tool T from "http://example.test"
@@ -23,9 +23,9 @@ func fib(k) {
     fib(k - 1) + fib(k - 2)
 }
 main func(input) {
-    sizes = parallel for word in "to be or not to be".split(" ") max 10 { T.read(word).n }
+    sizes = parallel for word in "to be or".split(" ") max 10 { T.read(word).n }
     broken = try { sizes[99] } catch failure { failure.message }
-    { sizes: sizes, fib: fib(6), broken: broken, found: "to be".match("b(.)"), parts: sizes.map((n) => n / 3) }
+    { sizes: sizes, fib: fib(4), broken: broken, found: "to be".match("b(.)"), parts: sizes.map((n) => n / 3) }
 }
 `;
 
@@ -47,7 +47,7 @@ const VALUES = [
     ...["[]", "[3, 1, 2, 1]", '["b", "B", "a", "é"]', '[[2, "x"], [1, "y"]]', "{}", '{ k: 1, "10": 2, "2": 3 }'],
 ];
 
-const ARGUMENTS = ['""', '"a"', "1", "-2.5", "[1]", "{ k: 1 }"];
+const ARGUMENTS = ['"a"', "-2.5", "[1]", "{ k: 1 }"];
 
 /** Every built-in on each of them, with each of these. */
 function calls(): string[] {
@@ -137,8 +137,8 @@ test("a thousand runs of one program count the same steps", () => {
 
 test("Deno, without a single permission", async () => {
     same(await lines(brought("deno"), ["run", "--quiet", "--no-config", "--no-remote", "--no-npm", "--no-prompt", script]));
-});
+}, 120_000);
 
 test("Bun", async () => {
     same(await lines(brought("bun"), ["run", script]));
-});
+}, 120_000);

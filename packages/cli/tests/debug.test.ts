@@ -474,9 +474,7 @@ test("a secret that is known now is shown nowhere, whoever looks", async () => {
         "main.remit",
         `import tool Look from "inspect:"
 main func(input: { k: string }) {
-    held = { token: "Bearer " + input.k, list: [input.k] }
-    // across the cut of a line
-    long = "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz" + input.k + " and so on, and so on"
+    held = { token: "Bearer " + input.k, list: [input.k], long: "${"z".repeat(192)}" + input.k + "and so on" }
     seen = Look.find({ text: "Bearer" })
     held.list[7]
 }
@@ -486,7 +484,7 @@ main func(input: { k: string }) {
         // Nobody knew it when the run was recorded.
         expect(at.remit("run", "main.remit", "--input", JSON.stringify({ k: secret }), "-q").code).toBe(1);
         const known = { env: { SERVICE_TOKEN: secret } };
-        const lines = "goto failure\nlocals\nprint held\nprint long\nprint seen\npending\nevents 20\nwhere\n";
+        const lines = "goto failure\nlocals\nprint held\nprint held.long\nprint seen\npending\nevents 20\nwhere\n";
         const shown = [
             at.remitWith({ ...known, input: lines }, "debug", "last"),
             at.remitWith(known, "snapshot", "last", "--json"),
