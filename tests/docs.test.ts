@@ -9,8 +9,7 @@
  *   `remit answer`: what an agent answers a yield with, taken as such, and `answer.remit` for the programs below it on its page;
  * - `python`: a Re in Act program, run, and `triage.py` for command lines;
  * - `ts`: type-checked and run; `sh`: every command line read by the command's own definition, and run;
- * - `json`: read; `json remit.json`: a configuration, loaded; `text`: a picture or a grammar.
- * Anything else fails.
+ * - `json`: read; `json remit.json`: a configuration, loaded; `text`: a picture or a grammar. Anything else fails.
  */
 import { execFile } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
