@@ -6,6 +6,7 @@
  * N2: addresses are checked where connections are made, as for tools (P2 in `tool/http.ts`).
  * N3: a message has at most `MAX_MESSAGE` bytes (L2), as decompressed; a larger one ends the connection.
  * N4: headers of the configuration go with every request to its URL and nowhere else: no redirect is followed.
+ * N5: the end of a connection over HTTP is told to its server, which would keep its session otherwise; that is waited for `END_MS` at most.
  */
 import type { Stream } from "@agentclientprotocol/sdk";
 import { reachable } from "../tool/http.ts";
@@ -13,6 +14,9 @@ import type { AgentsContext } from "./agents.ts";
 import { AgentFail } from "./fail.ts";
 import { MAX_MESSAGE } from "./link.ts";
 import type { RemoteTarget } from "./uri.ts";
+
+/** Milliseconds. */
+const END_MS = 1_000;
 
 export interface Remote {
     readonly stream: Stream;
@@ -34,13 +38,28 @@ export async function remoteStream(target: RemoteTarget, { config }: AgentsConte
     };
     if (target.transport === "http") {
         const { createHttpStream } = await import("@agentclientprotocol/sdk/experimental/http-client");
-        const fetch = async (input: unknown, init: unknown): Promise<unknown> => {
-            const response = await undici.fetch(input as string, { ...(init as object), dispatcher, redirect: "error" });
+        let ending: Promise<unknown> | null = null;
+        const fetch = async (input: unknown, init: { readonly method?: string }): Promise<unknown> => {
+            const asked = undici.fetch(input as string, { ...init, dispatcher, redirect: "error" });
+            if (init.method === "DELETE") ending = asked;
+            const response = await asked;
             if (response.status >= 400) known ??= `${host} answered ${response.status}`;
             return response;
         };
-        const stream = createHttpStream(href, { fetch: fetch as typeof globalThis.fetch, maxMessageBytes: MAX_MESSAGE, headers });
-        return { stream, why, close };
+        const stream = createHttpStream(href, {
+            fetch: fetch as unknown as typeof globalThis.fetch,
+            maxMessageBytes: MAX_MESSAGE,
+            headers,
+        });
+        const told = async (): Promise<void> => {
+            // Its stream was closed just now, and says so once that has gone through.
+            await new Promise((done) => setImmediate(done));
+            let timer: NodeJS.Timeout | undefined;
+            await Promise.race([ending?.catch(() => undefined), new Promise((done) => (timer = setTimeout(done, END_MS)))]);
+            clearTimeout(timer);
+            await close();
+        };
+        return { stream, why, close: told };
     }
     const { createWebSocketStream } = await import("@agentclientprotocol/sdk/experimental/ws-client");
     class Socket extends undici.WebSocket {

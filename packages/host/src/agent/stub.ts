@@ -35,7 +35,7 @@ export function openStub(_first: AgentTurn, place: StubPlace): AgentSession {
     return {
         turn: async (turn, effect, io) => {
             try {
-                return await answer(turn, effect.path, session, io, place);
+                return await unlessStopped(answer(turn, effect.path, session, io, place), io.signal);
             } catch (error) {
                 if (!(error instanceof AgentFail)) throw error;
                 const failure = failureOf(error, turn.agent.name, effect);
@@ -225,21 +225,37 @@ async function silent(limit: number, io: PerformIO): Promise<void> {
     await (Number.isFinite(limit) ? Promise.race([stopped, io.wait(limit).catch(() => undefined)]) : stopped);
 }
 
+/** What it waits for, such as a person who is asked about a use, is waited for no longer than its turn goes on. */
+async function unlessStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+    const stopped = Promise.withResolvers<never>();
+    const stop = (): void => stopped.reject(new AgentFail("cancelled", "it was stopped"));
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+        return await Promise.race([work, stopped.promise]);
+    } finally {
+        signal.removeEventListener("abort", stop);
+    }
+}
+
 /** Uses of its hands, then the reply, within the limits of the turn (G2, G3). */
 async function told(said: Said, turn: AgentTurn, io: PerformIO): Promise<Outcome> {
     const { limits } = turn;
     const entries: AgentEntry[] = [...(said.entries ?? [])];
     let calls = entries.filter((one) => one.kind === "call").length;
+    const steps = (): number => entries.filter((one) => one.kind === "call" || one.kind === "message").length;
     for (const use of said.uses ?? []) {
         calls++;
+        if (limits.steps !== undefined && steps() >= limits.steps)
+            throw over("limit.steps", `it may use ${limits.steps} steps, and wanted more`, said, entries, calls - 1);
         if (limits.calls !== undefined && calls > limits.calls)
             throw over("limit.calls", `it may make ${limits.calls} tool calls`, said, entries, calls);
         entries.push(await used(use, `use-${calls}`, io));
     }
+    if (limits.calls !== undefined && calls > limits.calls)
+        throw over("limit.calls", `it may make ${limits.calls} tool calls, and made ${calls}`, said, entries, calls);
     if (said.text !== "" && said.entries === undefined) entries.push({ kind: "message", text: said.text });
-    const steps = entries.filter((one) => one.kind === "call" || one.kind === "message").length;
-    if (limits.steps !== undefined && steps > limits.steps)
-        throw over("limit.steps", `it may use ${limits.steps} steps, and used ${steps}`, said, entries, calls);
+    if (limits.steps !== undefined && steps() > limits.steps)
+        throw over("limit.steps", `it may use ${limits.steps} steps, and used ${steps()}`, said, entries, calls);
     const bytes = Buffer.byteLength(said.text);
     if (limits.bytes !== undefined && bytes > limits.bytes)
         throw over("limit.bytes", `it may say ${limits.bytes} bytes of text, and said ${bytes}`, { ...said, text: "" }, [], calls);

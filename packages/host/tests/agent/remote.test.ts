@@ -1,17 +1,15 @@
 /** An agent that runs somewhere else, over the SDK's own server. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agent } from "@agentclientprotocol/sdk";
-import { createNodeHttpHandler, createNodeWebSocketUpgradeHandler } from "@agentclientprotocol/sdk/experimental/node";
-import { AcpServer } from "@agentclientprotocol/sdk/experimental/server";
 import { describe, expect, test } from "vitest";
 import type { Json } from "@remit/language";
 import { load } from "../../src/run/program.ts";
+import { far } from "./far.ts";
 import { judge } from "./real/schema.ts";
 import { rig } from "./rig.ts";
-import { Upgrades } from "./sockets.ts";
 
 /** Headers of every request, and what it says at a prompt: what stands there, from the last one. */
 interface Heard {
@@ -37,21 +35,11 @@ function speaker(heard: Heard) {
 
 async function served(say = "From afar."): Promise<{ readonly port: number; readonly heard: Heard } & AsyncDisposable> {
     const heard: Heard = { headers: [], say };
-    const acp = new AcpServer({ createAgent: () => speaker(heard) });
-    const http = createServer(createNodeHttpHandler(acp));
-    http.on("upgrade", createNodeWebSocketUpgradeHandler(acp, new Upgrades()));
-    for (const event of ["request", "upgrade"])
-        http.prependListener(event, ({ headers }: IncomingMessage) => void heard.headers.push(headers));
-    await new Promise<void>((done) => http.listen(0, "127.0.0.1", done));
-    return {
-        port: (http.address() as { port: number }).port,
-        heard,
-        [Symbol.asyncDispose]: async () => {
-            await acp.close();
-            http.closeAllConnections();
-            await new Promise<void>((done) => http.close(() => done()));
-        },
-    };
+    const { port, [Symbol.asyncDispose]: end } = await far(
+        () => speaker(heard),
+        ({ headers }) => void heard.headers.push(headers),
+    );
+    return { port, heard, [Symbol.asyncDispose]: end };
 }
 
 test.each(["acp+http", "acp+ws"])("an agent over %s answers turn after turn, and is confined by nobody here", async (scheme) => {

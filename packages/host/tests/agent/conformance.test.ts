@@ -1,0 +1,298 @@
+/** F15: a session with an agent is the same over every transport: what it may do, how it ends, and that it ends. One table of rows, each over all of them. */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Json } from "@remit/language";
+import type { LedgerEvent } from "@remit/machine";
+import { describe, expect, test, vi } from "vitest";
+import { load } from "../../src/run/program.ts";
+import { type Step, TRANSPORTS, type Transport, type Turn } from "./transports.ts";
+
+interface Row {
+    readonly name: string;
+    /** Statements of the program's main func. `Fixer` is the agent, `acts` what it needs to know, `TIME` some time in which it has begun. */
+    readonly body: string;
+    readonly turns: readonly Turn[];
+    /** The value, or the kind of the failure that ends the run. */
+    readonly gives: Json;
+    /** Turns that it took. */
+    readonly took: number;
+    /** As the session's end is told; null where the run was stopped, and may be gone on with. */
+    readonly closed: { readonly [key: string]: Json } | null;
+    readonly usage?: { readonly [key: string]: number };
+    /** Files that are there afterwards. */
+    readonly files?: { readonly [path: string]: string | null };
+    readonly asked?: number;
+    /** What its own acts found, in order. */
+    readonly found?: readonly Json[];
+    /** Its turn ends by being told to; "late": or by the end of its session, which comes right behind. */
+    readonly cancelled?: true | "late";
+    /** Transports to which it does not apply, and why. */
+    readonly not?: (transport: Transport) => string | null;
+}
+
+const REMIT = 'may Repo.read, Repo.write in "free/**"\nask Repo.write in "src/**"';
+const answer = (body: string, ...params: string[]): Step => ({ answer: body, ...(params.length === 0 ? {} : { params }) });
+const only: Row["not"] = ({ protocol }) => (protocol ? null : "it does not speak the protocol");
+const outside: Row["not"] = ({ name }) =>
+    name === "an agent of the program" ? "it has no hands and no process besides the program's" : null;
+const ended = { ok: true } as const;
+const permission = (kind: string, path: string): Step => ({
+    act: (root) => ({ do: "permission", call: { toolCallId: path, title: kind, kind, locations: [{ path: join(root, path) }] } }),
+});
+const request = (method: string): Step => ({ act: () => ({ do: "request", method, params: {} }) });
+const told = (optionId: string): Json => ({ ok: { outcome: "selected", optionId } });
+
+const ROWS: readonly Row[] = [
+    {
+        name: "a function is returned, and what it gives is the value",
+        body: "Fixer.yield(acts: acts, n: 20) -> number",
+        turns: [{ steps: [answer("return n * 2 + 2", "acts", "n")] }],
+        gives: 42,
+        took: 1,
+        closed: ended,
+    },
+    {
+        name: "the function goes on over the same session, with a text and with a yield; usage is the sum of what was reported",
+        body: "Fixer.yield(acts: acts)",
+        turns: [
+            {
+                steps: [
+                    answer('where = agent.send("Where?")\nreturn [where, agent.yield(hint: "on")]'),
+                    { usage: { input: 10, output: 1 } },
+                ],
+            },
+            { when: "Where?", steps: [{ say: "in src" }, { usage: { input: 20, output: 2 } }] },
+            { when: "hint", steps: [answer('return hint + "ward"', "hint"), { usage: { input: 30, output: 3 } }] },
+        ],
+        gives: ["in src", "onward"],
+        took: 3,
+        closed: ended,
+        usage: { input: 60, output: 6 },
+        not: ({ name }) => (name === "an agent of the program" ? "its models report usage, it has none itself" : null),
+    },
+    {
+        name: "an answer that is no function is sent back and put right",
+        body: "Fixer.yield(acts: acts)",
+        turns: [{ steps: [{ say: "I would rather talk." }] }, { when: "there is no answer", steps: [answer('return "right"')] }],
+        gives: "right",
+        took: 2,
+        closed: ended,
+    },
+    {
+        name: "one that is never put right ends with its turns",
+        body: "return try { Fixer.yield(acts: acts) with { turns: 2 } } catch failure { failure.kind }",
+        turns: [{ steps: [answer("return (")] }, { when: "not valid", steps: [answer("return ]")] }],
+        gives: "invalid_payload",
+        took: 2,
+        closed: { ok: false, kind: "invalid_payload" },
+    },
+    {
+        name: "a function that raises",
+        body: "return try { Fixer.yield(acts: acts) } catch failure { failure.message }",
+        turns: [{ steps: [answer('raise "no way"')] }],
+        gives: "no way",
+        took: 1,
+        closed: { ok: false, kind: "raised" },
+    },
+    {
+        name: "a value that is not expected",
+        body: "return try { Fixer.yield(acts: acts) -> number } catch failure { failure.kind }",
+        turns: [{ steps: [answer('return "many"')] }],
+        gives: "contract",
+        took: 1,
+        closed: { ok: false, kind: "contract" },
+    },
+    {
+        name: "its hands: what may be is done, what is asked is asked, nothing else is done, inside the folder and outside",
+        body: "Fixer.send(acts)",
+        turns: [
+            {
+                steps: [
+                    { use: "read", path: "a.txt" },
+                    { use: "read", path: "../outside.txt" },
+                    { use: "write", path: "free/a.txt" },
+                    { use: "write", path: "src/yes.txt" },
+                    { use: "write", path: "src/no.txt" },
+                    { use: "write", path: "keys/a.txt" },
+                    { use: "write", path: "../outside.txt" },
+                    { say: "done" },
+                ],
+            },
+        ],
+        gives: expect.stringMatching(/done$/) as never,
+        took: 1,
+        closed: ended,
+        asked: 2,
+        not: ({ name }) => (name === "an agent of the program" ? "a violation of its own code ends that; it has no hands besides" : null),
+        files: { "free/a.txt": "made", "src/yes.txt": "made", "src/no.txt": null, "keys/a.txt": null, "../outside.txt": "secret" },
+    },
+    {
+        name: "a function does what the program lent it, and its own catch is none for what was not",
+        body: "return try { Fixer.yield(acts: acts, repo: Repo.only(read)) } catch failure { failure.kind }",
+        turns: [
+            {
+                steps: [
+                    answer(
+                        'repo.read({ path: "a.txt" })\nbox = [repo]\nreturn try { box[0].write({ path: "free/a.txt", content: "made" }) } catch failure { "inside" }',
+                        "acts",
+                        "repo",
+                    ),
+                ],
+            },
+        ],
+        gives: "violation.remit",
+        took: 1,
+        closed: { ok: false, kind: "violation.remit" },
+        files: { "free/a.txt": null },
+    },
+    {
+        name: "permission is allowed, asked for, and refused",
+        body: "Fixer.send(acts)",
+        turns: [
+            {
+                steps: ["free/a.txt", "src/yes.txt", "src/no.txt", "keys/a.txt", "../outside.txt"].map((path) => permission("edit", path)),
+            },
+        ],
+        gives: expect.any(String) as never,
+        found: [told("a"), told("a"), told("r"), told("r"), told("r")],
+        took: 1,
+        closed: ended,
+        asked: 2,
+        not: only,
+    },
+    {
+        name: "a request that nobody knows is answered so, and the turn goes on",
+        body: "Fixer.send(acts)",
+        turns: [{ steps: [request("_vendor/thing"), request("craft/drainMidTurnQueue"), { say: '{"still":"here"}' }] }],
+        gives: expect.any(String) as never,
+        found: [{ no: -32601 }, { no: -32601 }, { still: "here" }],
+        took: 1,
+        closed: ended,
+        not: only,
+    },
+    {
+        name: "a cancel ends the turn and the run",
+        body: "Fixer.yield(acts: acts)",
+        turns: [{ steps: [{ use: "write", path: "src/cancel.txt" }, answer("return 1")] }],
+        gives: "cancelled",
+        took: 1,
+        closed: null,
+        asked: 1,
+        files: { "src/cancel.txt": null },
+        cancelled: true,
+    },
+    {
+        name: "more calls than it may make end it",
+        body: "return try { Fixer.yield(acts: acts) with { calls: 3 } } catch failure { failure.kind }",
+        turns: [{ steps: [{ calls: 5 }, { wait: true }] }],
+        gives: "limit.calls",
+        took: 1,
+        closed: { ok: false, kind: "limit.calls" },
+        cancelled: true,
+        not: outside,
+    },
+    {
+        name: "more steps than it may take end it",
+        body: 'agent(acts, { agent: Fixer, budget: { max_steps: 2 }, on_error: "return_error" }).error.reason',
+        turns: [{ steps: [{ calls: 5 }, { wait: true }] }],
+        gives: "limit.steps",
+        took: 1,
+        closed: { ok: false, kind: "limit.steps" },
+        cancelled: true,
+        not: outside,
+    },
+    {
+        name: "the end of its time ends it",
+        body: "return try { Fixer.yield(acts: acts) with { time: TIME } } catch failure { failure.kind }",
+        turns: [{ steps: [{ wait: true }] }],
+        gives: "limit.time",
+        took: 1,
+        closed: { ok: false, kind: "limit.time" },
+        cancelled: "late",
+        not: outside,
+    },
+    {
+        name: "one that ends in the middle of a further turn is unreachable",
+        body: "return try { Fixer.yield(acts: acts) } catch failure { failure.kind }",
+        turns: [{ steps: [answer('return agent.send("Where?")')] }, { when: "Where?", steps: [{ say: "I begin" }, { crash: true }] }],
+        gives: "unreachable",
+        took: 2,
+        closed: { ok: false, kind: "unreachable" },
+        not: outside,
+    },
+];
+
+async function conforms(row: Row, transport: Transport): Promise<void> {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), "remit-conforms-")));
+    const root = join(folder, "work");
+    mkdirSync(root);
+    writeFileSync(join(folder, "outside.txt"), "secret");
+    writeFileSync(join(root, "a.txt"), "inside");
+    const agent = await transport.place({ root, remit: REMIT, turns: row.turns });
+    writeFileSync(join(root, "remit.json"), JSON.stringify(agent.config ?? {}));
+    const main = `main func(acts: string) {\n${row.body.replace("TIME", transport.begun)}\n}\n`;
+    writeFileSync(
+        join(root, "main.remit"),
+        `import tool Repo from "file://workspace"\n${agent.declared}\n\n${agent.beside === true ? `main agent Program {\n${main}}\n` : main}`,
+    );
+    const stop = new AbortController();
+    let asked = 0;
+    const program = await load<Json, Json>(join(root, "main.remit"), {
+        workspace: root,
+        cache: false,
+        trust: true,
+        env: { HOME: folder, PATH: process.env.PATH },
+        signal: stop.signal,
+        on: {
+            ask: async ({ detail }, { signal }) => {
+                asked++;
+                const said = JSON.stringify(detail);
+                if (said.includes("src/cancel.txt")) {
+                    // Whoever is asked goes away with the question.
+                    const gone = new Promise((done) => signal.addEventListener("abort", done, { once: true }));
+                    stop.abort();
+                    await gone;
+                }
+                return said.includes("src/yes.txt") ? "once" : "deny";
+            },
+        },
+    });
+    const events: LedgerEvent[] = [];
+    try {
+        // Outside a yield there is no handshake; the prompt holds the acts of the one turn.
+        const acts = row.body.includes("acts: acts") ? agent.acts : JSON.stringify((JSON.parse(agent.acts) as Json[])[0] ?? []);
+        const handle = program.run({ acts });
+        const result = await handle.result;
+        for await (const event of handle.events) events.push(event);
+        expect(result.ok ? result.value : result.failure?.kind).toEqual(row.gives);
+        if (row.found !== undefined) {
+            const lines = String(result.ok ? result.value : "").split("\n");
+            expect(lines.filter((line) => line !== "").map((line) => JSON.parse(line) as Json)).toEqual(row.found);
+        }
+        if (row.usage !== undefined) expect(result.usage).toMatchObject(row.usage);
+        if (row.asked !== undefined) expect(asked).toBe(row.asked);
+        for (const [path, content] of Object.entries(row.files ?? {}))
+            expect([path, existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : null]).toEqual([path, content]);
+        // One open, so many turns, one close, whichever way it went out; by the ledger, and by what the agent saw.
+        const of = (kind: string): Json[] => events.filter((event) => event.kind === kind).map(({ data }) => data as Json);
+        expect(of("yield.opened")).toHaveLength(1);
+        expect(of("agent.asked")).toHaveLength(row.took);
+        expect(of("yield.closed")).toEqual(row.closed === null ? [] : [expect.objectContaining({ ...row.closed, turns: row.took })]);
+        const { log } = agent;
+        if (log !== null) {
+            const turns = Array.from({ length: row.took }, () => "session/prompt");
+            const whole = ["initialize", "session/new", ...turns, ...(row.cancelled === true ? ["session/cancel"] : []), "closed"];
+            const seen = (): readonly string[] => log().filter((method) => row.cancelled !== "late" || method !== "session/cancel");
+            await vi.waitFor(() => expect(seen()).toEqual(whole), { timeout: 20_000, interval: 10 });
+        }
+    } finally {
+        await program.close();
+        await agent.close();
+        rmSync(folder, { recursive: true, force: true });
+    }
+}
+
+describe.concurrent.each(TRANSPORTS)("$name", (transport) => {
+    test.each(ROWS.filter((row) => (row.not?.(transport) ?? null) === null))("$name", async (row) => conforms(row, transport));
+});
