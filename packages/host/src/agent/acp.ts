@@ -3,10 +3,13 @@
  *
  * Boundary: from a URI to a session; the session itself is in `session.ts`.
  */
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import type { Stream } from "@agentclientprotocol/sdk";
 import type { Json } from "@remit/language";
 import type { AgentHand, AgentTurn } from "@remit/machine";
 import { expand } from "../config/expand.ts";
+import { isInside } from "../skill/files.ts";
 import type { OpenAgent, AgentsContext } from "./agents.ts";
 import { confine } from "./confine.ts";
 import { fileHands, gateOf } from "./hands.ts";
@@ -36,6 +39,7 @@ async function openProcess(target: ProcessTarget, first: AgentTurn, context: Age
         unconfined,
         env: context.env,
         programs: servers.flatMap(({ program }) => (program === null ? [] : [program])),
+        files: servers.flatMap(({ files }) => files.flatMap((file) => besideOf(file, context))),
     });
     const reachable = new Set(target.endpoints.map(({ origin }) => origin));
     return acpSession({
@@ -138,6 +142,8 @@ interface Passed {
     readonly server: Json;
     /** Absolute path of its program; null where it is reached by http. */
     readonly program: string | null;
+    /** Absolute paths of files and folders among its arguments. */
+    readonly files: readonly string[];
     readonly origin: string | null;
 }
 
@@ -161,11 +167,41 @@ function passedOn(hands: readonly AgentHand[], context: AgentsContext): Passed[]
                 {
                     server: { type: "http", name: key, url: server.url, headers: pairs(server.headers) },
                     program: null,
+                    files: [],
                     origin: new URL(server.url).origin,
                 },
             ];
         const program = server.command === "node" ? process.execPath : findCommand(server.command ?? "", server.file.folder, context.env);
         if (program === null) return [];
-        return [{ server: { name: key, command: program, args: [...(server.args ?? [])], env: pairs(server.env) }, program, origin: null }];
+        // The agent starts it in a folder of its own: what is written from the server's folder is found from there no more.
+        const base = resolve(server.file.folder, server.cwd ?? ".");
+        const files: string[] = [];
+        const args = (server.args ?? []).map((arg): string => {
+            const named = arg === "" ? null : fileFrom(base, arg, server.file.folder);
+            if (named !== null) files.push(named);
+            return named ?? arg;
+        });
+        return [{ server: { name: key, command: program, args, env: pairs(server.env) }, program, files, origin: null }];
     });
+}
+
+/** Absolute path of an argument that names a file or folder of the configuration's own; null for every other. */
+function fileFrom(base: string, arg: string, folder: string): string | null {
+    const path = resolve(base, arg);
+    if (!existsSync(path)) return null;
+    return isInside(realpathSync(path), realpathSync(folder)) ? path : null;
+}
+
+/**
+ * What must be seen so that a server finds what an argument names: of a file its folder, of a folder itself; with the packages that it may import,
+ * and what says how it is to be read. A folder that holds what the program works on is not shown for that: of it the file alone is.
+ */
+function besideOf(path: string, { workspace, root }: AgentsContext): string[] {
+    const holds = (folder: string): boolean => [workspace, ...(root === undefined ? [] : [root])].some((one) => isInside(one, folder));
+    if (statSync(path).isDirectory()) return holds(path) ? [] : [path];
+    const folder = dirname(path);
+    const near: string[] = [];
+    for (let at = folder; near.length === 0 && dirname(at) !== at; at = dirname(at))
+        near.push(...["node_modules", "package.json"].map((name) => join(at, name)).filter((one) => existsSync(one)));
+    return [holds(folder) ? path : folder, ...near];
 }

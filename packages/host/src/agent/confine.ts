@@ -44,6 +44,8 @@ export interface ConfineOptions {
     readonly env: Environment;
     /** Programs that the agent starts: seen inside, too. */
     readonly programs: readonly string[];
+    /** Further paths that may be read. */
+    readonly files?: readonly string[];
 }
 
 export async function confine(options: ConfineOptions): Promise<Confined> {
@@ -76,7 +78,7 @@ export async function confine(options: ConfineOptions): Promise<Confined> {
             folders,
             read: [target.command, process.execPath, ...options.programs]
                 .flatMap(programFolders)
-                .concat(target.programs.flatMap(programAlone), target.read),
+                .concat(target.programs.flatMap(programAlone), target.read, options.files ?? []),
             home: made("home"),
             ...(relayed === null || socket === null ? {} : { socket: { outside: socket, inside: SOCKET_INSIDE } }),
         };

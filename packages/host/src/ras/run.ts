@@ -41,6 +41,7 @@ const BUILT_IN = [
     ["bash", "shell:"],
     ["shell", "shell:"],
     ["webfetch", "webfetch:"],
+    ["skills", "skills:"],
 ] as const;
 
 export interface RasObservation {

@@ -19,6 +19,7 @@ export const SCHEMES: readonly Scheme[] = [
     { form: "sh://find", fits: starts("sh://"), open: async () => (await import("./sh.ts")).openSh },
     { form: "shell:", fits: starts("shell:"), open: async () => (await import("./shell.ts")).openShell },
     { form: "webfetch:", fits: starts("webfetch:"), open: async () => (await import("./webfetch.ts")).openWebfetch },
+    { form: "skills:", fits: starts("skills:"), open: async () => (await import("./skills.ts")).openSkills },
     { form: "ras:FILE", fits: starts("ras:"), open: async () => (await import("../ras/tool.ts")).openRas },
     { form: "env://process", fits: starts("env:"), open: async () => (await import("./env.ts")).openEnv },
     { form: "mcp://SERVER", fits: starts("mcp:"), open: async () => (await import("./mcp.ts")).openMcp },

@@ -115,6 +115,60 @@ describe("an MCP server of the program is passed on where all of it is granted",
     });
 });
 
+test("a server of the project that is passed on starts in the agent's sandbox, by arguments that were relative to the project", async () => {
+    const config = JSON.parse(readFileSync(join(root, "remit.json"), "utf8")) as { [key: string]: Json };
+    const args = ["tools/server.mjs", "--notes", "notes.txt", "nothing.txt", "."];
+    writeFileSync(join(root, "remit.json"), JSON.stringify({ ...config, mcpServers: { notes: { command: "node", args } } }));
+    mkdirSync(join(root, "tools"));
+    writeFileSync(join(root, "notes.txt"), "a note");
+    writeFileSync(join(root, "secret.txt"), "not this");
+    writeFileSync(
+        join(root, "tools/said.mjs"),
+        "export const said = (id, result) => console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));\n",
+    );
+    writeFileSync(
+        join(root, "tools/server.mjs"),
+        `import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { said } from "./said.mjs";
+const [, , , notes] = process.argv;
+for await (const line of createInterface({ input: process.stdin })) {
+    const { id, method } = JSON.parse(line);
+    if (method === "initialize") said(id, { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "notes", version: "1" } });
+    if (method === "tools/list") said(id, { tools: [{ name: "read", inputSchema: { type: "object" } }] });
+    if (method === "tools/call") said(id, { content: [{ type: "text", text: readFileSync(notes, "utf8") }] });
+}
+`,
+    );
+    const before = 'import tool Notes from "mcp://notes"';
+    const { found } = await did("may Notes", [{ do: "about" }], {}, "", before);
+    const [server] = (found[0] as { servers: { command: string; args: string[] }[] }).servers;
+    expect(server?.args).toEqual([join(root, "tools/server.mjs"), "--notes", join(root, "notes.txt"), "nothing.txt", root]);
+    const asked = [
+        {
+            id: 1,
+            method: "initialize",
+            params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "x", version: "1" } },
+        },
+        { method: "notifications/initialized" },
+        { id: 2, method: "tools/call", params: { name: "read", arguments: {} } },
+    ];
+    const lines = asked.map((one) => `'${JSON.stringify({ jsonrpc: "2.0", ...one })}'`).join(" ");
+    const command = [server?.command, ...(server?.args ?? [])].map((one) => `'${one}'`).join(" ");
+    const ran = await did(
+        "may Notes",
+        [
+            { do: "run", text: `printf '%s\\n' ${lines} | ${command}` },
+            { do: "file", path: join(root, "secret.txt") },
+        ],
+        {},
+        "",
+        before,
+    );
+    expect(ran.found[0]).toMatchObject({ status: 0, stdout: expect.stringContaining('"text":"a note"') });
+    expect(ran.found[1]).toMatchObject({ no: expect.stringMatching(/^(?:EACCES|ENOENT)$/) });
+});
+
 const writing = (): Act[] => [
     { do: "file", path: join(root, "a.txt") },
     { do: "write", path: join(root, "b.txt"), text: "by itself" },

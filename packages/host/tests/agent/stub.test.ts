@@ -211,6 +211,20 @@ test.each([
     expect(outcome).toMatchObject({ ok: false, failure: { kind, detail: { reply: { stop: "cancelled" } } }, usage: { input: 10 } });
 });
 
+test("G2: a use that its steps do not reach for is not made", async () => {
+    const use = ["one", "two"].map((path) => ({ tool: "Repo", method: "write", args: [{ path }] }));
+    writeFileSync(join(root, "l.json"), JSON.stringify([{ text: "done", use }]));
+    const uses: AgentUse[] = [];
+    const made = async (one: AgentUse) => {
+        uses.push(one);
+        return { ok: true as const, value: null, origins: [] };
+    };
+    expect(await ask("stub:sequence:l.json", { limits: { steps: 1 } }, { use: made })).toMatchObject({
+        failure: { kind: "limit.steps", detail: { reply: { spent: { steps: 1, calls: 1 } } } },
+    });
+    expect(uses.map((one) => one.args)).toEqual([[{ path: "one" }]]);
+});
+
 test("G3: what it does with its hands goes through the remit", async () => {
     writeFileSync(
         join(root, "l.json"),

@@ -54,7 +54,7 @@ export function declaredKey(what: "agent" | "func", file: string, name: string):
 }
 
 /** Schemes whose `//` may be left out, and is here. */
-const BARE: ReadonlySet<string> = new Set(["host", "inspect", "shell", "webfetch", "local", "mock", "scripted", "recorded"]);
+const BARE: ReadonlySet<string> = new Set(["host", "inspect", "shell", "webfetch", "skills", "local", "mock", "scripted", "recorded"]);
 /** Schemes whose `//` may be left out, and stands here. */
 const SLASHED: ReadonlySet<string> = new Set(["mcp", "sh", "env"]);
 

@@ -8,7 +8,7 @@ import type { ImportKind } from "../syntax/tree.ts";
 
 /** Schemes of each kind; `""` stands for a path without one. */
 export const SCHEMES: Readonly<Record<ImportKind, readonly string[]>> = {
-    tool: ["sh", "file", "env", "http", "https", "mcp", "node", "npm", "host", "inspect", "shell", "webfetch", "ras", ""],
+    tool: ["sh", "file", "env", "http", "https", "mcp", "node", "npm", "host", "inspect", "shell", "webfetch", "skills", "ras", ""],
     llm: ["openai", "anthropic", "google", "ollama", "local", "mock", "scripted", "recorded", "http", "https"],
     memory: ["file", "sqlite"],
     file: ["file", ""],
