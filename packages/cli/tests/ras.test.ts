@@ -45,7 +45,7 @@ test("a manual is reasoned about, each tool named is used", () => {
         `act --manual | reason --prompt "which tools" --prompt - --structure '["tool_name"]' | jq -r '.data[]' | while read -r tool; do act --manual "$tool"; done`,
     );
     expect(err).toBe("");
-    expect(out).toMatch(/^bash\.run: .*\nwebfetch\.call: .*\n$/);
+    expect(out).toMatch(/^bash\.run: .*\n\{"type":"object".*"command".*\nwebfetch\.call: .*\n\{.*"url".*\n$/);
 });
 
 test("standard input stands where its dash does; what is reasoned is run", () => {

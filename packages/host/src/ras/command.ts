@@ -157,10 +157,22 @@ export function shownAnswer(
     answer: Json,
 ): { readonly out: string; readonly code: number } {
     const it = answer !== null && typeof answer === "object" && !Array.isArray(answer) ? answer : {};
-    if (kind === "act" && args.name === "__manual__" && it.isError !== true) {
-        const first = Array.isArray(it.content) ? it.content[0] : undefined;
-        const text = first !== null && typeof first === "object" && !Array.isArray(first) ? first?.text : undefined;
-        if (typeof text === "string") return { out: text, code: 0 };
-    }
+    const manual = kind === "act" && args.name === "__manual__" && it.isError !== true ? manualText(it, args.args) : null;
+    if (manual !== null) return { out: manual, code: 0 };
     return { out: JSON.stringify(answer), code: (kind === "act" ? it.isError === true : "error" in it) ? 1 : 0 };
+}
+
+/** What there is, a line each; of what was asked for by name, what it takes, too. */
+function manualText(result: Fields, about: Json | undefined): string | null {
+    const listed = isFields(result.structuredContent) ? result.structuredContent.tools : undefined;
+    if (!Array.isArray(listed)) {
+        const [first] = Array.isArray(result.content) ? result.content : [];
+        return isFields(first) && typeof first.text === "string" ? first.text : null;
+    }
+    const isNamed = isFields(about) && typeof about.name === "string";
+    const text = listed.filter(isFields).map(({ name, alias, description, inputSchema }) => {
+        const line = `${String(name)}${typeof alias === "string" ? ` (or ${alias})` : ""}: ${String(description)}`;
+        return isNamed ? `${line}\n${JSON.stringify(inputSchema ?? {})}` : line;
+    });
+    return text.join("\n");
 }

@@ -152,7 +152,7 @@ for name in Ras.start Ras.ready BridgeReader used worked drive; do act $name '{}
         "true",
         expect.stringContaining("there is no tool 'nosuch'"),
         "code 1",
-        expect.stringMatching(/^Notes\.search: Notes that contain/),
+        expect.stringMatching(/^Notes\.search \(or search\): Notes that contain/),
         "6true",
         "",
     ]);
