@@ -218,6 +218,8 @@ export async function finish(
         answered?: () => readonly { readonly text: string }[];
         /** Shows the value in a way of its own. */
         value?: (value: Json) => void;
+        /** The program is one that nobody wrote: places in it say nothing. */
+        unwritten?: true;
     },
 ): Promise<number> {
     const result = await handle.result;
@@ -239,7 +241,8 @@ export async function finish(
         else options.value(result.value as Json);
         return EXIT.ok;
     }
-    if (result.failure) showFailure(result.failure, { json: options["json"] === true, root: options.root, run: result.run });
+    const failure = options.unwritten === true && result.failure ? { ...result.failure, site: null } : result.failure;
+    if (failure) showFailure(failure, { json: options["json"] === true, root: options.root, run: result.run });
     if (result.failure?.kind === "violation.flow" && options["json"] !== true) await sayWhy(handle, result.run);
     if (result.status === "waiting") return EXIT.waiting;
     return watch.signal.aborted || result.failure?.kind === "cancelled" ? EXIT.cancelled : EXIT.failed;

@@ -122,6 +122,15 @@ test("a program that fails says where, and ends with 1", () => {
     expect(here.remit("ras", "run", "nothing.py").err).toContain("no file nothing.py");
 });
 
+test("no message names a file that nobody wrote", () => {
+    here.write("calls.py", 'await reason("sum up", {"summary": ""})\nawait reason("sum up", {"summary": ""})\n');
+    const env = { REMIT_MODEL: "scripted:model.json" };
+    const over = here.remitWith({ env }, "ras", "run", "calls.py", "-q", "--max-steps", "30");
+    expect([over.code, over.err]).toEqual([1, expect.stringMatching(/^limit\.steps: the run's budget of 30 steps/)]);
+    const agent = here.remitWith({ env }, "ras", "run", "calls.py", "-q", "--agent", "nope:x");
+    expect([agent.code, agent.err]).toEqual([1, expect.stringMatching(/^error: no agent has the scheme 'nope:'/)]);
+});
+
 test("says what a program is offered, with the extension ria.agent", () => {
     const { code, out } = bash(`'${process.execPath}' '${BIN}' ras capabilities`);
     expect(code).toBe(0);

@@ -43,6 +43,7 @@ async function run(what: string, options: Record<string, unknown>, watch: Watch)
             ...options,
             root: watch.root,
             answered: () => program.answering(),
+            unwritten: true,
             value: (value: Json) => {
                 seen = value as unknown as RasObservation;
                 show(seen, options["json"] === true);

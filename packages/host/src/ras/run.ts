@@ -11,6 +11,7 @@ import { connect } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import type { Json } from "@remit/language";
 import { checkFile } from "../load/check.ts";
+import { LoadError } from "../load/error.ts";
 import { findRoot } from "../load/tree.ts";
 import { RemitError } from "../run/error.ts";
 import { type LoadOptions, load, type RemitProgram } from "../run/program.ts";
@@ -69,7 +70,7 @@ export async function loadRas(what: string, options: RasRunOptions = {}): Promis
         if (riff === undefined && held !== null) throw new ToolFail(held.message, { kind: "denied", hint: held.hint });
         const source = rasSource(riff?.path ?? what);
         const { file, root, source: text, names, servers } = await programText(`ras:${source.path}`, options);
-        const program = await load<Json, RasObservation>({ source: text, file }, { ...options, root });
+        const program = await loaded<RasObservation>({ source: text, file }, { ...options, root });
         const given = {
             tools: names,
             servers,
@@ -190,7 +191,18 @@ async function importsOf(file: string, root: string, options: RasRunOptions): Pr
 export async function callProgram(kind: "reason" | "act", options: RasRunOptions = {}): Promise<RemitProgram<Json, Json>> {
     const { imports, file, root } = await toolsFor(options);
     const source = callSource({ model: options.model ?? "local:", tools: imports }, kind);
-    return load<Json, Json>({ source, file: join(dirname(file), `${kind}-command.remit`) }, { ...options, root });
+    return loaded<Json>({ source, file: join(dirname(file), `${kind}-command.remit`) }, { ...options, root });
+}
+
+/** What is wrong with the answering program is wrong with what it was made of: no place in it is told, which nobody wrote. */
+async function loaded<O>(from: { readonly source: string; readonly file: string }, options: RasRunOptions): Promise<RemitProgram<Json, O>> {
+    try {
+        return await load<Json, O>(from, options);
+    } catch (error) {
+        const bad = error instanceof LoadError ? error.diagnostics.find((one) => one.severity === "error") : undefined;
+        if (bad === undefined) throw error;
+        throw new RemitError({ kind: "value", message: bad.message, ...(bad.hint === undefined ? {} : { hint: bad.hint }) });
+    }
 }
 
 export interface CommandSaid {
