@@ -19,6 +19,23 @@ export const FAULTS = {
     wrong_signature: "answers with a function of other parameters",
     huge: "answers with a text of `bytes` bytes",
     error_then_ok: "answers wrongly `times` times, then with `json`",
+    contract: "answers with a function that gives `{ unexpected: true }`",
+    raised: "answers with a function that raises",
+    value: "answers with a function that looks into what is not there",
+    tool: "fails because a tool of its own did",
+    model: "fails because its model did",
+    denied: "is not let in",
+    cancelled: "is called off in its turn",
+    "limit.steps": "answers with a function that does not end",
+    "limit.depth": "answers with a function that calls itself",
+    "limit.bytes": "answers with a function that doubles a text again and again",
+    "limit.turns": "answers with a function that asks for turn after turn",
+    "limit.calls": "makes 100 tool calls of its own",
+    "limit.time": "goes on until its time is over",
+    "limit.tokens": "says that it used a thousand million tokens",
+    "limit.cost": "says that it cost a million US dollars",
+    "violation.capability": "answers with a function that makes a text of itself",
+    "violation.payload": "answers with a program form that holds names of prototypes",
 } as const;
 
 export type Fault = keyof typeof FAULTS;

@@ -184,9 +184,17 @@ async function fault(uri: StubUri, asked: readonly string[] | null, turns: numbe
         case "unreachable":
             throw new AgentFail("unreachable", message("it is not there"));
         case "timeout":
-            throw new AgentFail("timeout", message("it took too long"));
+            throw new AgentFail(kind, message("it took too long"));
         case "rate_limited":
-            throw new AgentFail("rate_limited", message("it is told to wait"));
+            throw new AgentFail(kind, message("it is told to wait"));
+        case "tool":
+            throw new AgentFail(kind, message("a tool of its own failed"));
+        case "model":
+            throw new AgentFail(kind, message("its model failed"));
+        case "denied":
+            throw new AgentFail(kind, message("it is not let in"));
+        case "cancelled":
+            throw new AgentFail(kind, message("it was called off"));
         case "invalid_payload":
             return { text: message("Here is what I would do: nothing.") };
         case "crash": {
@@ -202,6 +210,35 @@ async function fault(uri: StubUri, asked: readonly string[] | null, turns: numbe
             if (io.signal.aborted) throw new AgentFail("cancelled", "it was stopped");
             throw new AgentFail(limit === silence ? "timeout" : "limit.time", message(`it said nothing for ${limit} ms`));
         }
+        case "limit.time": {
+            await silent(turn.limits.ms ?? Number.POSITIVE_INFINITY, io);
+            throw new AgentFail(kind, message("it went on until its time was over"));
+        }
+        case "limit.calls":
+            return {
+                text: "",
+                entries: Array.from({ length: CALLS }, (_, i) => ({ kind: "call", id: `call-${i}`, name: "Look", status: "completed" })),
+            };
+        case "limit.tokens":
+            return { ...valued(null, asked), usage: { input: 999_999_000, output: 1000 } };
+        case "limit.cost":
+            return { ...valued(null, asked), usage: { usd: 1e6 } };
+        case "limit.depth":
+            return {
+                text: fenced(
+                    `func again(n) {\n    return again(n + 1)\n}\n\nmain func answer(${["agent", ...(asked ?? [])].join(", ")}) {\n    return again(0)\n}`,
+                ),
+            };
+        case "violation.payload":
+            return { text: fenced(HOSTILE, "json") };
+        case "contract":
+        case "raised":
+        case "value":
+        case "limit.steps":
+        case "limit.bytes":
+        case "limit.turns":
+        case "violation.capability":
+            return { text: asked === null ? message("It is done.") : functionText(asked, BODIES[kind](message)) };
         case "bad_source":
             return { text: wrongSource(asked) };
         case "wrong_signature":
@@ -214,6 +251,22 @@ async function fault(uri: StubUri, asked: readonly string[] | null, turns: numbe
             return turns < Number(params.times ?? 1) ? { text: wrongSource(asked) } : valued(jsonOf(params.json), asked);
     }
 }
+
+/** Tool calls of `limit.calls`. */
+const CALLS = 100;
+
+const HOSTILE = '{"name":"constructor","params":[{"name":"agent"}],"effects":[],"body":[],"__proto__":{"x":1}}';
+
+/** Statements of functions that do what their fault says. */
+const BODIES = {
+    contract: () => "return { unexpected: true }",
+    raised: (message: (otherwise: string) => string) => `raise ${literalOf(message("it will not"))}`,
+    value: () => "items = [1]\nreturn items[5].nothing",
+    "limit.steps": () => "count = 0\nloop until false max 1000000000 { count += 1 }",
+    "limit.bytes": () => 'doubled = "x"\nloop until false max 1000 { doubled += doubled }',
+    "limit.turns": () => 'loop until false max 1000000 { agent.send("And now?") }',
+    "violation.capability": () => 'return "I am " + agent',
+} as const satisfies { readonly [kind in Fault]?: (message: (otherwise: string) => string) => string };
 
 function wrongSource(asked: readonly string[] | null): string {
     return functionText(asked ?? [], "return (");

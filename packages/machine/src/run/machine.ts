@@ -19,6 +19,7 @@ import { Authority } from "../authority/authority.ts";
 import { Accounts, type Spender } from "./accounts.ts";
 import { type Entry, startEntry } from "./entry.ts";
 import { runFiber, unwind } from "./execute.ts";
+import { closeAll } from "./sessions.ts";
 import { Fiber, type Frame, type Pending } from "./fiber.ts";
 import { DEFAULTS, type StartOptions } from "./options.ts";
 import { applyOutcome } from "./perform.ts";
@@ -451,6 +452,7 @@ export class Machine {
                 failed = error;
             }
         }
+        if (failed !== null) closeAll(this, failed);
         // Also what this very call hands out: whether it does must not depend on where a slice ended.
         this.withdrawn.push(...[...this.waiting.keys()].filter((path) => !this.own.includes(path)));
         this.own = [];

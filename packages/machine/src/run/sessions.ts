@@ -165,6 +165,17 @@ export function abandon(m: Machine, frame: Frame, fail: Fail): void {
     }
 }
 
+/** A failure that nobody may catch ends the run, and every session that is open with it, the inner ones first. */
+export function closeAll(m: Machine, fail: Fail): void {
+    for (const fiber of [...m.fibers.values()].reverse())
+        for (const frame of [...fiber.frames].reverse()) {
+            const { native } = frame;
+            if (native?.kind !== "handover" || !m.sessions.has(native.path)) continue;
+            m.stand(fiber, frame);
+            close(m, frame, native, fail);
+        }
+}
+
 function siteAt(frame: Frame): Site | null {
     return frame.form.code[frame.pc]?.site ?? null;
 }
