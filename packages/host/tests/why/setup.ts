@@ -73,7 +73,16 @@ export function toolsOf(at: World): { readonly [name: string]: HostTool } {
         Page: tool(record),
         Other: tool({ v: "from the other" }),
         Book: tool({ to: "friend@x.y", v: "from the book" }),
-        Slow: { wait: { input: { type: "object" } as Json, call: () => new Promise<Json>(() => undefined) } },
+        Slow: {
+            wait: {
+                input: { type: "object" },
+                // Waits until it is told to stop.
+                call: (_args: Json, { signal }: { readonly signal: AbortSignal }) =>
+                    new Promise<Json>((_done, fail) =>
+                        signal.addEventListener("abort", () => fail(signal.reason as Error), { once: true }),
+                    ),
+            },
+        },
         Send: {
             go: {
                 input: { type: "object" },

@@ -138,7 +138,7 @@ describe("runs of every kind", () => {
     test("what is shared 2^30 times does not make it hang", async () => {
         const body =
             "p = Page.get({})\nl = [p.text]\ni = 0\nloop until i >= 30 max 40 {\nl = [l, l]\ni += 1\n}\nx = try { Send.go({ to: l }) } catch e { 1 }\np.text";
-        const result = await ran(at, { body, clauses: "" });
+        const result = await ran(at, { body, clauses: "", options: { limits: { bytes: 1_000_000 } } });
         expect(result).toMatchObject({ ok: false, failure: { kind: "limit.bytes" } });
         expect(chainOf(at, result.run, "main/Send.go#0/to")[0]).toBe("1 tool Page.get");
     });
