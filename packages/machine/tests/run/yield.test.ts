@@ -256,6 +256,24 @@ describe("F13: one session for a call and what is nested in it, closed on every 
         expect(events(caught, "yield.closed")).toMatchObject([{ ok: true }]);
     });
 
+    test("closed where a failure that nobody may catch ends the run, each of those that are open once", () => {
+        const text = withFixer("return parallel for x in [1, 2] max 2 { r = try { Fixer.yield(a: x) } catch e { 1 }\n r }");
+        const ran = run(text, {
+            agents: (turn) => (turn.session.includes("[1]") ? failed("cancelled", "called off") : answer("return a", "a")),
+            pick: (waiting) => waiting.length - 1,
+        });
+        expect(kind(ran)).toBe("cancelled");
+        expect(events(ran, "yield.opened")).toHaveLength(2);
+        const closed = ran.events
+            .filter((event) => event.kind === "yield.closed")
+            .map(({ path, data }) => [path, (data as { ok: boolean }).ok]);
+        expect(closed).toEqual([
+            ["main/parallel[1]/Fixer.yield#0", false],
+            ["main/parallel[0]/Fixer.yield#0", false],
+        ]);
+        expect(ran.events.at(-1)?.kind).toBe("run.ended");
+    });
+
     test("turns of nested yields and repairs are those of the session", () => {
         const ran = run(withFixer("return Fixer.yield(a: 1) with { turns: 3 }"), {
             agents: [answer("return agent.yield(b: 1)", "a"), "no", "no"],
