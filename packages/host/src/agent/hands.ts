@@ -6,6 +6,8 @@
  * H1: what no hand stands for is null, and refused. A use says what would be done: the path, the command, the URL, the new content.
  * H2: a path is held against the roots of the `file:` hands in its own text; where links lead is kept by the tool's own jail, and no root is
  *     outside the workspace.
+ * H3: a command is one in a folder, the agent's own where it names none: it is what the use says, and a folder outside that of the `shell:` hand,
+ *     or an environment, is nothing that the tool takes.
  */
 import { realpathSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
@@ -82,8 +84,17 @@ export function fileUse(
     return best === null ? null : { tool: best.tool, path: best.path };
 }
 
-/** The uses that a call of the agent's own tools stands for; all of them must be allowed. Null: no hand is there for it. */
-export function usesOf(wanted: Wanted, hands: readonly AgentHand[], files: readonly FileHand[], cwd: string): AgentUse[] | null {
+/**
+ * The uses that a call of the agent's own tools stands for; all of them must be allowed. Null: no hand is there for it. `cwd`: the agent's folder,
+ * absolute, as `workspace` is.
+ */
+export function usesOf(
+    wanted: Wanted,
+    hands: readonly AgentHand[],
+    files: readonly FileHand[],
+    cwd: string,
+    workspace: string,
+): AgentUse[] | null {
     const served = mcpUse(wanted, hands);
     if (served !== null) return [served];
     switch (wanted.kind) {
@@ -94,7 +105,10 @@ export function usesOf(wanted: Wanted, hands: readonly AgentHand[], files: reado
         case "edit":
             return each(pathsOf(wanted), (path) => writing(files, path, cwd, wanted));
         case "execute": {
-            const use = commandUse(hands, commandOf(wanted), undefined, wanted.title);
+            const named = folderOf(wanted);
+            const folder = named === null ? null : shellFolder(hands, workspace, resolve(cwd, named));
+            if (folder === null || hasEnvironment(wanted)) return null;
+            const use = commandUse(hands, commandOf(wanted), folder === "." ? undefined : folder, wanted.title);
             return use === null ? null : [use];
         }
         case "fetch": {
@@ -147,6 +161,26 @@ function commandOf({ input }: Wanted): string | null {
     if (Array.isArray(said)) return lineOf(said.map(String));
     if (typeof said !== "string" || said === "") return null;
     return Array.isArray(args) ? lineOf([said, ...args.map(String)]) : said;
+}
+
+/** What agents call the folder in which a command runs, and its environment. */
+const FOLDERS = ["cwd", "workdir", "working_directory", "workingDirectory", "working_dir", "workingDir", "work_dir", "directory", "dir"];
+const ENVIRONMENTS = ["env", "environment", "envs", "env_vars", "envVars", "environment_variables", "environmentVariables"];
+
+/** What else a call names than nothing, of these. */
+function saidOf({ input }: Wanted, names: readonly string[]): unknown[] {
+    const of = objectOf(input);
+    return names.flatMap((name) => (Object.hasOwn(of, name) && of[name] !== undefined && of[name] !== null ? [of[name]] : []));
+}
+
+/** The folder that a command names, "." where it names none; null where it cannot be told which. */
+function folderOf(wanted: Wanted): string | null {
+    const [folder = ".", ...more] = new Set(saidOf(wanted, FOLDERS));
+    return typeof folder === "string" && more.length === 0 ? folder : null;
+}
+
+function hasEnvironment(wanted: Wanted): boolean {
+    return saidOf(wanted, ENVIRONMENTS).some((env) => typeof env !== "object" || Object.keys(env as object).length > 0);
 }
 
 /** Words as a POSIX shell reads them again. */

@@ -158,7 +158,7 @@ export function serving({ sdk, name, session, current }: ServeOptions): (app: Cl
                 };
                 const stopped = new Promise<null>((done) => turn.stopped.addEventListener("abort", () => done(null), { once: true }));
                 const asked = kept.last.then(() =>
-                    turn.stopped.aborted ? null : decide(turn, usesOf(wanted, turn.hands, turn.files, turn.cwd)),
+                    turn.stopped.aborted ? null : decide(turn, usesOf(wanted, turn.hands, turn.files, turn.cwd, turn.workspace)),
                 );
                 // Whoever asks next waits for this one, however it ends; it is told to the one who asked.
                 kept.last = asked.catch(() => undefined);

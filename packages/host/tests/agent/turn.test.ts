@@ -183,6 +183,15 @@ test("permission is what the remit says of the hand that a call stands for, and 
         [{ kind: "edit", content: [{ type: "diff", path: at("b.txt"), oldText: "x", newText: "y" }] }, "a"],
         [{ kind: "edit", rawInput: { file_path: "c.txt" } }, "a"],
         [{ kind: "execute", rawInput: { command: "npm test" } }, "a"],
+        [{ kind: "execute", rawInput: { command: "npm run a", workdir: at("src") } }, "a"],
+        [{ kind: "execute", rawInput: { command: "npm run b", cwd: "src/../docs", env: {} } }, "a"],
+        [{ kind: "execute", rawInput: { command: "npm run c", working_directory: at(".") } }, "a"],
+        [{ kind: "execute", rawInput: { command: "npm test", workdir: "/elsewhere" } }, "r"],
+        [{ kind: "execute", rawInput: { command: "npm test", cwd: ".." } }, "r"],
+        [{ kind: "execute", rawInput: { command: "npm test", cwd: ["src"] } }, "r"],
+        [{ kind: "execute", rawInput: { command: "npm test", cwd: "src", workdir: "docs" } }, "r"],
+        [{ kind: "execute", rawInput: { command: "npm test", env: { PATH: "/elsewhere" } } }, "r"],
+        [{ kind: "execute", rawInput: { command: "npm test", environment: ["PATH=/elsewhere"] } }, "r"],
         [{ kind: "fetch", rawInput: { url: "https://example.com/page" } }, "a"],
         [{ kind: "fetch", rawInput: { url: "https://example.org/page" } }, "r"],
         [{ kind: "edit", locations: [{ path: at("a.txt") }, { path: "/etc/passwd" }] }, "r"],
@@ -200,6 +209,13 @@ test("permission is what the remit says of the hand that a call stands for, and 
     expect(found).toEqual(cases.map(([, optionId]) => ({ ok: { outcome: "selected", optionId } })));
     expect(here.uses.map(({ use }) => [use.method, use.args[0]])).toContainEqual(["write", { path: "b.txt", content: "y" }]);
     expect(here.uses.map(({ use }) => [use.method, use.args[0]])).toContainEqual(["run", { command: "npm test" }]);
+    // Where it runs is part of what is decided, and of what is asked.
+    expect(here.uses.filter(({ use }) => use.method === "run").map(({ use }) => use.args[0])).toEqual([
+        { command: "npm test" },
+        { command: "npm run a", cwd: "src" },
+        { command: "npm run b", cwd: "docs" },
+        { command: "npm run c" },
+    ]);
     const onlyAlways = [{ optionId: "A", name: "Always", kind: "allow_always" }];
     const never = await here.found([ask(cases[0][0], { options: onlyAlways })] as never, { hands });
     expect(never).toEqual([{ ok: { outcome: "cancelled" } }]);
