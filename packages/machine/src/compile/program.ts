@@ -94,6 +94,14 @@ export function shownName(name: string): string {
     return name === "__main" || name === "__main_agent" ? "main" : name;
 }
 
+/**
+ * The name under which an agent's main func is a method of it: whoever calls the agent, or hands control to it, uses that one. Null where it has
+ * no name, so that no rule can be about it alone.
+ */
+export function answering({ main }: Pick<AgentEntry, "main">): string | null {
+    return main === null || shownName(main.form.name) !== main.form.name ? null : main.form.name;
+}
+
 /** What a name stands for where it is no local. */
 export type Meaning =
     | { readonly kind: "func"; readonly fn: Fn; readonly value: Capability }
@@ -302,7 +310,7 @@ export class Compiled {
     }
 }
 
-function capabilityOf(fn: Fn): Capability {
+export function capabilityOf(fn: Fn): Capability {
     return new Capability("func", fn.file, fn.form.name, fn.agent);
 }
 

@@ -38,7 +38,7 @@ import {
     type SpendDetail,
     type UseDetail,
 } from "../compile/instructions.ts";
-import { type AgentEntry, type Fn, shownName } from "../compile/program.ts";
+import { type AgentEntry, answering, type Fn, shownName } from "../compile/program.ts";
 import { Fail } from "../failure.ts";
 import { toJson } from "../value/json.ts";
 import { join, labelOf, rawOf, truthy } from "../value/operators.ts";
@@ -533,7 +533,7 @@ function callsAgent(
         c: target,
         name: shownName(agent.name),
         uri: "",
-        method: fn.form.main === true ? null : fn.form.name,
+        method: fn.form.main === true ? answering(agent) : fn.form.name,
         direct: c === null,
     };
     return gate(m, fiber, frame, use, args, pathOf(frame, path), I.site) !== null;

@@ -10,7 +10,7 @@ import { readersOf } from "../authority/decide.ts";
 import type { Session } from "../agent/session.ts";
 import type { Code } from "../compile/code.ts";
 import type { HandoverDetail, Instruction } from "../compile/instructions.ts";
-import { type AgentEntry, shownName } from "../compile/program.ts";
+import { type AgentEntry, answering, shownName } from "../compile/program.ts";
 import { labelAt } from "../compile/strict.ts";
 import { Fail } from "../failure.ts";
 import { located } from "../value/access.ts";
@@ -121,7 +121,7 @@ export function permitted(
     const direct =
         c.right === null ||
         (c.right.holder === frame.principal && c.right.from === frame.principal && c.right.alive.length === 0 && c.right.only.length === 0);
-    const use = { c, name: shownName(entry.name), uri: entry.outside?.form.uri ?? "", method: null, direct };
+    const use = { c, name: shownName(entry.name), uri: entry.outside?.form.uri ?? "", method: answering(entry), direct };
     return gate(m, fiber, frame, use, [obj], path, site) !== null;
 }
 

@@ -8,12 +8,12 @@
  * N3: what a clause, a remit or a delegation names is told by its name, so that a tool as a whole never stands for it. What only some may read
  *     is no use for an agent's hands, even where it is one of them: nobody follows where it goes from there. Its function may use it.
  */
-import { type Field, type Json, showContract, showJson, toJsonSchema } from "@remit/language";
+import { type Field, type Json, methodName, showContract, showJson, toJsonSchema } from "@remit/language";
 import { type Decision, namesAt } from "../authority/decide.ts";
-import { type Given, jsonGiven } from "../authority/given.ts";
+import { aliasOfJson, type Given, jsonGiven } from "../authority/given.ts";
 import type { Callable, Handle, HandleMethod } from "../agent/handshake.ts";
 import type { Session } from "../agent/session.ts";
-import { type Fn, shownName } from "../compile/program.ts";
+import { answering, type Fn, shownName } from "../compile/program.ts";
 import { type AgentHand, FAILURE_KINDS, type FailureKind, type Reach, type ToolRequest } from "../effect.ts";
 import { canonicalJson } from "../ledger/canonical.ts";
 import { isObject } from "../prompt/schema.ts";
@@ -50,16 +50,19 @@ function handleOf(m: Machine, session: Session, c: Capability, described: Json):
     if (kind === "agent") {
         const agent = m.compiled.agent(c.file, c.name);
         if (agent === undefined) return { kind, handle: [] };
-        const answers = agent.outside !== null || agent.main !== null;
-        // A main func that has a name goes by it too; the right to it is that to the whole agent.
-        const own = [...agent.funcs].filter(([of, fn]) => fn.form.main !== true || (left === null && shownName(of) === of));
+        // A main func that has a name goes by it too: who may use it may call the agent, and hand control to it. Without one, that is for whoever has the whole agent.
+        const main = answering(agent);
+        const own = [...agent.funcs].filter(([of, fn]) => fn.form.main !== true || of === main);
         const named = own.map(([method, fn]): HandleMethod => ({ method, ...callableOf(fn, method, "ask") }));
-        const asked = answers ? AGENT.filter((one) => !own.some(([name]) => name === one.method)) : [];
-        const whole = agent.main !== null && left === null;
+        const asked = AGENT.filter((one) => !own.some(([name]) => name === one.method));
+        const handle = gated(named);
+        if (agent.outside !== null) return { kind, handle: [...handle, ...gated(asked)] };
+        const gate = main === null ? (left === null ? "ask" : undefined) : handle.find((one) => one.method === main)?.gate;
+        if (agent.main === null || gate === undefined) return { kind, handle };
         return {
             kind,
-            handle: gated([...named, ...asked]),
-            ...(whole ? { call: callableOf(agent.main as Fn, shownName(agent.name), "ask") } : {}),
+            handle: [...handle, ...asked.map((one): HandleMethod => ({ ...one, gate }))],
+            call: callableOf(agent.main, shownName(agent.name), gate),
         };
     }
     if (kind === "func") {
@@ -154,7 +157,8 @@ export function handsOf(m: Machine, fiber: Fiber, session: Session, args: readon
                 ![...clauses.args, ...clauses.reads].some((rule) => rule.method === null || rule.method === method);
             return { method, gate: decision.kind === "may" ? "may" : "ask", whole };
         };
-        const known = methods === null ? [...namedOf(m, fiber, session, c).map(told), told(null)] : methods.map(told);
+        const named = [...new Set((methods ?? namedOf(m, fiber, session, c)).map((method) => methodName(form.uri, method)))].sort();
+        const known = [...named.map(told), ...(methods === null ? [told(null)] : [])];
         if (known.length > 0) hands.push({ tool: c.name, uri: form.uri, file: m.compiled.fileName(c.file), methods: known });
     };
     for (const entry of m.compiled.files[file]?.imports.values() ?? []) {
@@ -177,13 +181,13 @@ function namedOf(m: Machine, fiber: Fiber, session: Session, c: Capability): str
         ...(c.right === null ? [] : [...c.right.ways.flatMap((way) => way.layers), ...c.right.only]),
     ];
     const named = [...gates.keys(), ...[...args, ...reads, ...layers.flat()].map(({ method }) => method)];
-    return [...new Set(named.filter((method) => method !== null))].sort();
+    return named.filter((method) => method !== null);
 }
 
 /** Whose alone it is to read what a use gives (N3). Null: anybody's. */
-function readersOfUse(m: Machine, c: Capability, method: string, given: Given): string | null {
+function readersOfUse(m: Machine, { c, uri }: Target, method: string, given: Given): string | null {
     for (const rule of m.authority.clausesAt(c.file, c.name).reads) {
-        if (rule.method !== null && rule.method !== method) continue;
+        if (rule.method !== null && rule.method !== methodName(uri, method)) continue;
         const names = namesAt(rule.readers, given, undefined);
         if (names === null) continue;
         return names === undefined ? "those whom it names itself" : names.join(", ") || "nobody";
@@ -240,7 +244,6 @@ export function rule(
         ...handed.map((c) => ({ c, direct: c.right === null })),
     ];
     const labels = m.run.labels.of([...native.state.labels, `agent:${session.agent[1]}`]);
-    const given = jsonGiven([...use.args], labels);
     const whose: Whose = { principal: session.principal, labels: m.run.labels.origins(labels) };
     const who = m.authority.nameOf(session.principal);
     let refusal = `${who} has no ${use.tool}.${use.method}`;
@@ -248,15 +251,19 @@ export function rule(
     for (const { c, direct } of targets) {
         const form = m.compiled.importOf(c);
         if (form === undefined) continue;
-        const target: Target = { c, name: use.tool, uri: form.uri, method: use.method, direct };
-        const readers = readersOfUse(m, c, use.method, given);
+        // What is used is the tool that a generic call names; what is done stays the call as it was made.
+        const alias = use.args.length === 1 ? aliasOfJson(form.uri, use.method, use.args[0] as Json) : null;
+        const method = alias?.method ?? use.method;
+        const given = jsonGiven([...(alias?.args ?? use.args)], labels);
+        const target: Target = { c, name: use.tool, uri: form.uri, method, direct };
+        const readers = readersOfUse(m, target, method, given);
         if (readers !== null) {
-            refusal = `what ${use.tool}.${use.method} gives is for ${readers} to read, and nothing follows it once ${who} has it in hand: its function may use it`;
+            refusal = `what ${use.tool}.${method} gives is for ${readers} to read, and nothing follows it once ${who} has it in hand: its function may use it`;
             continue;
         }
         const decision = decideFor(m, pending.fiber, session.principal, target, given, "agent");
         if (decision.kind === "refused") {
-            refusal = `${use.tool}.${use.method} is not allowed to ${who}: ${decision.why}`;
+            refusal = `${use.tool}.${method} is not allowed to ${who}: ${decision.why}`;
             continue;
         }
         const request: ToolRequest = {
@@ -275,10 +282,10 @@ export function rule(
             kind: "ask",
             ...whose,
             request,
-            question: `May ${who} call ${use.tool}.${use.method}?`,
+            question: `May ${who} call ${use.tool}.${method}?`,
             detail,
             // What flows is part of it: a yes for one flow is none for another.
-            use: canonicalJson([session.principal, m.authority.keyOf(c), c.file, c.name, use.method, flowsOf(decision)]),
+            use: canonicalJson([session.principal, m.authority.keyOf(c), c.file, c.name, method, flowsOf(decision)]),
         };
     }
     return asked ?? { kind: "refused", message: refusal, ...whose };
