@@ -6,11 +6,14 @@
  * R1: what fails is told as `{isError: true}`; a violation or a limit is not.
  * R3: a tool of an MCP server has its own name too, where one server alone that whoever calls may use has a tool of that name. A tool, a function of the
  *     file and one that an agent defined come before it. Servers are asked what they have once a run, and only for this.
- * R2: a name that somebody else chose makes it their call: what a clause leaves open is asked then.
+ * R2: a name that somebody else chose makes it their call: what a clause leaves open is asked then, and so is a function of the program.
+ * R5: what comes back carries what the name carries, since it says which name that was. What is handed out carries it too where it says who may
+ *     read, and in strict code with all that the place depends on.
  */
 import { type Json, schemeOf, type Site } from "@remit/language";
 import type { HandoverDetail, Instruction } from "../compile/instructions.ts";
-import type { ImportEntry } from "../compile/program.ts";
+import { capabilityOf, type ImportEntry } from "../compile/program.ts";
+import { withPc } from "../compile/strict.ts";
 import type { Outcome, ToolRequest } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import { isObject } from "../prompt/schema.ts";
@@ -20,6 +23,7 @@ import { type Capability, Labelled, List, Obj, type Value } from "../value/value
 import { type Defined, definedAs } from "./define.ts";
 import { callFunction, countCall, pathOf } from "./execute.ts";
 import type { Fiber, Frame, Pending } from "./fiber.ts";
+import { gate } from "./gate.ts";
 import type { HandoverState, HandoverWait } from "./handover.ts";
 import type { Machine } from "./machine.ts";
 import { askDescription, askTool, failureOf, givenValue } from "./perform.ts";
@@ -33,28 +37,44 @@ const RUNNER = "ras";
 
 export function beginAct(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, site: Site | null): void {
     const path = pathOf(frame, d.path);
-    const [named, given = m.fromJson({})] = d.args.map((arg) => arg.code(frame.locals)) as [Value, Value?];
+    const { named, given } = argsOf(m, frame, d);
     const name = rawOf(named);
     if (typeof name !== "string") throw new Fail("value", "act takes the name of a tool", { site });
     const tools = toolsOf(m, frame);
     if (name === MANUAL) {
         countCall(m);
-        manual(m, fiber, frame, path, tools, given, site);
+        manual(m, fiber, frame, path, tools, named, given, site);
         return;
     }
     const dot = name.indexOf(".");
     const tool = tools.find((one) => one.form.name === (dot < 0 ? name : name.slice(0, dot)));
     if (tool === undefined) {
         countCall(m);
-        if (callsFunction(m, fiber, frame, d, path, name, given, site)) return;
+        if (callsFunction(m, fiber, frame, d, path, named, name, given, site)) return;
         // A call that was asked about runs again: what it found then it finds now.
         const unknown = frame.approved === null ? serversFor(m, fiber, frame, tools).filter((one) => !m.described.has(placeOf(one))) : [];
-        if (unknown.length > 0) askServers(m, fiber, frame, path, unknown, site);
+        if (unknown.length > 0) askServers(m, fiber, frame, path, unknown, named, site);
         else byBareName(m, fiber, frame, tools, named, name, given, path, site);
         return;
     }
     countCall(m);
     use(m, fiber, frame, tool, dot < 0 ? soleMethod(tool) : name.slice(dot + 1), named, given, path, site);
+}
+
+/** What `act` is given, with what goes along (R5). */
+export function argsOf(m: Machine, frame: Frame, d: HandoverDetail): { readonly named: Value; readonly given: Value } {
+    const [named, given = m.fromJson({})] = d.args.map((arg) => arg.code(frame.locals)) as [Value, Value?];
+    const { labels } = m.run;
+    const { flow } = frame.form;
+    if (flow !== 0)
+        return { named: withPc(frame.locals, flow, named), given: join(m.run, withPc(frame.locals, flow, given), labelOf(named)) };
+    const readers = labels.origins(labelOf(named)).filter((origin) => origin.startsWith("only:"));
+    return { named, given: readers.length === 0 ? given : join(m.run, given, labels.of(readers)) };
+}
+
+/** Whether whoever chose a name is none of those whom the program trusts. */
+function isForeign(m: Machine, named: Value): boolean {
+    return named instanceof Labelled && !m.run.labels.origins(named.l).every((origin) => m.authority.trusts(origin));
 }
 
 function toolsOf(m: Machine, frame: Frame): ImportEntry[] {
@@ -75,15 +95,14 @@ function use(
     path: string,
     site: Site | null,
 ): void {
-    const isChosen = named instanceof Labelled && !m.run.labels.origins(named.l).every((origin) => m.authority.trusts(origin));
     try {
-        askTool(m, fiber, frame, tool, method, argsFor(m, tool, given), path, site, null, isChosen ? "model" : "program");
+        askTool(m, fiber, frame, tool, method, argsFor(m, tool, given), path, site, null, isForeign(m, named) ? "model" : "program");
     } catch (error) {
         if (!(error instanceof Fail) || !error.isTold) throw error;
-        m.deliver(fiber, failed(m, error));
+        m.deliver(fiber, join(m.run, failed(m, error), labelOf(named)));
         return;
     }
-    if (frame.native?.kind === "effect") frame.native = waits(m, path, "tool", [path]);
+    if (frame.native?.kind === "effect") frame.native = waits(m, path, "tool", [path], named);
 }
 
 // ---- tools by their own name -----------------------------------------------------------------------------------------------
@@ -99,9 +118,17 @@ function serversFor(m: Machine, fiber: Fiber, frame: Frame, tools: readonly Impo
     );
 }
 
-function askServers(m: Machine, fiber: Fiber, frame: Frame, path: string, servers: readonly ImportEntry[], site: Site | null): void {
+function askServers(
+    m: Machine,
+    fiber: Fiber,
+    frame: Frame,
+    path: string,
+    servers: readonly ImportEntry[],
+    named: Value,
+    site: Site | null,
+): void {
     const paths = servers.map((one) => `${path}/${one.form.name}`);
-    frame.native = waits(m, path, "servers", paths);
+    frame.native = waits(m, path, "servers", paths, named);
     frame.native.state.params = servers.map(placeOf);
     servers.forEach(({ value }, slot) => {
         askDescription(m, fiber, value as Capability, paths[slot] as string, slot, site);
@@ -127,7 +154,8 @@ function byBareName(
         return;
     }
     const several = `there are several tools '${name}': ${found.map(({ form }) => `${form.name}.${name}`).join(", ")}`;
-    m.deliver(fiber, m.fromJson(found.length > 1 ? shown(several, true) : unknown(m, frame, tools, name)));
+    const told = m.fromJson(found.length > 1 ? shown(several, true) : unknown(m, frame, tools, name));
+    m.deliver(fiber, join(m.run, told, labelOf(named)));
 }
 
 function unknown(m: Machine, frame: Frame, tools: readonly ImportEntry[], name: string): Json {
@@ -154,7 +182,7 @@ function serverTold(m: Machine, fiber: Fiber, native: HandoverWait, pending: Pen
     frame.native = null;
     if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
     const { site, detail } = frame.form.code[frame.pc] as Instruction;
-    const [named, given = m.fromJson({})] = (detail as HandoverDetail).args.map((arg) => arg.code(frame.locals)) as [Value, Value?];
+    const { named, given } = argsOf(m, frame, detail as HandoverDetail);
     byBareName(m, fiber, frame, toolsOf(m, frame), named, rawOf(named) as string, given, native.path, site);
 }
 
@@ -177,6 +205,7 @@ function callsFunction(
     frame: Frame,
     d: HandoverDetail,
     path: string,
+    named: Value,
     name: string,
     given: Value,
     site: Site | null,
@@ -185,13 +214,18 @@ function callsFunction(
     const defined = made === undefined ? null : definedAs(m, made);
     const own = defined?.fn ?? m.compiled.files[frame.fn.file]?.funcs.get(name);
     if (own === undefined) return false;
+    // An answer finds only what its own agent defined. Programs of a runner choose among what their host's file offers them (`ras:`).
+    if (isForeign(m, named) && !isWritten(m, frame.fn) && !isOfRunner(m, frame, named)) {
+        const about = { c: capabilityOf(own), name, uri: "", method: null, direct: true };
+        if (gate(m, fiber, frame, about, [given], path, site, "model") === null) return true;
+    }
     const raw = rawOf(given);
     const { params } = own.form;
-    const named = raw instanceof Obj && params.some((p) => raw.has(p.name));
-    const args = named
+    const byName = raw instanceof Obj && params.some((p) => raw.has(p.name));
+    const args = byName
         ? params.map((p) => join(m.run, raw.get(p.name) ?? m.fromJson(p.default ?? null), labelOf(given)))
         : params.map((p, i) => (i === 0 ? given : m.fromJson(p.default ?? null)));
-    frame.native = waits(m, path, "run", []);
+    frame.native = waits(m, path, "run", [], named);
     try {
         callFunction(m, fiber, frame, own, args, defined?.author ?? null, d.path, site);
     } catch (error) {
@@ -202,19 +236,32 @@ function callsFunction(
 }
 
 /** What `act()` called gave a value. */
-export function actReturned(m: Machine, fiber: Fiber, value: Value): void {
+export function actReturned(m: Machine, fiber: Fiber, native: HandoverWait, value: Value): void {
     const out = toJson(value, m.run.labels);
-    m.deliver(fiber, join(m.run, m.fromJson(shown(out.json, false)), out.labels));
+    given(m, fiber, native, m.fromJson(shown(out.json, false)), out.labels);
 }
 
-function waits(m: Machine, path: string, phase: HandoverState["phase"], waiting: readonly string[]): HandoverWait {
+/** The call gives its value (R5). */
+function given(m: Machine, fiber: Fiber, { state }: HandoverWait, value: Value, labels: number): void {
+    m.deliver(fiber, join(m.run, value, m.run.labels.union(labels, m.run.labels.of(state.labels))));
+}
+
+/** Whether nobody but programs that a runner runs chose a name. */
+function isOfRunner(m: Machine, frame: Frame, named: Value): boolean {
+    const imports = m.compiled.files[frame.fn.file]?.imports;
+    const runners = [...(imports?.values() ?? [])].filter(({ form }) => form.what === "tool" && schemeOf(form.uri) === RUNNER);
+    const origins = m.run.labels.origins(labelOf(named));
+    return origins.every((origin) => m.authority.trusts(origin) || runners.some(({ form }) => origin === `tool:${form.name}`));
+}
+
+function waits(m: Machine, path: string, phase: HandoverState["phase"], waiting: readonly string[], named: Value): HandoverWait {
     const state: HandoverState = {
         phase,
         session: "",
         opened: false,
         turn: 0,
         params: [],
-        labels: [],
+        labels: m.run.labels.origins(labelOf(named)),
         waiting,
         came: waiting.map(() => null),
         prompt: [],
@@ -257,21 +304,22 @@ function manual(
     frame: Frame,
     path: string,
     tools: readonly ImportEntry[],
-    given: Value,
+    named: Value,
+    asks: Value,
     site: Site | null,
 ): void {
-    const only = toJson(given, m.run.labels).json;
+    const { json: only, labels } = toJson(asks, m.run.labels);
     const wanted = isObject(only) && typeof only.name === "string" ? only.name : null;
-    const named = wanted === null ? tools : tools.filter((one) => one.form.name === wanted.split(".")[0]);
+    const meant = wanted === null ? tools : tools.filter((one) => one.form.name === wanted.split(".")[0]);
     // A name that no tool has may be that of a tool of a server.
-    const bare = named.length === 0 ? wanted : null;
-    const asked = bare === null ? named : serversFor(m, fiber, frame, tools);
+    const bare = meant.length === 0 ? wanted : null;
+    const asked = bare === null ? meant : serversFor(m, fiber, frame, tools);
+    const paths = asked.map((one) => `${path}/${one.form.name}`);
+    const native = waits(m, path, "describe", paths, join(m.run, named, labels));
     if (asked.length === 0) {
-        m.deliver(fiber, m.fromJson(wanted === null ? listing([]) : unknown(m, frame, tools, wanted)));
+        given(m, fiber, native, m.fromJson(wanted === null ? listing([]) : unknown(m, frame, tools, wanted)), 0);
         return;
     }
-    const paths = asked.map((one) => `${path}/${one.form.name}`);
-    const native = waits(m, path, "describe", paths);
     native.state.params = asked.map((one) => one.form.name);
     if (bare !== null) native.state.bare = bare;
     frame.native = native;
@@ -283,6 +331,8 @@ function manual(
 /** An outcome of an effect that `act()` waits for. */
 export function actOutcome(m: Machine, fiber: Fiber, native: HandoverWait, pending: Pending, outcome: Outcome): void {
     const { state } = native;
+    // What came is part of the frame's state, which the next delta has to have.
+    if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
     if (state.phase === "servers") {
         serverTold(m, fiber, native, pending, outcome);
         return;
@@ -294,18 +344,18 @@ export function actOutcome(m: Machine, fiber: Fiber, native: HandoverWait, pendi
         const tools = listed(m, fiber, state);
         const isNone = tools.length === 0 && state.bare !== undefined;
         const told = isNone ? unknown(m, fiber.top, toolsOf(m, fiber.top), state.bare as string) : listing(tools);
-        m.deliver(fiber, join(m.run, m.fromJson(told), labels));
+        given(m, fiber, native, m.fromJson(told), labels);
         return;
     }
     if (!outcome.ok) {
         const failure = failureOf(m, pending, outcome);
         if (!failure.isTold) throw failure;
-        m.deliver(fiber, failed(m, failure));
+        given(m, fiber, native, failed(m, failure), 0);
         return;
     }
     const out = toJson(givenValue(m, pending.effect, outcome), m.run.labels);
     const { uri } = pending.effect.request as unknown as ToolRequest;
-    m.deliver(fiber, join(m.run, m.fromJson(resultOf(uri, out.json)), out.labels));
+    given(m, fiber, native, m.fromJson(resultOf(uri, out.json)), out.labels);
 }
 
 /** A failure as a result (R1). */

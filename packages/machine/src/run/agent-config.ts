@@ -7,15 +7,16 @@ import { BUDGET_OPTIONS, type Json, type Site, type SpendForm } from "@remit/lan
 import type { HandoverDetail } from "../compile/instructions.ts";
 import { Fail } from "../failure.ts";
 import { toJson } from "../value/json.ts";
-import { rawOf } from "../value/operators.ts";
+import { labelOf, rawOf } from "../value/operators.ts";
 import { Capability, Obj, type Value } from "../value/value.ts";
 import type { Machine } from "./machine.ts";
 
 export type OnError = "fail" | "return_error" | "retry_within_budget";
 
-/** Plain data, but for the agent, which is not saved: it is used up when the session opens. */
+/** Plain data, but for the agent and the labels of the options, which are not saved: they are used up when the session opens. */
 export interface AgentConfig {
     readonly agent?: Capability;
+    readonly labels?: number;
     readonly budget: SpendForm;
     /** Messages and tool calls of the agent. */
     readonly steps?: number;
@@ -43,7 +44,12 @@ export function agentConfig(m: Machine, value: Value, d: HandoverDetail, site: S
     if (!(raw instanceof Obj)) throw wrong("the options of agent() are an object");
     const held = rawOf(raw.get("agent") ?? null);
     if (held !== null && !(held instanceof Capability && held.kind === "agent")) throw wrong("'agent' is the name of an agent");
-    const read = (key: string): Json => toJson(raw.get(key) ?? null, m.run.labels).json;
+    let labels = labelOf(value);
+    const read = (key: string): Json => {
+        const out = toJson(raw.get(key) ?? null, m.run.labels);
+        labels = m.run.labels.union(labels, out.labels);
+        return out.json;
+    };
     for (const key of raw.shape.keys)
         if (!["agent", "budget", "policy", "model", "on_error"].includes(key)) throw wrong(`agent() has no option '${key}'`);
     if (raw.has("policy") && read("policy") !== null && d.policy === null) throw wrong("'policy' is the name of a remit of this file");
@@ -71,6 +77,7 @@ export function agentConfig(m: Machine, value: Value, d: HandoverDetail, site: S
     const silence = scaled(amount("max_silence"), 1000);
     return {
         ...(held === null ? {} : { agent: held as Capability }),
+        labels,
         budget: {
             ...(time === undefined ? {} : { time: Math.ceil(time) }),
             ...(usd === undefined ? {} : { usd }),

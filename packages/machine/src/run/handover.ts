@@ -77,7 +77,7 @@ export interface HandoverState {
     most: number;
 }
 
-function withoutAgent({ agent: _, ...rest }: AgentConfig): AgentConfig {
+function withoutAgent({ agent: _, labels: __, ...rest }: AgentConfig): AgentConfig {
     return rest;
 }
 
@@ -106,9 +106,12 @@ function begin(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, I: Ins
     const given = d.what === "yield" ? values : values.slice(0, 1);
     const names = d.args.map((arg, i) => arg.name ?? String(i + 1)).slice(0, given.length);
     if (d.what !== "yield" && given.length !== 1) throw new Fail("value", `${d.what} takes a text`, { site });
-    const { args, labels } = copies(m, frame, given, site);
+    const { args, labels: handed } = copies(m, frame, given, site);
+    // Options of `agent()` leave too, and say something of what chose them.
+    const options = config?.labels ?? 0;
+    const labels = options === 0 ? handed : m.run.labels.origins(m.run.labels.union(m.run.labels.of(handed), options));
     if (target.session === null && !permitted(m, fiber, frame, target, names, args, path, site)) return;
-    mayRead(m, frame, target.entry, names, args, site);
+    mayRead(m, frame, target.entry, [...names, "options"], [...args, join(m.run, "", options)], site);
     countCall(m);
     m.tracer?.saw(path, given);
     m.tracer?.use(path, given);
@@ -351,7 +354,7 @@ function give(m: Machine, fiber: Fiber, frame: Frame, native: HandoverWait, valu
 export function handedBack(m: Machine, fiber: Fiber, frame: Frame, native: HandoverWait, value: Value): void {
     const { state } = native;
     if (state.session === "") {
-        actReturned(m, fiber, value);
+        actReturned(m, fiber, native, value);
         return;
     }
     const I = frame.form.code[frame.pc] as Instruction;

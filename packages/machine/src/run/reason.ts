@@ -5,6 +5,7 @@
  */
 import { inferContract, type Site } from "@remit/language";
 import type { HandoverDetail } from "../compile/instructions.ts";
+import { labelAt } from "../compile/strict.ts";
 import { Fail } from "../failure.ts";
 import { toJson } from "../value/json.ts";
 import { join, rawOf } from "../value/operators.ts";
@@ -35,8 +36,14 @@ export function beginReason(m: Machine, fiber: Fiber, frame: Frame, d: HandoverD
         raw instanceof List ? raw.items.map((item) => join(m.run, item, prompts === raw ? 0 : (prompts as { l: number }).l)) : [prompts];
     const [head, ...rest] = parts;
     if (head === undefined) throw new Fail("value", "reason needs a prompt", { site });
-    // How often the model is asked says something of what chose it.
-    const first = join(m.run, head, labels);
+    const shape = toJson(example, m.run.labels);
+    const place = frame.form.flow === 0 ? 0 : labelAt(frame.locals, frame.form.flow);
+    // The shape is in the prompt. How often the model is asked, and whether, says something of what chose it.
+    const first = join(
+        m.run,
+        head,
+        [shape.labels, labels, place].reduce((a, b) => m.run.labels.union(a, b)),
+    );
     countCall(m);
     m.tracer?.saw(path, parts);
     const native: GenerateWait = { kind: "generate", path, state: null, waiting: [], outcomes: [], envelope: true };
@@ -48,7 +55,7 @@ export function beginReason(m: Machine, fiber: Fiber, frame: Frame, d: HandoverD
         items: rest.map((value, i) => ({ source: `prompt[${i + 1}]`, label: null, value, site })),
         instruction: first,
         options: { attempts, strict: false, debug: false, stream: false },
-        contract: inferContract(toJson(example, m.run.labels).json),
+        contract: inferContract(shape.json),
         shapes: {},
         scope: [],
     });

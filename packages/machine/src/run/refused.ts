@@ -5,9 +5,9 @@
  */
 import type { Instruction } from "../compile/instructions.ts";
 import type { Fail } from "../failure.ts";
-import { join } from "../value/operators.ts";
+import { join, labelOf } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
-import { failed } from "./act.ts";
+import { argsOf, failed } from "./act.ts";
 import { agentConfig, ENVELOPES } from "./agent-config.ts";
 import type { Frame } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
@@ -18,9 +18,13 @@ export function refusedAs(m: Machine, frame: Frame, fail: Fail): Value | null {
     const { detail, site } = frame.form.code[frame.pc] as Instruction;
     if (detail?.kind !== "handover" || !fail.isTold) return null;
     const d = detail;
-    if (d.what === "act") return failed(m, fail);
+    // It names what was refused, which is what the call was given as a name.
+    if (d.what === "act") return join(m.run, failed(m, fail), labelOf(argsOf(m, frame, d).named));
     if (d.what === "reason") return errorOf(m, fail);
-    if (d.what !== "agent" || agentConfig(m, d.args[1]?.code(frame.locals) ?? null, d, site).onError === "fail") return null;
+    if (d.what !== "agent") return null;
+    const { onError, labels = 0 } = agentConfig(m, d.args[1]?.code(frame.locals) ?? null, d, site);
+    if (onError === "fail") return null;
     const { kind, message } = fail;
-    return join(m.run, m.fromJson(ENVELOPES.error({ kind, message, reason: kind, tries: 0, trajectory: null })), fail.labels);
+    const value = m.fromJson(ENVELOPES.error({ kind, message, reason: kind, tries: 0, trajectory: null }));
+    return join(m.run, value, m.run.labels.union(fail.labels, labels));
 }
