@@ -260,10 +260,14 @@ function checkAgentRemit(a: Whole, agent: AgentScope): void {
     }
 }
 
-/** The main func of an agent has no name of its own. */
-function methodAsked(use: Use): string | null {
-    return use.binding.kind === "agent" && use.method === null ? (use.binding.agent?.main?.name ?? null) : use.method;
+/** Who calls an agent of the program, or hands control to it, uses its main func. */
+function methodAsked({ binding, method }: Use): string | null {
+    const { agent } = binding;
+    const isMain = method === null || (HANDOVERS.has(method) && agent?.funcs.has(method) === false);
+    return binding.kind === "agent" && isMain ? (agent?.main?.name ?? method) : method;
 }
+
+const HANDOVERS: ReadonlySet<string> = new Set(["send", "yield"]);
 
 function mayEndorse(body: RemitBody): boolean {
     return body.clauses.some((clause) => clause.kind === "remit.grant" && clause.grant.gate === "may" && clause.grant.refs.some(isEndorse));

@@ -36,6 +36,13 @@ describe.each(WAYS)("%s", (_, func, call) => {
         ["may G ask G.o", "tool"],
     ])("%s: %j", (remit, expected) => expect(tried(program(remit, func, call))).toBe(expected));
 
+    test("the checker says the same of what is certain", () => {
+        if (call !== "F.k()" || func.includes("agent(")) return;
+        expect(() => formOf(program("may G never G.w", func, call))).toThrow("REMIT_DENIED");
+        expect(() => formOf(program("may G.o", func, call))).toThrow("REMIT_DENIED");
+        expect(formOf(program("may G.w", func, call)).files).toHaveLength(1);
+    });
+
     test("what does not name it does not give it", () => {
         const narrowed = call.replace("(G)", "(G.only(o))");
         expect(tried(program(narrowed === call ? "may G.o" : "", func, narrowed))).toBe("violation.remit");
