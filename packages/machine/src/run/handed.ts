@@ -104,6 +104,7 @@ export function permitted(
     m: Machine,
     fiber: Fiber,
     frame: Frame,
+    what: HandoverDetail["what"],
     target: Target,
     names: readonly string[],
     args: readonly Value[],
@@ -121,7 +122,9 @@ export function permitted(
     const direct =
         c.right === null ||
         (c.right.holder === frame.principal && c.right.from === frame.principal && c.right.alive.length === 0 && c.right.only.length === 0);
-    const use = { c, name: shownName(entry.name), uri: entry.outside?.form.uri ?? "", method: answering(entry), direct };
+    // Of an agent outside the program, `send` and `yield` are all that there is to name; `agent()` is a text and its answer, as `send` is.
+    const method = entry.outside === null ? answering(entry) : what === "yield" ? "yield" : "send";
+    const use = { c, name: shownName(entry.name), uri: entry.outside?.form.uri ?? "", method, direct };
     return gate(m, fiber, frame, use, [obj], path, site) !== null;
 }
 

@@ -110,7 +110,7 @@ function begin(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, I: Ins
     // Options of `agent()` leave too, and say something of what chose them.
     const options = config?.labels ?? 0;
     const labels = options === 0 ? handed : m.run.labels.origins(m.run.labels.union(m.run.labels.of(handed), options));
-    if (target.session === null && !permitted(m, fiber, frame, target, names, args, path, site)) return;
+    if (target.session === null && !permitted(m, fiber, frame, d.what, target, names, args, path, site)) return;
     mayRead(m, frame, target.entry, [...names, "options"], [...args, join(m.run, "", options)], site);
     countCall(m);
     m.tracer?.saw(path, given);

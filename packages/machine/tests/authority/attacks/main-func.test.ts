@@ -21,7 +21,7 @@ const program = (remit: string, func: string, call: string): string =>
     `${G}agent F { remit { ${remit} } ${func} }\nmain agent A { main func(input) { ${call} } }`;
 /** What came of it in the world: an effect, a question, or else how it failed. */
 const tried = (text: string): Json => {
-    const ran = run(text, { unchecked: true });
+    const ran = run(text, { unchecked: true, agents: ["hello"] });
     const done = ran.effects.map((e) => (e.kind === "ask" ? (e.request as { question: string }).question : e.kind));
     return done.length > 0 ? [...new Set(done)].join(", ") : kind(ran);
 };
@@ -71,4 +71,31 @@ test("the table names the same", () => {
         ["G", "*", "may"],
         ["G", "w", "never"],
     ]);
+});
+
+describe("an agent outside the program is sent something, or control is handed to it", () => {
+    const SEND: readonly (readonly [string, string])[] = [
+        ['func k() { X.send("x") }', "F.k()"],
+        ['func k() { agent("x", { agent: X }) }', "F.k()"],
+        ['func k(x) { x.send("x") }', "F.k(X)"],
+        ['func k(x) { agent("x", { agent: x }) }', "F.k(X)"],
+    ];
+    const outside = (remit: string, func: string, call: string): string =>
+        `import agent X from "acp://x"\nagent F { remit { ${remit} } ${func} }\nmain agent A { main func(input) { ${call} } }`;
+    test.each(SEND)("%s %s", (func, call) => {
+        expect(tried(outside("may X", func, call))).toBe("agent");
+        expect(tried(outside("may X never X.send", func, call))).toBe("violation.remit");
+        expect(tried(outside("may X ask X.send", func, call))).toBe("May F call X.send?");
+        expect(tried(outside("may X never X.yield", func, call))).toBe("agent");
+        const only = (method: string): string => call.replace("(X)", `(X.only(${method}))`);
+        const given = call === "F.k()" ? (method: string) => `may X.${method}` : () => "";
+        expect(tried(outside(given("send"), func, only("send")))).toBe("agent");
+        expect(tried(outside(given("yield"), func, only("yield")))).toBe("violation.remit");
+    });
+    test("yield", () => {
+        const func = "func k() { X.yield(a: 1) }";
+        expect(tried(outside("may X never X.yield", func, "F.k()"))).toBe("violation.remit");
+        expect(tried(outside("may X.send", func, "F.k()"))).toBe("violation.remit");
+        expect(tried(outside("may X.yield", func, "F.k()"))).toBe("agent");
+    });
 });
