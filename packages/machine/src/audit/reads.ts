@@ -6,7 +6,7 @@
  * N1: words are whole: `listen` does not list and `getaway` gets nothing; `getAndSend` gets and sends.
  * N2: what a tool says of its own method wins over the name, in both directions.
  */
-import type { Json } from "@remit/language";
+import { type Json, resourceOf } from "@remit/language";
 import { isObject } from "../prompt/schema.ts";
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
@@ -57,10 +57,13 @@ export interface Declared {
     learn(tool: string, uri: string, description: Json): void;
     /** Whether a method only reads. */
     reads(tool: string, uri: string, scheme: string, method: string): boolean;
+    /** Names of its arguments in their order, as its schema has them; for what nobody described, that of the resource. */
+    parameters(tool: string, uri: string, method: string): readonly string[];
 }
 
 export function declarations(): Declared {
     const said = new Map<string, boolean>();
+    const named = new Map<string, readonly string[]>();
     const key = (...parts: string[]): string => JSON.stringify(parts);
     return {
         learn: (tool, uri, description) => {
@@ -68,6 +71,8 @@ export function declarations(): Declared {
             if (!Array.isArray(methods)) return;
             for (const method of methods) {
                 if (!isObject(method) || typeof method["name"] !== "string") continue;
+                const input = isObject(method["input"]) ? method["input"]["properties"] : undefined;
+                if (isObject(input)) named.set(key(tool, uri, method["name"]), Object.keys(input));
                 if (method["writes"] === true) said.set(key(tool, uri, method["name"]), false);
                 else if (method["readOnly"] === true) said.set(key(tool, uri, method["name"]), true);
             }
@@ -75,5 +80,10 @@ export function declarations(): Declared {
         reads: (tool, uri, scheme, method) =>
             said.get(key(tool, uri, method)) ??
             (Object.hasOwn(BY_SCHEME, scheme) ? (BY_SCHEME[scheme]?.has(method) ?? false) : readsByName(method)),
+        parameters: (tool, uri, method) => {
+            const known = named.get(key(tool, uri, method));
+            const field = resourceOf(uri)?.field;
+            return known ?? (field === undefined ? [] : [field]);
+        },
     };
 }

@@ -12,9 +12,10 @@
 import { type GrantForm, type ImportForm, type Json, type Program, type RemitForm, type Site, trustedOrigins } from "@remit/language";
 import { shownPrincipal } from "../authority/authority.ts";
 import type { LedgerEvent } from "../ledger/events.ts";
+import { isObject } from "../prompt/schema.ts";
 import { drifted, type Profile } from "./drift.ts";
 import type { Evidence, Finding, Severity } from "./finding.ts";
-import { breaks, type Call, type Invariant } from "./invariant.ts";
+import { breaks, type Call, type Invariant, meant, sameImports } from "./invariant.ts";
 import { declarations } from "./reads.ts";
 
 export interface RuleRow {
@@ -59,6 +60,9 @@ const TARGETS: ReadonlySet<string> = new Set(
     ),
 );
 
+/** Parts of one argument that a finding names. */
+const MAX_SHOWN = 5;
+
 type Data = { readonly [key: string]: Json };
 
 export function auditEvents(events: Iterable<LedgerEvent>, program: Program, options: AuditOptions = {}): Finding[] {
@@ -75,6 +79,7 @@ export function auditorOf(program: Program, options: AuditOptions = {}): Auditor
     /** Tools that gave something: the description of one that did not is no data of others. */
     const answered = new Set<string>();
     const declared = declarations();
+    const same = sameImports(program);
     const drift = options.against === undefined ? null : drifted(program, options.against);
     const trusted = new Set([...(options.trusted ?? []), ...trustedOrigins(program)]);
     const untrusted = (origins: readonly string[]): string[] =>
@@ -110,30 +115,45 @@ export function auditorOf(program: Program, options: AuditOptions = {}): Auditor
                 const method =
                     typeof data["method"] === "string" ? data["method"] : typeof data["operation"] === "string" ? data["operation"] : null;
                 const args = Array.isArray(data["args"]) ? data["args"] : data["args"] === undefined ? [] : [data["args"]];
-                const call: Call = { principal, tool: name, uri: String(data["uri"] ?? ""), method, args };
+                const uri = String(data["uri"] ?? "");
+                const what = event.kind === "tool.started" ? "tool" : "memory";
+                const call: Call = { principal, tool: name, uri, method, args, same: same(what, name, uri) };
                 const key = `${event.principal} ${name}`;
                 used.set(key, (used.get(key) ?? new Set()).add(method ?? ""));
                 for (const rule of options.invariants ?? [])
                     if (breaks(call, rule))
                         add("invariant", event, `${rule.text}: ${principal} called ${name}${method === null ? "" : `.${method}`}`);
                 const origins = untrusted(event.labels);
-                const target = targetOf(args);
+                const did = meant(call);
                 // By what only reads nothing goes anywhere but the address itself.
-                const isCall = event.kind === "tool.started" && origins.length > 0 && target !== null && method !== null;
-                if (isCall && !declared.reads(name, call.uri, String(data["scheme"]), method)) {
-                    const certain = tainted(data, target, (origins) =>
-                        untrusted(origins).filter((one) => !letIn(program, name, method, target, one)),
+                if (event.kind === "memory.started" || origins.length === 0 || did.method === null) break;
+                if (declared.reads(name, uri, String(data["scheme"]), did.method)) break;
+                // A model that chose the call had all of its prompt before it: who said it is not certain, only who could have.
+                const possible = data["chosen_by"] === "model" ? origins.filter(told) : [];
+                const groups = new Map<string, { readonly from: string[]; readonly certain: boolean; readonly shown: string[] }>();
+                for (const target of targetsOf(call, declared.parameters(name, uri, did.method))) {
+                    const says = tainted(data, target, (origins) =>
+                        untrusted(origins).filter((one) => !letIn(program, name, did.method as string, target.name, one)),
                     );
-                    // A model that chose the call had all of its prompt before it: who said it is not certain, only who could have.
-                    const possible = data["chosen_by"] === "model" ? origins.filter(told) : [];
-                    const from = certain ?? (possible.length > 0 ? possible : null);
-                    if (from !== null)
-                        add(
-                            "taint-to-target",
-                            event,
-                            `${name}.${method} goes where ${from.join(", ")} ${certain === null ? "may have said" : "says"} (argument ${target})`,
-                            { detail: { argument: target, origins: from }, confidence: certain === null ? 0.5 : 1 },
-                        );
+                    const from = says ?? (possible.length > 0 ? possible : null);
+                    if (from === null) continue;
+                    const certain = says !== null && target.whole;
+                    const key = JSON.stringify([target.holder, certain, from]);
+                    const group = groups.get(key) ?? { from, certain, shown: [] };
+                    groups.set(key, group);
+                    group.shown.push(target.shown);
+                }
+                for (const { from, certain, shown } of groups.values()) {
+                    const argument =
+                        shown.length > MAX_SHOWN
+                            ? `${shown.slice(0, MAX_SHOWN).join(", ")} and ${shown.length - MAX_SHOWN} more`
+                            : shown.join(", ");
+                    add(
+                        "taint-to-target",
+                        event,
+                        `${name}.${did.method} goes where ${from.join(", ")} ${certain ? "says" : "may have said"} (argument ${argument})`,
+                        { detail: { argument, origins: from }, confidence: certain ? 1 : 0.5 },
+                    );
                 }
                 break;
             }
@@ -258,11 +278,64 @@ export function remitOf(use: RemitForm | undefined, named: readonly RemitForm[])
     return use.use === undefined ? use : (named.find((r) => r.name === use.use) ?? null);
 }
 
-/** The argument that says where a call goes. */
-function targetOf(args: readonly Json[]): string | null {
+/** An argument, or a part of one, that says where a call goes. */
+interface Target {
+    /** Its own name: `to`. */
+    readonly name: string;
+    /** As a person is told: `message.to`. */
+    readonly shown: string;
+    /** The argument of the call that holds it, as the event names it: by its name, or by its place from 1. */
+    readonly holder: string;
+    /** Nothing else is in that argument: what it carries, the target carries. */
+    readonly whole: boolean;
+}
+
+/** Every part that says where a call goes, whatever it stands in. `parameters`: names of what is given by place, as far as they are known. */
+function targetsOf(call: Pick<Call, "uri" | "method" | "args">, parameters: readonly string[]): Target[] {
+    const { args } = call;
+    const inner = meant(call).args;
+    if (inner !== args) {
+        const found = inner.flatMap((json) => targetsIn(json, "", false));
+        return found.map((one) => ({
+            ...one,
+            holder: "args",
+            whole: inner.every((json) => isOnlyTargets(json, false)),
+        }));
+    }
     const [first] = args;
-    if (first === null || first === undefined || typeof first !== "object" || Array.isArray(first)) return null;
-    return Object.keys(first).find((key) => TARGETS.has(key.toLowerCase())) ?? null;
+    const named = args.length === 1 && isObject(first) ? Object.entries(first) : null;
+    const all = named ?? args.map((json, at): [string, Json] => [parameters[at] ?? String(at + 1), json]);
+    return all.flatMap(([name, json], at) =>
+        targetsIn(json, name, isTarget(name)).map((one) => ({
+            ...one,
+            holder: named === null ? String(at + 1) : name,
+            whole: isOnlyTargets(json, isTarget(name)),
+        })),
+    );
+}
+
+function isTarget(name: string): boolean {
+    return TARGETS.has(name.toLowerCase());
+}
+
+/** Targets of a value: itself where it is one, else the parts of it that are, each once. */
+function targetsIn(json: Json, shown: string, is: boolean): { readonly name: string; readonly shown: string }[] {
+    if (is) return [{ name: shown.slice(shown.lastIndexOf(".") + 1), shown }];
+    const parts: (readonly [string, Json])[] = Array.isArray(json)
+        ? json.map((one) => ["", one])
+        : isObject(json)
+          ? Object.entries(json)
+          : [];
+    const found = new Map<string, { readonly name: string; readonly shown: string }>();
+    for (const [name, part] of parts)
+        for (const one of targetsIn(part, [shown, name].filter((text) => text !== "").join("."), isTarget(name))) found.set(one.shown, one);
+    return [...found.values()];
+}
+
+function isOnlyTargets(json: Json, is: boolean): boolean {
+    if (is) return true;
+    if (Array.isArray(json)) return json.every((one) => isOnlyTargets(one, false));
+    return isObject(json) && Object.entries(json).every(([name, one]) => isOnlyTargets(one, isTarget(name)));
 }
 
 /** Whether the clauses of the tool name the origin as one that the argument may come from: the program's author has said so. */
@@ -281,11 +354,11 @@ function letIn(program: Program, tool: string, method: string, target: string, o
     return imports.length > 0 && imports.every(says);
 }
 
-/** Untrusted origins of that argument by name, where the event has them; null where it is not tainted for certain. */
-function tainted(data: Data, target: string, untrusted: (origins: readonly string[]) => string[]): string[] | null {
+/** Untrusted origins of the argument that holds a target, where the event has them; null where it carries none. */
+function tainted(data: Data, { holder }: Target, untrusted: (origins: readonly string[]) => string[]): string[] | null {
     const byName = data["origins"];
     if (byName === null || byName === undefined || typeof byName !== "object" || Array.isArray(byName)) return null;
-    const own = Object.hasOwn(byName, target) ? byName[target] : undefined;
+    const own = Object.hasOwn(byName, holder) ? byName[holder] : undefined;
     if (!Array.isArray(own)) return null;
     const bad = untrusted(own.filter((o): o is string => typeof o === "string"));
     return bad.length === 0 ? null : bad;

@@ -14,10 +14,9 @@
 import { type Json, methodName, type ReadersForm, resourceOf, type Site } from "@remit/language";
 import type { Reach } from "../effect.ts";
 import type { Labels } from "../value/label.ts";
-import type { Found, Given } from "./given.ts";
 import { addressesIn } from "./addresses.ts";
-import { wordsOf } from "./given.ts";
-import { matchesAny, normalisePath } from "./match.ts";
+import { type Given, wordsOf } from "./given.ts";
+import { commandLine, matchesAny, normalisePath } from "./match.ts";
 import { type ArgRule, type Bound, type Clauses, type Permit, type ReadersRule, type Remit, stricter, type Verdict } from "./policy.ts";
 
 /** A right that was given with a value: never wider than what the giver had (LANGUAGE 5). Null for a value means everything `user` may. */
@@ -100,7 +99,7 @@ export interface Standing {
 export function decide(use: Use, on: Standing): Decision {
     const { clauses } = on;
     const method = use.method === null ? null : methodName(use.uri, use.method);
-    const seen: Seen = { hits: [], missed: [] };
+    const seen: Seen = { hits: [], missed: [], unsure: [] };
     let verdict: Verdict | null;
     if (use.right === null && on.remits.length === 0) verdict = "open";
     else {
@@ -127,7 +126,7 @@ export function decide(use: Use, on: Standing): Decision {
         }
         if (ways.length === 0) return { kind: "refused", why: "remit", clause: null };
         // An `ask` of the remit stands whatever else was given; an explicit `may` settles what was left open.
-        verdict = ways.includes("ask") ? "ask" : ways.includes("may") ? "may" : "open";
+        verdict = ways.includes("ask") || seen.unsure.length > 0 ? "ask" : ways.includes("may") ? "may" : "open";
     }
     const gate = method === null ? undefined : clauses.gates.get(method);
     if (gate?.gate === "never") return { kind: "refused", why: "gate", clause: gate.site };
@@ -158,10 +157,12 @@ interface Seen {
     readonly hits: Permit[];
     /** They forbid it or ask about it only where it leads into their bounds, which what was written does not. */
     readonly missed: Permit[];
+    /** They ask about it as long as it cannot be told; they give nothing. */
+    readonly unsure: Permit[];
 }
 
 function siteOf(seen: Seen, gate: Verdict): Site | null {
-    return seen.hits.find((row) => row.gate === gate)?.site ?? null;
+    return [...seen.hits, ...seen.unsure].find((row) => row.gate === gate)?.site ?? null;
 }
 
 function take(ways: Verdict[], verdict: Verdict | null): void {
@@ -188,13 +189,14 @@ function rowVerdict(rows: readonly Permit[], use: Use, method: string | null, se
     for (const row of rows) {
         // What is spelled alike is the same method, however methods are compared.
         if (row.method !== null && row.method !== use.method && (method === null || methodName(use.uri, row.method) !== method)) continue;
-        // A bound that cannot be told lets nothing through; one on `never` forbids as long as it cannot be told.
+        // A bound that cannot be told lets nothing through; one on `never` forbids, and one on `ask` asks, as long as it cannot be told.
         const fits =
             row.bounds.length === 0 ||
             (row.bounds.every((bound) => holds(bound, use, row.gate === "never")) && (row.gate !== "may" || inItsFolder(row, use)));
         if (!fits) {
             if ((row.gate === "never" || row.gate === "ask") && row.bounds.every((bound) => bound.arg === null || holds(bound, use, true)))
                 seen.missed.push(row);
+            if (row.gate === "ask" && !isFollowed(row, use) && row.bounds.every((bound) => holds(bound, use, true))) seen.unsure.push(row);
             continue;
         }
         seen.hits.push(row);
@@ -205,7 +207,7 @@ function rowVerdict(rows: readonly Permit[], use: Use, method: string | null, se
 }
 
 function layered(layers: readonly (readonly Permit[])[], use: Use, method: string | null, seen: Seen): Verdict | null {
-    const own: Seen = { hits: [], missed: [] };
+    const own: Seen = { hits: [], missed: [], unsure: [] };
     let verdict: Verdict = "may";
     for (const layer of layers) {
         const found = rowVerdict(layer, use, method, own, null);
@@ -214,11 +216,18 @@ function layered(layers: readonly (readonly Permit[])[], use: Use, method: strin
     }
     seen.hits.push(...own.hits);
     seen.missed.push(...own.missed);
+    seen.unsure.push(...own.unsure);
     return verdict;
 }
 
+/** Where it leads is told for certain by the one who performs it (D5). */
+function isFollowed({ bounds }: Permit, use: Use): boolean {
+    const kind = resourceOf(use.uri)?.kind;
+    return (kind === "path" || kind === "url") && bounds.some(({ arg }) => arg === null);
+}
+
 /** D6. */
-function inItsFolder(row: Permit, use: Use): boolean {
+export function inItsFolder(row: Pick<Permit, "bounds">, use: Pick<Use, "uri" | "given">): boolean {
     const named = resourceOf(use.uri);
     if (named?.kind !== "command" || row.bounds.some(({ arg }) => arg === FOLDER)) return true;
     if (!row.bounds.some(({ arg }) => arg === null || arg === named.field)) return true;
@@ -227,19 +236,27 @@ function inItsFolder(row: Permit, use: Use): boolean {
 
 /** The argument of a command that says where it runs. */
 const FOLDER = "cwd";
-const NO_WORDS: readonly Found[] = [];
 
-function holds(bound: Bound, use: Use, unsure: boolean): boolean {
+/** A program and its arguments are one command. */
+function commandOf(said: readonly string[] | null, use: Pick<Use, "given">, unsure: boolean): readonly string[] | null {
+    const more = use.given.named("args");
+    if (said === null || more.length === 0) return said;
+    const args = wordsOf(more.map((f) => f.json));
+    const line = args === null ? null : commandLine(said, args, unsure);
+    return line === null ? null : [line];
+}
+
+/** Whether a use lies within a bound; `unsure` where that cannot be told. */
+export function holds(bound: Bound, use: Pick<Use, "uri" | "given">, unsure: boolean): boolean {
     const named = resourceOf(use.uri);
     // A command is one whether its bound names the argument or not; elsewhere a named argument is a word.
     const resource = bound.arg === null || (named?.kind === "command" && bound.arg === named.field) ? named : null;
     const found = use.given.named(bound.arg ?? resource?.field ?? "1");
     // An argument that is not there names nothing outside; the root for a path.
-    // A program and its arguments are one command.
-    const more = resource?.kind === "command" ? use.given.named("args") : NO_WORDS;
-    const only = found.length + more.length === 1 ? found[0] : undefined;
-    const said = only !== undefined ? wordsOf(only.json) : wordsOf([...found, ...more].map((f) => f.json));
-    const words = found.length === 0 && resource?.kind === "path" ? [""] : more.length === 0 || said === null ? said : [said.join(" ")];
+    const only = found.length === 1 ? found[0] : undefined;
+    const said = only !== undefined ? wordsOf(only.json) : wordsOf(found.map((f) => f.json));
+    const words =
+        found.length === 0 && resource?.kind === "path" ? [""] : resource?.kind === "command" ? commandOf(said, use, unsure) : said;
     if (words === null || words.length === 0) return unsure;
     const kind = resource?.kind ?? "word";
     const base = kind === "url" ? use.uri : null;
@@ -356,14 +373,19 @@ function namesOf(origin: string): string[] {
     }
 }
 
-/** Names that a readers clause stands for at a call; null: everybody; undefined: it cannot be told. */
+/** Names that a readers clause stands for at a call; null: everybody; undefined: it cannot be told, as where what it points at names nobody. */
 export function namesAt(readers: ReadersForm, given: Given, result: Json | undefined): readonly string[] | null | undefined {
     if (readers.everyone === true) return null;
     if (readers.names !== undefined) return readers.names;
-    if (readers.arg !== undefined) return wordsOf(given.named(readers.arg).map((f) => f.json)) ?? undefined;
+    if (readers.arg !== undefined) return someOf(given.named(readers.arg).map((f) => f.json));
     if (readers.result === undefined || result === undefined || result === null || typeof result !== "object" || Array.isArray(result))
         return undefined;
-    return Object.hasOwn(result, readers.result) ? (wordsOf(result[readers.result] as Json) ?? undefined) : undefined;
+    return Object.hasOwn(result, readers.result) ? someOf(result[readers.result] as Json) : undefined;
+}
+
+function someOf(json: Json): readonly string[] | undefined {
+    const words = wordsOf(json);
+    return words === null || words.length === 0 || words.includes("") ? undefined : words;
 }
 
 const NO_AUDIENCE: ReadersRule = { method: null, readers: { everyone: true }, ask: false, site: null };

@@ -8,8 +8,9 @@
  * G2: a path is compared after `.` and `..` were taken out; one that leaves the root matches nothing.
  * G3: a URL is compared by scheme, host and port exactly, then by path, whatever of it is percent-encoded; what two readers of URLs may read
  *     differently matches nothing, and is within every bound of what is forbidden.
- * G4: `*` in a command stands for any run of plain words; a command with anything else in it matches the pattern that is the same text, and is
- *     within every bound of what is forbidden.
+ * G4: `*` in a command stands for any run of plain words; a command with anything else in it matches the pattern that is the same text, and one
+ *     that is named by its path only a pattern that begins with that path. Where it cannot be told from the text which program a shell would
+ *     start, a command is within every bound of what is forbidden.
  */
 
 import { plainCodes, type Resource } from "@remit/language";
@@ -78,10 +79,7 @@ export function matches(kind: Resource, pattern: string, text: string, base: str
 
 /** Whether a text matches one of some patterns. */
 export function matchesAny(kind: Resource, patterns: readonly string[], text: string, base: string | null, unsure: boolean): boolean {
-    if (kind === "command") {
-        const plain = PLAIN_COMMAND.test(text);
-        return patterns.some((pattern) => pattern === text || (plain ? matchText(pattern, text, ANY) : unsure));
-    }
+    if (kind === "command") return matchesCommand(patterns, text, unsure);
     if (kind === "word") return patterns.some((pattern) => matchText(pattern, text, isWordPart));
     if (kind === "path") {
         const path = normalisePath(text);
@@ -102,6 +100,47 @@ export function matchesAny(kind: Resource, patterns: readonly string[], text: st
 
 /** Words with spaces between them: nothing in it makes a shell start another command, read or write a file, or put something in a word's place. */
 const PLAIN_COMMAND = /^[A-Za-z0-9 _.,:@%+=/-]*$/;
+
+/** Programs, and words of a shell, that start the command which stands in their arguments or in a file. Others may, too: no list has them all. */
+const STARTERS: ReadonlySet<string> = new Set(
+    ". source eval exec command builtin coproc time env sh bash dash ash zsh ksh fish busybox toybox xargs find sudo doas su nice ionice nohup setsid stdbuf timeout chroot unshare flock watch parallel".split(
+        " ",
+    ),
+);
+
+function matchesCommand(patterns: readonly string[], text: string, unsure: boolean): boolean {
+    const line = squeezed(text);
+    const plain = PLAIN_COMMAND.test(line);
+    const [program = ""] = line.split(" ", 1);
+    if (unsure) {
+        // A disk may take `RM` for `rm`.
+        const small = line.toLowerCase();
+        const told = plain && !/[/=]/.test(program) && !STARTERS.has(program.toLowerCase());
+        return patterns.some((pattern) => !told || matchText(squeezed(pattern).toLowerCase(), small, ANY));
+    }
+    const named = program.includes("/") ? program : null;
+    return patterns.some(
+        (pattern) =>
+            pattern === text ||
+            (plain && (named === null || squeezed(pattern).split(" ", 1)[0] === named) && matchText(squeezed(pattern), line, ANY)),
+    );
+}
+
+/** As a shell counts words: without blanks around it, one between two words. */
+function squeezed(text: string): string {
+    return text.replace(/ +/g, " ").replace(/^ | $/g, "");
+}
+
+/**
+ * A command with its arguments as one text; null where the words that a program gets cannot be told from it. `unsure`: words that hold blanks
+ * are not told.
+ */
+export function commandLine(program: readonly string[], args: readonly string[], unsure: boolean): string | null {
+    const all = [...program, ...args];
+    const whole = unsure ? all : program;
+    if (whole.some((word) => word === "" || word.includes(" ")) || !all.every((word) => PLAIN_COMMAND.test(word))) return null;
+    return all.join(" ");
+}
 
 const SLASH = 0x2f;
 const STAR = 0x2a;

@@ -84,6 +84,40 @@ test.each([
     expect(matches("word", pattern, text)).toBe(yes);
 });
 
+test.each([
+    // What a list forbids: the same command however it is spelled, and whatever cannot be told from its text.
+    ["rm *", "rm victim", true, true],
+    ["rm *", " rm victim", true, true],
+    ["rm *", "rm   victim  ", true, true],
+    [" rm  *", "rm victim", true, true],
+    ["rm *", "RM victim", false, true],
+    ["rm *", "\trm victim", false, true],
+    ["rm *", "\nrm victim", false, true],
+    ["rm *", "rm\tvictim", false, true],
+    ["rm *", "r\\m victim", false, true],
+    ["rm *", "'rm' victim", false, true],
+    ["rm *", "true; rm victim", false, true],
+    ["rm *", "echo $(rm victim)", false, true],
+    ["rm *", "$X victim", false, true],
+    ["rm *", "A=b rm victim", false, true],
+    ["rm *", "/bin/rm victim", false, true],
+    ["rm *", "../bin/rm victim", false, true],
+    ["rm *", "env rm victim", false, true],
+    ["rm *", "command rm victim", false, true],
+    ["rm *", "bash clean.sh", false, true],
+    ["rm *", "rmdir victim", false, false],
+    ["rm *", "npm run build", false, false],
+    // What a list allows.
+    ["npm *", "  npm   test ", true, true],
+    ["npm *", "npm test; rm victim", false, true],
+    ["npm test; ls", "npm test; ls", true, true],
+    ["*", "/bin/rm victim", false, true],
+    ["bin/*", "bin/../evil", false, true],
+    ["./gradlew *", "./gradlew test", true, true],
+] as const)("command %j of %j: allowed %j, forbidden %j", (pattern, command, allowed, forbidden) => {
+    expect([matches("command", pattern, command), matches("command", pattern, command, null, true)]).toEqual([allowed, forbidden]);
+});
+
 test("a path that matches a folder's pattern stays in the folder however it is written", () => {
     const part = fc.constantFrom("src", "..", ".", "", "a", "b.ts", "...", "%2e%2e");
     fc.assert(

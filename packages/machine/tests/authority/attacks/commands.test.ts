@@ -44,3 +44,49 @@ test("what is forbidden or asked about is so everywhere", () => {
     expect(ruled('may Sh.run ask Sh.run in "npm test"', '{ command: "npm test", cwd: "out" }')).toBe("asked");
     expect(ruled("may Sh.run", '{ command: "npm test", cwd: "out" }')).toBe("may");
 });
+
+const SPELLED = [
+    '{ command: "rm victim" }',
+    '{ command: " rm victim" }',
+    '{ command: "rm  victim " }',
+    '{ command: "\\trm victim" }',
+    '{ command: "\\nrm victim" }',
+    '{ command: "/bin/rm victim" }',
+    '{ command: "env rm victim" }',
+    '{ command: "A=b rm victim" }',
+    '{ command: "r\\\\m victim" }',
+    '{ command: "true; rm victim" }',
+    '{ command: "echo $(rm victim)" }',
+    '{ command: "rm", args: ["victim"] }',
+    '{ command: "/bin/rm", args: ["victim"] }',
+    '{ command: "env", args: ["rm", "victim"] }',
+    '{ command: "sh", args: ["-c", "rm victim"] }',
+    '{ command: ["rm victim"] }',
+    '{ command: { a: "rm victim" } }',
+];
+
+test.each(SPELLED)("a command is forbidden or asked about however it is spelled: %s", (args) => {
+    expect(ruled('may Sh never Sh.run in "rm *"', args)).toBe("refused");
+    expect(ruled('may Sh ask Sh.run in "rm *"', args)).toBe("asked");
+});
+
+test.each(['{ command: "npm test" }', '{ command: "rmdir x" }', '{ command: "npm", args: ["test"] }'])(
+    "another command is neither: %s",
+    (args) => {
+        expect(ruled('may Sh never Sh.run in "rm *"', args)).toBe("may");
+        expect(ruled('may Sh ask Sh.run in "rm *"', args)).toBe("may");
+    },
+);
+
+test("what asks about some commands gives none that cannot be told", () => {
+    expect(ruled('ask Sh.run in "npm *"', '{ command: "npm test" }')).toBe("asked");
+    expect(ruled('ask Sh.run in "npm *"', '{ command: "npm test; rm victim" }')).toBe("refused");
+});
+
+test.each([
+    ['{ command: "npm", args: ["run", "a b"] }', "may"],
+    ['{ command: "npm", args: ["run", "a;b"] }', "refused"],
+    ['{ command: "npm x/evil", args: [] }', "refused"],
+    ['{ command: "npm ", args: ["test"] }', "refused"],
+    ['{ command: "./npm test" }', "refused"],
+])("a program is named by one word: %s is %s", (args, expected) => expect(ruled('may Sh.run in "npm *"', args)).toBe(expected));
