@@ -8,7 +8,7 @@ import { nearest } from "../diagnostics/nearest.ts";
 import { isOutside } from "./handover.ts";
 import { resourceOf } from "../authority/thing.ts";
 import { isEndorse } from "../form/lower-authority.ts";
-import type { Amount, Bound, Import, ImportClause, Name, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
+import type { Amount, Bound, Import, ImportClause, Name, Readers, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import type { Report } from "./context.ts";
 import { type Binding, type Checking, diagnostic, type FileScope, type Walk } from "./model.ts";
@@ -182,6 +182,11 @@ const CLAUSES: Readonly<Record<string, readonly ImportClause["kind"][]>> = {
     file: ["clause.trusted", "clause.readers"],
 };
 
+/** What readers cannot be told from: a model and a file are not called, and what a model answers is named by nobody. */
+function isNowhere(what: Import["what"], readers: Readers["kind"]): boolean {
+    return (readers === "readers.arg" && (what === "llm" || what === "file")) || (readers === "readers.result" && what === "llm");
+}
+
 function checkClauses(a: Whole, report: Report, node: Import, file: FileScope): void {
     const binding = file.names.get(node.name.text);
     for (const clause of node.clauses ?? []) {
@@ -208,6 +213,17 @@ function checkClauses(a: Whole, report: Report, node: Import, file: FileScope): 
             report("REMIT_REFERENCE", clause.readers.range, "who reads what is sent is known before there is a result", {
                 hint: "name people, or an argument: `audience: arg to`",
             });
+        else if (clause.kind === "clause.readers" && isNowhere(node.what, clause.readers.kind)) {
+            const part = clause.readers.kind === "readers.arg" ? "arguments" : "fields";
+            report(
+                "REMIT_REFERENCE",
+                clause.readers.range,
+                `${node.what === "llm" ? "an llm" : "a file"} has no ${part} that name who reads`,
+                {
+                    hint: "name people, or `everyone`",
+                },
+            );
+        }
         if (clause.method !== undefined && binding?.import === node)
             checkMethod(a, report, binding, clause.method.text, clause.method.range);
     }

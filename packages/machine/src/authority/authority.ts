@@ -134,12 +134,12 @@ export class Authority {
         return this.clauses[file]?.get(name) ?? NO_CLAUSES;
     }
 
-    /** Who reads what is sent to a model, as all imports of that name and URI say. */
-    audienceOf(name: string, uri: string): readonly ReadersRule[] {
+    /** Who reads what is sent to a model, or who may read what it answers, as all imports of that name and URI say. */
+    saidOfModel(which: "audience" | "reads", name: string, uri: string): readonly ReadersRule[] {
         return this.program.files.flatMap((file) =>
             [...file.imports.values()].flatMap((entry) =>
                 entry.form.what === "llm" && entry.form.name === name && entry.form.uri === uri
-                    ? this.clausesAt(entry.file, entry.form.name).audience
+                    ? this.clausesAt(entry.file, entry.form.name)[which]
                     : [],
             ),
         );

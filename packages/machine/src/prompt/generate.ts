@@ -218,7 +218,7 @@ function turnSuffix(state: State): string {
 function replied(before: State, outcome: Outcome, gate: Gatekeeper): GenerateStep {
     const usage = addUsage(before.usage, outcome.usage);
     if (!outcome.ok) {
-        const state = { ...before, usage };
+        const state: State = { ...before, usage, origins: originsUnion(before.origins, outcome.origins ?? []) };
         return fail(state, [attempted(state, outcome, null, outcome.failure.message)], outcome.failure);
     }
     const reply = replyOf(outcome.value);

@@ -7,6 +7,7 @@
  * N1: everything of the input carries its origins, `user` unless said otherwise; a file import carries the origins of its content.
  */
 import type { Contract, Field, Json } from "@remit/language";
+import { readersGiven } from "../authority/readers.ts";
 import { type Slots, slotsOf } from "../compile/code.ts";
 import { checkArguments } from "../compile/contracts.ts";
 import { agentUses } from "../compile/context.ts";
@@ -54,7 +55,9 @@ export function startEntry(m: Machine): void {
         const place = `${i.file}/${i.form.name}`;
         const content = options.imports !== undefined && Object.hasOwn(options.imports, place) ? options.imports[place] : undefined;
         const raw = content === undefined ? null : fromJson(content.json, run.heap);
-        const l = content === undefined ? 0 : run.labels.of(content.origins);
+        const { reads } = m.authority.clausesAt(i.file, i.form.name);
+        const l =
+            content === undefined ? 0 : run.labels.of([...content.origins, ...readersGiven(reads, i.form.uri, null, [], content.json)]);
         run.imports.push(l === 0 ? raw : new Labelled(raw, l));
     }
     if (fn !== undefined) m.entryPath = fn.name;

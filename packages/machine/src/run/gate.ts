@@ -9,11 +9,12 @@
  * A12: a violation names who committed it, so that its own code cannot catch it.
  */
 import type { Json, Site } from "@remit/language";
-import { type Decision, decide, readersLabel, namesAt, type Use } from "../authority/decide.ts";
+import { type Decision, decide, type Use } from "../authority/decide.ts";
+import { readersGiven } from "../authority/readers.ts";
 import { labelAt } from "../compile/strict.ts";
 import { aliasOf, aliasOfJson, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
 import type { Clauses, Remit } from "../authority/policy.ts";
-import type { AskRequest, Outcome, Reach, ToolRequest } from "../effect.ts";
+import type { AskRequest, Effect, MemoryRequest, ModelTurn, Outcome, Reach, ToolRequest } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import type { Offer } from "../prompt/offers.ts";
 import { canonicalJson } from "../ledger/canonical.ts";
@@ -43,9 +44,12 @@ function textOf({ name, method }: Pick<Target, "name" | "method">): string {
     return method === null ? name : `${name}.${method}`;
 }
 
-/** No gate is needed: nothing is said anywhere, and the program's own text uses what is its own. What somebody else wrote or chose has one always. */
+/**
+ * No gate is needed: nothing is said anywhere, nothing in the run is for some to read, and the program's own text uses what is its own. What somebody
+ * else wrote or chose has one always. What is for some comes in from elsewhere, too: a memory, the input.
+ */
 export function isFree(m: Machine, frame: Frame, c: Capability, chosen: "program" | "model" = "program"): boolean {
-    return m.authority.plain && c.right === null && chosen === "program" && !isWritten(m, frame.fn);
+    return m.authority.plain && !m.run.labels.isRestricted && c.right === null && chosen === "program" && !isWritten(m, frame.fn);
 }
 
 const NOT_DELEGATED: readonly [] = [];
@@ -463,17 +467,29 @@ export function gatekeeper(m: Machine, fiber: Fiber, frame: Frame, label: string
 
 // ---- what comes back --------------------------------------------------------------------------------------------------
 
-/** Labels that say who may read a result: `reads` clauses of its import. */
-export function readersOfResult(m: Machine, file: number, name: string, request: ToolRequest | null, value: Json): string[] {
-    const { reads } = m.authority.clausesAt(file, name);
-    if (reads.length === 0) return [];
-    const args = request?.args ?? [];
-    const out: string[] = [];
-    for (const rule of reads) {
-        if (rule.method !== null && rule.method !== request?.method) continue;
-        const names = namesAt(rule.readers, jsonGiven(args, 0), value);
-        // Who may read cannot be told: nobody may.
-        if (names !== null) out.push(readersLabel(names ?? []));
+/** Labels that say who may read what an effect brings, or what its failure tells: `reads` clauses of its import. */
+export function readersOfResult(m: Machine, { kind, request }: Effect, value: Json): readonly string[] {
+    const { authority, compiled } = m;
+    if (authority.plain) return NOBODY_SAYS;
+    if (kind === "tool") {
+        const { op, tool, uri, file, method, args } = request as unknown as ToolRequest;
+        if (op === "describe") return NOBODY_SAYS;
+        return readersGiven(
+            authority.clausesAt(compiled.capabilityAt(file, tool).file, tool).reads,
+            uri,
+            method ?? null,
+            args ?? [],
+            value,
+        );
     }
-    return out;
+    if (kind === "recall" || kind === "remember") {
+        const { memory, uri, file, arg } = request as unknown as MemoryRequest;
+        const { reads } = authority.clausesAt(compiled.capabilityAt(file, memory).file, memory);
+        return readersGiven(reads, uri, kind === "recall" ? "query" : "add", [arg], value);
+    }
+    if (kind !== "model" || (request as { op?: string }).op !== "turn") return NOBODY_SAYS;
+    const { name, uri } = (request as unknown as ModelTurn).model;
+    return readersGiven(authority.saidOfModel("reads", name, uri), uri, null, [], undefined);
 }
+
+const NOBODY_SAYS: readonly string[] = [];

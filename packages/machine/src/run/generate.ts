@@ -137,7 +137,7 @@ function mayOffer(m: Machine, fiber: Fiber, frame: Frame, c: Capability, site: S
 function mayRead(m: Machine, frame: Frame, e: StepEffect, path: string, site: Site | null): void {
     if (m.authority.plain) return;
     const { name, uri } = (e.request as unknown as ModelTurn).model;
-    const flow = modelFlow(e.labels, m.authority.audienceOf(name, uri));
+    const flow = modelFlow(e.labels, m.authority.saidOfModel("audience", name, uri));
     if (flow === null) return;
     const about = { principal: frame.principal, capability: name, uri, why: "flow", origins: [...flow.origins], rule: flow.rule };
     m.emit("policy.denied", path, frame.parent, site, e.labels, about);

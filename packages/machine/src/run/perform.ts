@@ -174,13 +174,7 @@ function gated(
 
 /** An outcome with the labels that `reads` clauses of the import give its value, or what its failure tells. */
 function withReaders(m: Machine, effect: Effect, outcome: Outcome): Outcome {
-    if (m.authority.plain) return outcome;
-    if (effect.kind !== "tool" && effect.kind !== "recall") return outcome;
-    const r = effect.request as unknown as ToolRequest & MemoryRequest;
-    if (effect.kind === "tool" && r.op === "describe") return outcome;
-    const name = effect.kind === "tool" ? r.tool : r.memory;
-    const c = m.compiled.capabilityAt(r.file, name);
-    const more = readersOfResult(m, c.file, name, effect.kind === "tool" ? r : null, outcome.ok ? outcome.value : null);
+    const more = readersOfResult(m, effect, outcome.ok ? outcome.value : null);
     return more.length === 0 ? outcome : { ...outcome, origins: [...new Set([...(outcome.origins ?? []), ...more])].sort() };
 }
 

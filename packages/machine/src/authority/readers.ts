@@ -1,0 +1,33 @@
+/**
+ * Who may read what comes from a thing: its `reads` clauses, as labels of what comes.
+ *
+ * Boundary: pure; clauses and a use in, labels out. Whom a value may go to is `decide.ts`.
+ *
+ * W1: a clause of a method is one of the method that is meant, however the call is spelled.
+ * W2: where it cannot be told who may read, nobody may.
+ */
+import { type Json, methodName } from "@remit/language";
+import { namesAt, readersLabel } from "./decide.ts";
+import { aliasOfJson, jsonGiven } from "./given.ts";
+import type { ReadersRule } from "./policy.ts";
+
+/** Labels of what a use gives. `method` null: a thing without methods, which every clause is about. */
+export function readersGiven(
+    reads: readonly ReadersRule[],
+    uri: string,
+    method: string | null,
+    args: readonly Json[],
+    result: Json | undefined,
+): string[] {
+    if (reads.length === 0) return [];
+    const alias = method === null || args.length !== 1 ? null : aliasOfJson(uri, method, args[0] as Json);
+    const named = method === null ? null : methodName(uri, alias?.method ?? method);
+    const given = jsonGiven(alias?.args ?? args, 0);
+    const labels: string[] = [];
+    for (const rule of reads) {
+        if (named !== null && rule.method !== null && rule.method !== named) continue;
+        const names = namesAt(rule.readers, given, result);
+        if (names !== null) labels.push(readersLabel(names ?? []));
+    }
+    return labels;
+}
