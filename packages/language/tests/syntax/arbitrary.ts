@@ -284,7 +284,11 @@ const ties = fc.letrec<Ties>((tie) => {
             fc.record({
                 ...kind("narrow"),
                 object: expr.map((e) => wrap(e, POSTFIX_PRECEDENCE)),
-                methods: fc.array(fc.record({ method: methodName, bounds: list(bound, 2) }), { minLength: 1, maxLength: 3 }),
+                // With names of values alone it is a call of a method of that name: these are the names of none.
+                methods: fc.array(fc.record({ method: methodName.map(({ text }) => name(`${text}_own`)), bounds: list(bound, 2) }), {
+                    minLength: 1,
+                    maxLength: 3,
+                }),
             }),
             fc
                 .record({
