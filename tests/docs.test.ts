@@ -94,7 +94,7 @@ function folder(): string {
 
 test("every fence says what it holds", () => {
     const known: Readonly<Record<string, RegExp>> = {
-        remit: /^(fragment( [A-Z_]+)?|old|checked|answer)?$/,
+        remit: /^(fragment( [A-Z_]+)?|wrong [A-Z_]+|old|checked|answer)?$/,
         ts: /^$/,
         python: /^$/,
         json: /^(remit\.json)?$/,
