@@ -43,6 +43,8 @@ async function main() {
         count(await run("style", "@biomejs/biome/bin/biome", ["check", "--diagnostic-level=error", "."]));
     }
     const room = mkdtempSync(join(tmpdir(), "remit-test-"));
+    // The command is started some hundred times: what was compiled once is there for the next.
+    env.NODE_COMPILE_CACHE = join(room, "compiled");
     try {
         const report = join(room, "report.json");
         const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
