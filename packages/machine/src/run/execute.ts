@@ -19,7 +19,7 @@ import { listOf } from "../compile/closures.ts";
 import { BAIL, type Code, type Slots, type Step, slots0 } from "../compile/code.ts";
 import { checkArguments, checkResult } from "../compile/contracts.ts";
 import { failureValue } from "../compile/failure.ts";
-import { FLOW, labelAt, leaveStrict, raiseBy, raisePc, withPc } from "../compile/strict.ts";
+import { FLOW, leaveStrict, raiseBy, raisePc, withPc } from "../compile/strict.ts";
 import {
     type CallDetail,
     type CallValueDetail,
@@ -131,7 +131,7 @@ export function unwind(m: Machine, fiber: Fiber, fail: Fail): boolean {
         frame.approved = null;
         const { flow } = frame.form;
         if (flow !== 0) {
-            fail.labels = m.run.labels.union(fail.labels, labelAt(frame.locals, flow));
+            fail.labels = m.run.labels.union(fail.labels, frame.placeLabel);
             raiseBy(frame.locals, flow, fail.labels);
         }
         const handler = frame.form.handlers.find((h) => h.from <= frame.pc && frame.pc < h.to && catches(m, frame, h, fail));

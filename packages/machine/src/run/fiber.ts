@@ -9,6 +9,7 @@ import type { Json } from "@remit/language";
 import type { Slots } from "../compile/code.ts";
 import type { BodyForm, FrameForm } from "../compile/instructions.ts";
 import type { AgentEntry, Fn } from "../compile/program.ts";
+import { labelAt } from "../compile/strict.ts";
 import type { Effect, Outcome } from "../effect.ts";
 import type { Fail } from "../failure.ts";
 import type { HandoverWait } from "./handover.ts";
@@ -69,6 +70,11 @@ export class Frame {
     /** The frame form that its body is one of. */
     get forms(): FrameForm {
         return this.fn.framesFor(this.form.flow !== 0);
+    }
+
+    /** In strict code, label set of what the place where it stands depends on; 0 elsewhere. */
+    get placeLabel(): number {
+        return this.form.flow === 0 ? 0 : labelAt(this.locals, this.form.flow);
     }
 }
 

@@ -11,7 +11,6 @@
 import type { Json, Site } from "@remit/language";
 import { type Decision, decide, type Use } from "../authority/decide.ts";
 import { readersGiven } from "../authority/readers.ts";
-import { labelAt } from "../compile/strict.ts";
 import { aliasOf, aliasOfJson, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
 import type { Clauses, Remit } from "../authority/policy.ts";
 import type { AskRequest, Effect, MemoryRequest, ModelTurn, Outcome, Reach, ToolRequest } from "../effect.ts";
@@ -135,7 +134,7 @@ export function gate(
     // What is handed to an agent outside the program leaves it.
     const isOutside = target.c.kind === "agent" && m.compiled.agent(target.c.file, target.c.name)?.outside != null;
     const isInner = (target.c.kind === "agent" && !isOutside) || target.c.kind === "llm";
-    const given = isInner ? valuesGiven([], m.run.labels) : valuesGiven(alias?.args ?? args, m.run.labels, placeLabel(frame));
+    const given = isInner ? valuesGiven([], m.run.labels) : valuesGiven(alias?.args ?? args, m.run.labels, frame.placeLabel);
     const written = isWritten(m, frame.fn);
     const chosenBy = written ? "agent" : chosen;
     if (written) isTold(m, frame, target, site);
@@ -187,11 +186,6 @@ function readsOnly(m: Machine, frame: Frame, c: Capability, method: string | nul
         if (frame.path.startsWith(`${session.path}/`) && Object.hasOwn(session.reads, `${c.file}/${c.name}`))
             return session.reads[`${c.file}/${c.name}`]?.includes(method) === true;
     return undefined;
-}
-
-/** In strict code, what the place depends on where a frame stands. */
-function placeLabel(frame: Frame): number {
-    return frame.form.flow === 0 ? 0 : labelAt(frame.locals, frame.form.flow);
 }
 
 /** Flows beyond the one that the question begins with, too: a yes for one is none for another. */

@@ -11,7 +11,6 @@ import type { Session } from "../agent/session.ts";
 import type { Code } from "../compile/code.ts";
 import type { HandoverDetail, Instruction } from "../compile/instructions.ts";
 import { type AgentEntry, answering, shownName } from "../compile/program.ts";
-import { labelAt } from "../compile/strict.ts";
 import { Fail } from "../failure.ts";
 import { located } from "../value/access.ts";
 import { fromJson, toJson } from "../value/json.ts";
@@ -41,7 +40,7 @@ export function targetOf(m: Machine, frame: Frame, d: HandoverDetail, I: Instruc
     }
     const entry = m.compiled.agent(c.file, c.name);
     if (entry === undefined) throw new Fail("value", `there is no agent '${c.name}' here`, { site });
-    if (c.right !== null && c.right.alive.some((token) => !m.standing.alive.has(token)))
+    if (c.right?.alive.some((token) => !m.standing.alive.has(token)))
         throw new Fail("violation.revoked", `${c.name} was given only for a call that has ended`, { site, by: frame.principal });
     const session = d.what === "agent" ? undefined : sessionOf(m, c);
     if (entry.outside === null && entry.main === null)
@@ -80,7 +79,7 @@ export function copies(
     site: Site | null,
 ): { args: Value[]; labels: readonly string[] } {
     const { run } = m;
-    let all = frame.form.flow === 0 ? 0 : labelAt(frame.locals, frame.form.flow);
+    let all = frame.placeLabel;
     try {
         const args = values.map((value): Value => {
             const raw = rawOf(value);

@@ -10,7 +10,6 @@
  */
 import type { Json } from "@remit/language";
 import { shownName } from "../compile/program.ts";
-import { labelAt } from "../compile/strict.ts";
 import type { Outcome, ToolDescription, ToolRequest } from "../effect.ts";
 import { Labelled, List, type Value } from "../value/value.ts";
 import type { Fiber, Frame } from "./fiber.ts";
@@ -190,7 +189,7 @@ class Inspector {
     private head({ index, fiber, frame }: Numbered): { [key: string]: Json } {
         const site = frame.form.code[frame.pc]?.site ?? null;
         // In strict code, where it stands tells what it depends on.
-        if (frame.form.flow !== 0) this.labels = this.m.run.labels.union(this.labels, labelAt(frame.locals, frame.form.flow));
+        this.labels = this.m.run.labels.union(this.labels, frame.placeLabel);
         return {
             index,
             thread: fiber.id,

@@ -8,7 +8,6 @@
  */
 import { type Json, schemeOf, type Site } from "@remit/language";
 import type { ImportEntry } from "../compile/program.ts";
-import { labelAt } from "../compile/strict.ts";
 import type { Effect, EffectKind, Failure, MemoryRequest, Outcome, Reach, ToolRequest } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import { located } from "../value/access.ts";
@@ -58,7 +57,7 @@ export function raise(m: Machine, fiber: Fiber, { kind, path, site, request, lab
 
 /** With what the place of the call depends on, in strict code. */
 function argsToJson(m: Machine, frame: Frame, args: readonly Value[], site: Site | null): { json: Json[]; labels: readonly string[] } {
-    let labels = frame.form.flow === 0 ? 0 : labelAt(frame.locals, frame.form.flow);
+    let labels = frame.placeLabel;
     try {
         const json = args.map((arg) => {
             const out = toJson(arg, m.run.labels);

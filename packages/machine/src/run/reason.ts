@@ -5,7 +5,6 @@
  */
 import { inferContract, type Site } from "@remit/language";
 import type { HandoverDetail } from "../compile/instructions.ts";
-import { labelAt } from "../compile/strict.ts";
 import { Fail } from "../failure.ts";
 import { toJson } from "../value/json.ts";
 import { join, rawOf } from "../value/operators.ts";
@@ -37,7 +36,7 @@ export function beginReason(m: Machine, fiber: Fiber, frame: Frame, d: HandoverD
     const [head, ...rest] = parts;
     if (head === undefined) throw new Fail("value", "reason needs a prompt", { site });
     const shape = toJson(example, m.run.labels);
-    const place = frame.form.flow === 0 ? 0 : labelAt(frame.locals, frame.form.flow);
+    const place = frame.placeLabel;
     // The shape is in the prompt. How often the model is asked, and whether, says something of what chose it.
     const first = join(
         m.run,
