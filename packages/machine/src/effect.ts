@@ -90,6 +90,11 @@ export interface Failure {
 
 // ---- requests, by kind -----------------------------------------------------------------------------------------------
 
+/** Which of the requests of its kind it is: the `op` of those that have one. */
+export function opOf(request: Json): Json | undefined {
+    return (request as { readonly op?: Json } | null)?.op;
+}
+
 export type Part =
     | { readonly type: "text"; readonly text: string }
     /** `data` is base64, or `ref` names a blob. */

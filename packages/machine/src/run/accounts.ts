@@ -15,7 +15,7 @@
  *     back. Otherwise turns that are begun and broken off would be free.
  */
 import { amountOf, type Json, type SpendForm } from "@remit/language";
-import type { Effect, EffectKind, ModelTurn, Usage } from "../effect.ts";
+import { type Effect, type EffectKind, type ModelTurn, opOf, type Usage } from "../effect.ts";
 import { shownPrincipal } from "../authority/authority.ts";
 import { Fail } from "../failure.ts";
 import type { Limits, Prices } from "./options.ts";
@@ -235,7 +235,7 @@ export class Accounts {
      * outwards, or what stands against it.
      */
     reserve(kind: EffectKind, request: Json, token: number, spender: Spender): Exceeded | number[] {
-        const turn = (kind === "model" || kind === "agent") && (request as { op?: Json } | null)?.op === "turn";
+        const turn = (kind === "model" || kind === "agent") && opOf(request) === "turn";
         const calls = kind !== "input" && kind !== "ask" && kind !== "sleep";
         const held: number[] = [];
         const meters = turn ? OF_TURN : calls ? OF_CALL : [];
@@ -266,7 +266,7 @@ export class Accounts {
     /** Nobody waits for an effect any more (B6). */
     withdrawn(effect: Pick<Effect, "kind" | "request">, token: number, held: readonly number[]): void {
         if (held.length === 0) return;
-        const turn = effect.kind === "model" && (effect.request as { op?: Json } | null)?.op === "turn";
+        const turn = effect.kind === "model" && opOf(effect.request) === "turn";
         const { prompt, promptUsd } = turn ? this.reckoned(effect.request as unknown as ModelTurn) : NOTHING;
         let i = 0;
         for (let a: Account | null = this.at(token); a !== null; a = a.parent) {

@@ -10,7 +10,18 @@
 import type { Json, Site } from "@remit/language";
 import type { Doing, Session } from "../agent/session.ts";
 import { type AgentEntry as Program, shownName } from "../compile/program.ts";
-import type { AgentEntry, AgentReply, Effect, EffectKind, MemoryRequest, ModelReply, Outcome, ToolRequest, Usage } from "../effect.ts";
+import {
+    type AgentEntry,
+    type AgentReply,
+    type Effect,
+    type EffectKind,
+    type MemoryRequest,
+    type ModelReply,
+    opOf,
+    type Outcome,
+    type ToolRequest,
+    type Usage,
+} from "../effect.ts";
 import { Fail } from "../failure.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { Machine } from "./machine.ts";
@@ -116,10 +127,6 @@ function isCall(kind: EffectKind, request: Json): boolean {
 
 function isTurn(kind: EffectKind, request: Json): boolean {
     return (kind === "model" || kind === "agent") && opOf(request) === "turn";
-}
-
-function opOf(request: Json): Json | undefined {
-    return (request as { op?: Json } | null)?.op;
 }
 
 function toolEntry(kind: EffectKind, request: Json, id: string, outcome: Outcome): AgentEntry {

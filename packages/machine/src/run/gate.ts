@@ -13,7 +13,16 @@ import { type Decision, decide, type Use } from "../authority/decide.ts";
 import { readersGiven } from "../authority/readers.ts";
 import { aliasOf, aliasOfJson, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
 import type { Clauses, Remit } from "../authority/policy.ts";
-import type { AskRequest, Effect, MemoryRequest, ModelTurn, Outcome, Reach, ToolRequest } from "../effect.ts";
+import {
+    type AskRequest,
+    type Effect,
+    type MemoryRequest,
+    type ModelTurn,
+    opOf,
+    type Outcome,
+    type Reach,
+    type ToolRequest,
+} from "../effect.ts";
 import { Fail } from "../failure.ts";
 import type { Offer } from "../prompt/offers.ts";
 import { canonicalJson } from "../ledger/canonical.ts";
@@ -481,7 +490,7 @@ export function readersOfResult(m: Machine, { kind, request }: Effect, value: Js
         const { reads } = authority.clausesAt(compiled.capabilityAt(file, memory).file, memory);
         return readersGiven(reads, uri, kind === "recall" ? "query" : "add", [arg], value);
     }
-    if (kind !== "model" || (request as { op?: string }).op !== "turn") return NOBODY_SAYS;
+    if (kind !== "model" || opOf(request) !== "turn") return NOBODY_SAYS;
     const { name, uri } = (request as unknown as ModelTurn).model;
     return readersGiven(authority.saidOfModel("reads", name, uri), uri, null, [], undefined);
 }

@@ -14,7 +14,7 @@ import { withPc } from "../compile/strict.ts";
 import { Fail } from "../failure.ts";
 import { continueGenerate, startGenerate } from "../prompt/generate.ts";
 import type { GenerateSetup, GenerateStep, ItemInput, StepEffect } from "../prompt/setup.ts";
-import type { ModelTurn, Outcome } from "../effect.ts";
+import { type ModelTurn, opOf, type Outcome } from "../effect.ts";
 import { fromJson } from "../value/json.ts";
 import { rawOf } from "../value/operators.ts";
 import { Capability, Labelled, type Value } from "../value/value.ts";
@@ -55,7 +55,7 @@ export function beginGenerating(
 /** An outcome of one of the effects; the coroutine goes on when all of the step are there. */
 export function generateOutcome(m: Machine, fiber: Fiber, native: GenerateWait, pending: Pending, outcome: Outcome): void {
     native.outcomes[pending.slot] = outcome;
-    if (m.tracer !== null && outcome.ok && pending.effect.kind === "tool" && (pending.effect.request as { op?: string }).op === "call") {
+    if (m.tracer !== null && outcome.ok && pending.effect.kind === "tool" && opOf(pending.effect.request) === "call") {
         const r = pending.effect.request as { tool: string; method: string };
         m.tracer.at(pending.effect.site, pending.effect.path, `tool ${r.tool}.${r.method}`);
         m.tracer.sawLabel(native.path, m.run.labels.of([...outcome.origins, `tool:${r.tool}`]));

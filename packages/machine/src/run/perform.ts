@@ -8,7 +8,16 @@
  */
 import { type Json, schemeOf, type Site } from "@remit/language";
 import type { ImportEntry } from "../compile/program.ts";
-import type { Effect, EffectKind, Failure, MemoryRequest, Outcome, Reach, ToolRequest } from "../effect.ts";
+import {
+    type Effect,
+    type EffectKind,
+    type Failure,
+    type MemoryRequest,
+    opOf,
+    type Outcome,
+    type Reach,
+    type ToolRequest,
+} from "../effect.ts";
 import { Fail } from "../failure.ts";
 import { located } from "../value/access.ts";
 import { fromJson, labelParts, toJson } from "../value/json.ts";
@@ -187,7 +196,7 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
     m.enter(fiber);
     if (fiber.frames.length > 0) m.stand(fiber, fiber.top);
     const outcome = withReaders(m, effect, told);
-    const isTurn = outcome.ok && (effect.request as { op?: Json } | null)?.op === "turn";
+    const isTurn = outcome.ok && opOf(effect.request) === "turn";
     const turned = isTurn && effect.kind === "model" ? "model" : isTurn && effect.kind === "agent" && !saysTurns(fiber) ? "agent" : null;
     const hands = effect.kind === "agent" ? replyOf(outcome)?.spent.calls : undefined;
     const over = m.accounts.settle(outcome.usage, pending.account, pending.held, m.spender(effect.path), turned, hands);
@@ -205,7 +214,7 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
         }
         const { native } = fiber.top;
         learn(m, effect, outcome);
-        const describes = effect.kind === "tool" && (effect.request as { op?: Json } | null)?.op === "describe";
+        const describes = effect.kind === "tool" && opOf(effect.request) === "describe";
         if (describes && native?.kind === "handover") describedEvent(m, native.path, effect, outcome);
         if (native?.kind === "ask") {
             answered(m, fiber, fiber.top, native, outcome, effect.site);
@@ -270,8 +279,8 @@ function describedEvent(m: Machine, parent: string, { path, site, request }: Eff
 function learn(m: Machine, effect: Effect, outcome: Outcome): void {
     if (m.authority.watched.size === 0 || !outcome.ok || outcome.parts !== undefined) return;
     if (effect.kind !== "tool" && effect.kind !== "recall") return;
-    const r = effect.request as { op?: string; tool?: string; memory?: string };
-    if (r.op === "describe") return;
+    if (opOf(effect.request) === "describe") return;
+    const r = effect.request as { tool?: string; memory?: string };
     const origin = effect.kind === "tool" ? `tool:${r.tool}` : `memory:${r.memory}`;
     if (m.authority.watched.has(origin) && outcome.origins.every((one) => one === origin || one.startsWith("only:")))
         m.standing.learn(origin, outcome.value);
