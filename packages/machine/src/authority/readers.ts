@@ -8,7 +8,7 @@
  */
 import { type Json, methodName } from "@remit/language";
 import { namesAt, readersLabel } from "./decide.ts";
-import { aliasOfJson, jsonGiven } from "./given.ts";
+import { aliasOfJson, type Given, jsonGiven } from "./given.ts";
 import type { ReadersRule } from "./policy.ts";
 
 /** Labels of what a use gives. `method` null: a thing without methods, which every clause is about. */
@@ -21,13 +21,24 @@ export function readersGiven(
 ): string[] {
     if (reads.length === 0) return [];
     const alias = method === null || args.length !== 1 ? null : aliasOfJson(uri, method, args[0] as Json);
-    const named = method === null ? null : methodName(uri, alias?.method ?? method);
     const given = jsonGiven(alias?.args ?? args, 0);
-    const labels: string[] = [];
-    for (const rule of reads) {
-        if (named !== null && rule.method !== null && rule.method !== named) continue;
-        const names = namesAt(rule.readers, given, result);
-        if (names !== null) labels.push(readersLabel(names ?? []));
-    }
-    return labels;
+    return readersNamed(reads, uri, alias?.method ?? method, given, result).map((names) => readersLabel(names ?? []));
+}
+
+/**
+ * Whose it is to read what a use gives, of each clause that is about it. Undefined: those whom the clause names itself, which cannot be told
+ * (W2). `method`: the one that is meant (W1).
+ */
+export function readersNamed(
+    reads: readonly ReadersRule[],
+    uri: string,
+    method: string | null,
+    given: Given,
+    result: Json | undefined,
+): (readonly string[] | undefined)[] {
+    const named = method === null ? null : methodName(uri, method);
+    return reads
+        .filter((rule) => named === null || rule.method === null || rule.method === named)
+        .map((rule) => namesAt(rule.readers, given, result))
+        .filter((names) => names !== null);
 }

@@ -9,8 +9,9 @@
  *     is no use for an agent's hands, even where it is one of them: nobody follows where it goes from there. Its function may use it.
  */
 import { type Field, type Json, methodName, showContract, showJson, toJsonSchema } from "@remit/language";
-import { type Decision, namesAt } from "../authority/decide.ts";
+import type { Decision } from "../authority/decide.ts";
 import { aliasOfJson, type Given, jsonGiven } from "../authority/given.ts";
+import { readersNamed } from "../authority/readers.ts";
 import type { Callable, Handle, HandleMethod } from "../agent/handshake.ts";
 import type { Session } from "../agent/session.ts";
 import { answering, type Fn, shownName } from "../compile/program.ts";
@@ -186,13 +187,10 @@ function namedOf(m: Machine, fiber: Fiber, session: Session, c: Capability): str
 
 /** Whose alone it is to read what a use gives (N3). Null: anybody's. */
 function readersOfUse(m: Machine, { c, uri }: Target, method: string, given: Given): string | null {
-    for (const rule of m.authority.clausesAt(c.file, c.name).reads) {
-        if (rule.method !== null && rule.method !== methodName(uri, method)) continue;
-        const names = namesAt(rule.readers, given, undefined);
-        if (names === null) continue;
-        return names === undefined ? "those whom it names itself" : names.join(", ") || "nobody";
-    }
-    return null;
+    const named = readersNamed(m.authority.clausesAt(c.file, c.name).reads, uri, method, given, undefined);
+    if (named.length === 0) return null;
+    const [names] = named;
+    return names === undefined ? "those whom it names itself" : names.join(", ") || "nobody";
 }
 
 /** Tools among what was handed over. */
