@@ -9,9 +9,11 @@
  */
 import { position } from "../text/source.ts";
 import type { Range } from "../text/source.ts";
-import { NOTHING, GIVEN_UP, FlowWalk, type Known, knownOf, type Led, type Sink, type Summary } from "./flow/walk.ts";
+import { type Known, knownOf } from "./flow/known.ts";
 import { type Refused, Rules } from "./flow/rules.ts";
+import { GIVEN_UP, type Led, NOTHING, type Sink, type Summary } from "./flow/summary.ts";
 import { deep, isOpen, sameVal, type Val } from "./flow/value.ts";
+import { FlowWalk } from "./flow/walk.ts";
 import { type Binding, type Checking, diagnostic, type FileScope, type FuncInfo } from "./model.ts";
 import { shown } from "./names.ts";
 

@@ -2,28 +2,26 @@
  * One function, walked once as a run would: what its value carries, and which uses get what, as far as its parameters and text tell.
  *
  * Boundary: statements and expressions in the order of a run; every way is taken, and where ways meet only what all of them have is kept.
- * Calls of functions are read from their summaries; which flows are refused is decided by `flows.ts` from the uses found here.
+ * Calls are in `calls.ts`; which flows are refused is decided by `flows.ts` from the uses found here.
  *
  * F6: control flow carries nothing, as outside `flow strict`; in strict code a run may carry more and refuses no less.
  *
  * Why it is long: statements and expressions of one language, one case each; the work of a case is in its own function.
  */
-import type { Block, Call, Expr, For, Generate, If, Loop, Member, ObjectLit, Repeat, Stmt, Try, TryExpr } from "../../syntax/tree.ts";
+import type { Block, Expr, For, Generate, If, Loop, Member, ObjectLit, Repeat, Stmt, Try, TryExpr } from "../../syntax/tree.ts";
 import type { Range } from "../../text/source.ts";
-import type { Binding, FuncInfo, GenerateSite, UseEntry } from "../model.ts";
-import { METHODS } from "../builtins.ts";
-import { ownNames } from "../uses.ts";
+import type { FuncInfo, GenerateSite, UseEntry } from "../model.ts";
+import { callOf, itemOf, literalKey, type Walking } from "./calls.ts";
+import type { Known } from "./known.ts";
 import { type Rules, readersFact } from "./rules.ts";
-import { looseNames } from "./sharing.ts";
+import { GIVEN_UP, type Led, type Sink, type Summary } from "./summary.ts";
 import {
-    added,
     type Cap,
     carrying,
     capVal,
     deep,
     type Fact,
     type Facts,
-    given,
     ITEM,
     join,
     listVal,
@@ -43,48 +41,9 @@ import {
     written,
 } from "./value.ts";
 
-/** A use of a capability, and what it is certainly given. */
-export interface Sink {
-    readonly kind: "call" | "model" | "out";
-    /** Where it stands: with `trail`, the same use by another way is another sink. */
-    readonly func: FuncInfo;
-    readonly range: Range;
-    readonly call?: Call;
-    readonly tool: Val;
-    readonly method: string;
-    readonly args: readonly Val[];
-    /** Places of the arguments. */
-    readonly ranges: readonly Range[];
-    /** It is made whenever the function is called and gives a value. */
-    readonly sure: boolean;
-    /** Calls that lead to it, the outermost first. */
-    readonly trail: readonly { readonly func: FuncInfo; readonly range: Range }[];
-}
-
-/** A call of a function and what it leads to. */
-export interface Led {
-    readonly sink: Sink;
-    /** It is made whenever this call gives a value. */
-    readonly sure: boolean;
-    readonly call: Range;
-    readonly args: readonly Val[];
-    readonly ranges: readonly Range[];
-}
-
-export interface Summary {
-    readonly value: Val;
-    /** Uses that depend on what the parameters hold. */
-    readonly sinks: readonly Sink[];
-}
-
-export const NOTHING: Summary = { value: NEVER, sinks: [] };
-export const GIVEN_UP: Summary = { value: UNKNOWN, sinks: [] };
-
 const MAX_PASSES = 8;
 /** Deeper expressions and blocks are not followed. */
 const MAX_NESTING = 300;
-/** Calls that a use is told of upwards. */
-const MAX_TRAIL = 8;
 
 type Env = Map<string, Val>;
 
@@ -93,34 +52,25 @@ interface LoopExit {
     readonly continues: Env[];
 }
 
-/** Methods of texts, lists and numbers whose result carries the receiver and all arguments. */
-const JOINING: ReadonlySet<string> = new Set(
-    "trim split lines lower upper contains starts_with ends_with replace slice index_of match join concat round floor ceil abs min max has".split(
-        " ",
-    ),
-);
-const ITEMS: ReadonlySet<string> = new Set(["filter", "sort_by", "slice", "unique", "concat"]);
-const TEXTS: ReadonlySet<string> = new Set(["trim", "lower", "upper", "replace", "join", "contains", "starts_with", "ends_with", "has"]);
-
-export class FlowWalk {
+export class FlowWalk implements Walking {
     /** Uses in this function's own text, with what the last pass over them found. */
     readonly sinks = new Map<Expr, Sink>();
     readonly led = new Map<Expr, Led[]>();
     /** Functions whose summaries were read. */
     readonly called = new Set<FuncInfo>();
-    private readonly func: FuncInfo;
+    readonly func: FuncInfo;
     private readonly rules: Rules;
-    private readonly summaryOf: (func: FuncInfo) => Summary;
-    private readonly known: Known;
-    private readonly loose: ReadonlySet<string>;
+    readonly summaryOf: (func: FuncInfo) => Summary;
+    readonly known: Known;
+    readonly loose: ReadonlySet<string>;
     private readonly sites: ReadonlyMap<Generate, GenerateSite>;
-    private env: Env = new Map();
+    env: Env = new Map();
     private dead = false;
     private result: Val = NEVER;
     /** Depth of what may not be reached. */
-    private unsure = 0;
+    unsure = 0;
     /** Some way has left the function before here. */
-    private left = false;
+    left = false;
     private readonly loops: LoopExit[] = [];
     /** What `return` gives inside a `parallel for` is the iteration's value. */
     private readonly iterations: { value: Val }[] = [];
@@ -173,7 +123,7 @@ export class FlowWalk {
         return this.dead ? NEVER : value;
     }
 
-    private set(name: string, value: Val): void {
+    set(name: string, value: Val): void {
         const v = this.loose.has(name) ? shell(value) : value;
         this.env.set(name, v);
         for (const one of this.tries) {
@@ -391,7 +341,7 @@ export class FlowWalk {
 
     // ---- expressions -----------------------------------------------------------------------------------------------------
 
-    private expr(e: Expr): Val {
+    expr(e: Expr): Val {
         if (this.lost) return UNKNOWN;
         if (++this.nesting > MAX_NESTING) this.lost = true;
         const value = this.lost ? UNKNOWN : this.valueOf(e);
@@ -437,7 +387,7 @@ export class FlowWalk {
             case "generate":
                 return this.generate(e);
             case "call":
-                return this.call(e);
+                return callOf(this, e);
             case "endorse": {
                 const facts = deep(this.expr(e.value));
                 this.expr(e.because);
@@ -469,7 +419,7 @@ export class FlowWalk {
         return binding.kind === "file" ? carrying(this.carried(cap, null, [], range)) : capVal(cap);
     }
 
-    private carried(cap: Cap, method: string | null, args: readonly Val[], range: Range): Facts {
+    carried(cap: Cap, method: string | null, args: readonly Val[], range: Range): Facts {
         return this.rules.carried(cap, method, args, { name: cap.binding.name, file: this.func.file, range });
     }
 
@@ -599,256 +549,7 @@ export class FlowWalk {
         return value;
     }
 
-    // ---- calls -----------------------------------------------------------------------------------------------------------
-
-    private call(e: Call): Val {
-        const { callee } = e;
-        if (callee.kind === "member") return this.methodCall(e, callee);
-        if (callee.kind !== "ident") {
-            this.args(e);
-            return UNKNOWN;
-        }
-        const { name } = callee;
-        if (this.env.has(name)) {
-            this.args(e);
-            return UNKNOWN;
-        }
-        const found = calledBy(this.func, e, this.env);
-        if (found !== null && !("kind" in found)) return this.userCall(e, found);
-        if (found !== null) {
-            this.args(e);
-            return UNKNOWN;
-        }
-        return this.globalCall(e, name);
-    }
-
-    private args(e: Call): Val[] {
-        return e.args.map((arg) => (arg.value.kind === "lambda" ? UNKNOWN : this.expr(arg.value)));
-    }
-
-    private globalCall(e: Call, name: string): Val {
-        const args = this.args(e);
-        switch (name) {
-            case "text":
-                return carrying(args[0] === undefined ? NO_FACTS : deep(args[0]), "plain");
-            case "number":
-            case "min":
-            case "max":
-                return carrying(
-                    args.reduce((all, v) => union(all, v.top), NO_FACTS),
-                    "plain",
-                );
-            case "agent": {
-                const named = args[1]?.fields?.get("agent");
-                const only = [...this.func.file.names.values()].filter((one) => one.kind === "agent" && one.agent === null);
-                const binding = named === undefined && e.args.length < 2 ? (only.length === 1 ? only[0] : undefined) : named?.cap?.binding;
-                if (binding?.kind !== "agent" || binding.agent !== null) return UNKNOWN;
-                const cap: Cap = { binding, file: this.func.file };
-                this.sink(e, { kind: "out", tool: capVal(cap), method: "agent", args, ranges: rangesOf(e), range: e.range, call: e });
-                return carrying(this.carried(cap, null, args, e.range));
-            }
-            default:
-                return UNKNOWN;
-        }
-    }
-
-    private methodCall(e: Call, callee: Member): Val {
-        const method = callee.name.text;
-        const isJson = callee.object.kind === "ident" && callee.object.name === "json" && !this.env.has("json");
-        if (isJson && this.func.file.names.get("json") === undefined) {
-            const [v = UNKNOWN] = this.args(e);
-            return method === "text" ? carrying(deep(v), "plain") : method === "parse" ? carrying(v.top) : UNKNOWN;
-        }
-        let object = this.expr(callee.object);
-        const passed = callee.object.kind === "ident" ? this.known.fixed.get(callee.object.name) : undefined;
-        // What is passed may be a tool, and a tool has no inside that could change.
-        if (passed !== undefined && !METHODS.has(method)) object = paramVal(passed);
-        const { cap } = object;
-        if (cap?.binding.kind === "agent") return this.agentCall(e, method, cap);
-        if (cap !== null) {
-            const args = this.args(e);
-            if (cap.binding.kind !== "tool" && cap.binding.kind !== "memory") return UNKNOWN;
-            if (e.args.every((arg) => arg.name === undefined))
-                this.sink(e, { kind: "call", tool: object, method, args, ranges: rangesOf(e), range: e.range, call: e });
-            return carrying(this.carried(cap, method, args, e.range));
-        }
-        if (object.param !== null && (!METHODS.has(method) || method === "find" || method === "get" || method === "add")) {
-            // It may be a tool that the caller passes.
-            const args = this.args(e);
-            if (e.args.every((arg) => arg.name === undefined && arg.value.kind !== "lambda"))
-                this.sink(e, { kind: "call", tool: object, method, args, ranges: rangesOf(e), range: e.range, call: e });
-            return carrying(object.top);
-        }
-        return this.builtin(e, callee, object, method);
-    }
-
-    private agentCall(e: Call, method: string, cap: Cap): Val {
-        const { agent } = cap.binding;
-        if (agent !== null) {
-            const func = agent.funcs.get(method)?.func;
-            if (func != null) return this.userCall(e, func);
-            this.args(e);
-            return UNKNOWN;
-        }
-        const args = this.args(e);
-        for (const option of e.options ?? []) this.expr(option.value);
-        if (method !== "yield" && method !== "send") return UNKNOWN;
-        this.sink(e, { kind: "out", tool: capVal(cap), method, args, ranges: rangesOf(e), range: e.range, call: e });
-        return carrying(this.carried(cap, null, args, e.range));
-    }
-
-    private builtin(e: Call, callee: Member, object: Val, method: string): Val {
-        if (method === "add" && callee.object.kind === "ident") {
-            const [v = UNKNOWN] = this.args(e);
-            const list = this.loose.has(callee.object.name) ? shell(object) : added(object, v);
-            if (this.env.has(callee.object.name)) this.set(callee.object.name, list);
-            return list;
-        }
-        let { top } = object;
-        const args: Val[] = [];
-        let mapped: Val | null = null;
-        for (const { value } of e.args) {
-            if (value.kind === "lambda")
-                mapped = this.lambda(
-                    value.params.map((one) => one.text),
-                    value.body,
-                    object,
-                );
-            else args.push(this.expr(value));
-        }
-        // Behind a parameter there may be a tool, whose result carries no argument.
-        if (JOINING.has(method) && object.param === null && object.is !== null) for (const arg of args) top = union(top, arg.top);
-        if (object.param !== null || object.is === null) {
-            // Of which kind the receiver is, is not known.
-            if (method === "first" || method === "last") return carrying(top);
-            return carrying(top, TEXTS.has(method) && object.param === null ? "plain" : null);
-        }
-        if (object.is === "list") {
-            if (method === "map") return listVal([], mapped ?? UNKNOWN, NO_FACTS, top);
-            if (method === "join") {
-                const places = [...(object.fields?.values() ?? [])].reduce((all, v) => union(all, v.top), NO_FACTS);
-                return carrying(union(top, places), "plain");
-            }
-            if (method === "first") {
-                const first = object.fields?.get("0");
-                return first === undefined ? carrying(top) : with_(first, top);
-            }
-            if (ITEMS.has(method)) {
-                const more = method === "concat" ? args : [];
-                const items = more.reduce<Val | null>(
-                    (all, v) => (all === null || v.items === null ? null : join(all, v.items)),
-                    object.items,
-                );
-                const whole = method === "sort_by" || method === "concat" || method === "unique";
-                const inner = whole ? more.reduce((all, v) => union(all, deep(v)), deep(object)) : NO_FACTS;
-                return listVal([], items ?? UNKNOWN, inner, top);
-            }
-            return carrying(top);
-        }
-        if (object.is === "object") {
-            if (method === "get" && e.args[0] !== undefined) {
-                const key = literalKey(e.args[0].value);
-                const found = key === null ? undefined : object.fields?.get(key);
-                return found === undefined ? carrying(top) : with_(found, top);
-            }
-            return carrying(top);
-        }
-        return carrying(top, TEXTS.has(method) ? "plain" : null);
-    }
-
-    /** What a lambda makes of any item. */
-    private lambda(params: readonly string[], body: Expr, list: Val): Val {
-        const before = params.map((name) => [name, this.env.get(name)] as const);
-        params.forEach((name, i) => {
-            const v = i === 0 ? itemOf(list) : carrying(list.top, "plain");
-            this.env.set(name, this.loose.has(name) ? shell(v) : v);
-        });
-        this.unsure++;
-        const value = this.expr(body);
-        this.unsure--;
-        for (const [name, v] of before) {
-            if (v === undefined) this.env.delete(name);
-            else this.env.set(name, v);
-        }
-        return value;
-    }
-
-    private userCall(e: Call, func: FuncInfo): Val {
-        const args = this.args(e);
-        const ranges = rangesOf(e);
-        func.node.params.forEach((param, i) => {
-            if (args[i] === undefined) args[i] = param.default === undefined ? UNKNOWN : PLAIN;
-        });
-        this.called.add(func);
-        const { value, sinks } = this.summaryOf(func);
-        const led: Led[] = [];
-        const sure = this.unsure === 0 && !this.left;
-        for (const sink of sinks) {
-            if (sink.trail.length >= MAX_TRAIL) continue;
-            const tool = given(sink.tool, args, "");
-            if (tool.cap === null && tool.param === null) continue;
-            const passed = sink.args.map((arg) => given(arg, args, ""));
-            led.push({
-                sink: { ...sink, tool, args: passed, sure: sink.sure && sure, trail: [{ func: this.func, range: e.range }, ...sink.trail] },
-                sure: sink.sure,
-                call: e.range,
-                args,
-                ranges,
-            });
-        }
-        this.led.set(e, led);
-        return given(value, args, func.name);
-    }
-
-    private sink(e: Expr, sink: Omit<Sink, "func" | "sure" | "trail">): void {
+    sink(e: Expr, sink: Omit<Sink, "func" | "sure" | "trail">): void {
         this.sinks.set(e, { ...sink, func: this.func, sure: this.unsure === 0 && !this.left, trail: [] });
     }
-}
-
-/** What is the same for every walk over a function. */
-export interface Known {
-    readonly loose: ReadonlySet<string>;
-    readonly sites: ReadonlyMap<Generate, GenerateSite>;
-    /** Functions that it calls by name. */
-    readonly callees: ReadonlySet<FuncInfo>;
-    readonly ofAgent: ReadonlySet<UseEntry>;
-    /** Parameters that stay what was passed, by name. */
-    readonly fixed: ReadonlyMap<string, number>;
-}
-
-export function knownOf(func: FuncInfo): Known {
-    const own = ownNames(func);
-    const callees = new Set<FuncInfo>();
-    const loose = looseNames(func, own, (call) => {
-        const found = calledBy(func, call, own);
-        if (found !== null && !("kind" in found)) callees.add(found);
-        return found;
-    });
-    for (const edge of func.calls) callees.add(edge.callee);
-    const ofAgent = new Set<UseEntry>();
-    for (let use = func.agent?.uses ?? null; use !== null; use = use.before) ofAgent.add(use);
-    const fixed = new Map(func.node.params.flatMap(({ name }, i) => (own.get(name.text) === 1 ? [[name.text, i] as const] : [])));
-    return { loose, sites: new Map(func.generates.map((site) => [site.node, site])), callees, ofAgent, fixed };
-}
-
-/** The function that a call names; what else of the file it uses; null where the text does not tell. */
-function calledBy(func: FuncInfo, { callee }: Call, own: { has(name: string): boolean }): FuncInfo | Binding | null {
-    const object = callee.kind === "member" ? callee.object : callee;
-    if (object.kind !== "ident" || own.has(object.name)) return null;
-    const found = func.agent?.funcs.get(object.name) ?? func.file.names.get(object.name);
-    if (found === undefined) return null;
-    if (callee.kind === "member") return found.agent?.funcs.get(callee.name.text)?.func ?? (found.kind === "file" ? null : found);
-    return found.func ?? found.agent?.main ?? found;
-}
-
-function itemOf(v: Val): Val {
-    return read(v, ITEM);
-}
-
-function rangesOf(e: Call): Range[] {
-    return e.args.map((arg) => arg.value.range);
-}
-
-function literalKey(e: Expr): string | null {
-    return e.kind === "string" ? e.value : e.kind === "number" ? e.text : null;
 }

@@ -1,0 +1,45 @@
+/**
+ * What is the same for every walk over a function, and which function a call names.
+ *
+ * Boundary: one function and the names of its file.
+ */
+import type { Call, Generate } from "../../syntax/tree.ts";
+import type { Binding, FuncInfo, GenerateSite, UseEntry } from "../model.ts";
+import { ownNames } from "../uses.ts";
+import { looseNames } from "./sharing.ts";
+
+/** What is the same for every walk over a function. */
+export interface Known {
+    readonly loose: ReadonlySet<string>;
+    readonly sites: ReadonlyMap<Generate, GenerateSite>;
+    /** Functions that it calls by name. */
+    readonly callees: ReadonlySet<FuncInfo>;
+    readonly ofAgent: ReadonlySet<UseEntry>;
+    /** Parameters that stay what was passed, by name. */
+    readonly fixed: ReadonlyMap<string, number>;
+}
+
+export function knownOf(func: FuncInfo): Known {
+    const own = ownNames(func);
+    const callees = new Set<FuncInfo>();
+    const loose = looseNames(func, own, (call) => {
+        const found = calledBy(func, call, own);
+        if (found !== null && !("kind" in found)) callees.add(found);
+        return found;
+    });
+    for (const edge of func.calls) callees.add(edge.callee);
+    const ofAgent = new Set<UseEntry>();
+    for (let use = func.agent?.uses ?? null; use !== null; use = use.before) ofAgent.add(use);
+    const fixed = new Map(func.node.params.flatMap(({ name }, i) => (own.get(name.text) === 1 ? [[name.text, i] as const] : [])));
+    return { loose, sites: new Map(func.generates.map((site) => [site.node, site])), callees, ofAgent, fixed };
+}
+
+/** The function that a call names; what else of the file it uses; null where the text does not tell. */
+export function calledBy(func: FuncInfo, { callee }: Call, own: { has(name: string): boolean }): FuncInfo | Binding | null {
+    const object = callee.kind === "member" ? callee.object : callee;
+    if (object.kind !== "ident" || own.has(object.name)) return null;
+    const found = func.agent?.funcs.get(object.name) ?? func.file.names.get(object.name);
+    if (found === undefined) return null;
+    if (callee.kind === "member") return found.agent?.funcs.get(callee.name.text)?.func ?? (found.kind === "file" ? null : found);
+    return found.func ?? found.agent?.main ?? found;
+}
