@@ -23,8 +23,10 @@ import {
     type Usage,
 } from "../effect.ts";
 import { Fail } from "../failure.ts";
+import type { Exceeded } from "./accounts.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { Machine } from "./machine.ts";
+import { overdrawn } from "./spending.ts";
 
 /** Entries that are told, and UTF-16 units of a result: what is beyond is counted only, or cut. */
 const MAX_ENTRIES = 10_000;
@@ -51,7 +53,11 @@ export function leftToDo(
 ): { readonly steps?: number; readonly calls?: number } {
     if (doing === null) return {};
     const { steps, calls } = doing.most;
-    if (steps !== undefined && doing.steps >= steps) throw usedUp(session, "steps", steps, doing.steps, path, site);
+    if (steps !== undefined && doing.steps >= steps) {
+        const { fail } = usedUp(session, "steps", steps, doing.steps, path);
+        fail.site = site;
+        throw fail;
+    }
     return {
         ...(steps === undefined ? {} : { steps: steps - doing.steps }),
         ...(calls === undefined ? {} : { calls: Math.max(0, calls - doing.calls) }),
@@ -72,8 +78,10 @@ export function stepBegins(m: Machine, kind: EffectKind, request: Json, account:
     const around = sessionsAround(m, account);
     for (const session of around) {
         const { most, steps, calls } = session.doing;
-        if (most.steps !== undefined && steps >= most.steps) throw told(m, session, "steps", most.steps, steps, path, site);
-        if (call && most.calls !== undefined && calls >= most.calls) throw told(m, session, "calls", most.calls, calls, path, site);
+        if (most.steps !== undefined && steps >= most.steps)
+            throw overdrawn(m, usedUp(session, "steps", most.steps, steps, path), path, site);
+        if (call && most.calls !== undefined && calls >= most.calls)
+            throw overdrawn(m, usedUp(session, "calls", most.calls, calls, path), path, site);
     }
     for (const { doing } of around) {
         doing.steps++;
@@ -165,24 +173,23 @@ function sum(a: Usage | null, b: Usage | undefined): Usage | null {
     return made;
 }
 
-function told(m: Machine, session: Session, meter: "steps" | "calls", limit: number, used: number, path: string, site: Site | null): Fail {
-    const spender = `${shownName(session.agent[1])} at ${path}`;
-    m.emit("budget", path, null, site, [], { meter, limit, used, spender, account: session.path });
-    return usedUp(session, meter, limit, used, path, site);
-}
-
+/** What stands against more, where `agent()` said how much there is. */
 function usedUp(
-    { agent, account }: Pick<Session, "agent" | "account">,
+    { agent, account, path: of }: Omit<Session, "doing">,
     meter: "steps" | "calls",
     limit: number,
     used: number,
     path: string,
-    site: Site | null,
-): Fail {
+): Exceeded {
     const name = shownName(agent[1]);
-    return new Fail(`limit.${meter}`, `${name} may use ${limit} ${meter === "calls" ? "tool calls" : "steps"}, and they are used up`, {
-        site,
-        region: account,
-        detail: { meter, limit, used, spender: `${name} at ${path}` },
-    });
+    const spender = `${name} at ${path}`;
+    const fail = new Fail(
+        `limit.${meter}`,
+        `${name} may use ${limit} ${meter === "calls" ? "tool calls" : "steps"}, and they are used up`,
+        {
+            region: account,
+            detail: { meter, limit, used, spender },
+        },
+    );
+    return { meter, limit, used, spender, account: of, fail };
 }
