@@ -322,7 +322,7 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
                     const spent = frame.opened ? closeAccount(m, frame.account) : null;
                     lifted(m, frame.token, frame.path, frame.parent, I.site);
                     agentEnded(m, fiber, frame, value, spent);
-                }
+                } else if (frame.token !== 0) lifted(m, frame.token, frame.path, frame.parent, I.site);
                 if (m.result !== null) return "wait";
                 fiber.frames.pop();
                 if (fiber.frames.length === 0) {
@@ -557,7 +557,7 @@ function push(
     const principal = agent === null ? (deputy ?? caller.principal) : m.authority.principalOf(agent);
     const origin = written && agent !== null ? m.run.labels.of([`agent:${agent.name}`]) : 0;
     const form = formFor(m, caller, fn, principal, origin);
-    const token = principal === caller.principal ? 0 : granted(m, caller.principal, principal, args, path, at);
+    const token = principal === caller.principal ? 0 : granted(m, fiber, caller.principal, principal, args, path, at);
     let locals: Slots;
     try {
         locals = entered(m, caller, fn, form, args, origin, at);

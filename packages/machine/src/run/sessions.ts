@@ -38,7 +38,7 @@ export function open(
     const { path, state } = native;
     const principal = m.authority.principalOf(entry);
     const args = native.args.items;
-    let token = principal === frame.principal ? 0 : granted(m, frame.principal, principal, args, path, site);
+    let token = principal === frame.principal ? 0 : granted(m, fiber, frame.principal, principal, args, path, site);
     if (token === 0) {
         token = m.standing.next++;
         m.standing.alive.add(token);

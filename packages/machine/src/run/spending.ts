@@ -147,8 +147,8 @@ function discard(m: Machine, fiber: Fiber, fail: Fail): void {
 /** The end of a call by a failure: what was given with it and opened for it. */
 export function leaveCall(m: Machine, fiber: Fiber, frame: Frame, fail: Fail, site: Site | null): void {
     const spent = frame.opened ? closeAccount(m, frame.account) : null;
+    if (frame.token !== 0) lifted(m, frame.token, frame.path, frame.parent, site);
     if (frame.agent === null) return;
-    lifted(m, frame.token, frame.path, frame.parent, site);
     agentEnded(m, fiber, frame, fail, spent);
 }
 

@@ -208,13 +208,16 @@ function distinct(layers: Layers): Layers {
 
 /** A capability that is named as a value by whoever runs under a remit. */
 export function minted(m: Machine, fiber: Fiber, principal: string, c: Capability): Capability {
-    const ways = waysOf(m, fiber, principal, m.authority.keyOf(c));
-    return c.with({ holder: principal, from: principal, ways, only: [], alive: [] });
+    return c.with(rightOf(m, fiber, principal, c));
+}
+
+function rightOf(m: Machine, fiber: Fiber, principal: string, c: Capability): Right {
+    return { holder: principal, from: principal, ways: waysOf(m, fiber, principal, m.authority.keyOf(c)), only: [], alive: [] };
 }
 
 /** One more layer for whoever holds it. */
 export function narrowed(m: Machine, fiber: Fiber | null, principal: string, c: Capability, layer: readonly Permit[]): Capability {
-    const right = c.right ?? (fiber === null || principal === m.principal ? null : minted(m, fiber, principal, c).right);
+    const right = c.right ?? (fiber === null || principal === m.principal ? null : rightOf(m, fiber, principal, c));
     const before: Right = right ?? { holder: principal, from: principal, ways: ALL, only: [], alive: [] };
     const only = distinct([...before.only, layer]);
     if (only.length > MAX_LAYERS) throw new Fail("value", `${c.name} was narrowed in more than ${MAX_LAYERS} different ways`);
@@ -225,14 +228,15 @@ export function narrowed(m: Machine, fiber: Fiber | null, principal: string, c: 
  * Capabilities among the arguments of a call that crosses to another principal: each is a grant for that call. Gives the token that dies with
  * the call, 0 where nothing was granted.
  */
-export function granted(m: Machine, from: string, to: string, args: Value[], path: string, site: Site | null): number {
+export function granted(m: Machine, fiber: Fiber, from: string, to: string, args: Value[], path: string, site: Site | null): number {
     let token = 0;
     const given: Json[] = [];
     args.forEach((arg, i) => {
         const c = rawOf(arg);
         if (!(c instanceof Capability)) return;
         if (token === 0) token = m.standing.next++;
-        const held: Right = c.right ?? { holder: from, from, ways: ALL, only: [], alive: [] };
+        // What nobody gave, as what lay in a list, is as good as its name: it gives what whoever hands it on has.
+        const held = c.right ?? rightOf(m, fiber, from, c);
         if (held.holder !== from)
             throw new Fail("violation.remit", `${m.authority.nameOf(from)} hands on ${c.name}, which was not given to it`, {
                 site,
