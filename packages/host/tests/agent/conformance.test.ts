@@ -12,11 +12,10 @@ interface Row {
     readonly name: string;
     /** Statements of the program's main func. `Fixer` is the agent, `acts` what it needs to know, `TIME` some time in which it has begun. */
     readonly body: string;
+    /** Those that it takes. */
     readonly turns: readonly Turn[];
     /** The value, or the kind of the failure that ends the run. */
     readonly gives: Json;
-    /** Turns that it took. */
-    readonly took: number;
     /** As the session's end is told; null where the run was stopped, and may be gone on with. */
     readonly closed: { readonly [key: string]: Json } | null;
     readonly usage?: { readonly [key: string]: number };
@@ -43,13 +42,22 @@ const permission = (kind: string, path: string): Step => ({
 const request = (method: string): Step => ({ act: () => ({ do: "request", method, params: {} }) });
 const told = (optionId: string): Json => ({ ok: { outcome: "selected", optionId } });
 
+/** A yield that fails so, where the program catches it. `call`: its arguments, and what stands behind them. */
+const fails = (kind: string, name: string, call: string, turns: readonly Turn[], more: Partial<Row> = {}): Row => ({
+    name,
+    body: `return try { Fixer.yield${call} } catch failure { failure.kind }`,
+    turns,
+    gives: kind,
+    closed: { ok: false, kind },
+    ...more,
+});
+
 const ROWS: readonly Row[] = [
     {
         name: "a function is returned, and what it gives is the value",
         body: "Fixer.yield(acts: acts, n: 20) -> number",
         turns: [{ steps: [answer("return n * 2 + 2", "acts", "n")] }],
         gives: 42,
-        took: 1,
         closed: ended,
     },
     {
@@ -66,7 +74,6 @@ const ROWS: readonly Row[] = [
             { when: "hint", steps: [answer('return hint + "ward"', "hint"), { usage: { input: 30, output: 3 } }] },
         ],
         gives: ["in src", "onward"],
-        took: 3,
         closed: ended,
         usage: { input: 60, output: 6 },
         not: ({ name }) => (name === "an agent of the program" ? "its models report usage, it has none itself" : null),
@@ -76,33 +83,20 @@ const ROWS: readonly Row[] = [
         body: "Fixer.yield(acts: acts)",
         turns: [{ steps: [{ say: "I would rather talk." }] }, { when: "there is no answer", steps: [answer('return "right"')] }],
         gives: "right",
-        took: 2,
         closed: ended,
     },
-    {
-        name: "one that is never put right ends with its turns",
-        body: "return try { Fixer.yield(acts: acts) with { turns: 2 } } catch failure { failure.kind }",
-        turns: [{ steps: [answer("return (")] }, { when: "not valid", steps: [answer("return ]")] }],
-        gives: "invalid_payload",
-        took: 2,
-        closed: { ok: false, kind: "invalid_payload" },
-    },
+    fails("invalid_payload", "one that is never put right ends with its turns", "(acts: acts) with { turns: 2 }", [
+        { steps: [answer("return (")] },
+        { when: "not valid", steps: [answer("return ]")] },
+    ]),
     {
         name: "a function that raises",
         body: "return try { Fixer.yield(acts: acts) } catch failure { failure.message }",
         turns: [{ steps: [answer('raise "no way"')] }],
         gives: "no way",
-        took: 1,
         closed: { ok: false, kind: "raised" },
     },
-    {
-        name: "a value that is not expected",
-        body: "return try { Fixer.yield(acts: acts) -> number } catch failure { failure.kind }",
-        turns: [{ steps: [answer('return "many"')] }],
-        gives: "contract",
-        took: 1,
-        closed: { ok: false, kind: "contract" },
-    },
+    fails("contract", "a value that is not expected", "(acts: acts) -> number", [{ steps: [answer('return "many"')] }]),
     {
         name: "its hands: what may be is done, what is asked is asked, nothing else is done, inside the folder and outside",
         body: "Fixer.send(acts)",
@@ -121,16 +115,16 @@ const ROWS: readonly Row[] = [
             },
         ],
         gives: expect.stringMatching(/done$/) as never,
-        took: 1,
         closed: ended,
         asked: 2,
         not: ({ name }) => (name === "an agent of the program" ? "a violation of its own code ends that; it has no hands besides" : null),
         files: { "free/a.txt": "made", "src/yes.txt": "made", "src/no.txt": null, "keys/a.txt": null, "../outside.txt": "secret" },
     },
-    {
-        name: "a function does what the program lent it, and its own catch is none for what was not",
-        body: "return try { Fixer.yield(acts: acts, repo: Repo.only(read)) } catch failure { failure.kind }",
-        turns: [
+    fails(
+        "violation.remit",
+        "a function does what the program lent it, and its own catch is none for what was not",
+        "(acts: acts, repo: Repo.only(read))",
+        [
             {
                 steps: [
                     answer(
@@ -141,11 +135,8 @@ const ROWS: readonly Row[] = [
                 ],
             },
         ],
-        gives: "violation.remit",
-        took: 1,
-        closed: { ok: false, kind: "violation.remit" },
-        files: { "free/a.txt": null },
-    },
+        { files: { "free/a.txt": null } },
+    ),
     {
         name: "permission is allowed, asked for, and refused",
         body: "Fixer.send(acts)",
@@ -156,7 +147,6 @@ const ROWS: readonly Row[] = [
         ],
         gives: expect.any(String) as never,
         found: [told("a"), told("a"), told("r"), told("r"), told("r")],
-        took: 1,
         closed: ended,
         asked: 2,
         not: only,
@@ -167,7 +157,6 @@ const ROWS: readonly Row[] = [
         turns: [{ steps: [request("_vendor/thing"), request("craft/drainMidTurnQueue"), { say: '{"still":"here"}' }] }],
         gives: expect.any(String) as never,
         found: [{ no: -32601 }, { no: -32601 }, { still: "here" }],
-        took: 1,
         closed: ended,
         not: only,
     },
@@ -176,51 +165,38 @@ const ROWS: readonly Row[] = [
         body: "Fixer.yield(acts: acts)",
         turns: [{ steps: [{ use: "write", path: "src/cancel.txt" }, answer("return 1")] }],
         gives: "cancelled",
-        took: 1,
         closed: null,
         asked: 1,
         files: { "src/cancel.txt": null },
         cancelled: true,
     },
-    {
-        name: "more calls than it may make end it",
-        body: "return try { Fixer.yield(acts: acts) with { calls: 3 } } catch failure { failure.kind }",
-        turns: [{ steps: [{ calls: 5 }, { wait: true }] }],
-        gives: "limit.calls",
-        took: 1,
-        closed: { ok: false, kind: "limit.calls" },
-        cancelled: true,
-        not: outside,
-    },
+    fails(
+        "limit.calls",
+        "more calls than it may make end it",
+        "(acts: acts) with { calls: 3 }",
+        [{ steps: [{ calls: 5 }, { wait: true }] }],
+        { cancelled: true, not: outside },
+    ),
     {
         name: "more steps than it may take end it",
         body: 'agent(acts, { agent: Fixer, budget: { max_steps: 2 }, on_error: "return_error" }).error.reason',
         turns: [{ steps: [{ calls: 5 }, { wait: true }] }],
         gives: "limit.steps",
-        took: 1,
         closed: { ok: false, kind: "limit.steps" },
         cancelled: true,
         not: outside,
     },
-    {
-        name: "the end of its time ends it",
-        body: "return try { Fixer.yield(acts: acts) with { time: TIME } } catch failure { failure.kind }",
-        turns: [{ steps: [{ wait: true }] }],
-        gives: "limit.time",
-        took: 1,
-        closed: { ok: false, kind: "limit.time" },
+    fails("limit.time", "the end of its time ends it", "(acts: acts) with { time: TIME }", [{ steps: [{ wait: true }] }], {
         cancelled: "late",
         not: outside,
-    },
-    {
-        name: "one that ends in the middle of a further turn is unreachable",
-        body: "return try { Fixer.yield(acts: acts) } catch failure { failure.kind }",
-        turns: [{ steps: [answer('return agent.send("Where?")')] }, { when: "Where?", steps: [{ say: "I begin" }, { crash: true }] }],
-        gives: "unreachable",
-        took: 2,
-        closed: { ok: false, kind: "unreachable" },
-        not: outside,
-    },
+    }),
+    fails(
+        "unreachable",
+        "one that ends in the middle of a further turn is unreachable",
+        "(acts: acts)",
+        [{ steps: [answer('return agent.send("Where?")')] }, { when: "Where?", steps: [{ say: "I begin" }, { crash: true }] }],
+        { not: outside },
+    ),
 ];
 
 async function conforms(row: Row, transport: Transport): Promise<void> {
@@ -277,11 +253,13 @@ async function conforms(row: Row, transport: Transport): Promise<void> {
         // One open, so many turns, one close, whichever way it went out; by the ledger, and by what the agent saw.
         const of = (kind: string): Json[] => events.filter((event) => event.kind === kind).map(({ data }) => data as Json);
         expect(of("yield.opened")).toHaveLength(1);
-        expect(of("agent.asked")).toHaveLength(row.took);
-        expect(of("yield.closed")).toEqual(row.closed === null ? [] : [expect.objectContaining({ ...row.closed, turns: row.took })]);
+        expect(of("agent.asked")).toHaveLength(row.turns.length);
+        expect(of("yield.closed")).toEqual(
+            row.closed === null ? [] : [expect.objectContaining({ ...row.closed, turns: row.turns.length })],
+        );
         const { log } = agent;
         if (log !== null) {
-            const turns = Array.from({ length: row.took }, () => "session/prompt");
+            const turns = Array.from({ length: row.turns.length }, () => "session/prompt");
             const whole = ["initialize", "session/new", ...turns, ...(row.cancelled === true ? ["session/cancel"] : []), "closed"];
             const seen = (): readonly string[] => log().filter((method) => row.cancelled !== "late" || method !== "session/cancel");
             await vi.waitFor(() => expect(seen()).toEqual(whole), { timeout: 20_000, interval: 10 });

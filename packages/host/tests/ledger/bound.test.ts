@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sha256 } from "../../src/ledger/blob.ts";
 import { LedgerError } from "../../src/ledger/error.ts";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
+import type { LedgerStore, RunWriter } from "../../src/ledger/store.ts";
 import { openLedger } from "../../src/run/open.ts";
 import { load } from "../../src/run/program.ts";
 
@@ -251,17 +252,16 @@ describe("a ledger that was copied", () => {
     });
 });
 
+/** A run of a program that holds nothing. */
+function begun(store: LedgerStore): RunWriter {
+    const program = { format: "remit-program/1" as const, files: [] };
+    return store.create({ id: "r1", program, hash: sha256(canonicalJson(program)), file: "a.remit", root: "", options: {} });
+}
+
 test("K4: time that passed between two commits is kept with the heartbeat", async () => {
     const store = openSqlite(file, { config, beat: 5 });
     let now = 0;
-    const writer = store.create({
-        id: "r1",
-        program: { format: "remit-program/1", files: [] },
-        hash: sha256(canonicalJson({ format: "remit-program/1", files: [] })),
-        file: "a.remit",
-        root: "",
-        options: {},
-    });
+    const writer = begun(store);
     writer.commit({ spent: 3 });
     now = 41_000;
     writer.timed(() => now);
@@ -278,14 +278,7 @@ test("K4: time that passed between two commits is kept with the heartbeat", asyn
 
 test("a ledger that is closed while a run is under way hears nothing more of it", async () => {
     const store = openSqlite(file, { config, beat: 1 });
-    const writer = store.create({
-        id: "r1",
-        program: { format: "remit-program/1", files: [] },
-        hash: sha256(canonicalJson({ format: "remit-program/1", files: [] })),
-        file: "a.remit",
-        root: "",
-        options: {},
-    });
+    const writer = begun(store);
     writer.commit({ spent: 3 });
     const thrown: unknown[] = [];
     const hear = (error: unknown): void => void thrown.push(error);
