@@ -25,13 +25,17 @@ interface Applied {
 }
 
 export function checkAuthority(checking: Checking, funcs: readonly FuncInfo[]): void {
-    const said = checking.order.some(
-        (file) =>
-            file.tree.items.some(
-                (item) =>
-                    item.kind === "remit" || item.kind === "flow" || (item.kind === "import" && (item.clauses ?? item.remit) !== undefined),
-            ) || file.agents.some((agent) => agent.node.remit !== undefined),
-    );
+    const said =
+        checking.project !== null ||
+        checking.order.some(
+            (file) =>
+                file.tree.items.some(
+                    (item) =>
+                        item.kind === "remit" ||
+                        item.kind === "flow" ||
+                        (item.kind === "import" && (item.clauses ?? item.remit) !== undefined),
+                ) || file.agents.some((agent) => agent.node.remit !== undefined),
+        );
     const uses = new Map<FuncInfo, Uses>();
     if (!said && !checking.order.some((file) => /\b(?:delegate|spend)\b/.test(file.tree.source.text))) return;
     const through: Through = new Map();

@@ -5,6 +5,7 @@
  *
  * H1: diagnostics are in the order of files and places, and the same program gives the same ones.
  */
+import type { Project } from "../authority/project.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { LoadedProgram } from "../load/program.ts";
 import type { Define, Func, File as TreeFile } from "../syntax/tree.ts";
@@ -51,8 +52,14 @@ export interface CheckedProgram {
 /** Near names looked for in one check. */
 const MAX_SUGGESTIONS = 500;
 
-/** `answer`: it is what an agent answered a yield with. */
-export function check(program: LoadedProgram, { answer = false }: { readonly answer?: boolean } = {}): CheckedProgram {
+export interface CheckProgramOptions {
+    /** It is what an agent answered a yield with. */
+    readonly answer?: boolean;
+    /** What the project that it runs in says besides. */
+    readonly project?: Project | null;
+}
+
+export function check(program: LoadedProgram, { answer = false, project = null }: CheckProgramOptions = {}): CheckedProgram {
     const files = new Map<string, FileScope>();
     for (const name of program.order) {
         const tree = program.files.get(name);
@@ -70,6 +77,7 @@ export function check(program: LoadedProgram, { answer = false }: { readonly ans
         listsChange: false,
         writes: new Set(),
         answer,
+        project,
         readOnly: program.readOnly,
         suggestions: MAX_SUGGESTIONS,
         depth: 0,

@@ -7,10 +7,9 @@
  * V1: nothing is reported as refused that a run could let pass where it gets there.
  * V2: summaries of functions that call one another begin with "never returns" and only lose, so that every chain of calls ends.
  */
-import { position } from "../text/source.ts";
 import type { Range } from "../text/source.ts";
 import { type Known, knownOf } from "./flow/known.ts";
-import { type Refused, Rules } from "./flow/rules.ts";
+import { type Place, placeIn, type Refused, Rules } from "./flow/rules.ts";
 import { GIVEN_UP, type Led, NOTHING, type Sink, type Summary } from "./flow/summary.ts";
 import { deep, isOpen, sameVal, type Val } from "./flow/value.ts";
 import { FlowWalk } from "./flow/walk.ts";
@@ -179,15 +178,14 @@ function tell(func: FuncInfo, sink: Sink, { fact, rule, arg, why }: Refused, ran
             ? `what comes from ${source?.name ?? "there"}${way} ${why}`
             : `this comes from ${source?.name ?? "there"}${way}, and ${why}`;
     const related: { message: string; file: string; range: Range }[] = [];
-    const place = (text: string, file: FileScope, at: Range): void => {
-        if (file === func.file && at.start === range.start && at.end === range.end) return;
-        const line = file === func.file ? "" : ` (line ${position(file.tree.source, at.start).line})`;
-        related.push({ message: `${text}${line}`, file: file.name, range: at });
+    const place = (text: string, { file, range: at, line }: Place): void => {
+        if (file === func.file.name && at.start === range.start && at.end === range.end) return;
+        related.push({ message: `${text}${file === func.file.name ? "" : ` (line ${line})`}`, file, range: at });
     };
-    if (source !== undefined) place("it enters here", source.file, source.range);
-    for (const { func: by, range: at } of sink.trail.slice(1)) place(`it is handed on in ${shown(by.name)}`, by.file, at);
-    if (sink.trail.length > 0) place("it is refused here", sink.func.file, sink.range);
-    if (rule !== null) place("the clause", rule.file, rule.clause.range);
+    if (source !== undefined) place("it enters here", placeIn(source.file, source.range));
+    for (const { func: by, range: at } of sink.trail.slice(1)) place(`it is handed on in ${shown(by.name)}`, placeIn(by.file, at));
+    if (sink.trail.length > 0) place("it is refused here", placeIn(sink.func.file, sink.range));
+    if (rule !== null) place("the clause", rule.at);
     func.diagnostics.push(
         diagnostic(
             func.file,

@@ -8,6 +8,7 @@
  *     of a value with `share` < d is a change of something that iterations share.
  * W3: a mask has bit i for parameter i; parameters from 30 on share bit 30. In a mask of data, `DATA` says: not from the source's literals.
  */
+import type { Project } from "../authority/project.ts";
 import type { Code } from "../diagnostics/codes.ts";
 import { CODES } from "../diagnostics/codes.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
@@ -196,9 +197,11 @@ export interface Checking {
     listsChange: boolean;
     /** Effects that change something outside the program. */
     readonly writes: Set<string>;
-    /** Import nodes of local modules that only read. */
     /** It is what an agent answered with. */
     readonly answer: boolean;
+    /** What the project says besides; null where it says nothing. */
+    readonly project: Project | null;
+    /** Import nodes of local modules that only read. */
     readonly readOnly: ReadonlySet<Import>;
     /** Suggestions of near names that may still be looked for: a text full of errors needs no more. */
     suggestions: number;

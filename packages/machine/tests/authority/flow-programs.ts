@@ -26,6 +26,9 @@ import memory Notes from "file://notes.jsonl"
 import tool Mail from "mcp://mail" { arg to: trusted, audience: everyone }
 import tool Post from "mcp://post" { arg send.to: from("tool:Own", "tool:Find", "trusted"), audience: "alice", arg cc: trusted or ask }
 import tool Chat from "mcp://chat" { audience: "bob" }
+import tool Pick from "mcp://pick" { arg to: among("user"), arg body: addresses trusted, audience: "alice" }
+import llm Whisper from "openai://whisper" { trusted, reads: "alice" }
+import memory Diary from "file://diary.jsonl" { trusted, reads query: "alice" }
 `;
 
 /** What every tool and memory answers with. */
@@ -49,7 +52,15 @@ export function flowProgram(seed: number): string {
     const literal = (scope: Scope, kind: Kind, depth: number): string => {
         if (kind === "text") return pick(['"k"', "input.t", "Own.get({}).a", "People.get({}).a", "Find.get({}).a"]);
         if (kind === "list") return depth > 3 ? '["k"]' : `[${text(scope, depth + 1)}, ${text(scope, depth + 1)}]`;
-        if (depth > 2 || chance(0.4)) return pick(["Find.get({})", "Own.get({})", "People.get({})", "Notes.query({})[0]"]);
+        if (depth > 2 || chance(0.4))
+            return pick([
+                "Find.get({})",
+                "Own.get({})",
+                "People.get({})",
+                "Notes.query({})[0]",
+                "Diary.query({})[0]",
+                'People.call({ tool: "get", args: {} })',
+            ]);
         return `{ a: ${text(scope, depth + 1)}, list: ${list(scope, depth + 1)}, inner: { b: ${text(scope, depth + 1)} } }`;
     };
     const text = (scope: Scope, depth = 0): string => {
@@ -73,7 +84,8 @@ export function flowProgram(seed: number): string {
             () => `(endorse ${t()} as trusted because "seen")`,
             () => `(endorse ${t()} for "bob" because "bob asked")`,
             () => called(scope, "text", depth) ?? known(scope, "text", depth),
-            () => `generate({ input: ${t()}, model: ${pick(["Writer", "Sure"])} })`,
+            () => `generate({ input: ${t()}, model: ${pick(["Writer", "Sure", "Whisper"])} })`,
+            () => `(${pick(['"http://e.example/"', '"a@b"', '"e.example "'])} + ${t()})`,
         ])();
     };
     const list = (scope: Scope, depth = 0): string => {
@@ -123,6 +135,8 @@ export function flowProgram(seed: number): string {
             () => `${pick(["Mail", "Mail", "Post", "Chat"])}.send({ to: ${to}, mark: "${mark}" })`,
             () => `${pick(["Mail", "Post"])}.send({ mark: "${mark}", cc: "k", to: ${to} })`,
             () => `Mail.call({ tool: "send", args: { to: ${to}, mark: "${mark}" } })`,
+            () => `Pick.send({ ${pick(["to", "body"])}: ${to}, mark: "${mark}" })`,
+            () => `Pick.send({ mark: "${mark}", body: [${text(scope)}, ${to}] })`,
             () => `send(${to}, "${mark}")`,
             () => `relay(${to}, "${mark}", input.${pick(["yes", "no"])})`,
             () => `through(${pick(["Mail", "Chat", "Mail.only(send)"])}, ${to}, "${mark}")`,

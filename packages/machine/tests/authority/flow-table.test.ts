@@ -5,7 +5,7 @@
  */
 import { check, loadProgram, lower } from "@remit/language";
 import { describe, expect, test } from "vitest";
-import type { Effect, Outcome } from "../../src/index.ts";
+import type { Effect, FileContent, Outcome } from "../../src/index.ts";
 import { once, said } from "./running.ts";
 
 const MAIN = `import llm Writer from "openai://writer"
@@ -17,6 +17,12 @@ import memory Notes from "file://notes.jsonl"
 import tool Mail from "mcp://mail" { arg to: trusted, audience: everyone }
 import tool Post from "mcp://post" { arg to: from("tool:Own"), audience: "alice" }
 import tool Chat from "mcp://chat" { audience: "bob" }
+import llm Whisper from "openai://whisper" { trusted, reads: "alice" }
+import memory Diary from "file://diary.jsonl" { trusted, reads query: "alice" }
+import tool Server from "mcp://server" { trusted, reads get: "alice", reads one: arg owner }
+import file Plan from "plan.json" { trusted, reads: "alice" }
+import file Menu from "menu.json" { reads: everyone }
+import tool Pick from "mcp://pick" { arg to: among("user"), arg body: addresses trusted, arg cc: addresses among("user"), audience: everyone }
 import agent Helper from "./helper.remit"
 func get() { Find.get({}) }
 func own() { Own.get({}) }
@@ -110,6 +116,21 @@ const REFUSED: readonly string[] = [
     'Chat.send({ text: "about " + p.a })',
     'Chat.send({ text: endorse p.a as trusted because "seen" })',
     "Notes.add({ text: p.a })",
+    'Chat.send({ text: generate({ input: "Who?", model: Whisper }) })',
+    'Mail.send({ to: "a", body: Diary.query({})[0].a })',
+    "for one in Diary.query({}) max 3 { Chat.send({ text: one.a }) }",
+    "Chat.send({ text: Plan.a })",
+    "Mail.send({ to: Menu.a })",
+    'Chat.send({ text: Server.call({ tool: "get", args: {} }).a })',
+    'Chat.send({ text: Server.call({ tool: "one", args: { owner: "alice" } }).a })',
+    'Chat.send({ text: Server.one({ owner: "carol" }).a })',
+    "Pick.send({ to: { name: x.a } })",
+    'Pick.send({ to: ["k", { name: x.a }] })',
+    'Pick.send({ body: "see https://example.com/?q=" + x.a })',
+    'Pick.send({ body: "mail " + x.a.trim() + " to me@example.com" })',
+    'Pick.send({ body: { link: "https://example.com", text: x.a } })',
+    'link = "https://example.com/"  if input.yes { link = link + x.a } else { link = "http://" + x.list[0] }  Pick.send({ body: link })',
+    'Pick.send({ body: if input.no { "a@b" + x.a } else { "http://b/" + x.a } })',
 ];
 
 const PASSES: readonly string[] = [
@@ -149,6 +170,24 @@ const PASSES: readonly string[] = [
     "Post.send({ to: Own.get({}).a + own().list[0] })",
     "Chat.send({ text: x.a })",
     "Notes.add({ text: x.a })  Mail.send({ to: own().a })",
+    'Chat.send({ text: Diary.add({ text: "x" }) })',
+    "Post.send({ to: own().a, body: Diary.query({})[0].a })",
+    "Post.send({ to: own().a, body: Plan.a })",
+    "Chat.send({ text: Menu.a })",
+    'Post.send({ to: own().a, body: generate({ input: "Who?", model: Whisper }) })',
+    'Chat.send({ text: Server.call({ tool: "find", args: {} }).a })',
+    'Chat.send({ text: Server.call({ tool: "one", args: { owner: "bob" } }).a })',
+    "Chat.send({ text: Server.find({}).a })",
+    'Pick.send({ to: generate({ input: "Who wrote " + x.a }) })',
+    'Pick.send({ to: [generate({ input: "Who?" }), "k"] })',
+    'Pick.send({ body: "about " + x.a })',
+    'Pick.send({ body: [x.a, "me"] })',
+    'Pick.send({ to: "a", body: "https://example.com" })',
+    'Pick.send({ body: "https://example.com/" + own().a })',
+    'Pick.send({ body: "https://example.com/".slice(0, 5) + x.a })',
+    'link = "https://example.com/" + x.a  Pick.send({ body: if link == "" { link } else { "k" } })',
+    'Pick.send({ cc: "see " + x.a })',
+    'Pick.send({ to: "http://k" })',
 ];
 
 const ANSWER = { a: "x", list: ["p", "q"], inner: { b: "y" } };
@@ -163,13 +202,18 @@ function answer(e: Effect): Outcome | undefined {
     return e.kind === "tool" ? said(ANSWER, [`tool:${r.tool}`]) : undefined;
 }
 
+const content = (name: string): FileContent => ({ json: ANSWER, origins: [`file:${name}.json`] });
+
 function both(body: string): { readonly told: readonly string[]; readonly ran: string; readonly sent: boolean } {
     const files: { readonly [file: string]: string } = { "main.remit": MAIN.replace("BODY", () => body), "helper.remit": HELPER };
     const loaded = loadProgram("main.remit", { read: (file) => files[file] ?? null, resolve: (_from, uri) => uri.replace(/^\.\//, "") });
     const checked = check(loaded);
     const errors = checked.diagnostics.filter((one) => one.severity === "error").map((one) => one.code);
-    const { result, effects } = once(lower(checked), { answer, options: { input: { t: "k", yes: true, no: false } } });
-    const outside = new Set(["Mail", "Post", "Chat"]);
+    const { result, effects } = once(lower(checked), {
+        answer,
+        options: { input: { t: "k", yes: true, no: false }, imports: { "1/Plan": content("plan"), "1/Menu": content("menu") } },
+    });
+    const outside = new Set(["Mail", "Post", "Chat", "Pick"]);
     return {
         told: errors,
         ran: result.ok ? "ok" : result.failure.kind,

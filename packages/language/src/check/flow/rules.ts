@@ -1,21 +1,39 @@
 /**
- * What the clauses of the program's imports say of a flow: which of what a call is certainly given they refuse.
+ * What clauses say of a flow: which of what a call is certainly given they refuse.
  *
- * Boundary: the clauses of all imports of a thing (T6), as the machine reads them; a project's policy is the machine's.
+ * Boundary: the clauses of all imports of a thing (T6) and those of the project, as the machine reads them.
  *
  * F5: nothing is refused here that an `or ask`, an `among`, an `addresses`, a reader that is not known yet or an argument that cannot be told could let pass.
  */
+import { addedTo, type Project } from "../../authority/project.ts";
 import { declaredKey, keyOf, methodName, schemeOf } from "../../authority/thing.ts";
-import type { ArgClause, ReadersClause } from "../../syntax/tree.ts";
+import type { At, ClauseForm } from "../../form/form.ts";
+import { clauseForm } from "../../form/lower-authority.ts";
+import { position, type Range, type Site } from "../../text/source.ts";
 import { isOutside } from "../handover.ts";
 import type { Binding, Checking, FileScope } from "../model.ts";
 import { type Cap, deep, type Fact, type Facts, NO_FACTS, read, type Source, union, type Val } from "./value.ts";
 
-/** A clause and the file that it stands in. */
+/** Where something stands, in a file of the program or of the project. */
+export interface Place {
+    readonly file: string;
+    readonly range: Range;
+    readonly line: number;
+}
+
+/** A clause and where it stands. */
 export interface Rule<C> {
     readonly clause: C;
-    readonly file: FileScope;
+    readonly at: Place;
+    /** The project's own: its word for who reads gives nothing (A2). */
+    readonly project: boolean;
 }
+
+type ArgClause = Extract<ClauseForm, { kind: "arg" }>;
+/** Places are kept beside the clauses. */
+const NOWHERE = (): At => [0, 0, 0, 0];
+
+type ReadersClause = Extract<ClauseForm, { kind: "reads" | "audience" }>;
 
 /** A use that something flows into. `model`: a prompt; `out`: what is handed to an agent outside the program. */
 export interface Use {
@@ -49,20 +67,33 @@ export class Rules {
 
     constructor(checking: Checking, trusts: (binding: Binding) => boolean) {
         this.trusts = trusts;
+        const things = new Map<string, Binding[]>();
         for (const file of checking.order)
-            for (const binding of file.names.values())
-                for (const clause of binding.import?.clauses ?? []) {
-                    const key = this.keyOf({ binding, file });
-                    if (clause.kind === "clause.arg") {
-                        this.args.set(key, [...(this.args.get(key) ?? []), { clause, file }]);
-                        this.names.add(clause.name.text);
-                        this.placed ||= /^[0-9]/.test(clause.name.text);
-                    }
-                    if (clause.kind === "clause.readers") this.readers.set(key, [...(this.readers.get(key) ?? []), { clause, file }]);
-                }
+            for (const binding of file.names.values()) {
+                if (binding.import === null) continue;
+                const key = this.keyOf({ binding, file });
+                things.set(key, [...(things.get(key) ?? []), binding]);
+                for (const clause of binding.import.clauses ?? [])
+                    this.add(key, { clause: clauseForm(clause, NOWHERE), at: placeIn(file, clause.range), project: false });
+            }
+        const { project } = checking;
+        if (project === null) return;
+        for (const [key, bindings] of things) {
+            const imports = bindings.map(({ name, kind }) => ({ name, what: kind }));
+            for (const clause of addedTo(project.policy, key, imports))
+                this.add(key, { clause, at: placeOfProject(project, clause.site), project: true });
+        }
     }
 
-    /** No clause of the program speaks of flows. */
+    private add(key: string, { clause, at, project }: Rule<ClauseForm>): void {
+        if (clause.kind === "arg") {
+            put(this.args, key, { clause, at, project });
+            this.names.add(clause.name);
+            this.placed ||= /^[0-9]/.test(clause.name);
+        } else if (clause.kind === "reads" || clause.kind === "audience") put(this.readers, key, { clause, at, project });
+    }
+
+    /** No clause speaks of flows. */
     get isEmpty(): boolean {
         return this.args.size === 0 && this.readers.size === 0;
     }
@@ -96,19 +127,16 @@ export class Rules {
         const key = originOf(cap);
         facts.set(key, { key, source, trusted });
         if (!trusted) facts.set("!", { key: "!", source });
-        if (binding.kind !== "tool" && binding.kind !== "memory") return facts;
+        if (binding.kind === "agent" || binding.kind === "skill") return facts;
+        // A model and a file have no methods: whatever a clause names, it is about what comes from there.
+        const asked = binding.kind === "tool" || binding.kind === "memory" ? meant(cap, method, args) : null;
         for (const { clause } of this.readers.get(this.keyOf(cap)) ?? []) {
             const { readers } = clause;
-            if (clause.which !== "reads" || readers.kind === "readers.everyone") continue;
-            if (clause.method !== undefined && (binding.kind === "memory" || method === null || !same(cap, clause.method.text, method)))
+            if (clause.kind !== "reads" || readers.everyone === true) continue;
+            if (clause.method !== undefined && asked !== null && (asked.method === null || !same(cap, clause.method, asked.method)))
                 continue;
             facts.set("r", { key: "r", source });
-            const names =
-                readers.kind === "readers.names"
-                    ? readers.names.map((one) => one.value)
-                    : readers.kind === "readers.arg" && binding.kind === "tool"
-                      ? textsOf(args, readers.name.text)
-                      : null;
+            const names = readers.names ?? (readers.arg !== undefined && asked !== null ? textsOf(asked.args, readers.arg) : null);
             if (names !== null) {
                 const only = readersFact(names, source);
                 facts.set(only.key, only);
@@ -121,28 +149,20 @@ export class Rules {
     refused(use: Use): Refused | null {
         const { cap, args } = use;
         if (use.kind === "model") return this.readBy(use, args);
-        let { method } = use;
-        let given = args;
-        if (cap.binding.kind === "tool" && method === "call" && schemeOf(cap.binding.import?.uri.value ?? "") === "mcp") {
-            // The generic `call` of a server is the method that it names.
-            const named = args.length === 1 ? args[0]?.fields?.get("tool") : undefined;
-            if (named?.text == null) return null;
-            method = named.text;
-            const inner = args[0]?.fields?.get("args");
-            given = inner === undefined ? [] : [{ ...inner, top: union(inner.top, (args[0] as Val).top) }];
-        }
+        const { method, args: given } = meant(cap, use.method, args);
+        if (method === null) return null;
         for (const rule of this.args.get(this.keyOf(cap)) ?? []) {
             const { clause } = rule;
-            if (clause.ask || clause.among === true || clause.addresses === true) continue;
-            if (clause.method !== undefined && !same(cap, clause.method.text, method)) continue;
-            for (const { facts, places } of argumentsOf(given, clause.name.text)) {
+            if (clause.ask === true || (clause.method !== undefined && !same(cap, clause.method, method))) continue;
+            for (const { v, facts, places } of argumentsOf(given, clause.name)) {
                 const fact = notAllowed(clause, facts);
-                if (fact === null) continue;
+                if (fact === null || mayPass(clause, v)) continue;
+                const what = `'${clause.name}' of ${cap.binding.name}`;
                 const why =
-                    clause.from === undefined
-                        ? `'${clause.name.text}' of ${cap.binding.name} takes only what is trusted`
-                        : `'${clause.name.text}' of ${cap.binding.name} does not take that`;
-                return { fact, arg: clause.name.text, rule, places, why };
+                    clause.from === undefined && clause.addresses !== true
+                        ? `${what} takes only what is trusted`
+                        : `${what} does not take that`;
+                return { fact, arg: clause.name, rule, places, why };
             }
         }
         return this.readBy({ ...use, method }, given);
@@ -153,8 +173,7 @@ export class Rules {
         const { cap } = use;
         const isModel = use.kind === "model";
         const all = (this.readers.get(this.keyOf(cap)) ?? []).filter(
-            ({ clause }) =>
-                clause.which === "audience" && (isModel || clause.method === undefined || same(cap, clause.method.text, use.method)),
+            ({ clause }) => clause.kind === "audience" && (isModel || clause.method === undefined || same(cap, clause.method, use.method)),
         );
         for (const [place, v] of given.entries()) {
             const facts = deep(v);
@@ -163,18 +182,13 @@ export class Rules {
             const only = [...facts.values()].filter((fact) => fact.readers !== undefined);
             const who = only[0] === undefined ? "not for everybody" : `for ${only[0].readers?.join(", ") || "nobody"} only`;
             const name = cap.binding.name;
-            if (all.length === 0 && !isModel)
+            if (!isModel && all.every((rule) => rule.project))
                 return { fact: some, arg: null, rule: null, places: [place], why: `is ${who}, and whoever reads ${name} is not said` };
             for (const rule of all) {
-                const { readers, ask } = rule.clause;
-                if (ask && !isModel) continue;
-                const names =
-                    readers.kind === "readers.names"
-                        ? readers.names.map((one) => one.value)
-                        : readers.kind === "readers.arg" && !isModel
-                          ? textsOf(given, readers.name.text)
-                          : null;
-                const other = readers.kind === "readers.everyone" ? "everybody" : outside(names, only);
+                const { readers } = rule.clause;
+                if (rule.clause.kind === "audience" && rule.clause.ask === true && !isModel) continue;
+                const names = readers.names ?? (readers.arg !== undefined && !isModel ? textsOf(given, readers.arg) : null);
+                const other = readers.everyone === true ? "everybody" : outside(names, only);
                 if (other !== null) return { fact: some, arg: null, rule, places: [place], why: `is ${who}, and ${other} reads ${name}` };
             }
         }
@@ -193,6 +207,36 @@ export class Rules {
     static isOutside(cap: Cap): boolean {
         return cap.binding.kind === "agent" && cap.binding.agent === null && cap.binding.import !== null && isOutside(cap.binding.import);
     }
+}
+
+function put<T>(map: Map<string, T[]>, key: string, value: T): void {
+    const known = map.get(key);
+    if (known === undefined) map.set(key, [value]);
+    else known.push(value);
+}
+
+export function placeIn({ name, tree }: FileScope, range: Range): Place {
+    return { file: name, range, line: position(tree.source, range.start).line };
+}
+
+/** The text that says it, as it is written in JSON. */
+function placeOfProject({ sources }: Project, site: Site | undefined): Place {
+    const file = site?.file ?? "";
+    const line = site?.line ?? 1;
+    const source = sources.get(file);
+    const start = (source?.lineStarts[line - 1] ?? 0) + (site?.column ?? 1) - 1;
+    const said = /^"(?:[^"\\]|\\.)*"/.exec(source?.text.slice(start) ?? "");
+    return { file, range: { start, end: start + (said?.[0].length ?? 0) }, line };
+}
+
+/** The method and arguments that are meant: the generic `call` of a server is the method that it names. `method` null: that cannot be told. */
+function meant(cap: Cap, method: string | null, args: readonly Val[]): { readonly method: string | null; readonly args: readonly Val[] } {
+    if (cap.binding.kind !== "tool" || method !== "call" || schemeOf(cap.binding.import?.uri.value ?? "") !== "mcp")
+        return { method, args };
+    const named = args.length === 1 ? args[0]?.fields?.get("tool") : undefined;
+    if (named?.text == null) return { method: null, args: [] };
+    const inner = args[0]?.fields?.get("args");
+    return { method: named.text, args: inner === undefined ? [] : [{ ...inner, top: union(inner.top, (args[0] as Val).top) }] };
 }
 
 export function readersFact(readers: readonly string[], source: Source): Fact {
@@ -223,9 +267,15 @@ function outside(audience: readonly string[] | null, only: readonly Fact[]): str
     return null;
 }
 
+interface Argument {
+    readonly v: Val;
+    readonly facts: Facts;
+    readonly places: readonly number[];
+}
+
 /** What a clause's name stands for in a call, as far as that is certain. */
-function argumentsOf(args: readonly Val[], name: string): { readonly facts: Facts; readonly places: readonly number[] }[] {
-    const whole = (v: Val, i: number): { facts: Facts; places: number[] } => ({ facts: deep(v), places: [i] });
+function argumentsOf(args: readonly Val[], name: string): Argument[] {
+    const whole = (v: Val, i: number): Argument => ({ v, facts: deep(v), places: [i] });
     if (/^[1-9][0-9]*$/.test(name)) {
         const i = Number(name) - 1;
         return args[i] === undefined ? [] : [whole(args[i], i)];
@@ -234,14 +284,35 @@ function argumentsOf(args: readonly Val[], name: string): { readonly facts: Fact
     // By place, a name stands for all of them; a single value may be the object that has the argument.
     if (only === undefined) return args.map(whole);
     if (only.is === "plain" || only.is === "list") return [whole(only, 0)];
-    const field = only.fields?.get(name);
-    return field === undefined ? [] : [{ facts: deep(read({ ...only, param: null }, name)), places: [0] }];
+    if (only.fields?.has(name) !== true) return [];
+    const field = read({ ...only, param: null }, name);
+    return [{ v: field, facts: deep(field), places: [0] }];
 }
 
 function notAllowed(clause: ArgClause, facts: Facts): Fact | null {
-    if (clause.from === undefined) return facts.get("!") ?? null;
-    const names = clause.from.map((one) => one.value);
+    const { from } = clause;
+    if (from === undefined) return facts.get("!") ?? null;
     for (const fact of facts.values())
-        if (fact.trusted !== undefined && !names.includes(fact.key) && !(fact.trusted && names.includes("trusted"))) return fact;
+        if (fact.trusted !== undefined && !from.includes(fact.key) && !(fact.trusted && from.includes("trusted"))) return fact;
     return null;
+}
+
+/** What is in a value may let it pass, whatever it carries. */
+function mayPass(clause: ArgClause, v: Val): boolean {
+    // Without `among` no address may stand there, and a text that is certain to hold one is refused.
+    if (clause.addresses === true) return clause.among === true || !hasAddress(v);
+    return clause.among === true && !isNoWord(v);
+}
+
+/** What holds more than words occurred nowhere as a word. */
+function isNoWord(v: Val): boolean {
+    if (v.is !== "list") return v.is === "object";
+    for (const item of v.fields?.values() ?? []) if (isNoWord(item)) return true;
+    return false;
+}
+
+function hasAddress(v: Val): boolean {
+    if (v.address) return true;
+    for (const field of v.fields?.values() ?? []) if (hasAddress(field)) return true;
+    return false;
 }

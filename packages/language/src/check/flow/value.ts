@@ -51,6 +51,8 @@ export interface Val {
     readonly cap: Cap | null;
     /** A literal text. */
     readonly text: string | null;
+    /** A text that is certain to hold an address, whatever else is in it. */
+    readonly address: boolean;
     /** It is what a parameter holds, or what stands in it at a path. */
     readonly param: { readonly index: number; readonly path: readonly string[] } | null;
     readonly depth: number;
@@ -75,6 +77,7 @@ const BARE: Val = {
     is: null,
     cap: null,
     text: null,
+    address: false,
     param: null,
     depth: 0,
     weight: 1,
@@ -88,8 +91,11 @@ export const PLAIN: Val = { ...BARE, is: "plain" };
 export const NEVER: Val = { ...BARE };
 
 export function textVal(text: string): Val {
-    return { ...PLAIN, text };
+    return { ...PLAIN, text, address: ADDRESS.test(text) };
 }
+
+/** What leads somewhere whatever stands before and behind it; a run counts more as an address, and nothing of this less. */
+const ADDRESS = /:\/\/|[A-Za-z0-9]@[A-Za-z0-9]/;
 
 export function capVal(cap: Cap): Val {
     return { ...BARE, cap };
@@ -194,6 +200,7 @@ export function join(a: Val, b: Val): Val {
         is: a.is === b.is ? a.is : null,
         cap: a.cap !== null && a.cap.binding === b.cap?.binding ? a.cap : null,
         text: a.text === b.text ? a.text : null,
+        address: a.address && b.address,
         param: same && a.param?.path.join("/") === b.param?.path.join("/") ? a.param : null,
     });
 }
@@ -207,7 +214,8 @@ function sameFacts(a: Facts, b: Facts): boolean {
 
 export function sameVal(a: Val, b: Val): boolean {
     if (a === b) return true;
-    if (a === NEVER || b === NEVER || a.is !== b.is || a.text !== b.text || a.cap?.binding !== b.cap?.binding) return false;
+    if (a === NEVER || b === NEVER || a.is !== b.is || a.text !== b.text || a.address !== b.address || a.cap?.binding !== b.cap?.binding)
+        return false;
     if (!sameFacts(a.top, b.top) || !sameFacts(a.inner, b.inner)) return false;
     if (a.param?.index !== b.param?.index || a.param?.path.join("/") !== b.param?.path.join("/")) return false;
     if (a.items !== b.items && (a.items === null || b.items === null || !sameVal(a.items, b.items))) return false;

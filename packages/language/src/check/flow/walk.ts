@@ -448,7 +448,11 @@ export class FlowWalk implements Walking {
             if (one.op === "??") value = join(value, with_(right, value.top));
             else if (lazy) value = carrying(value.top, "plain");
             else if (one.op === "==" || one.op === "!=") value = carrying(union(deep(value), deep(right)), "plain");
-            else value = carrying(union(value.top, right.top), "plain");
+            else {
+                const address = one.op === "+" && (value.address || right.address);
+                value = carrying(union(value.top, right.top), "plain");
+                if (address) value = { ...value, address };
+            }
         }
         return value;
     }

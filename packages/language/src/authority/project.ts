@@ -1,0 +1,44 @@
+/**
+ * What a project says of authority besides its programs, as the checker and the table of authority read it.
+ *
+ * Boundary: shapes, and which imports are meant. That a project only takes away is the machine's (A2), which reads the same.
+ */
+import type { ClauseForm, RemitForm } from "../form/form.ts";
+import type { Site, Source } from "../text/source.ts";
+import { keyOf } from "./thing.ts";
+
+/** A clause or remit of a project's file, and where it stands there. */
+export type ProjectClause = ClauseForm & { readonly site?: Site };
+export type ProjectRemit = RemitForm & { readonly site?: Site };
+
+export interface ProjectPolicy {
+    /** Clauses by URI of the import, or by its name in the program. */
+    readonly clauses?: { readonly [place: string]: readonly ProjectClause[] };
+    /** Remits that bind agents besides their own, by name. */
+    readonly remits?: { readonly [agent: string]: ProjectRemit | readonly ProjectRemit[] };
+    /** Control flow carries labels everywhere. */
+    readonly strict?: boolean;
+}
+
+/** A policy with the texts of the files that it stands in, by name. */
+export interface Project {
+    readonly policy: ProjectPolicy;
+    readonly sources: ReadonlyMap<string, Source>;
+}
+
+/** What a project says of a thing, under its URI or under the name of one of its imports. */
+export function addedTo(
+    policy: ProjectPolicy,
+    key: string,
+    imports: readonly { readonly name: string; readonly what: string }[],
+): readonly ProjectClause[] {
+    return Object.entries(policy.clauses ?? {}).flatMap(([place, clauses]) =>
+        imports.some(({ name, what }) => name === place || keyOf(what, place, "") === key) ? clauses : [],
+    );
+}
+
+/** What a project says of agents of a name. */
+export function remitsOfProject(policy: ProjectPolicy, agent: string): readonly ProjectRemit[] {
+    const { remits } = policy;
+    return remits === undefined || !Object.hasOwn(remits, agent) ? [] : [remits[agent] as ProjectRemit | readonly ProjectRemit[]].flat();
+}
