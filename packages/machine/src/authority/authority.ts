@@ -99,7 +99,7 @@ export class Authority {
         program.program.files.forEach((other, index) => {
             for (const i of other.imports)
                 if (i.what === "agent" && i.from === file && i.name === agent.name && i.remit !== undefined)
-                    remits.push(compileRemit(program, i.remit.use === undefined ? file : index, agent.name, i.remit));
+                    remits.push(compileRemit(program, i.remit.use === undefined ? file : index, agent.name, i.remit, file));
         });
         if (policy.remits !== undefined && Object.hasOwn(policy.remits, agent.name))
             for (const added of [policy.remits[agent.name] as PolicyRemit | readonly PolicyRemit[]].flat())
@@ -114,12 +114,12 @@ export class Authority {
     }
 
     /** A remit of a file that binds an agent for one call, compiled once; null where the file has none of that name. */
-    policyNamed(file: number, name: string, agent: string): Remit | null {
+    policyNamed([file, name]: readonly [number, string], agent: readonly [number, string]): Remit | null {
         const key = JSON.stringify([file, name, agent]);
         let made = this.policies.get(key);
         if (made === undefined) {
             const form = this.program.program.files[file]?.remits?.find((one) => one.name === name);
-            made = form === undefined ? null : compileRemit(this.program, file, agent, form);
+            made = form === undefined ? null : compileRemit(this.program, file, agent[1], form, agent[0]);
             this.policies.set(key, made);
         }
         return made;

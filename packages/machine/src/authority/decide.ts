@@ -10,6 +10,7 @@
  *     somebody else does not borrow their rights.
  * D5: bounds hold for what is reached, not for what is written: the decision says what the one who performs the call has to keep to.
  * D6: what says which commands may run means them in the tool's own folder, unless it says in which: elsewhere the same words start other programs.
+ * D7: the policy of a call binds what its agent has in any way: by its remit, by a delegation, by a value that it was given or was there before.
  */
 import { type Json, methodName, type ReadersForm, resourceOf, type Site } from "@remit/language";
 import type { Reach } from "../effect.ts";
@@ -85,6 +86,8 @@ export interface Flow {
 export interface Standing {
     /** All must permit. Empty: runs as the run's own principal. */
     readonly remits: readonly Remit[];
+    /** Of the calls of `agent()` around it: all must permit, whatever else gives it (D7). */
+    readonly policies: readonly Remit[];
     /** What delegations in force give for this key, each a list of layers. */
     readonly delegated: readonly (readonly (readonly Permit[])[])[];
     readonly clauses: Clauses;
@@ -100,7 +103,9 @@ export function decide(use: Use, on: Standing): Decision {
     const { clauses } = on;
     const method = use.method === null ? null : methodName(use.uri, use.method);
     const seen: Seen = { hits: [], missed: [], unsure: [] };
-    let verdict: Verdict | null;
+    const bound = on.policies.length === 0 ? "may" : ownVerdict(on.policies, use, method, seen);
+    if (bound === null || bound === "never") return { kind: "refused", why: "remit", clause: siteOf(seen, "never") };
+    let verdict: Verdict;
     if (use.right === null && on.remits.length === 0) verdict = "open";
     else {
         if (use.right !== null) {
@@ -126,8 +131,9 @@ export function decide(use: Use, on: Standing): Decision {
         }
         if (ways.length === 0) return { kind: "refused", why: "remit", clause: null };
         // An `ask` of the remit stands whatever else was given; an explicit `may` settles what was left open.
-        verdict = ways.includes("ask") || seen.unsure.length > 0 ? "ask" : ways.includes("may") ? "may" : "open";
+        verdict = ways.includes("ask") ? "ask" : ways.includes("may") ? "may" : "open";
     }
+    verdict = stricter(verdict, seen.unsure.length > 0 ? "ask" : bound);
     const gate = method === null ? undefined : clauses.gates.get(method);
     if (gate?.gate === "never") return { kind: "refused", why: "gate", clause: gate.site };
     const settled = gate?.gate ?? (verdict === "open" ? (use.chosenBy === "program" || use.readOnly === true ? "may" : "ask") : verdict);

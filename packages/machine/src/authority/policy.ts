@@ -144,14 +144,21 @@ export function uriOf(meaning: Meaning | undefined): string | null {
     return meaning !== undefined && "import" in meaning ? meaning.import.form.uri : null;
 }
 
-export function compileRemit(program: Compiled, file: number, agent: string | null, use: PolicyRemit): Remit {
+/** `file`: whose names are meant. `home`: that of the agent. */
+export function compileRemit(program: Compiled, file: number, agent: string, use: PolicyRemit, home = file): Remit {
     const named = use.use !== undefined ? program.program.files[file]?.remits?.find((r) => r.name === use.use) : use;
     // A name that means nothing gives nothing (DESIGN 5.2).
     if (named === undefined) return NOTHING;
-    return compileBody(program, file, agent, named, use.site ?? null);
+    return compileBody(program, file, [home, agent], named, use.site ?? null);
 }
 
-function compileBody(program: Compiled, file: number, agent: string | null, form: RemitForm, place: Site | null): Remit {
+function compileBody(
+    program: Compiled,
+    file: number,
+    [home, agent]: readonly [number, string],
+    form: RemitForm,
+    place: Site | null,
+): Remit {
     const rows = new Map<string, Permit[]>();
     const all: Permit[] = [];
     const add = (key: string, permit: Permit): void => {
@@ -179,13 +186,13 @@ function compileBody(program: Compiled, file: number, agent: string | null, form
             });
         }
     }
-    const config = agent === null ? [] : (program.program.files[file]?.agents.find((a) => a.name === agent)?.config ?? []);
+    const config = program.program.files[home]?.agents.find((a) => a.name === agent)?.config ?? [];
     for (const line of config) {
         // The agent's own `model` line is a grant of that model.
         if (line.kind !== "config" || line.key !== "model" || line.value.kind !== "name") continue;
-        const meaning = program.lookup(file, null, line.value.name);
+        const meaning = program.lookup(home, null, line.value.name);
         const key = meaning === undefined ? null : keyOfMeaning(program, meaning);
-        if (key !== null) add(key, { method: null, gate: "may", bounds: [], site: program.site(file, line.at) });
+        if (key !== null) add(key, { method: null, gate: "may", bounds: [], site: program.site(home, line.at) });
     }
     return {
         rows,

@@ -23,9 +23,9 @@ export function mayNest(m: Machine, fiber: Fiber): void {
     if (fiber.base + fiber.frames.length >= m.depthLimit) throw tooDeep(m.depthLimit);
 }
 
-/** Strict where its caller, its file or its principal is, and where an agent wrote it: `origin` is then the label of that agent, else 0. */
-export function formFor(m: Machine, caller: Frame, fn: Fn, principal: string, origin: number): FrameForm {
-    return fn.framesFor(origin !== 0 || caller.form.flow !== 0 || fn.strict || m.authority.isStrict(principal));
+/** Strict where its caller, its file or its principal is, or a policy says so, and where an agent wrote it: `origin` is then the label of that agent, else 0. */
+export function formFor(m: Machine, caller: Frame, fn: Fn, principal: string, origin: number, strict = false): FrameForm {
+    return fn.framesFor(strict || origin !== 0 || caller.form.flow !== 0 || fn.strict || m.authority.isStrict(principal));
 }
 
 /** The slots of a call, with its arguments held against their contracts. */

@@ -60,7 +60,7 @@ import { gate, isFree } from "./gate.ts";
 import { askMemory, askTool } from "./perform.ts";
 import { show } from "./show.ts";
 import { accountAt, closeAccount, closeRegion, leaveCall, leaveRegions, openAccount, overdrawn, spendOf, withdrawAll } from "./spending.ts";
-import { delegated, granted, lifted } from "./standing.ts";
+import { delegated, granted, lifted, policiesOn } from "./standing.ts";
 
 /** Nested calls that one stretch of closures may hold: far below what any JavaScript stack takes. */
 const CLOSURE_DEPTH = 150;
@@ -273,7 +273,7 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
             case OP.ENDORSE: {
                 const d = I.detail as EndorseDetail;
                 const path = pathOf(frame, d.path);
-                L[I.slot] = endorsed(m, frame, (I.code as Code)(L), d.because(L), d.readers, path, I.site);
+                L[I.slot] = endorsed(m, fiber, frame, (I.code as Code)(L), d.because(L), d.readers, path, I.site);
                 frame.pc++;
                 continue;
             }
@@ -719,6 +719,7 @@ function deputyOf(m: Machine, frame: Frame, c: Capability, I: Instruction): stri
 /** `endorse`: the one way in which a value comes to be trusted. */
 function endorsed(
     m: Machine,
+    fiber: Fiber,
     frame: Frame,
     value: Value,
     because: Value,
@@ -731,7 +732,7 @@ function endorsed(
     const reason = show(because, labels);
     const before = labels.origins(shown.labels);
     const about = { principal: frame.principal, because: reason.json, before: [...before], value: shown.json };
-    if (!m.authority.mayEndorse(frame.principal)) {
+    if (!m.authority.mayEndorse(frame.principal) || !policiesOn(m, fiber, frame.principal).every((remit) => remit.endorse)) {
         m.emit("policy.denied", path, frame.parent, site, before, { ...about, why: "endorse" });
         throw new Fail("violation.flow", `${m.authority.nameOf(frame.principal)} endorses a value, which its remit does not allow`, {
             site,

@@ -12,7 +12,7 @@ import type { Json, Site } from "@remit/language";
 import { type Decision, decide, type Use } from "../authority/decide.ts";
 import { readersGiven } from "../authority/readers.ts";
 import { aliasOf, aliasOfJson, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
-import type { Clauses, Remit } from "../authority/policy.ts";
+import type { Clauses } from "../authority/policy.ts";
 import {
     type AskRequest,
     type Effect,
@@ -32,7 +32,7 @@ import type { Machine } from "./machine.ts";
 import { shownArgs } from "./events.ts";
 import { raise } from "./perform.ts";
 import { refusedAs } from "./refused.ts";
-import { inForce } from "./standing.ts";
+import { inForce, policiesOn } from "./standing.ts";
 import { isWritten } from "./written.ts";
 
 /** Answers to a question about a use, in the order in which they are offered. */
@@ -54,10 +54,18 @@ function textOf({ name, method }: Pick<Target, "name" | "method">): string {
 
 /**
  * No gate is needed: nothing is said anywhere, nothing in the run is for some to read, and the program's own text uses what is its own. What somebody
- * else wrote or chose has one always. What is for some comes in from elsewhere, too: a memory, the input.
+ * else wrote or chose has one always. What is for some comes in from elsewhere, too: a memory, the input. A call of `agent()` may say something by its
+ * policy.
  */
 export function isFree(m: Machine, frame: Frame, c: Capability, chosen: "program" | "model" = "program"): boolean {
-    return m.authority.plain && !m.run.labels.isRestricted && c.right === null && chosen === "program" && !isWritten(m, frame.fn);
+    return (
+        m.authority.plain &&
+        !m.run.labels.isRestricted &&
+        c.right === null &&
+        chosen === "program" &&
+        m.sessions.size === 0 &&
+        !isWritten(m, frame.fn)
+    );
 }
 
 const NOT_DELEGATED: readonly [] = [];
@@ -85,7 +93,8 @@ export function decideFor(
             right: target.direct ? null : target.c.right,
         },
         {
-            remits: remitsOn(m, fiber, principal),
+            remits: m.authority.remitsOf(principal),
+            policies: policiesOn(m, fiber, principal),
             delegated:
                 m.standing.delegations.size === 0
                     ? NOT_DELEGATED
@@ -97,26 +106,6 @@ export function decideFor(
             known: m.standing.knows,
         },
     );
-}
-
-/** All remits that bind a principal here. */
-export function remitsOn(m: Machine, fiber: Fiber, principal: string): readonly Remit[] {
-    const remits = m.authority.remitsOf(principal);
-    return m.sessions.size === 0 ? remits : [...remits, ...policiesOn(m, fiber, principal)];
-}
-
-/** Remits that sessions around a fiber bind their agent with. */
-function policiesOn(m: Machine, fiber: Fiber, principal: string): Remit[] {
-    const found: Remit[] = [];
-    for (const { path, principal: who, policy, agent } of m.sessions.values()) {
-        if (policy === null || who !== principal) continue;
-        let inside = false;
-        for (let f: Fiber | null = fiber; f !== null && !inside; f = f.parent)
-            inside = f.frames.some((frame) => frame.native?.path === path || frame.path.startsWith(`${path}/`));
-        const remit = inside ? m.authority.policyNamed(policy[0], policy[1], agent[1]) : null;
-        if (remit !== null) found.push(remit);
-    }
-    return found;
 }
 
 function clausesOf(m: Machine, c: Capability): Clauses {

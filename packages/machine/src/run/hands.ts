@@ -21,10 +21,10 @@ import { isObject } from "../prompt/schema.ts";
 import { rawOf } from "../value/operators.ts";
 import { Capability, type Value } from "../value/value.ts";
 import type { Fiber } from "./fiber.ts";
-import { decideFor, detailOf, remitsOn, type Target } from "./gate.ts";
+import { decideFor, detailOf, type Target } from "./gate.ts";
 import type { HandoverWait } from "./handover.ts";
 import type { Machine } from "./machine.ts";
-import { inForce, methodsOf, waysOf } from "./standing.ts";
+import { inForce, methodsOf, policiesOn, waysOf } from "./standing.ts";
 
 const MEMORY: readonly HandleMethod[] = [
     { method: "add", description: "Keeps a record.", input: { type: "object" }, gate: "ask" },
@@ -177,7 +177,10 @@ function namedOf(m: Machine, fiber: Fiber, session: Session, c: Capability): str
     const key = m.authority.keyOf(c);
     const { gates, args, reads } = m.authority.clausesAt(c.file, c.name);
     const layers = [
-        ...remitsOn(m, fiber, session.principal).flatMap(({ rows, all }) => [rows.get(key) ?? [], all]),
+        ...[...m.authority.remitsOf(session.principal), ...policiesOn(m, fiber, session.principal)].flatMap(({ rows, all }) => [
+            rows.get(key) ?? [],
+            all,
+        ]),
         ...inForce(m, fiber, session.principal).flatMap(({ grants }) => (Object.hasOwn(grants, key) ? (grants[key] ?? []) : []).flat()),
         ...(c.right === null ? [] : [...c.right.ways.flatMap((way) => way.layers), ...c.right.only]),
     ];

@@ -12,7 +12,6 @@ import { shownName } from "../compile/program.ts";
 import type { Fail } from "../failure.ts";
 import type { Fiber, Frame } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
-import type { AgentConfig } from "./agent-config.ts";
 import { doingOf } from "./doing.ts";
 import { accountAt, closeAccount, openAccount, spentData, spendOf } from "./spending.ts";
 import { granted } from "./standing.ts";
@@ -43,7 +42,10 @@ export function open(
         token = m.standing.next++;
         m.standing.alive.add(token);
     }
-    const limits = budgetOf(m, principal, d, state.config);
+    const agent = [entry.file, entry.name] as const;
+    const policy = d.policy === null ? null : ([frame.fn.file, d.policy] as const);
+    const bound = policy === null ? null : m.authority.policyNamed(policy, agent);
+    const limits = budgetOf([spendOf(m, principal), bound?.spend, state.config?.budget ?? limitsIn(d)]);
     const name = m.authority.nameOf(principal);
     const account = openAccount(
         m,
@@ -56,9 +58,7 @@ export function open(
         site,
     );
     const most = d.with.turns ?? state.config?.turns ?? (d.what === "yield" ? TURNS : 1 + (state.config === null ? 0 : TRIES));
-    const policy = d.policy === null ? null : ([frame.fn.file, d.policy] as const);
     native.state.most = most;
-    const agent = [entry.file, entry.name] as const;
     const doing = doingOf(state.config);
     m.sessions.set(path, {
         path,
@@ -117,11 +117,12 @@ export function payerOf(state: HandoverState, session: Session): number {
     return state.account === 0 ? session.account : state.account;
 }
 
-/** The least of what the agent's remit and the call say. Turns are the session's. */
-function budgetOf(m: Machine, principal: string, d: HandoverDetail, config: AgentConfig | null): SpendForm {
-    const said = config === null ? limitsIn(d) : config.budget;
-    const made: { -readonly [K in keyof SpendForm]: number } = { ...(spendOf(m, principal) ?? {}) };
-    for (const [meter, limit] of Object.entries(said) as [keyof SpendForm, number][]) made[meter] = Math.min(limit, made[meter] ?? limit);
+/** The least of what the agent's remit, the policy and the call say. Turns of the call are the session's. */
+function budgetOf(said: readonly (SpendForm | null | undefined)[]): SpendForm {
+    const made: { -readonly [K in keyof SpendForm]: number } = {};
+    for (const one of said)
+        for (const [meter, limit] of Object.entries(one ?? {}) as [keyof SpendForm, number][])
+            made[meter] = Math.min(limit, made[meter] ?? limit);
     return made;
 }
 

@@ -10,7 +10,7 @@
  */
 import type { Json, Site } from "@remit/language";
 import type { Right, Way } from "../authority/decide.ts";
-import { type Permit, rank } from "../authority/policy.ts";
+import { type Permit, rank, type Remit } from "../authority/policy.ts";
 import type { DelegateDetail } from "../compile/instructions.ts";
 import { Fail } from "../failure.ts";
 import { rawOf } from "../value/operators.ts";
@@ -144,6 +144,23 @@ export function inForce(m: Machine, fiber: Fiber, principal: string): Delegation
     return found;
 }
 
+/** Remits that calls of `agent()` around a fiber bind their agent with. */
+export function policiesOn(m: Machine, fiber: Fiber, principal: string): readonly Remit[] {
+    if (m.sessions.size === 0) return NONE;
+    const found: Remit[] = [];
+    for (const { path, principal: who, policy, agent } of m.sessions.values()) {
+        if (policy === null || who !== principal) continue;
+        let inside = false;
+        for (let f: Fiber | null = fiber; f !== null && !inside; f = f.parent)
+            inside = f.frames.some((frame) => frame.native?.path === path || frame.path.startsWith(`${path}/`));
+        const remit = inside ? m.authority.policyNamed(policy, agent) : null;
+        if (remit !== null) found.push(remit);
+    }
+    return found;
+}
+
+const NONE: readonly Remit[] = [];
+
 /** What a principal has on a thing at this moment, what lives longest first; empty where it has nothing. */
 export function waysOf(m: Machine, fiber: Fiber, principal: string, key: string): readonly Way[] {
     const remits = m.authority.remitsOf(principal);
@@ -154,7 +171,7 @@ export function waysOf(m: Machine, fiber: Fiber, principal: string, key: string)
         const rows = [...(remit.rows.get(key) ?? []), ...remit.all];
         return given ? rows.map((row): Permit => (row.gate === "may" ? { ...row, gate: "open" } : row)) : rows;
     });
-    const ways: Way[] = own.every((rows) => rows.some((row) => rank(row.gate) < rank("never"))) ? [{ layers: own, alive: [] }] : [];
+    const ways: Way[] = own.every(givesSome) ? [{ layers: own, alive: [] }] : [];
     const kept = restrictions(m, principal, key);
     for (const d of inForce(m, fiber, principal).reverse())
         for (const layers of Object.hasOwn(d.grants, key) ? (d.grants[key] ?? []) : [])
@@ -169,6 +186,7 @@ export function waysOf(m: Machine, fiber: Fiber, principal: string, key: string)
 /** Whether a principal may use anything of a thing, through this value. */
 export function hasSome(m: Machine, fiber: Fiber, principal: string, c: Capability): boolean {
     const { right } = c;
+    if (policyLayers(m, fiber, principal, m.authority.keyOf(c)).some((layer) => !givesSome(layer))) return false;
     if (right === null) return waysOf(m, fiber, principal, m.authority.keyOf(c)).length > 0;
     const alive = (tokens: readonly number[]): boolean => tokens.every((token) => m.standing.alive.has(token));
     return right.holder === principal && alive(right.alive) && right.ways.some((way) => alive(way.alive));
@@ -181,6 +199,15 @@ function restrictions(m: Machine, principal: string, key: string): Layers {
         .map((remit) => [...(remit.rows.get(key) ?? []), ...remit.all].filter((row) => row.gate === "never" || row.gate === "ask"))
         .filter((rows) => rows.length > 0)
         .map((rows) => [...rows, PASS]);
+}
+
+/** What policies say of a thing, as layers: they bind what whoever runs under them passes on, too. */
+function policyLayers(m: Machine, fiber: Fiber, principal: string, key: string): Layers {
+    return policiesOn(m, fiber, principal).map((remit) => [...(remit.rows.get(key) ?? []), ...remit.all]);
+}
+
+function givesSome(layer: readonly Permit[]): boolean {
+    return layer.some((row) => rank(row.gate) < rank("never"));
 }
 
 /** The same without what is said twice. */
@@ -258,7 +285,8 @@ export function granted(m: Machine, fiber: Fiber, from: string, to: string, args
                 by: from,
                 hint: "delegate it onward",
             });
-        const only = distinct([...held.only, ...restrictions(m, from, m.authority.keyOf(c))]);
+        const key = m.authority.keyOf(c);
+        const only = distinct([...held.only, ...restrictions(m, from, key), ...policyLayers(m, fiber, from, key)]);
         args[i] = c.with({ holder: to, from, ways, only, alive: [...held.alive, token] });
         given.push({
             what: c.kind,
@@ -312,7 +340,8 @@ export function delegated(m: Machine, fiber: Fiber, frame: Frame, d: DelegateDet
                 by: from,
             });
         }
-        const ways = has.map((way) => ({ layers: [...way.layers, [ref.permit]], alive: [] }));
+        const bound = [...policyLayers(m, fiber, from, ref.key), [ref.permit]];
+        const ways = has.map((way) => ({ layers: [...way.layers, ...bound], alive: [] }));
         const known = (grants[ref.key] ?? []).map((layers) => ({ layers, alive: [] }));
         grants[ref.key] = fewest([...known, ...ways]).map((way) => way.layers);
     }

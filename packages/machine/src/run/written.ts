@@ -110,14 +110,15 @@ function push(
     fn: Fn,
     entry: AgentEntry,
     given: readonly Value[],
-    { principal }: Session,
+    { principal, policy, agent }: Session,
     account: number,
     at: string,
     site: Site | null,
     origin: number,
 ): void {
     mayNest(m, fiber);
-    const form = formFor(m, frame, fn, principal, origin);
+    const strict = policy !== null && m.authority.policyNamed(policy, agent)?.strict === true;
+    const form = formFor(m, frame, fn, principal, origin, strict);
     const locals = entered(m, frame, fn, form, given, origin, site);
     const path = `${at}/${fn.name}`;
     agentStarted(m, frame, fn, entry, given, path, site);
