@@ -88,6 +88,7 @@ export function build(finish: (code: number) => void): Command {
     program.commands.at(-1)?.allowExcessArguments(false);
     running(run)
         .option("-i, --input <json>", "input as JSON, @FILE, or - for standard input", undefined)
+        .option("--input-origin <origin...>", "whose word the input is, such as web:form or unlabelled; default: user")
         .option("--trace", "show the trace on standard error when the run has ended")
         .option("--trace-file <file>", "write every event to FILE, one JSON object a line")
         .option("--check", "check only, run nothing")
@@ -413,6 +414,10 @@ function running(command: Command): Command {
         .option("--max-cost <usd>", "end with limit.cost after this many US dollars")
         .option("--max-steps <n>", "end with limit.steps after N steps")
         .option("--max-calls <n>", "end with limit.calls after N effects: model turns, calls of tools and memories")
+        .option(
+            "--untrusted <ask|never>",
+            "before what is not trusted goes into a call that does more than read, where no clause speaks of it",
+        )
         .option("--expires <duration>", "how long a question can be answered (30min, 24h); after that it is a no; default 24h")
         .option("--timeout <duration>", "end with limit.time after this long (30s, 5min)")
         .option("--concurrency <n>", "how many iterations of a parallel for run at once", "4");

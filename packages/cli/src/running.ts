@@ -92,6 +92,7 @@ export function loadOptions(options: Options, watch: Watch): LoadOptions {
         limits,
         concurrency: atLeastOne(whole(String(options["concurrency"] ?? "4"), "--concurrency"), "--concurrency"),
         interactive: true,
+        ...(options["untrusted"] === undefined ? {} : { untrusted: untrustedGate(String(options["untrusted"])) }),
         asks: {
             ...(parks(options) ? { park: true } : {}),
             ...(options["expires"] === undefined
@@ -100,6 +101,11 @@ export function loadOptions(options: Options, watch: Watch): LoadOptions {
         },
         on: handlers(options, watch),
     };
+}
+
+function untrustedGate(said: string): "ask" | "never" {
+    if (said !== "ask" && said !== "never") throw new UsageError("--untrusted takes ask or never");
+    return said;
 }
 
 /** `--ask later`: nobody is asked now, even on a terminal. */

@@ -41,6 +41,41 @@ test("init with an agent makes a project that hands over control, and runs witho
     expect(JSON.parse(out)).toMatchObject({ file: "src/total.mjs", line: "return items[0].price;" });
 });
 
+test("what is not trusted, and whose word the input is, can be said for a run", () => {
+    at.write(
+        "copy.remit",
+        `import tool Files from "file://workspace"
+main agent Copy {
+    main func(input) {
+        text = if input.has("text") { input.text } else { Files.read({ path: "a.txt" }).content }
+        Files.write({ path: "b.txt", content: text })
+        text
+    }
+}
+`,
+    );
+    at.write("a.txt", "one");
+    const run = (...args: string[]) => at.remit("run", "copy.remit", "--quiet", ...args);
+    const kindOf = ({ err }: { readonly err: string }) => /violation\.flow|denied/.exec(err)?.[0];
+    expect(run("--input", "{}").code).toBe(0);
+    expect(kindOf(run("--input", "{}", "--untrusted", "never"))).toBe("violation.flow");
+    expect(kindOf(run("--input", "{}", "--untrusted", "ask"))).toBe("denied");
+    expect(run("--input", "{}", "--untrusted", "ask", "--yes").code).toBe(0);
+    const mine = ["--input", '{"text": "two"}', "--untrusted", "never"];
+    expect(run(...mine).code).toBe(0);
+    expect(kindOf(run(...mine, "--input-origin", "unlabelled"))).toBe("violation.flow");
+    const plain = at.remit("run", "copy.remit", ...mine, "--input-origin", "web:form");
+    expect(plain.err).toContain("argument content of Files.write carries web:form");
+    expect(at.remit("run", "copy.remit", "--untrusted", "maybe")).toMatchObject({
+        code: 2,
+        err: expect.stringContaining("--untrusted takes ask or never"),
+    });
+    expect(at.remit("run", "copy.remit", "--input-origin", "only:x")).toMatchObject({
+        code: 2,
+        err: expect.stringContaining("is no origin"),
+    });
+});
+
 test("help says every command in a line, and each command gives an example", () => {
     const { out } = at.remit("--help");
     const commands = [...out.matchAll(/^ {2}([a-z]+)(?: [[<].*?)? {2,}\S/gm)]

@@ -1,3 +1,6 @@
+/** What a new project begins with: nothing from elsewhere goes into what writes unseen. */
+const POLICY = { path: "remit.json", text: '{\n    "policy": { "untrusted": "ask" }\n}\n' } as const;
+
 /** The files of a new project, as data. */
 export const PROJECT: readonly { readonly path: string; readonly text: string }[] = [
     {
@@ -53,6 +56,7 @@ Do you also have the blue lamp with a longer cable?
 `,
     },
     { path: "input.json", text: '{ "mailbox": "mailbox.txt" }\n' },
+    POLICY,
     {
         path: "README.md",
         text: `# A Remit project
@@ -62,6 +66,8 @@ remit run main.remit --input @input.json    # the value as JSON
 remit explain main.remit                    # every prompt it can build
 remit runs                                  # what ran
 \`\`\`
+
+\`remit.json\` has the project's policy: before what comes from elsewhere goes into a call that writes or sends, you are asked.
 
 Another model: \`--model openai://gpt-5-mini\`, or change the \`import llm\` line.
 `,
@@ -123,6 +129,7 @@ description: Find the line that makes a build fail. Use when a build log is at h
     { path: "build.log", text: "TypeError: Cannot read properties of undefined (reading 'price')\n    at src/total.mjs:2\n" },
     { path: "src/total.mjs", text: "export function total(items) {\n    return items[0].price;\n}\n" },
     { path: "input.json", text: '{ "log": "build.log" }\n' },
+    POLICY,
     {
         path: "README.md",
         text: `# A Remit project with an agent

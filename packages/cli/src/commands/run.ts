@@ -21,6 +21,7 @@ export default async function run(args: string[], given: Record<string, unknown>
         ...(options["mock"] ? { mode: "mock" as const } : options["dryRun"] ? { mode: "dry-run" as const } : {}),
         ...(options["cache"] === false ? { cache: false } : {}),
         ...(options["frozen"] ? { frozen: true } : {}),
+        ...(options["inputOrigin"] === undefined ? {} : { inputOrigins: origins(options["inputOrigin"] as string[]) }),
         ...(options["variant"] === undefined ? {} : { variants: variants(options["variant"] as string[]) }),
         ...(options["agent"] === undefined && options["function"] === undefined
             ? {}
@@ -55,6 +56,14 @@ export default async function run(args: string[], given: Record<string, unknown>
         watch.end();
         await program.close();
     }
+}
+
+/** Names of origins. Who may read a value and what was endorsed are no origins to be claimed. */
+function origins(said: string[]): string[] {
+    for (const one of said)
+        if (!/^[a-z][a-z0-9_-]*(:[^\s,"]+)?$/i.test(one) || /^(?:only|endorsed):/.test(one))
+            throw new UsageError(`--input-origin: '${plainLine(one)}' is no origin`, "for example user, unlabelled, web:form, tool:Inbox");
+    return said;
 }
 
 /** What `--monitor` goes by: the project's invariants, and the run to compare with. */

@@ -7,7 +7,7 @@
  * L2: a remit that names something the program does not have is refused: a `never` with a mistake in it must not be taken for nothing.
  */
 import { nearest, parseClausesText, parseRemitText, type Program, type RemitForm, type Site } from "@remit/language";
-import type { Policy, PolicyClause, PolicyRemit } from "@remit/machine";
+import type { Policy, PolicyClause, PolicyRemit, Untrusted } from "@remit/machine";
 import { RemitError } from "../run/error.ts";
 import type { PolicyFile } from "./rules.ts";
 
@@ -52,7 +52,17 @@ export function readPolicy(
         else problems.push(...read.problems.map((message) => ({ key: `remits.${agent}`, message })));
     }
     if (problems.length > 0) return { policy: null, problems };
-    return { policy: { clauses, remits, ...(file.flow === "strict" ? { strict: true } : {}) }, problems };
+    const { untrusted, input } = file;
+    return {
+        policy: {
+            clauses,
+            remits,
+            ...(file.flow === "strict" ? { strict: true } : {}),
+            ...(untrusted === undefined ? {} : { untrusted: { gate: untrusted, site: siteIn(from, ["policy", "untrusted"], untrusted) } }),
+            ...(input === undefined ? {} : { input }),
+        },
+        problems,
+    };
 }
 
 function textOf(text: string | readonly string[]): string {
@@ -92,7 +102,23 @@ export function joinedPolicy(files: readonly { readonly policy: Policy | null }[
         for (const [agent, forms] of Object.entries(policy.remits ?? {}))
             remits[agent] = [...(remits[agent] ?? []), ...[forms as PolicyRemit | readonly PolicyRemit[]].flat()];
     }
-    return { clauses, remits, ...(said.some((policy) => policy.strict === true) ? { strict: true } : {}) };
+    const untrusted = strictest(said.flatMap((policy) => policy.untrusted ?? []));
+    return {
+        clauses,
+        remits,
+        ...(said.some((policy) => policy.strict === true) ? { strict: true } : {}),
+        ...(untrusted === undefined ? {} : { untrusted }),
+        ...(said.some((policy) => policy.input === "unlabelled") ? { input: "unlabelled" } : {}),
+    };
+}
+
+function strictest(said: readonly Untrusted[]): Untrusted | undefined {
+    return said.find((one) => one.gate === "never") ?? said[0];
+}
+
+/** The policy with what whoever starts the run says besides. */
+export function withUntrusted(policy: Policy | null, gate: Untrusted["gate"] | undefined): Policy | null {
+    return gate === undefined ? policy : joinedPolicy([{ policy }, { policy: { untrusted: { gate } } }]);
 }
 
 /** Throws `RemitError` where a remit of the policy is for an agent of this program and names what its file does not have (L2). */

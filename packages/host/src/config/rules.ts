@@ -117,6 +117,8 @@ export const REMIT_KEYS: Keys = {
             clauses: { is: "map", of: { is: "text or texts" } },
             remits: { is: "map", of: { is: "text or texts" } },
             flow: { is: "text", one: ["strict"] },
+            untrusted: { is: "text", one: ["ask", "never"] },
+            input: { is: "text", one: ["unlabelled"] },
         },
     },
     audit: {
@@ -236,6 +238,8 @@ export interface PolicyFile {
     /** By name of the agent. */
     readonly remits?: { readonly [agent: string]: string | readonly string[] };
     readonly flow?: "strict";
+    readonly untrusted?: "ask" | "never";
+    readonly input?: "unlabelled";
 }
 
 /** What a server must say beyond the form of its keys; the problem in words, null where there is none. */

@@ -16,7 +16,7 @@ import type { LedgerStore } from "../ledger/store.ts";
 import { machineId } from "../load/engine.ts";
 import { type LoadSource, type Loaded, loadProgram } from "../load/load.ts";
 import { type Skills, skillContents } from "../skill/imported.ts";
-import { checkPolicy } from "../config/policy.ts";
+import { checkPolicy, withUntrusted } from "../config/policy.ts";
 import { type RunHandle, execute } from "./handle.ts";
 import { SLICE, startMachine, startOptions } from "./machine.ts";
 import { type KeptOptions, newRunId } from "./options.ts";
@@ -33,6 +33,11 @@ export interface LoadOptions extends HostOptions, RunOptions {
     readonly grants?: readonly string[];
     /** False: compile afresh, and keep nothing. */
     readonly cache?: boolean;
+    /**
+     * What becomes of values that are not trusted in arguments of calls that do more than read, where no clause of the program speaks of the
+     * argument: `ask` puts a question that shows the flow, `never` refuses. Default: what the project's policy says, else they pass.
+     */
+    readonly untrusted?: "ask" | "never";
     /** Only with the agents and skills that `remit.lock` pins, unchanged. */
     readonly frozen?: boolean;
     /** Folders of cache and configuration, where not the user's own. */
@@ -83,7 +88,7 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
     const compiled = compileProgram(loaded.program);
     const engine = machineId();
     const { workspace } = setting;
-    const { policy } = setting.config;
+    const policy = withUntrusted(setting.config.policy, options.untrusted);
     if (policy !== null) checkPolicy(loaded.program, policy);
     const world = worldOf(loaded, setting, options);
     const shared = sharedHost(world.host);

@@ -57,6 +57,8 @@ describe("what a file may say", () => {
         ["no remit", { remits: { A: "allow everything" } }, "policy.remits.A: "],
         ["another kind of value", { clauses: { Mail: { send: "ask" } } }, "a text or a list of texts is expected"],
         ["a word that is not known", { flow: "loose" }, "one of strict"],
+        ["leave for what is not trusted", { untrusted: "may" }, "one of ask, never"],
+        ["trust in the input", { input: "user" }, "one of unlabelled"],
     ])("%s is a problem", (_what, policy, message) => {
         expect(problems(policy)).toContain(message);
     });
@@ -141,6 +143,60 @@ ${main("[Mail.send({}), try { T.trim() } catch e { e.kind }, F.go()]")}`;
         const denied = [...store.events(result.run)].find((event) => event.kind === "policy.denied");
         expect(denied?.data).toMatchObject({ clause: { file, line: 7, column: 17 } });
         store.close();
+    });
+
+    describe("untrusted", () => {
+        const copy = main('Repo.write({ path: "c.txt", content: Repo.read({ path: "b.txt" }).content })  1');
+
+        test("what is not trusted is written after a yes, or not at all, and it says where that stands", async () => {
+            expect((await run(copy)).value).toBe(1);
+            writeFileSync(join(folder, "remit.json"), '{\n    "policy": {\n        "untrusted": "ask"\n    }\n}\n');
+            const asked: Json[] = [];
+            const on = {
+                ask: (request: { readonly detail: Json }) => (request.detail === null ? "deny" : asked.push(request.detail) > 0 && "once"),
+            };
+            expect((await run(copy, { on: on as NonNullable<LoadOptions["on"]> })).value).toBe(1);
+            expect(asked).toMatchObject([
+                {
+                    capability: "Repo.write",
+                    flow: { arg: "content", origins: ["tool:Repo"] },
+                    clause: { file: expect.stringMatching(/remit\.json$/), line: 3 },
+                },
+            ]);
+            expect(await run(copy)).toMatchObject({ ok: false, failure: { kind: "denied" } });
+            says({ untrusted: "never" });
+            expect(await run(copy)).toMatchObject({ ok: false, failure: { kind: "violation.flow" } });
+        });
+
+        test("the stricter counts of what the project and whoever starts the run say", async () => {
+            const on = { ask: () => "once" };
+            expect(await run(copy, { untrusted: "never", on })).toMatchObject({ failure: { kind: "violation.flow" } });
+            expect((await run(copy, { untrusted: "ask", on })).value).toBe(1);
+            says({ untrusted: "never" });
+            expect(await run(copy, { untrusted: "ask", on })).toMatchObject({ failure: { kind: "violation.flow" } });
+            says({ untrusted: "ask" });
+            expect(await run(copy, { untrusted: "never", on })).toMatchObject({ failure: { kind: "violation.flow" } });
+        });
+
+        test("an input that is nobody's word", async () => {
+            const text = "main agent A { main func(input) { Mail.send({ text: input.a })  1 } }";
+            const given = async (options: LoadOptions = {}) => {
+                const program = await load(
+                    { source: IMPORTS + text },
+                    { root: folder, workspace: folder, env: {}, cache: false, tools: MAIL, ...options },
+                );
+                const { result } = program.run({ a: "b" });
+                return result.then(async (r) => (await program.close(), r));
+            };
+            says({ untrusted: "never" });
+            expect((await given()).value).toBe(1);
+            expect(await given({ inputOrigins: ["unlabelled"] })).toMatchObject({
+                failure: { kind: "violation.flow", detail: { origins: ["unlabelled"] } },
+            });
+            says({ untrusted: "never", input: "unlabelled" });
+            expect(await given()).toMatchObject({ failure: { kind: "violation.flow", detail: { origins: ["unlabelled"] } } });
+            expect((await given({ inputOrigins: ["user"] })).value).toBe(1);
+        });
     });
 
     test("it never opens: a model's call is asked about although the policy's remit says may", async () => {

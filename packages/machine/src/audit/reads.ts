@@ -7,6 +7,7 @@
  * N2: what a tool says of its own method wins over the name, in both directions.
  */
 import { type Json, resourceOf } from "@remit/language";
+import { readsByScheme } from "../authority/reading.ts";
 import { isObject } from "../prompt/schema.ts";
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
@@ -27,12 +28,6 @@ const EITHER = words(
 );
 
 const JOINING = words("and or then plus else with if after before to");
-
-/** Schemes whose methods the runtime itself brings and knows. */
-const BY_SCHEME: { readonly [scheme: string]: ReadonlySet<string> } = {
-    sh: words("run"),
-    inspect: words("stack frame owner origins capabilities find"),
-};
 
 /** `getAndSend`, `get_and_send`, `HTTPGet`, `read2`: their words in small letters. */
 export function wordsOf(name: string): string[] {
@@ -77,9 +72,7 @@ export function declarations(): Declared {
                 else if (method["readOnly"] === true) said.set(key(tool, uri, method["name"]), true);
             }
         },
-        reads: (tool, uri, scheme, method) =>
-            said.get(key(tool, uri, method)) ??
-            (Object.hasOwn(BY_SCHEME, scheme) ? (BY_SCHEME[scheme]?.has(method) ?? false) : readsByName(method)),
+        reads: (tool, uri, scheme, method) => said.get(key(tool, uri, method)) ?? readsByScheme(scheme, method) ?? readsByName(method),
         parameters: (tool, uri, method) => {
             const known = named.get(key(tool, uri, method));
             const field = resourceOf(uri)?.field;

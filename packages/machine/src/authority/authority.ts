@@ -21,6 +21,7 @@ import {
     type ReadersRule,
     type Remit,
     thingsOf,
+    type Untrusted,
 } from "./policy.ts";
 
 /** What a project adds. It can tighten, never loosen. */
@@ -31,6 +32,10 @@ export interface Policy {
     readonly remits?: { readonly [agent: string]: PolicyRemit | readonly PolicyRemit[] };
     /** Control flow carries labels everywhere. */
     readonly strict?: boolean;
+    /** The policy for what no clause speaks of. */
+    readonly untrusted?: Untrusted;
+    /** The input is nobody's word: it carries `unlabelled`, whatever it carries besides. */
+    readonly input?: "unlabelled";
 }
 
 /** By file and name of an import. */
@@ -49,6 +54,7 @@ export class Authority {
     readonly plain: boolean;
     readonly base: string;
     readonly strict: boolean;
+    readonly untrusted: Untrusted | null;
     /** With what agents wrote behind it. */
     program: Compiled;
     private readonly clauses: Places<Clauses> = [];
@@ -65,7 +71,8 @@ export class Authority {
         this.program = program;
         this.base = base;
         this.strict = policy.strict === true;
-        let said = false;
+        this.untrusted = policy.untrusted ?? null;
+        let said = this.untrusted !== null;
         for (const [key, imports] of importsByThing(program.program)) {
             const [first] = imports;
             if (first === undefined) continue;

@@ -12,13 +12,24 @@
  * D6: what says which commands may run means them in the tool's own folder, unless it says in which: elsewhere the same words start other programs.
  * D7: the policy of a call binds what its agent has in any way: by its remit, by a delegation, by a value that it was given or was there before.
  */
-import { type Json, methodName, type ReadersForm, resourceOf, type Site } from "@remit/language";
+import { type Json, methodName, type ReadersForm, resourceOf, schemeOf, type Site } from "@remit/language";
 import type { Reach } from "../effect.ts";
 import type { Labels } from "../value/label.ts";
 import { addressesIn } from "./addresses.ts";
 import { type Given, wordsOf } from "./given.ts";
 import { commandLine, matchesAny, normalisePath } from "./match.ts";
-import { type ArgRule, type Bound, type Clauses, type Permit, type ReadersRule, type Remit, stricter, type Verdict } from "./policy.ts";
+import {
+    type ArgRule,
+    type Bound,
+    type Clauses,
+    type Permit,
+    type ReadersRule,
+    type Remit,
+    stricter,
+    type Untrusted,
+    type Verdict,
+} from "./policy.ts";
+import { readsByScheme } from "./reading.ts";
 
 /** A right that was given with a value: never wider than what the giver had (LANGUAGE 5). Null for a value means everything `user` may. */
 export interface Right {
@@ -81,6 +92,8 @@ export interface Flow {
     /** Sorted origins that are not allowed there, or readers that the value is not for. */
     readonly origins: readonly string[];
     readonly rule: string;
+    /** No clause speaks of the argument: refused by the policy for that. */
+    readonly unsaid?: true;
 }
 
 export interface Standing {
@@ -96,6 +109,7 @@ export interface Standing {
     readonly labels: Labels;
     /** Whether a word occurred in what came from an origin. */
     readonly known: (origin: string, word: string) => boolean;
+    readonly untrusted: Untrusted | null;
 }
 
 /** Everything at once: rights, gates, flows. */
@@ -301,14 +315,14 @@ function distinct<T extends Json>(all: readonly T[]): readonly T[] {
 
 /** A rule and what it does not allow. */
 interface Hit {
-    readonly rule: ArgRule | ReadersRule;
+    readonly rule: Pick<ArgRule, "ask" | "site">;
     readonly flow: Flow;
 }
 
 /** All of them: who is asked is shown every one, and says yes to no other. */
 function flowsOf(use: Use, method: string | null, on: Standing): readonly Hit[] {
     const { args } = on.clauses;
-    if (args.length === 0) return readersFlows(use, method, on);
+    if (args.length === 0 && on.untrusted === null) return readersFlows(use, method, on);
     const hits: Hit[] = [];
     for (const rule of args) {
         if (rule.method !== null && rule.method !== method) continue;
@@ -329,8 +343,31 @@ function flowsOf(use: Use, method: string | null, on: Standing): readonly Hit[] 
             flow: { arg: rule.name, origins: [...bad].sort(), rule: `arg ${rule.name}: ${rule.addresses ? "addresses " : ""}${words}` },
         });
     }
+    if (on.untrusted !== null && doesMore(use, method)) hits.push(...untrustedFlows(use, method, on));
     hits.push(...readersFlows(use, method, on));
     return hits;
+}
+
+/** A call of a tool that does more than read. What nobody says of a method is that it does. */
+function doesMore(use: Use, method: string | null): boolean {
+    return method !== null && use.key.startsWith("tool:") && !(use.readOnly ?? readsByScheme(schemeOf(use.uri), method) ?? false);
+}
+
+/** Arguments that no clause of the program speaks of, and that carry what is not trusted. What a project says of one lets nothing in (A2). */
+function untrustedFlows(use: Use, method: string | null, on: Standing): Hit[] {
+    const { gate, site } = on.untrusted as Untrusted;
+    const { names } = use.given;
+    const said = on.clauses.args.filter((rule) => rule.project !== true && (rule.method === null || rule.method === method));
+    const meant = new Set(
+        said.flatMap((rule) => (names.includes(rule.name) ? [rule.name] : use.given.named(rule.name).length > 0 ? names : [])),
+    );
+    const rule = { ask: gate === "ask", site: site ?? null };
+    return names.flatMap((name): Hit[] => {
+        if (meant.has(name)) return [];
+        const origins = use.given.named(name).flatMap((found) => on.labels.origins(found.labels));
+        const bad = [...new Set(origins)].filter((origin) => !origin.startsWith("only:") && !on.trusted(origin)).sort();
+        return bad.length === 0 ? [] : [{ rule, flow: { arg: name, origins: bad, rule: `untrusted: ${gate}`, unsaid: true } }];
+    });
 }
 
 /** More words than this are not looked for: nobody has so many recipients. */

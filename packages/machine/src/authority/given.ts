@@ -23,6 +23,8 @@ export interface Given {
     named(name: string): readonly Found[];
     /** All of them. */
     readonly all: readonly Found[];
+    /** What they are called: the keys of a single object, else their places from 1. */
+    readonly names: readonly string[];
 }
 
 /** Arguments that the program computed. `at`: what the place of the call depends on, which the call tells even where it has no arguments. */
@@ -60,6 +62,12 @@ class ValuesGiven implements Given {
         return this.at === 0 ? all : [...all, { json: null, labels: this.at }];
     }
 
+    get names(): readonly string[] {
+        const [first] = this.args;
+        const object = this.args.length === 1 && first !== undefined ? rawOf(first) : null;
+        return object instanceof Obj ? object.shape.keys : placesOf(this.args);
+    }
+
     private found(value: Value, outer: number): Found {
         const out = toJson(value, this.labels);
         return { json: out.json, labels: this.labels.union(outer, out.labels) };
@@ -79,7 +87,14 @@ export function jsonGiven(args: readonly Json[], labels: number): Given {
             return all;
         },
         all,
+        get names() {
+            return object === null ? placesOf(args) : Object.keys(object);
+        },
     };
+}
+
+function placesOf(args: readonly unknown[]): readonly string[] {
+    return args.map((_, at) => String(at + 1));
 }
 
 function placeOf(name: string): number | null {

@@ -52,6 +52,8 @@ export interface ArgRule {
     readonly addresses: boolean;
     readonly ask: boolean;
     readonly site: Site | null;
+    /** The project's own. */
+    readonly project?: true;
 }
 
 export interface ReadersRule {
@@ -70,6 +72,12 @@ export type PolicyRemit = RemitForm & { readonly site?: Site };
 export interface PolicySaid {
     readonly clause: PolicyClause;
     readonly file: number;
+}
+
+/** What becomes of untrusted values in calls that do more than read, where the program does not say what an argument takes. */
+export interface Untrusted {
+    readonly gate: "ask" | "never";
+    readonly site?: Site;
 }
 
 /** What is said of a thing. */
@@ -231,6 +239,7 @@ export function clausesOf(program: Compiled, uri: string, own: readonly Said[], 
                     addresses: clause.addresses === true,
                     ask: clause.ask === true,
                     site,
+                    ...(mine ? {} : { project: true }),
                 });
                 return;
             case "trusted":

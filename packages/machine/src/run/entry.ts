@@ -61,7 +61,8 @@ export function startEntry(m: Machine): void {
         run.imports.push(l === 0 ? raw : new Labelled(raw, l));
     }
     if (fn !== undefined) m.entryPath = fn.name;
-    const origins = [...(options.inputLabels ?? ["user"])].sort();
+    // Whoever starts the run says whose word the input is; the project says whose it is where nobody does.
+    const origins = [...(options.inputLabels ?? [options.policy?.input ?? "user"])].sort();
     m.emit("run.started", fn?.name ?? "main", null, null, origins, {
         program: options.programHash,
         entry:

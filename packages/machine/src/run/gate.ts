@@ -9,7 +9,7 @@
  * A12: a violation names who committed it, so that its own code cannot catch it.
  */
 import type { Json, Site } from "@remit/language";
-import { type Decision, decide, type Use } from "../authority/decide.ts";
+import { type Decision, decide, type Flow, type Use } from "../authority/decide.ts";
 import { readersGiven } from "../authority/readers.ts";
 import { aliasOf, aliasOfJson, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
 import type { Clauses } from "../authority/policy.ts";
@@ -104,6 +104,7 @@ export function decideFor(
             trusted: m.authority.trusts,
             labels: m.run.labels,
             known: m.standing.knows,
+            untrusted: m.authority.untrusted,
         },
     );
 }
@@ -365,23 +366,34 @@ function refusal(
             ? `${who} uses ${what}, ${REFUSED[decision.why]}`
             : flow.arg === "*"
               ? `${what} is given a value that ${flow.rule} and would be read by ${flow.origins.join(", ")}`
-              : `argument ${flow.arg} of ${what} carries ${flow.origins.join(", ")}, which its clause does not allow (${flow.rule})`;
+              : flow.unsaid === true
+                ? `argument ${flow.arg} of ${what} carries ${flow.origins.join(", ")}, which is not trusted, and no clause lets it in (${flow.rule})`
+                : `argument ${flow.arg} of ${what} carries ${flow.origins.join(", ")}, which its clause does not allow (${flow.rule})`;
     return new Fail(kind, message, {
         site,
         labels,
         by: principal,
         ...(flow === undefined ? {} : { detail: { arg: flow.arg, origins: [...flow.origins], rule: flow.rule } }),
         hint:
-            flow !== undefined
-                ? "use a value that comes from where the clause says, or endorse it where that is right"
-                : decision.why === "remit"
-                  ? `name ${what} in the remit of ${who}, pass it as an argument, or delegate it`
-                  : decision.why === "holder"
-                    ? "pass it as an argument of its own"
-                    : decision.why === "revoked"
-                      ? "use it before the block or call ends, or delegate around the later use"
-                      : "the clause stands at the import",
+            flow?.unsaid === true
+                ? `${clauseFor(target, flow)}endorse the value where that is right`
+                : flow !== undefined
+                  ? "use a value that comes from where the clause says, or endorse it where that is right"
+                  : decision.why === "remit"
+                    ? `name ${what} in the remit of ${who}, pass it as an argument, or delegate it`
+                    : decision.why === "holder"
+                      ? "pass it as an argument of its own"
+                      : decision.why === "revoked"
+                        ? "use it before the block or call ends, or delegate around the later use"
+                        : "the clause stands at the import",
     });
+}
+
+/** The clause that would let a flow in; empty where what the argument is called is no name. */
+function clauseFor({ method }: { readonly method: string | null }, { arg, origins }: Flow): string {
+    if (!/^[a-z0-9_]+$/i.test(arg)) return "";
+    const of = method === null || /^[0-9]/.test(arg) ? "" : `${method}.`;
+    return `let it in at the import, { arg ${of}${arg}: from(${origins.map((one) => JSON.stringify(one)).join(", ")}) }, or `;
 }
 
 /** A model that is about to be asked: a use like any other. */

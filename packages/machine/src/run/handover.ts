@@ -73,8 +73,12 @@ export interface HandoverState {
     config: AgentConfig | null;
     /** The account of a call that goes over a session which is open and has limits of its own; 0 where the session's pays. */
     account: number;
-    /** Prompt turns of the session at which this call's are used up. */
+    /** Prompt turns of the session at which this call's are used up, and the account of whoever said so. */
     most: number;
+    turnsOf?: number;
+    /** Most bytes of an answer, and most milliseconds without a sign. */
+    bytes?: number;
+    silence?: number;
 }
 
 function withoutAgent({ agent: _, labels: __, ...rest }: AgentConfig): AgentConfig {
@@ -299,7 +303,7 @@ function answered(
     const read = readOnce(m.compiled.answers, reply.text, reply.resources ?? [], {
         params: state.params,
         file,
-        bytes: d.with.bytes ?? ANSWER_BYTES,
+        bytes: state.bytes ?? ANSWER_BYTES,
         shapes: d.shapes,
     });
     const errors = read.ok ? unfit(native, handlesOf(m, session, native), read.answer) : read.errors;

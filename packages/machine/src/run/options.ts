@@ -52,7 +52,7 @@ export interface StartOptions {
     readonly entry?: { readonly file: number; readonly agent?: string; readonly func: string };
     /** The argument of the entry function; for several parameters an object with a field for each. */
     readonly input: Json;
-    /** Origins of the input. Default `user`. */
+    /** Origins of the input. Default: what the policy says, else `user`. */
     readonly inputLabels?: readonly string[];
     /** Contents of file imports by `FILE INDEX/NAME`. */
     readonly imports?: { readonly [place: string]: FileContent };

@@ -8,7 +8,7 @@
  * A8: a right is a snapshot, never wider than what its giver had; it names the blocks and calls it lives in and dies with them.
  * A9: what nobody else holds stays as cheap as before: without remits and clauses nothing here runs.
  */
-import type { Json, Site } from "@remit/language";
+import { type Json, methodName, type Site } from "@remit/language";
 import type { Right, Way } from "../authority/decide.ts";
 import { type Permit, rank, type Remit } from "../authority/policy.ts";
 import type { DelegateDetail } from "../compile/instructions.ts";
@@ -329,7 +329,7 @@ export function delegated(m: Machine, fiber: Fiber, frame: Frame, d: DelegateDet
     const refs = d.refs ?? things.filter((key) => key !== to).map((key) => ({ key, text: key, permit: OPEN }));
     const grants: { [key: string]: Layers[] } = Object.create(null);
     for (const ref of refs) {
-        const has = waysOf(m, fiber, from, ref.key).filter((way) => way.stays === undefined);
+        const has = waysOf(m, fiber, from, ref.key).filter((way) => way.stays === undefined && gives(way, ref.key, ref.permit.method));
         const unknown = d.refs !== null && !things.includes(ref.key);
         if (has.length === 0 || (unknown && m.authority.remitsOf(from).length === 0)) {
             if (d.refs === null) continue;
@@ -359,6 +359,18 @@ export function delegated(m: Machine, fiber: Fiber, frame: Frame, d: DelegateDet
         ...within((d.refs ?? []).map((ref) => ref.permit)),
     });
     return token;
+}
+
+/** Whether a way gives a method of a thing at all; within which bounds is told when it is used. The generic call of a server is any of its tools. */
+function gives(way: Way, key: string, method: string | null): boolean {
+    if (method === null || method === "call" || !/^(?:tool|memory):/.test(key)) return true;
+    const uri = key.slice(key.indexOf(":") + 1);
+    const isIt = (row: Permit): boolean =>
+        row.method === null || row.method === "call" || methodName(uri, row.method) === methodName(uri, method);
+    return way.layers.every((rows) => {
+        const about = rows.filter(isIt);
+        return about.some((row) => row.gate !== "never") && !about.some((row) => row.gate === "never" && row.bounds.length === 0);
+    });
 }
 
 /** The patterns that bound what is given, where any do. */

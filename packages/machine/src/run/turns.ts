@@ -114,7 +114,7 @@ export function firstPrompt(m: Machine, d: HandoverDetail, native: HandoverWait)
             ...(Number.isFinite(steps) ? { steps } : {}),
             ...(time === undefined ? {} : { seconds: Math.ceil(time / 1000) }),
             turns: Math.max(1, state.most - session.turns),
-            bytes: d.with.bytes ?? ANSWER_BYTES,
+            bytes: state.bytes ?? ANSWER_BYTES,
         },
     });
 }
@@ -152,7 +152,7 @@ export function turn(
     if (session.turns >= state.most)
         throw new Fail("limit.turns", `${shownName(entry.name)}'s ${state.most} turns are used up`, {
             site,
-            region: session.turns >= session.most ? session.account : payerOf(state, session),
+            region: state.turnsOf ?? session.account,
             detail: { meter: "turns", limit: state.most, used: session.turns, spender: `${shownName(entry.name)} at ${path}` },
         });
     const todo = leftToDo(session, path, site);
