@@ -86,7 +86,8 @@ export function requestsTo(uri: string, context: ToolContext, meant: boolean): T
         methods: () => methods,
         call: async (method, args, io) => {
             const verb = method.toUpperCase();
-            if (!/^[A-Z]{1,20}$/.test(verb) || REFUSED_VERBS.has(verb))
+            // Of other signs some are these letters in capitals.
+            if (!/^[A-Za-z]{1,20}$/.test(method) || REFUSED_VERBS.has(verb))
                 throw new ToolFail(`'${method}' is no verb of a request`, { kind: "denied" });
             const given = readFields(objectArgument(io.name, method, args), FIELDS);
             const url = within(base, given.url as string);

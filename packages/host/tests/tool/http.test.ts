@@ -117,6 +117,8 @@ describe("requests", () => {
             ["get", { url: "/", headers: { a: "x\r\nb: y" } }],
             ["get", { url: "/", headers: { a: { b: 1 } } }],
             ["get\r\nx", { url: "/" }],
+            ["po\u017ft", { url: "/" }],
+            ["opt\u0131ons", { url: "/" }],
         ] as never;
         for (const [verb, arg] of refused) expect((await failure(tools, server.origin, verb, arg)).kind, verb).toMatch(/tool|denied/);
         expect(hits).toBe(0);

@@ -35,12 +35,12 @@ export function resourceOf(uri: string): { readonly kind: Resource; readonly fie
     return RESOURCES.get(schemeOf(uri)) ?? null;
 }
 
-/** Verbs of http are the same in either case. */
+/** Verbs of http are the same in either case, also written with signs that are another letter in the other: they are sent in capitals. */
 export function methodName(uri: string, method: string): string {
     const first = uri.charCodeAt(0);
     // As nearly all are written; asked for at every decision.
     if (first > 0x68 && first <= 0x7a) return method;
-    return /^\s*https?:/i.test(uri) ? method.toLowerCase() : method;
+    return /^\s*https?:/i.test(uri) ? method.toUpperCase().toLowerCase() : method;
 }
 
 /** What a thing is and where it leads: `tool:mcp://mail`. `file`: the one that names it, for places relative to it. */
