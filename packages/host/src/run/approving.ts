@@ -122,12 +122,17 @@ export function approving(on: Handlers, asking: Asking): Approving {
     async function asked(request: AskRequest, effect: Effect, open: Ask, signal: AbortSignal): Promise<string | typeof ELSEWHERE | null> {
         const other = new AbortController();
         let timer: NodeJS.Timeout | null = null;
-        const elsewhere = new Promise<typeof ELSEWHERE>((resolve) => {
+        const elsewhere = new Promise<typeof ELSEWHERE>((resolve, reject) => {
             if (!asking.shared) return;
             timer = setInterval(() => {
-                const { state } = asks.find(run, open.id);
-                if (state === "open" || state === "expired") return;
-                resolve(ELSEWHERE);
+                try {
+                    const { state } = asks.find(run, open.id);
+                    if (state !== "open" && state !== "expired") resolve(ELSEWHERE);
+                } catch (error) {
+                    // Somebody took the record away: what is said here would count for nothing.
+                    if (error instanceof AskError) resolve(ELSEWHERE);
+                    else reject(error);
+                }
             }, LOOK_MS);
             timer.unref();
         });

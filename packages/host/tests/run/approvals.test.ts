@@ -303,6 +303,20 @@ main agent A { main func(input) { parallel for to in ["a", "b"] max 2 { Mail.sen
         expect(sent).toHaveLength(1);
     });
 
+    test.each(["DELETE FROM asks", "DROP TABLE asks"])(
+        "a record that is taken away while a person is asked (%s) is no yes, and ends no process",
+        async (sql) => {
+            const ask = (_request: unknown, { signal }: { readonly signal: AbortSignal }) => {
+                forge(sql);
+                return new Promise<string>((resolve) => signal.addEventListener("abort", () => resolve("once")));
+            };
+            const { run, ok } = await begin({ on: { ask }, asks: { owner: ME } });
+            expect(ok).toBe(false);
+            expect(sent).toEqual([]);
+            expect(store.verify(run).ok).toBe(true);
+        },
+    );
+
     test("a tool that changed after it was asked about is asked about again, with the answer kept out", async () => {
         const { run } = await begin();
         const { id } = one(run);
