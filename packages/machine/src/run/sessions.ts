@@ -21,6 +21,8 @@ import { type HandoverState, type HandoverWait, handoverAt } from "./handover.ts
 
 /** Prompt turns of a yield where nothing is said. */
 export const TURNS = 4;
+/** Bytes of an answer where nothing is said. */
+export const ANSWER_BYTES = 65_536;
 /** Times that `retry_within_budget` begins anew, at most. */
 export const TRIES = 5;
 
@@ -58,7 +60,7 @@ export function open(
         site,
     );
     const most = d.with.turns ?? state.config?.turns ?? (d.what === "yield" ? TURNS : 1 + (state.config === null ? 0 : TRIES));
-    native.state.most = most;
+    bind(state, most, account, d.with.bytes ?? ANSWER_BYTES, d.with.silence ?? state.config?.silence);
     const doing = doingOf(state.config);
     m.sessions.set(path, {
         path,
@@ -86,7 +88,7 @@ export function open(
     });
 }
 
-/** A call inside an answer has no more than what is left of its session, and less where it says so. */
+/** A call inside an answer has no more than what is left of the call that it answers and of the session, and less where it says so. */
 export function within(
     m: Machine,
     fiber: Fiber,
@@ -97,12 +99,37 @@ export function within(
     site: Site | null,
 ): void {
     const { state, path } = native;
-    const { turns } = d.with;
+    const { turns, bytes = Number.POSITIVE_INFINITY, silence = Number.POSITIVE_INFINITY } = d.with;
     const limits = limitsIn(d);
-    state.most = turns === undefined ? session.most : Math.min(session.most, session.turns + turns);
-    if (turns === undefined && Object.keys(limits).length === 0) return;
-    const name = m.authority.nameOf(session.principal);
-    state.account = openAccount(m, fiber, accountAt(frame), limits, path, name, frame.parent, site);
+    const around = answeredBy(fiber, session);
+    if (turns !== undefined || Object.keys(limits).length > 0) {
+        const name = m.authority.nameOf(session.principal);
+        state.account = openAccount(m, fiber, accountAt(frame), limits, path, name, frame.parent, site);
+    }
+    const most = around?.most ?? session.most;
+    const own = turns === undefined ? most : session.turns + turns;
+    const quiet = Math.min(silence, around?.silence ?? Number.POSITIVE_INFINITY);
+    bind(
+        state,
+        Math.min(own, most),
+        own < most ? payerOf(state, session) : (around?.turnsOf ?? session.account),
+        Math.min(bytes, around?.bytes ?? ANSWER_BYTES),
+        Number.isFinite(quiet) ? quiet : undefined,
+    );
+}
+
+function bind(state: HandoverState, most: number, turnsOf: number, bytes: number, silence: number | undefined): void {
+    Object.assign(state, { most, turnsOf, bytes, ...(silence === undefined ? {} : { silence }) });
+}
+
+/** The innermost call of a session whose answer is running. */
+function answeredBy(fiber: Fiber, session: Session): HandoverState | null {
+    for (let f: Fiber | null = fiber; f !== null; f = f.parent)
+        for (let i = f.frames.length - 1; i >= 0; i--) {
+            const native = f.frames[i]?.native;
+            if (native?.kind === "handover" && native.state.session === session.path && native.state.phase === "run") return native.state;
+        }
+    return null;
 }
 
 /** Whether the call at the top of a fiber says how many prompt turns there may be, which then bound what is not measured. */

@@ -16,15 +16,12 @@ import type { Value } from "../value/value.ts";
 import type { Fiber, Frame } from "./fiber.ts";
 import { handlesOf, handsOf, passed } from "./hands.ts";
 import type { Machine } from "./machine.ts";
-import type { AgentConfig } from "./agent-config.ts";
 import { leftToDo } from "./doing.ts";
 import { askDescription, raise } from "./perform.ts";
 import { pushAgent } from "./written.ts";
-import { payerOf, release } from "./sessions.ts";
+import { ANSWER_BYTES, payerOf, release } from "./sessions.ts";
 import { handoverAt, type HandoverWait, labelOfSaid } from "./handover.ts";
 
-/** Bytes (UTF-8) of an answer where nothing is said. */
-export const ANSWER_BYTES = 65_536;
 /** Milliseconds by which a turn ends before the time of its session does. */
 const EARLY_MS = 500;
 
@@ -194,7 +191,7 @@ export function turn(
         ...(state.tries === 0 ? {} : { fresh: true as const }),
         prompt,
         hands: handsOf(m, fiber, session, native.args.items),
-        limits: limitsOf(m, payerOf(state, session), d, state.config, todo),
+        limits: limitsOf(m, payerOf(state, session), state.silence, todo),
         ...(d.with.model === undefined && state.config?.model === undefined ? {} : { model: d.with.model ?? state.config?.model }),
     };
     state.waiting = [at];
@@ -213,8 +210,7 @@ export function turn(
 function limitsOf(
     m: Machine,
     payer: number,
-    d: HandoverDetail,
-    config: AgentConfig | null,
+    silence: number | undefined,
     todo: { readonly steps?: number; readonly calls?: number },
 ): AgentTurn["limits"] {
     const left = (meter: "tokens" | "usd"): { [key: string]: number } => {
@@ -223,7 +219,6 @@ function limitsOf(
     };
     // The turn is a call too.
     const calls = Math.min(m.accounts.leftOf(payer, "calls") - 1, todo.calls ?? Number.POSITIVE_INFINITY);
-    const silence = d.with.silence ?? config?.silence;
     const { time } = m.accounts.at(payer).limits;
     return {
         ...left("tokens"),

@@ -158,17 +158,18 @@ describe("F25: what was given dies with the call", () => {
         const ran = run(text, { agents: [answer('box.r = repo\nreturn "done"', "box", "repo")] });
         expect(end(ran)).toEqual(["done", {}]);
     });
-    test("an agent and a tool that a function of the program kept for it are revoked afterwards", () => {
+    test("a tool that a function of the program gives back to it is none of its own", () => {
         const text = withFixer("box = {}\nFixer.yield(keep: keep, repo: Repo)\nreturn 1", `${REPO}\nfunc keep(x) { return x }`);
         const ran = run(text, {
             agents: [answer('box = { keep: keep }\ny = box.keep(repo)\nreturn y.read({ path: "a" }).did', "keep", "repo")],
         });
-        expect(kind(ran)).toMatch(/^violation\.|^1$/);
+        expect(kind(ran)).toBe("violation.remit");
+        expect(did(ran)).toEqual([]);
     });
 });
 
 describe("F23, F24: a delegation around a yield", () => {
-    test("delegate all: inside the block it has what the program has, behind it nothing", () => {
+    test("inside the block its hands have what was delegated, behind it nothing", () => {
         const text = withFixer(
             "x = 0\ndelegate Repo.read to Fixer {\n x = Fixer.yield(a: 1)\n}\ny = Fixer.yield(b: 2)\nreturn [x, y]",
             REPO,
