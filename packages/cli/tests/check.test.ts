@@ -57,3 +57,32 @@ test("programs of one name in two folders are two programs, each with its own li
         "y/main.remit",
     ]);
 });
+
+test("what the project's policy adds is told before the run, with its place, and stands in the table", () => {
+    const program = (to: string): string => `import tool Web from "https://pages.example.com"
+import tool Mail from "mcp://mail"
+agent Fixer { func fix(text) { Mail.send({ to: text }) } }
+main agent {
+    main func(input) {
+        page = Web.get({ url: "/" })
+        Fixer.fix(${to})
+    }
+}
+`;
+    at.write(
+        "p/remit.json",
+        '{ "policy": {\n  "clauses": { "Mail": ["send: ask", "arg to: trusted"] },\n  "remits": { "Fixer": "may Mail.send" } } }\n',
+    );
+    at.write("p/main.remit", program("page.body"));
+    const refused = at.remit("check", "p/main.remit");
+    expect(refused.code).toBe(1);
+    expect(refused.err).toContain("main.remit:7:19: error FLOW_REFUSED: this comes from Web");
+    expect(refused.err).toMatch(/see: .*remit\.json: the clause \(line 2\)/);
+    at.write("p/main.remit", program("input.to"));
+    const table = at.remit("check", "--authority", "p/main.remit");
+    expect(table.code).toBe(0);
+    expect(table.out).toMatch(/Fixer +Mail\.send \(tool mcp:\/\/mail\) +may +remit +.*remit\.json:3 +arg to: trusted/);
+    expect(table.out).toMatch(/Mail\.send \(tool mcp:\/\/mail\) +ask +clause +.*remit\.json:2/);
+    at.write("p/remit.json", '{ "policy": { "remits": { "Fixer": "may Mial.send" } } }\n');
+    expect(at.remit("check", "p/main.remit").err).toContain("names Mial, which main.remit does not have");
+});

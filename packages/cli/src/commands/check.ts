@@ -2,7 +2,17 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { relative, sep } from "node:path";
 import { checkFile, load } from "@remit/host";
-import { type AuthorityRow, applyFixes, authorityOf, type Diagnostic, type Fix, type Source, showAuthority, source } from "@remit/language";
+import {
+    type AuthorityRow,
+    applyFixes,
+    authorityOf,
+    type Diagnostic,
+    type Fix,
+    type ProjectPolicy,
+    type Source,
+    showAuthority,
+    source,
+} from "@remit/language";
 import { showDiagnostics } from "../diagnostics.ts";
 import { eachFile } from "../files.ts";
 import { counted, EXIT, paint, plain, print, printJson, say } from "../io.ts";
@@ -10,6 +20,7 @@ import { counted, EXIT, paint, plain, print, printJson, say } from "../io.ts";
 export default async function check(args: string[], options: Record<string, unknown>): Promise<number> {
     const found = new Map<string, Diagnostic>();
     const sources = new Map<string, Source>();
+    const policies = new Map<string, ProjectPolicy>();
     const unread = await eachFile(args, async (file) => {
         let checked = await checkFile(file);
         if (options["fix"]) {
@@ -27,6 +38,7 @@ export default async function check(args: string[], options: Record<string, unkn
                 checked = await checkFile(file);
             }
         }
+        if (checked.project !== null) policies.set(file, checked.project.policy);
         // among several programs a name from a program's own folder could mean two files
         const nameOf = (name: string): string => {
             const path = checked.paths.get(name);
@@ -44,7 +56,7 @@ export default async function check(args: string[], options: Record<string, unkn
     const warnings = all.filter((one) => one.severity === "warning").length;
     if (options["authority"] && errors === 0 && !unread) {
         const tables: AuthorityRow[][] = [];
-        for (const file of args) tables.push(authorityOf((await load(file, { cache: false })).form));
+        for (const file of args) tables.push(authorityOf((await load(file, { cache: false })).form, policies.get(file)));
         if (options["json"]) printJson(tables.flat() as never);
         else
             tables.forEach((rows, i) => {

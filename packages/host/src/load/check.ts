@@ -1,10 +1,14 @@
 /**
- * Checking a file with everything it imports, for tools that want all that was found instead of a program.
+ * Checking a file with everything it imports, and with what its project says of authority, for tools that want all that was found instead of a
+ * program.
  *
  * Boundary: reads files and hands them to the language; never throws for what is wrong in a program.
  */
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { type CheckedProgram, type Diagnostic, check } from "@remit/language";
+import { type CheckedProgram, type Diagnostic, check, lower, type Project, source } from "@remit/language";
+import type { Config } from "../config/config.ts";
+import { checkPolicy } from "../config/policy.ts";
 import { RemitError } from "../run/error.ts";
 import { settingOf } from "../run/setting.ts";
 import { allowedBy, readTree } from "./compile.ts";
@@ -17,6 +21,8 @@ export interface CheckedFile {
     /** Texts and absolute paths of the files by name. */
     readonly texts: ReadonlyMap<string, string>;
     readonly paths: ReadonlyMap<string, string>;
+    /** What the project says besides; null where it says nothing. */
+    readonly project: Project | null;
 }
 
 export interface CheckFileOptions {
@@ -26,18 +32,31 @@ export interface CheckFileOptions {
     readonly trust?: boolean;
 }
 
-/** Throws `RemitError` only where the file itself, or the project's configuration, cannot be read. */
+/** Errors that a policy can be the cause of. */
+const OF_POLICY: ReadonlySet<string> = new Set(["FLOW_REFUSED", "REMIT_DENIED", "DELEGATE_DENIED", "ENDORSE_DENIED"]);
+
+/** Throws `RemitError` only where the file itself, or the project's configuration, cannot be read, or where its policy names what the program has not. */
 export async function checkFile(path: string, options: CheckFileOptions = {}): Promise<CheckedFile> {
     const full = resolve(path);
     const tree = programTree(resolve(options.root ?? findRoot(full)), options.grants);
     const main = tree.read(full);
     if (!main.ok) throw new RemitError({ kind: "value", message: main.message });
     const { config } = await settingOf(full, options);
-    const checked = check(readTree(tree, tree.nameOf(main.path), main.text, allowedBy(config, tree.root)));
+    const project = projectOf(config);
+    const checked = check(readTree(tree, tree.nameOf(main.path), main.text, allowedBy(config, tree.root)), { project });
+    const isSound = checked.diagnostics.every((one) => one.severity !== "error" || OF_POLICY.has(one.code));
+    if (config.policy !== null && isSound) checkPolicy(lower(checked), config.policy);
     return {
         checked,
         diagnostics: checked.diagnostics,
         texts: new Map([...checked.files].map(([name, file]) => [name, file.source.text])),
         paths: new Map([...checked.files.keys()].map((name) => [name, tree.pathOf(name, null)])),
+        project,
     };
+}
+
+function projectOf({ policy, files }: Config): Project | null {
+    if (policy === null) return null;
+    const said = files.filter((one) => one.policy !== null);
+    return { policy, sources: new Map(said.map(({ name, path }) => [name, source(readFileSync(path, "utf8"), name)])) };
 }

@@ -7,7 +7,8 @@
  * T1: of the rows for one principal and one thing that fit a call, the strictest gate counts; where none fits, the call is refused. Rows by
  *     `argument` are about use through that argument, all others about use by name; what a remit forbids or asks about counts for both.
  * T2: a thing is known by what it is and where it leads, as in the machine: two imports of one thing are one thing.
- * T3: an agent that several remits bind has what all of them give: their rows are crossed, and gates and bounds add up.
+ * T3: an agent that several remits bind has what all of them give: their rows are crossed, and gates and bounds add up. A project's remit is one
+ *     of them, and a project's clause one of the imports' (A2).
  */
 import type {
     AgentForm,
@@ -23,8 +24,9 @@ import type {
     SpendForm,
 } from "../form/form.ts";
 import type { Site } from "../text/source.ts";
-import { importsByThing, type Said, saidTogether } from "./clauses.ts";
+import { type Imported, importsByThing, saidTogether } from "./clauses.ts";
 import { grantsIn, idOf } from "./grants.ts";
+import { addedTo, type ProjectPolicy, remitsOfProject } from "./project.ts";
 import { declaredKey, keyOf, methodName } from "./thing.ts";
 
 export interface AuthorityRow {
@@ -76,6 +78,19 @@ export interface Exception {
     readonly bounds: readonly BoundForm[];
 }
 
+/** A clause and where it is said. */
+interface Told {
+    readonly clause: ClauseForm;
+    readonly site: Site | null;
+}
+
+/** A remit that binds an agent, with the file whose names it uses. `site`: of a project's, where it stands. */
+interface Bind {
+    readonly remit: RemitForm;
+    readonly file: number;
+    readonly site?: Site | null;
+}
+
 /** What a name of a file stands for. */
 export interface Thing {
     readonly what: "tool" | "llm" | "memory" | "agent" | "skill";
@@ -112,9 +127,12 @@ export interface Holder {
     readonly site: Site | null;
 }
 
-/** What each principal of a program may do. `user` first, then agents as their files and declarations are. */
-export function authorityOf(program: Program): AuthorityRow[] {
-    const tables = new Tables(program);
+/**
+ * What each principal of a program may do. `user` first, then agents as their files and declarations are. `policy`: what the project adds; a row
+ * that it makes has its place in the project's file.
+ */
+export function authorityOf(program: Program, policy: ProjectPolicy = {}): AuthorityRow[] {
+    const tables = new Tables(program, policy);
     const holders = [tables.user(), ...tables.agents(), ...tables.outside()];
     const given = grantsIn(tables, holders);
     return holders.flatMap((holder) => rowsOf(tables, { ...holder, lines: [...holder.lines, ...(given.get(idOf(holder)) ?? [])] }));
@@ -130,7 +148,8 @@ export function stricter(a: Gate, b: Gate): Gate {
 export function crossed(a: Line, b: Line): Line | null {
     if (a.thing.key !== b.thing.key || (a.method !== null && b.method !== null && a.method !== b.method)) return null;
     const bounds = [...a.bounds, ...b.bounds.filter((one) => !a.bounds.includes(one))];
-    const line = { ...a, method: a.method ?? b.method, gate: stricter(a.gate, b.gate), bounds };
+    const site = RANK[b.gate] > RANK[a.gate] ? b.site : a.site;
+    const line = { ...a, method: a.method ?? b.method, gate: stricter(a.gate, b.gate), bounds, site };
     const except = [...(a.except ?? []), ...(b.except ?? []).filter((one) => !(a.except ?? []).includes(one))];
     if (except.some((one) => covers(one, line))) return null;
     return except.length === 0 ? line : { ...line, except };
@@ -153,17 +172,31 @@ export function without(line: Line, never: readonly Line[]): Line | null {
 /** Names, remits and principals of a program. */
 export class Tables {
     readonly program: Program;
+    readonly policy: ProjectPolicy;
     private readonly names: Map<string, Thing>[];
-    private readonly together: ReadonlyMap<string, readonly Said[]>;
+    private readonly together: ReadonlyMap<string, readonly Told[]>;
 
-    constructor(program: Program) {
+    constructor(program: Program, policy: ProjectPolicy = {}) {
         this.program = program;
+        this.policy = policy;
         this.names = program.files.map((_, index) => this.namesOf(index));
-        this.together = new Map([...importsByThing(program)].map(([key, imports]) => [key, saidTogether(imports)]));
+        this.together = new Map([...importsByThing(program)].map(([key, imports]) => [key, this.toldOf(key, imports)]));
     }
 
-    /** What all imports of a thing say of it. */
-    said(thing: Thing): readonly Said[] {
+    private toldOf(key: string, imports: readonly Imported[]): Told[] {
+        const own = saidTogether(imports).map(({ clause, file }) => ({ clause, site: this.site(file, clause.at) }));
+        const added = addedTo(
+            this.policy,
+            key,
+            imports.map(({ form }) => form),
+        );
+        // What would open something counts for nothing there.
+        const counts = added.filter((clause) => clause.kind !== "trusted" && (clause.kind !== "gate" || clause.gate !== "may"));
+        return [...own, ...counts.map(({ site = null, ...clause }) => ({ clause, site }))];
+    }
+
+    /** What all imports of a thing, and the project, say of it. */
+    said(thing: Thing): readonly Told[] {
         return this.together.get(thing.key) ?? [];
     }
 
@@ -210,7 +243,7 @@ export class Tables {
                 (thing): Line => ({ thing, file, method: null, gate: "may", bounds: [], by: "user", site: this.site(file, thing.at) }),
             ),
         );
-        return { name: "user", agent: null, lines, spend: null, endorse: true, strict: false, site: null };
+        return { name: "user", agent: null, lines, spend: null, endorse: true, strict: this.policy.strict === true, site: null };
     }
 
     /** Agents that a remit binds: their own, or that of an import. */
@@ -225,25 +258,19 @@ export class Tables {
                 if (one.what !== "agent" || one.from !== undefined) return [];
                 const named = one.remit?.use === undefined ? one.remit : form.remits?.find(({ name }) => name === one.remit?.use);
                 const remit: RemitForm = named ?? { grants: [] };
-                return [
-                    {
-                        name: one.name,
-                        agent: { file: form.file, name: one.name },
-                        outside: one,
-                        lines: this.granted(file, remit),
-                        spend: remit.spend ?? null,
-                        endorse: remit.endorse === true ? (this.site(file, remit.at) ?? true) : null,
-                        strict: remit.flow === "strict" || form.flow === "strict",
-                        site: this.site(file, one.at),
-                    },
-                ];
+                const all = [{ remit, file }, ...this.ofProject(one.name, file)];
+                return [{ ...this.bound(one.name, form.file, all, null, this.site(file, one.at)), outside: one }];
             }),
         );
     }
 
+    private ofProject(agent: string, file: number): Bind[] {
+        return remitsOfProject(this.policy, agent).map(({ site = null, ...remit }) => ({ remit, file, site }));
+    }
+
     /** The remits that bind an agent, each with the file whose names it uses. */
-    remits(index: number, agent: AgentForm): { readonly remit: RemitForm; readonly file: number }[] {
-        const found: { remit: RemitForm; file: number }[] = [];
+    remits(index: number, agent: AgentForm): Bind[] {
+        const found: Bind[] = [];
         const add = (use: RemitForm, declared: number, names: number): void => {
             if (use.use === undefined) found.push({ remit: use, file: names });
             else {
@@ -258,14 +285,26 @@ export class Tables {
                 if (one.what === "agent" && one.from === index && one.name === agent.name && one.remit !== undefined)
                     add(one.remit, at, index);
         });
-        return found;
+        return [...found, ...this.ofProject(agent.name, index)];
     }
 
     private holder(index: number, agent: AgentForm): Holder | null {
         const remits = this.remits(index, agent);
         const first = remits[0];
         if (first === undefined) return null;
-        const all = remits.map(({ remit, file }) => this.lines(file, index, agent, remit));
+        const file = this.program.files[index]?.file ?? "";
+        return this.bound(agent.name, file, remits, { agent, home: index }, this.siteOf(first, first.remit.at ?? agent.at));
+    }
+
+    /** Who has what all of some remits give. `own`: an agent of the program, with its `model` line. */
+    private bound(
+        name: string,
+        file: string,
+        remits: readonly Bind[],
+        own: { readonly agent: AgentForm; readonly home: number } | null,
+        site: Site | null,
+    ): Holder {
+        const all = remits.map((one) => [...this.granted(one), ...(own === null ? [] : this.modelLines(own.home, own.agent))]);
         // A `never` of any of them stands alone; what permits has to be in all.
         const nevers = all.flat().filter((line) => line.gate === "never");
         let permits = (all[0] ?? []).filter((line) => line.gate !== "never");
@@ -273,30 +312,35 @@ export class Tables {
             permits = permits.flatMap((line) => more.flatMap((other) => (other.gate === "never" ? [] : (crossed(line, other) ?? []))));
         let spend: SpendForm | null = null;
         for (const { remit } of remits) if (remit.spend !== undefined) spend = spend === null ? remit.spend : least(spend, remit.spend);
-        const file = this.program.files[index]?.file ?? "";
+        const first = remits[0] as Bind;
+        const form = this.program.files.find((one) => one.file === file);
         return {
-            name: agent.name,
-            agent: { file, name: agent.name },
+            name,
+            agent: { file, name },
             lines: [...permits, ...nevers],
             spend,
-            endorse: remits.every(({ remit }) => remit.endorse === true) ? (this.site(first.file, first.remit.at) ?? true) : null,
-            strict: remits.some(({ remit }) => remit.flow === "strict") || this.program.files[index]?.flow === "strict",
-            site: this.site(first.file, first.remit.at ?? agent.at),
+            endorse: remits.every(({ remit }) => remit.endorse === true) ? (this.siteOf(first, first.remit.at) ?? true) : null,
+            strict: this.policy.strict === true || form?.flow === "strict" || remits.some(({ remit }) => remit.flow === "strict"),
+            site,
         };
     }
 
-    private lines(file: number, home: number, agent: AgentForm, remit: RemitForm): Line[] {
-        const lines = this.granted(file, remit);
-        for (const line of agent.config) {
-            if (line.kind !== "config" || line.key !== "model" || line.value.kind !== "name") continue;
-            const thing = this.thing(home, line.value.name);
-            if (thing !== undefined)
-                lines.push({ thing, file: home, method: null, gate: "may", bounds: [], by: "model line", site: this.site(home, line.at) });
-        }
-        return lines;
+    /** A project's remit has one place for all of it. */
+    private siteOf({ file, site }: Bind, at: At | undefined): Site | null {
+        return site === undefined ? this.site(file, at) : site;
     }
 
-    private granted(file: number, remit: RemitForm): Line[] {
+    private modelLines(home: number, agent: AgentForm): Line[] {
+        return agent.config.flatMap((line): Line[] => {
+            if (line.kind !== "config" || line.key !== "model" || line.value.kind !== "name") return [];
+            const thing = this.thing(home, line.value.name);
+            if (thing === undefined) return [];
+            return [{ thing, file: home, method: null, gate: "may", bounds: [], by: "model line", site: this.site(home, line.at) }];
+        });
+    }
+
+    private granted(bind: Bind): Line[] {
+        const { remit, file } = bind;
         return remit.grants.flatMap((grant) =>
             grant.all === true
                 ? this.things(file).map(
@@ -307,10 +351,10 @@ export class Tables {
                           gate: grant.gate,
                           bounds: [],
                           by: "remit",
-                          site: this.site(file, grant.at),
+                          site: this.siteOf(bind, grant.at),
                       }),
                   )
-                : grant.refs.flatMap((ref) => this.line(file, ref, grant.gate, "remit", this.site(file, ref.at ?? grant.at)) ?? []),
+                : grant.refs.flatMap((ref) => this.line(file, ref, grant.gate, "remit", this.siteOf(bind, ref.at ?? grant.at)) ?? []),
         );
     }
 
@@ -390,13 +434,13 @@ function rowsOf(tables: Tables, holder: Holder): AuthorityRow[] {
         };
         rows.push({ ...base, method: line.method ?? "*", gate: line.gate, by: line.by, flow: flowOf(line.method), site: line.site });
         if (line.gate === "never") continue;
-        for (const { clause, file } of said) {
+        for (const { clause, site } of said) {
             if (clause.kind !== "gate") continue;
             const method = methodOf(line.thing, clause.method) as string;
             if (line.method !== null && line.method !== method) continue;
             const gate = stricter(line.gate, clause.gate);
             if (gate === line.gate && line.method === method) continue;
-            rows.push({ ...base, method, gate, by: "clause", flow: flowOf(method), site: tables.site(file, clause.at) });
+            rows.push({ ...base, method, gate, by: "clause", flow: flowOf(method), site });
         }
     }
     const alone = { ...who, file: holder.agent?.file ?? "", uri: "", method: "*", bounds: [], flow: [], site: holder.site };

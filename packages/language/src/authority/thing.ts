@@ -30,16 +30,20 @@ const RESOURCES: ReadonlyMap<string, { readonly kind: Resource; readonly field: 
     ["env", { kind: "word", field: "name" }],
 ]);
 
+const USUAL = [...RESOURCES].map(([scheme, resource]) => ({ prefix: `${scheme}:`, resource }));
+
 /** What the argument called "the resource" of a tool is. */
 export function resourceOf(uri: string): { readonly kind: Resource; readonly field: string } | null {
+    // As nearly all are written; asked for several times at every decision.
+    for (const { prefix, resource } of USUAL) if (uri.startsWith(prefix)) return resource;
     return RESOURCES.get(schemeOf(uri)) ?? null;
 }
 
 /** Verbs of http are the same in either case, also written with signs that are another letter in the other: they are sent in capitals. */
 export function methodName(uri: string, method: string): string {
     const first = uri.charCodeAt(0);
-    // As nearly all are written; asked for at every decision.
-    if (first > 0x68 && first <= 0x7a) return method;
+    // As nearly all are written, all but `h`; asked for at every decision.
+    if (first >= 0x61 && first <= 0x7a && first !== 0x68) return method;
     return /^\s*https?:/i.test(uri) ? method.toUpperCase().toLowerCase() : method;
 }
 

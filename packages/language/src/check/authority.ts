@@ -7,22 +7,31 @@
  * Z1: REMIT_DENIED, DELEGATE_DENIED and ENDORSE_DENIED are told only of places that would be refused whenever they are reached.
  */
 import { declaredKey, keyOf as keyOfThing, methodName } from "../authority/thing.ts";
-import { isEndorse } from "../form/lower-authority.ts";
+import { remitsOfProject } from "../authority/project.ts";
+import type { At, RemitForm } from "../form/form.ts";
+import { isEndorse, remitForm } from "../form/lower-authority.ts";
 import type { Block, Delegate, Import, ImportClause, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import type { Report } from "./context.ts";
+import { type Place, placeOfProject } from "./flow/rules.ts";
 import { checkFlows } from "./flows.ts";
 import { isOutside } from "./handover.ts";
-import { type AgentScope, type Binding, type Checking, diagnostic, type FileScope, type FuncInfo } from "./model.ts";
+import { type AgentScope, type Binding, type Checking, diagnostic, type Extra, type FileScope, type FuncInfo } from "./model.ts";
 import { shown, suggestion } from "./names.ts";
 import { checkAmounts, checkDeclarations, checkRef, fileReporter, GRANTABLE, known } from "./remits.ts";
 import { type Through, type Use, type Uses, usesOf, within } from "./uses.ts";
 
 /** One remit that binds an agent, and the file whose names it uses. */
 interface Applied {
-    readonly body: RemitBody;
+    readonly form: RemitForm;
     readonly file: FileScope;
+    /** It is named and not there, which has been reported. */
+    readonly unsaid?: true;
+    /** Where the project says it. */
+    readonly project?: Place;
 }
+
+const NOWHERE = (): At => [0, 0, 0, 0];
 
 export function checkAuthority(checking: Checking, funcs: readonly FuncInfo[]): void {
     const said =
@@ -143,10 +152,15 @@ function isTrusted(binding: Binding): boolean {
 
 function resolve(file: FileScope, use: RemitUse | undefined, names: FileScope): Applied | null {
     if (use === undefined) return null;
-    if (use.kind === "remit.body") return { body: use, file: names };
-    for (const item of file.tree.items) if (item.kind === "remit" && item.name.text === use.name.text) return { body: item.body, file };
+    if (use.kind === "remit.body") return applied(use, names);
+    for (const item of file.tree.items) if (item.kind === "remit" && item.name.text === use.name.text) return applied(item.body, file);
     // A name that means nothing gives nothing, and has been reported.
-    return { body: { kind: "remit.body", range: use.range, clauses: [] }, file };
+    return { form: { grants: [] }, file };
+}
+
+function applied(body: RemitBody, file: FileScope): Applied {
+    const unsaid = body.clauses.length === 0 && body.range.start === body.range.end;
+    return { form: remitForm(body, NOWHERE), file, ...(unsaid ? { unsaid } : {}) };
 }
 
 function collect(a: Whole): void {
@@ -159,6 +173,12 @@ function collect(a: Whole): void {
             if (binding.kind === "agent" && binding.import?.remit !== undefined && binding.agent !== null)
                 add(binding.agent, resolve(file, binding.import.remit, binding.agent.file));
     }
+    const { project } = a.checking;
+    if (project !== null)
+        for (const file of a.checking.order)
+            for (const agent of file.agents)
+                for (const form of remitsOfProject(project.policy, agent.name))
+                    add(agent, { form, file, project: placeOfProject(project, form.site) });
     for (const [func, found] of a.uses) {
         for (const use of found.uses) if (use.toAgent !== undefined) a.passed.add(keyOf(use.binding, func.file));
         for (const node of found.delegates) {
@@ -195,31 +215,46 @@ function answer(remit: Applied, agent: AgentScope, key: string, method: string |
             const model = agent.file.names.get(node.value.name);
             if (model !== undefined && keyOf(model, agent.file) === key) best = "may";
         }
-    for (const clause of remit.body.clauses) {
-        if (clause.kind !== "remit.grant") continue;
-        const { grant } = clause;
-        if (grant.all) {
+    for (const grant of remit.form.grants) {
+        if (grant.all === true) {
             if (grant.gate === "never") return "never";
             best = "may";
             continue;
         }
         for (const ref of grant.refs) {
-            const binding = remit.file.names.get(ref.name.text);
-            if (isEndorse(ref) || binding === undefined || keyOf(binding, remit.file) !== key) continue;
-            const covers = ref.method === undefined || ref.method.text === method;
+            const binding = remit.file.names.get(ref.name);
+            if (binding === undefined || keyOf(binding, remit.file) !== key) continue;
+            const covers = ref.method === undefined || ref.method === method;
+            const isBound = (ref.in ?? []).length > 0;
             if (grant.gate === "never") {
-                if (covers && ref.bounds.length === 0) return "never";
-            } else if (covers) best = ref.bounds.length === 0 ? "may" : best === "may" ? best : "perhaps";
+                if (covers && !isBound) return "never";
+            } else if (covers) best = !isBound ? "may" : best === "may" ? best : "perhaps";
             else if (method === null || folds(binding)) best = best === "may" ? best : "perhaps";
         }
     }
     return best;
 }
 
-/** The strictest of all remits of an agent. */
-function answers(a: Whole, agent: AgentScope, key: string, method: string | null): Answer {
-    const all = (a.remits.get(agent) ?? []).map((remit) => answer(remit, agent, key, method));
-    return all.includes("never") ? "never" : all.includes("no") ? "no" : all.includes("perhaps") ? "perhaps" : "may";
+/** The strictest of all remits of an agent, and where the project says it, where that alone does. */
+function answers(
+    a: Whole,
+    agent: AgentScope,
+    key: string,
+    method: string | null,
+): { readonly said: Answer; readonly by: Place | undefined } {
+    const all = (a.remits.get(agent) ?? []).map((remit) => ({ said: answer(remit, agent, key, method), by: remit.project }));
+    for (const said of ["never", "no", "perhaps"] as const) {
+        const found = all.filter((one) => one.said === said);
+        if (found.length > 0) return { said, by: found.every((one) => one.by !== undefined) ? found[0]?.by : undefined };
+    }
+    return { said: "may", by: undefined };
+}
+
+/** As a finding tells it. */
+function projectSays(by: Place | undefined): Extra {
+    if (by === undefined) return {};
+    const { file, range, line } = by;
+    return { related: [{ message: `the project's policy (line ${line})`, file, range }] };
 }
 
 /** Verbs of http are the same in either case. */
@@ -240,7 +275,7 @@ function checkAgentRemit(a: Whole, agent: AgentScope): void {
     if (remits === undefined || remits.some((remit) => remit.file.broken) || agent.file.broken) return;
     const funcs = reached(a, agent);
     const name = shown(agent.name);
-    const unsaid = remits.some((remit) => remit.body.clauses.length === 0 && remit.body.range.start === remit.body.range.end);
+    const unsaid = remits.some((remit) => remit.unsaid === true);
     for (const func of funcs) {
         const found = a.uses.get(func) as Uses;
         const report = reporter(func);
@@ -248,15 +283,30 @@ function checkAgentRemit(a: Whole, agent: AgentScope): void {
             if (use.how !== "call" || !GRANTABLE.has(use.binding.kind)) continue;
             if (use.binding.agent === agent) continue;
             const key = keyOf(use.binding, func.file);
-            const said = answers(a, agent, key, methodAsked(use));
+            const { said, by } = answers(a, agent, key, methodAsked(use));
             if (said === "never")
-                report("REMIT_DENIED", use.range, `the remit of ${name} says never to ${nameOf(use)}`, {
-                    hint: "take the call or the `never` out",
-                });
+                report(
+                    "REMIT_DENIED",
+                    use.range,
+                    `${by === undefined ? "the" : "the project's"} remit of ${name} says never to ${nameOf(use)}`,
+                    {
+                        hint: "take the call or the `never` out",
+                        ...projectSays(by),
+                    },
+                );
             else if (said === "no" && !unsaid && !givenElsewhere(a, agent, key))
-                report("REMIT_DENIED", use.range, `nothing gives ${nameOf(use)} to ${name}`);
+                report(
+                    "REMIT_DENIED",
+                    use.range,
+                    by === undefined
+                        ? `nothing gives ${nameOf(use)} to ${name}`
+                        : `the project's remit of ${name} does not name ${nameOf(use)}`,
+                    by === undefined
+                        ? {}
+                        : { hint: "name it in the project's remit as well, or pass it as an argument", ...projectSays(by) },
+                );
         }
-        if (!remits.every((remit) => mayEndorse(remit.body)))
+        if (!remits.every((remit) => remit.form.endorse === true))
             for (const node of found.endorses)
                 report("ENDORSE_DENIED", { start: node.range.start, end: node.range.start + 7 }, `${name} has no right to endorse`, {
                     hint: "write `may endorse` in its remit, or let the caller endorse the value",
@@ -272,10 +322,6 @@ function methodAsked({ binding, method }: Use): string | null {
 }
 
 const HANDOVERS: ReadonlySet<string> = new Set(["send", "yield"]);
-
-function mayEndorse(body: RemitBody): boolean {
-    return body.clauses.some((clause) => clause.kind === "remit.grant" && clause.grant.gate === "may" && clause.grant.refs.some(isEndorse));
-}
 
 // ---- grants that are not used ----------------------------------------------------------------------------------------
 
@@ -414,12 +460,13 @@ function checkDelegate(a: Whole, func: FuncInfo, found: Uses, node: Delegate): v
             if (binding === undefined || !GRANTABLE.has(binding.kind)) continue;
             const key = keyOf(binding, func.file);
             if (binding.agent === giver) continue;
-            const said = answers(a, giver, key, ref.method?.text ?? null);
+            const { said, by } = answers(a, giver, key, ref.method?.text ?? null);
             if (said === "never" || (said === "no" && !givenElsewhere(a, giver, key)))
                 report(
                     "DELEGATE_DENIED",
                     ref.range,
                     `${shown(giver.name)} does not have ${ref.name.text}${ref.method === undefined ? "" : `.${ref.method.text}`} itself`,
+                    projectSays(by),
                 );
         }
     if (to.agent !== null && !a.remits.has(to.agent)) {

@@ -1,12 +1,72 @@
 /** What a refused flow is said to have come by, and that looking for them ends soon and with the same answer. */
 import { expect, test } from "vitest";
-import { check, type Diagnostic, loadProgram, position } from "../../src/index.ts";
+import { check, type Diagnostic, loadProgram, parseClausesText, parseRemitText, position, type Project, source } from "../../src/index.ts";
 
-function checked(files: { readonly [file: string]: string }): readonly Diagnostic[] {
+function checked(files: { readonly [file: string]: string }, project: Project | null = null): readonly Diagnostic[] {
     const loaded = loadProgram("main.remit", { read: (file) => files[file] ?? null, resolve: (_from, uri) => uri.replace(/^\.\//, "") });
-    const program = check(loaded);
-    return program.diagnostics.filter((one) => one.code.startsWith("FLOW"));
+    const program = check(loaded, { project });
+    return program.diagnostics.filter((one) => one.code.startsWith("FLOW") || one.code.endsWith("DENIED"));
 }
+
+/** A project's file, with the clauses of one place and the remit of one agent in it. */
+function projectOf(place: string, clauses: string, agent: string, remit: string): Project {
+    const text = JSON.stringify({ policy: { clauses: { [place]: clauses }, remits: { [agent]: remit } } }, null, 4);
+    const file = source(text, "remit.json");
+    const at = (said: string) => ({ file: "remit.json", ...position(file, text.indexOf(JSON.stringify(said))) });
+    const [one, other] = [parseClausesText(clauses), parseRemitText(remit)];
+    if (!one.ok || !other.ok) throw new Error("they cannot be read");
+    return {
+        policy: {
+            clauses: { [place]: one.value.map((clause) => ({ ...clause, site: at(clauses) })) },
+            remits: { [agent]: { ...other.value, site: at(remit) } },
+        },
+        sources: new Map([["remit.json", file]]),
+    };
+}
+
+test("what a project says counts, and is told with its place in the project's file", () => {
+    const files = {
+        "main.remit": `import tool Web from "https://pages.example.com"
+import tool Post from "mcp://post"
+import tool Own from "mcp://own" { reads: "alice" }
+agent Writer {
+    func write(text) { Own.put({ text: text }) Post.list({}) }
+}
+main agent A {
+    main func(input) {
+        Post.send({ to: Web.get({ url: "/" }).body, body: "x" })
+        Writer.write("x")
+    }
+}`,
+    };
+    expect(checked(files)).toEqual([]);
+    const project = projectOf("mcp://post", "arg to: trusted", "Writer", "may Own  never Post.list");
+    const text = project.sources.get("remit.json")?.text ?? "";
+    const found = checked(files, project);
+    expect(found.map(({ code, message }) => [code, message])).toEqual([
+        ["REMIT_DENIED", "the project's remit of Writer says never to Post.list"],
+        ["FLOW_REFUSED", "this comes from Web, and 'to' of Post takes only what is trusted"],
+    ]);
+    const places = found.map(({ related }) => related?.findLast((one) => one.file === "remit.json"));
+    expect(places.map((one) => [one?.message, text.slice(one?.range.start, one?.range.end)])).toEqual([
+        ["the project's policy (line 7)", '"may Own  never Post.list"'],
+        ["the clause (line 4)", '"arg to: trusted"'],
+    ]);
+    // By the name of an import, and what does not name the method: nothing gives it.
+    const byName = checked(files, projectOf("Post", "arg send.to: trusted", "Writer", "may Own"));
+    expect(byName.map(({ code, message }) => [code, message])).toEqual([
+        ["REMIT_DENIED", "the project's remit of Writer does not name Post.list"],
+        ["FLOW_REFUSED", "this comes from Web, and 'to' of Post takes only what is trusted"],
+    ]);
+    // A project's word for who reads gives nothing: what is sent is read by anybody, as without it.
+    const sent = {
+        "main.remit": files["main.remit"].replace('body: "x"', "body: Own.get({})").replace('Web.get({ url: "/" }).body', '"a"'),
+    };
+    const told = checked(sent, projectOf("Post", 'audience: "alice"', "Nobody", "may Own")).map(({ code, message }) => [code, message]);
+    expect(told).toEqual([["FLOW_REFUSED", "what comes from Own is for alice only, and whoever reads Post is not said"]]);
+    // Another thing's clauses, and those of things that the program does not import, say nothing.
+    expect(checked(files, projectOf("mcp://other", "arg to: trusted", "Other", "never Post"))).toEqual([]);
+});
 
 test("a flow is told with where it entered, what it went through, where it is refused and by which clause", () => {
     const files = {

@@ -2,9 +2,34 @@
  * The checker held to the machine: what it says is refused is refused when the program runs, wherever it gets there; and what it says nothing of
  * is not all refused.
  */
+import { parseClausesText, type Project, source } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import { both } from "./flow-check.ts";
 import { flowProgram } from "./flow-programs.ts";
+
+/** The clauses about arguments of a program's tools, as its project says them instead: by the URI, or by the name. */
+function moved(text: string, seed: number): { readonly text: string; readonly project: Project } {
+    const clauses: { [place: string]: ReturnType<typeof clausesIn> } = {};
+    const bare = text.replace(/^import tool (\w+) from "([^"]+)" \{ (.*) \}$/gm, (_, name: string, uri: string, all: string) => {
+        const [mine, theirs] = [/^arg /, /^(?!arg )/].map((kind) => all.split(/, (?=arg |audience|reads)/).filter((one) => kind.test(one)));
+        if ((mine as string[]).length > 0) clauses[seed % 2 === 0 ? name : uri] = clausesIn((mine as string[]).join(", "));
+        return `import tool ${name} from "${uri}"${theirs?.length === 0 ? "" : ` { ${theirs?.join(", ")} }`}`;
+    });
+    return { text: bare, project: { policy: { clauses }, sources: new Map([["remit.json", source("{}", "remit.json")]]) } };
+}
+
+function clausesIn(text: string) {
+    const read = parseClausesText(text);
+    if (!read.ok) throw new Error(read.problems.join());
+    return read.value.map((clause) => ({ ...clause, site: { file: "remit.json", line: 1, column: 1 } }));
+}
+
+test.each([1, 2, 3, 4])("program %i: what its project says of arguments is told and refused as if the program said it", (seed) => {
+    const whole = flowProgram(seed);
+    const { text, project } = moved(whole, seed);
+    expect(text).not.toMatch(/\barg /);
+    expect(both(text, project)).toEqual(both(whole));
+});
 
 describe("random programs", () => {
     let refused = 0;

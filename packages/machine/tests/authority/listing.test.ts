@@ -2,7 +2,16 @@
  * The table of authority against the machine: every principal tries every method of everything with every sample argument, by name and through what
  * it was passed, while all that the program delegates is in force; what comes out is what the table says (T1).
  */
-import { type AuthorityRow, authorityOf, type BoundForm, type Program } from "@remit/language";
+import {
+    type AuthorityRow,
+    authorityOf,
+    type BoundForm,
+    parseClausesText,
+    parseRemitText,
+    type Program,
+    type ProjectPolicy,
+    type ReadPolicy,
+} from "@remit/language";
 import { describe, expect, test } from "vitest";
 import { formOf, once, outcome } from "./running.ts";
 
@@ -78,6 +87,8 @@ interface Made {
     /** The same imports for a program that makes the one attempt of `user` that its input says. */
     readonly alone: { readonly [file: string]: string };
     readonly attempts: readonly Attempt[];
+    /** What the project says besides. */
+    readonly policy: ProjectPolicy;
 }
 
 function made(seed: number): Made {
@@ -171,6 +182,23 @@ function made(seed: number): Made {
     });
     const own = imports();
     const theirs = imports();
+    // Of some programs the project says something besides, of some it says alone what B may do.
+    const projected = seed % 4 === 0;
+    const ofProject: [string, string][] =
+        seed % 2 === 0 ? some(["A", "C"], 0.6).map((agent) => [agent, remit(agent === "A" ? ["B", "C"] : [])]) : [];
+    if (projected) ofProject.push(["B", remitB]);
+    const policy: ProjectPolicy =
+        seed % 2 === 1
+            ? {}
+            : {
+                  clauses: Object.fromEntries(
+                      some(THINGS, 0.5).map((thing) => [
+                          chance(0.5) ? thing.name : thing.key.slice(thing.key.indexOf(":") + 1),
+                          parsed(parseClausesText(`${pick(thing.methods)}: ${pick(["ask", "never"])}`)),
+                      ]),
+                  ),
+                  remits: Object.fromEntries(ofProject.map(([agent, text]) => [agent, parsed(parseRemitText(text))])),
+              };
     const main = `${own}
 import agent C from "./c.remit"${atImport}
 ${named ? `remit Named {\n${remitA}\n}` : ""}
@@ -179,9 +207,7 @@ ${named ? "remit Named" : `remit {\n${remitA}\n}`}
 ${functions.A.join("\n")}
 }
 agent B {
-remit {
-${remitB}
-}
+${projected ? "" : `remit {\n${remitB}\n}`}
 ${functions.B.join("\n")}
 }
 main agent Main {
@@ -199,7 +225,13 @@ found
             "c.remit": other("func one() { 1 }"),
         },
         attempts,
+        policy,
     };
+}
+
+function parsed<T>(read: ReadPolicy<T>): T {
+    if (!read.ok) throw new Error(read.problems.join());
+    return read.value;
 }
 
 // ---- what the table says, read by hand ------------------------------------------------------------------------------
@@ -258,15 +290,15 @@ describe("the table is what the machine does", () => {
     let refused = 0;
     let allowed = 0;
     test.each(Array.from({ length: 40 }, (_, i) => i + 1))("program %i", (seed) => {
-        const { files, alone, attempts } = made(seed);
+        const { files, alone, attempts, policy } = made(seed);
         const single = formOf(alone["main.remit"] as string, alone);
         const form: Program = formOf(files["main.remit"] as string, files);
-        const rows = authorityOf(form);
-        const ran = once(form, { yes: "deny" });
+        const rows = authorityOf(form, policy);
+        const ran = once(form, { yes: "deny", options: { policy } });
         if (!ran.result.ok) throw new Error(`${ran.result.failure.kind} ${ran.result.failure.message}\n${files["main.remit"]}`);
         const together = (outcome(ran) as string[])[Symbol.iterator]();
         const found = attempts.map(({ principal }, i) =>
-            principal === "user" ? outcome(once(single, { yes: "deny", options: { input: { alone: i } } })) : together.next().value,
+            principal === "user" ? outcome(once(single, { yes: "deny", options: { input: { alone: i }, policy } })) : together.next().value,
         ) as string[];
         expect(together.next().done).toBe(true);
         const say = (one: Attempt, what: string): string =>

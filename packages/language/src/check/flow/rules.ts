@@ -220,7 +220,7 @@ export function placeIn({ name, tree }: FileScope, range: Range): Place {
 }
 
 /** The text that says it, as it is written in JSON. */
-function placeOfProject({ sources }: Project, site: Site | undefined): Place {
+export function placeOfProject({ sources }: Project, site: Site | undefined): Place {
     const file = site?.file ?? "";
     const line = site?.line ?? 1;
     const source = sources.get(file);
