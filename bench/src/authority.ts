@@ -76,12 +76,14 @@ function decisions(compiled: Compiled): Case[] {
     const value = (json: Json): Value => new Labelled(m.fromJson(json) as Raw, from);
     const standing = (name: string): Standing => ({
         remits: m.authority.remitsOf(frame.principal),
+        policies: [],
         delegated: [],
         clauses: m.authority.clausesAt(0, name),
         live: (token) => m.standing.alive.has(token),
         trusted: (origin) => m.authority.trusts(origin),
         labels: m.run.labels,
         known: (origin, word) => m.standing.knows(origin, word),
+        untrusted: m.authority.untrusted,
     });
     const use = (name: string, uri: string, method: string, args: readonly Value[]): Use => ({
         principal: frame.principal,

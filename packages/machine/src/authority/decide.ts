@@ -128,24 +128,24 @@ export function decide(use: Use, on: Standing): Decision {
         }
         const own = ownVerdict(on.remits, use, method, seen);
         if (own === "never") return { kind: "refused", why: "remit", clause: siteOf(seen, "never") };
-        const ways: Verdict[] = [];
+        // Of all ways that there are.
+        let given: Verdict | null = null;
         if (use.right === null) {
-            take(ways, own);
-            for (const layers of on.delegated) take(ways, layered(layers, use, method, seen));
+            given = own;
+            for (const layers of on.delegated) given = either(given, layered(layers, use, method, seen));
         } else {
             const left = layered(use.right.only, use, method, seen);
             if (left === null) return { kind: "refused", why: "remit", clause: null };
             let dead = false;
             for (const way of use.right.ways)
-                if (way.alive.every(on.live)) take(ways, layered(way.layers, use, method, seen));
+                if (way.alive.every(on.live)) given = either(given, layered(way.layers, use, method, seen));
                 else dead = true;
-            if (ways.length === 0 && dead) return { kind: "refused", why: "revoked", clause: null };
+            if (given === null && dead) return { kind: "refused", why: "revoked", clause: null };
             // D4. What is asked of the holder, or was asked of whoever handed it on, is asked all the same.
-            if (ways.length > 0 && (own === "ask" || left === "ask")) ways.push("ask");
+            if (given !== null && (own === "ask" || left === "ask")) given = "ask";
         }
-        if (ways.length === 0) return { kind: "refused", why: "remit", clause: null };
-        // An `ask` of the remit stands whatever else was given; an explicit `may` settles what was left open.
-        verdict = ways.includes("ask") ? "ask" : ways.includes("may") ? "may" : "open";
+        if (given === null) return { kind: "refused", why: "remit", clause: null };
+        verdict = given;
     }
     verdict = stricter(verdict, seen.unsure.length > 0 ? "ask" : bound);
     const gate = method === null ? undefined : clauses.gates.get(method);
@@ -154,7 +154,7 @@ export function decide(use: Use, on: Standing): Decision {
     const final = gate === undefined ? settled : stricter(verdict === "open" ? "may" : verdict, settled);
     const reach = reachOf(use.uri, seen);
     const flows = flowsOf(use, method, on);
-    const [first] = flows;
+    const first = flows[0];
     if (first !== undefined) {
         const bad = flows.find((hit) => !hit.rule.ask);
         if (bad !== undefined) return { kind: "refused", why: "flow", clause: bad.rule.site, flow: bad.flow };
@@ -185,8 +185,10 @@ function siteOf(seen: Seen, gate: Verdict): Site | null {
     return [...seen.hits, ...seen.unsure].find((row) => row.gate === gate)?.site ?? null;
 }
 
-function take(ways: Verdict[], verdict: Verdict | null): void {
-    if (verdict !== null) ways.push(verdict);
+/** What two ways give: an `ask` stands whatever else was given, an explicit `may` settles what was left open. */
+function either(a: Verdict | null, b: Verdict | null): Verdict | null {
+    if (a === null || b === null) return a ?? b;
+    return a === "ask" || b === "ask" ? "ask" : a === "may" || b === "may" ? "may" : "open";
 }
 
 function ownVerdict(remits: readonly Remit[], use: Use, method: string | null, seen: Seen): Verdict | null {
@@ -271,15 +273,16 @@ export function holds(bound: Bound, use: Pick<Use, "uri" | "given">, unsure: boo
     const named = resourceOf(use.uri);
     // A command is one whether its bound names the argument or not; elsewhere a named argument is a word.
     const resource = bound.arg === null || (named?.kind === "command" && bound.arg === named.field) ? named : null;
-    const found = use.given.named(bound.arg ?? resource?.field ?? "1");
-    // An argument that is not there names nothing outside; the root for a path.
-    const only = found.length === 1 ? found[0] : undefined;
-    const said = only !== undefined ? wordsOf(only.json) : wordsOf(found.map((f) => f.json));
-    const words =
-        found.length === 0 && resource?.kind === "path" ? [""] : resource?.kind === "command" ? commandOf(said, use, unsure) : said;
-    if (words === null || words.length === 0) return unsure;
     const kind = resource?.kind ?? "word";
     const base = kind === "url" ? use.uri : null;
+    const found = use.given.named(bound.arg ?? resource?.field ?? "1");
+    // An argument that is not there names nothing outside; the root for a path.
+    const only = found.length === 1 ? found[0]?.json : undefined;
+    // As nearly all are, and nothing more to it.
+    if (typeof only === "string" && kind !== "command") return matchesAny(kind, bound.patterns, only, base, unsure);
+    const said = only !== undefined ? wordsOf(only) : wordsOf(found.map((f) => f.json));
+    const words = found.length === 0 && kind === "path" ? [""] : kind === "command" ? commandOf(said, use, unsure) : said;
+    if (words === null || words.length === 0) return unsure;
     for (const word of words) {
         // What is unsure is within as soon as one word is; else all of them have to be.
         if (matchesAny(kind, bound.patterns, word, base, unsure) === unsure) return unsure;

@@ -15,14 +15,27 @@
 
 import { plainCodes, type Resource } from "@remit/language";
 
-/** Parts that are not empty and do not begin with a point: nothing can be taken out of it. */
-const SHORTEST = /^[^./\\\0][^/\\\0]*(?:\/[^./\\\0][^/\\\0]*)*$/;
+const STAR = 0x2a;
+const POINT = 0x2e;
+const SLASH = 0x2f;
+const BACKSLASH = 0x5c;
 
 /** A path from the root in its shortest form, `""` for the root itself; null where it leaves the root or is no path. */
 export function normalisePath(text: string): string | null {
-    if (SHORTEST.test(text)) return text;
+    if (isShortest(text)) return text;
     if (text.startsWith("/") || text.includes("\\") || text.includes("\0")) return null;
     return shortest(text);
+}
+
+/** Parts that are not empty and do not begin with a point: nothing can be taken out of it. */
+function isShortest(text: string): boolean {
+    let begins = true;
+    for (let i = 0; i < text.length; i++) {
+        const c = text.charCodeAt(i);
+        if (c === BACKSLASH || c === 0 || (begins && (c === SLASH || c === POINT))) return false;
+        begins = c === SLASH;
+    }
+    return !begins;
 }
 
 function shortest(path: string): string | null {
@@ -142,9 +155,6 @@ export function commandLine(program: readonly string[], args: readonly string[],
     return all.join(" ");
 }
 
-const SLASH = 0x2f;
-const STAR = 0x2a;
-
 /** The index behind the part that begins at `from`. */
 function partEnd(path: string, from: number): number {
     let end = from;
@@ -157,8 +167,9 @@ function partEnd(path: string, from: number): number {
  * of them: what begins beyond the end is no part, and the root has none.
  */
 function matchPath(pattern: string, path: string): boolean {
-    let p = pattern === "" ? 1 : 0;
-    let t = path === "" ? 1 : 0;
+    const same = sameParts(pattern, path);
+    let p = pattern === "" ? 1 : same;
+    let t = path === "" ? 1 : same;
     let star = -1;
     let from = 0;
     while (t <= path.length) {
@@ -166,6 +177,8 @@ function matchPath(pattern: string, path: string): boolean {
         const tEnd = partEnd(path, t);
         if (p <= pattern.length && isAnyParts(pattern, p, pEnd)) {
             star = p = pEnd + 1;
+            // Whatever is left.
+            if (star > pattern.length) return true;
             from = t;
         } else if (p <= pattern.length && matchText(pattern, path, ANY, p, pEnd, t, tEnd)) {
             p = pEnd + 1;
@@ -177,6 +190,18 @@ function matchPath(pattern: string, path: string): boolean {
     }
     for (let end = partEnd(pattern, p); p <= pattern.length && isAnyParts(pattern, p, end); end = partEnd(pattern, p)) p = end + 1;
     return p > pattern.length;
+}
+
+/** The index behind the parts at the beginning that are the same in both, and that nothing stands for. */
+function sameParts(pattern: string, path: string): number {
+    const end = Math.min(pattern.length, path.length);
+    let behind = 0;
+    for (let i = 0; i < end; i++) {
+        const c = pattern.charCodeAt(i);
+        if (c === STAR || c !== path.charCodeAt(i)) break;
+        if (c === SLASH) behind = i + 1;
+    }
+    return behind;
 }
 
 function isAnyParts(pattern: string, from: number, end: number): boolean {
