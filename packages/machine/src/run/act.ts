@@ -22,6 +22,7 @@ import { join, labelOf, rawOf } from "../value/operators.ts";
 import { type Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { type Defined, definedAs } from "./define.ts";
 import { callFunction, countCall, pathOf } from "./execute.ts";
+import { learnDescription, placeOf } from "./described.ts";
 import type { Fiber, Frame, Pending } from "./fiber.ts";
 import { gate } from "./gate.ts";
 import type { HandoverState, HandoverWait } from "./handover.ts";
@@ -52,7 +53,10 @@ export function beginAct(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDeta
         countCall(m);
         if (callsFunction(m, fiber, frame, d, path, named, name, given, site)) return;
         // A call that was asked about runs again: what it found then it finds now.
-        const unknown = frame.approved === null ? serversFor(m, fiber, frame, tools).filter((one) => !m.described.has(placeOf(one))) : [];
+        const unknown =
+            frame.approved === null
+                ? serversFor(m, fiber, frame, tools).filter((one) => !m.described.has(placeOf(one.value as Capability)))
+                : [];
         if (unknown.length > 0) askServers(m, fiber, frame, path, unknown, named, site);
         else byBareName(m, fiber, frame, tools, named, name, given, path, site);
         return;
@@ -107,10 +111,6 @@ function use(
 
 // ---- tools by their own name -----------------------------------------------------------------------------------------------
 
-function placeOf({ file, form }: ImportEntry): string {
-    return `${file}/${form.name}`;
-}
-
 /** The servers that whoever calls may use anything of. */
 function serversFor(m: Machine, fiber: Fiber, frame: Frame, tools: readonly ImportEntry[]): ImportEntry[] {
     return tools.filter(
@@ -129,7 +129,7 @@ function askServers(
 ): void {
     const paths = servers.map((one) => `${path}/${one.form.name}`);
     frame.native = waits(m, path, "servers", paths, named);
-    frame.native.state.params = servers.map(placeOf);
+    frame.native.state.params = servers.map(({ value }) => placeOf(value as Capability));
     servers.forEach(({ value }, slot) => {
         askDescription(m, fiber, value as Capability, paths[slot] as string, slot, site);
     });
@@ -164,7 +164,7 @@ function unknown(m: Machine, frame: Frame, tools: readonly ImportEntry[], name: 
 }
 
 function hasTool(m: Machine, server: ImportEntry, name: string): boolean {
-    if (m.described.get(placeOf(server))?.includes(name) !== true) return false;
+    if (m.described.get(placeOf(server.value as Capability))?.methods.includes(name) !== true) return false;
     return m.authority.clausesAt(server.file, server.form.name).gates.get(name)?.gate !== "never";
 }
 
@@ -172,11 +172,7 @@ function hasTool(m: Machine, server: ImportEntry, name: string): boolean {
 function serverTold(m: Machine, fiber: Fiber, native: HandoverWait, pending: Pending, outcome: Outcome): void {
     const { state } = native;
     const frame = fiber.top;
-    if (!outcome.ok) {
-        const failure = failureOf(m, pending, outcome);
-        if (!failure.isTold) throw failure;
-    }
-    m.described.set(state.params[pending.slot] as string, outcome.ok ? methodsIn(outcome.value) : []);
+    learnDescription(m, state.params[pending.slot] as string, pending, outcome);
     state.came[pending.slot] = true;
     if (state.came.some((one) => one === null)) return;
     frame.native = null;
@@ -184,11 +180,6 @@ function serverTold(m: Machine, fiber: Fiber, native: HandoverWait, pending: Pen
     const { site, detail } = frame.form.code[frame.pc] as Instruction;
     const { named, given } = argsOf(m, frame, detail as HandoverDetail);
     byBareName(m, fiber, frame, toolsOf(m, frame), named, rawOf(named) as string, given, native.path, site);
-}
-
-function methodsIn(described: Json): string[] {
-    const methods = isObject(described) && Array.isArray(described.methods) ? described.methods : [];
-    return methods.flatMap((one) => (isObject(one) && typeof one.name === "string" ? [one.name] : []));
 }
 
 /** Functions that agents defined, as far as they are there for whoever calls: for an agent's own code those of the same agent. */

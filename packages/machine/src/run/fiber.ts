@@ -79,7 +79,7 @@ export class Frame {
 }
 
 /** What an instruction that has begun keeps until it is done. */
-export type Native = EffectWait | AskWait | GenerateWait | ParallelWait | HandoverWait;
+export type Native = EffectWait | AskWait | DescribeWait | GenerateWait | ParallelWait | HandoverWait;
 
 export interface EffectWait {
     readonly kind: "effect";
@@ -94,6 +94,14 @@ export interface AskWait {
     readonly use: string;
     /** Key of the answer for the session. */
     readonly session: string;
+}
+
+/** A tool is asked what it has; then the present instruction runs again. */
+export interface DescribeWait {
+    readonly kind: "describe";
+    readonly path: string;
+    /** `FILE INDEX/NAME` of its import. */
+    readonly place: string;
 }
 
 export interface GenerateWait {

@@ -8,8 +8,9 @@
  * A11b: nobody is asked about arguments that cannot be shown whole.
  * A12: a violation names who committed it, so that its own code cannot catch it.
  */
-import type { Json, Site } from "@remit/language";
+import { type Json, type Site, schemeOf } from "@remit/language";
 import { type Decision, decide, type Flow, type Use } from "../authority/decide.ts";
+import { readsByScheme } from "../authority/reading.ts";
 import { readersGiven } from "../authority/readers.ts";
 import { aliasOf, aliasOfJson, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
 import type { Clauses } from "../authority/policy.ts";
@@ -27,6 +28,7 @@ import { Fail } from "../failure.ts";
 import type { Offer } from "../prompt/offers.ts";
 import { canonicalJson } from "../ledger/canonical.ts";
 import type { Capability, Value } from "../value/value.ts";
+import { awaitDescription, placeOf } from "./described.ts";
 import type { Fiber, Frame } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
 import { shownArgs } from "./events.ts";
@@ -137,9 +139,14 @@ export function gate(
     const written = isWritten(m, frame.fn);
     const chosenBy = written ? "agent" : chosen;
     if (written) isTold(m, frame, target, site);
-    const readOnly = written || chosen === "model" ? readsOnly(m, frame, target.c, method) : undefined;
+    const readOnly =
+        chosenBy !== "program" ? readsOnly(m, frame, target.c, method) : m.described.get(placeOf(target.c))?.reads.includes(method ?? "");
     const decision = decideFor(m, fiber, frame.principal, { ...target, method }, given, chosenBy, readOnly);
     if (decision.kind === "may") return decision.reach;
+    if (chosenBy === "program" && isUnsaid(decision) && isUndescribed(m, target, method)) {
+        awaitDescription(m, fiber, frame, target.c, path, site);
+        return null;
+    }
     const shown = shownArgs(m, args);
     const about = detailOf(m, frame.principal, { ...target, method }, shown.json, given, decision, chosenBy, site);
     if (decision.kind === "refused") throw refused(m, frame, { ...target, method }, decision, about, shown.labels, path, site);
@@ -160,6 +167,16 @@ export function gate(
     ask(m, fiber, frame, { ...target, method }, about, shown.labels, path, site);
     frame.native = { kind: "ask", path: `${path}/ask`, use, session };
     return null;
+}
+
+/** Whether the policy for what no clause speaks of has a word in a decision: it is about calls that do more than read. */
+function isUnsaid(decision: Decision): boolean {
+    if (decision.kind === "may" || decision.flow === undefined) return false;
+    return [decision.flow, ...(decision.kind === "ask" ? (decision.flows ?? []) : [])].some((one) => one.unsaid === true);
+}
+
+function isUndescribed(m: Machine, { c, uri }: Target, method: string | null): boolean {
+    return method !== null && readsByScheme(schemeOf(uri), method) === undefined && !m.described.has(placeOf(c));
 }
 
 /** A tool is to an agent what its description says: a method that is not in it is none, whatever the tool would make of it. */

@@ -160,7 +160,7 @@ class Reader {
             takeIn(m, { form: valid.program.files[0] as FileForm, path, agent, live });
         }
         for (const one of last.defined) m.defined.set(one.name, { ...one });
-        for (const [place, methods] of last.described) m.described.set(place, methods);
+        for (const [place, methods, reads] of last.described) m.described.set(place, { methods, reads });
         settle(m);
         for (const session of last.sessions) m.sessions.set(session.path, { ...session });
     }
@@ -244,6 +244,7 @@ class Reader {
     private native(doc: NativeDoc): Native {
         if (doc.kind === "effect") return { kind: "effect", path: doc.path };
         if (doc.kind === "ask") return { kind: "ask", path: doc.path, use: doc.use, session: doc.session };
+        if (doc.kind === "describe") return { kind: "describe", path: doc.path, place: doc.place };
         if (doc.kind === "generate")
             return {
                 kind: "generate",

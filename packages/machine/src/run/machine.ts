@@ -20,6 +20,7 @@ import { Accounts, type Spender } from "./accounts.ts";
 import { type Entry, startEntry } from "./entry.ts";
 import { runFiber, unwind } from "./execute.ts";
 import { closeAll } from "./sessions.ts";
+import type { Described } from "./described.ts";
 import { Fiber, type Frame, type Pending } from "./fiber.ts";
 import { DEFAULTS, type StartOptions } from "./options.ts";
 import { applyOutcome } from "./perform.ts";
@@ -64,7 +65,7 @@ export class Machine {
     /** Functions that agents defined for the rest of the run, by name. */
     readonly defined = new Map<string, Defined>();
     /** Methods of tool servers that were asked for them so that `act()` finds a tool by its name alone, by `FILE INDEX/NAME`. */
-    readonly described = new Map<string, readonly string[]>();
+    readonly described = new Map<string, Described>();
     /** Sessions with agents, by path. */
     readonly sessions = new Map<string, Session>();
     readonly options: StartOptions;

@@ -24,6 +24,7 @@ import { fromJson, labelParts, toJson } from "../value/json.ts";
 import { join, rawOf } from "../value/operators.ts";
 import { type Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { answerEntry } from "./entry.ts";
+import { descriptionCame } from "./described.ts";
 import type { Fiber, Frame, Pending } from "./fiber.ts";
 import { valuesGiven } from "../authority/given.ts";
 import { answered, gate, isFree, originsByName, readersOfResult } from "./gate.ts";
@@ -216,6 +217,10 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
         learn(m, effect, outcome);
         const describes = effect.kind === "tool" && opOf(effect.request) === "describe";
         if (describes && native?.kind === "handover") describedEvent(m, native.path, effect, outcome);
+        if (native?.kind === "describe") {
+            descriptionCame(m, fiber, native, pending, outcome);
+            return;
+        }
         if (native?.kind === "ask") {
             answered(m, fiber, fiber.top, native, outcome, effect.site);
             return;
@@ -269,7 +274,7 @@ export function askDescription(
 }
 
 /** As a `generate` tells of it. */
-function describedEvent(m: Machine, parent: string, { path, site, request }: Effect, outcome: Outcome): void {
+export function describedEvent(m: Machine, parent: string, { path, site, request }: Effect, outcome: Outcome): void {
     const { tool, uri } = request as unknown as ToolRequest;
     const origins = outcome.ok ? outcome.origins : [`tool:${tool}`];
     m.emit("effect.ended", path, parent, site, origins, { effect: "tool", op: "describe", tool, uri, ...resultData(outcome) });

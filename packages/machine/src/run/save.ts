@@ -72,6 +72,7 @@ export interface FailDoc {
 export type NativeDoc =
     | { readonly kind: "effect"; readonly path: string }
     | { readonly kind: "ask"; readonly path: string; readonly use: string; readonly session: string }
+    | { readonly kind: "describe"; readonly path: string; readonly place: string }
     | {
           readonly kind: "generate";
           readonly path: string;
@@ -187,7 +188,7 @@ export interface Continuation {
     readonly written: readonly WrittenDoc[];
     readonly defined: readonly Defined[];
     /** Methods of servers whose tools `act()` was asked for by their names alone: file and name of the import, methods. */
-    readonly described: readonly (readonly [string, readonly string[]])[];
+    readonly described: readonly (readonly [place: string, methods: readonly string[], reads: readonly string[]])[];
     readonly standing: StandingDoc;
     readonly steps: number;
     readonly nextFiber: number;
@@ -281,7 +282,7 @@ class Writer {
             sessions: [...m.sessions.values()].map((one) => ({ ...one })),
             written: m.written.map((one) => ({ ...one, form: one.form as unknown as Json })),
             defined: [...m.defined.values()],
-            described: [...m.described],
+            described: [...m.described].map(([place, { methods, reads }]) => [place, methods, reads] as const),
             steps: run.steps,
             standing: m.standing.doc(),
             nextFiber: m.nextFiber,
@@ -401,7 +402,7 @@ class Writer {
     }
 
     private native(n: Native): NativeDoc {
-        if (n.kind === "effect" || n.kind === "ask") return n;
+        if (n.kind === "effect" || n.kind === "ask" || n.kind === "describe") return n;
         if (n.kind === "generate") {
             this.size += weight(n.state);
             const { path, state, waiting, outcomes, envelope } = n;

@@ -87,6 +87,7 @@ const NATIVE: Schema = any(
         record<Native<"ask">>({ kind: is("ask"), path: text, use: text, session: text }, {}),
         "a question about the use at the present instruction",
     ),
+    says(record<Native<"describe">>({ kind: is("describe"), path: text, place: text }, {}), "a tool is asked what it has"),
     record<Native<"generate">>(
         {
             kind: is("generate"),
@@ -309,7 +310,10 @@ const COMMON = {
         list(record<Defined>({ name: text, fn: count, agent: tuple(count, text) }, {})),
         "functions that agents defined for the rest of the run",
     ),
-    described: says(list(tuple(text, list(text))), "methods of tool servers, which act() was asked for by name alone"),
+    described: says(
+        list(tuple(text, list(text), list(text))),
+        "methods of tools that were asked what they have, and which of them only read, by the place of their import",
+    ),
     standing: ref("Standing"),
     steps: count,
     nextFiber: count,

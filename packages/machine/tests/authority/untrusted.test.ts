@@ -105,6 +105,54 @@ main agent M { main func(input) { F.go(Web.get({ url: "/" }).body) } }`;
     });
 });
 
+describe("what a tool says of its methods", () => {
+    const methods = [
+        { name: "find", readOnly: true },
+        { name: "send", readOnly: false },
+    ];
+    const described = (e: Effect): Outcome | undefined =>
+        (e.request as { op?: string }).op === "describe" ? { ok: true, value: { methods }, origins: ["tool:Mail"] } : page(e);
+    const of = (body: string, more: Asked = {}) => under(never, body, { answer: described, ...more });
+    const asks = (ran: ReturnType<typeof of>) =>
+        ran.effects.filter((e) => (e.request as { op?: string }).op === "describe").map((e) => e.path);
+
+    test("a method that only reads takes anything, and its tool is asked once", () => {
+        const ran = of("Mail.find({ name: p.body })  Mail.find({ name: p.key })");
+        expect([did(ran), outcome(ran), asks(ran)]).toEqual([
+            ["Web.get", "tool", "Mail.find", "Mail.find"],
+            1,
+            ["main/Mail.find#0/describe[Mail]"],
+        ]);
+    });
+
+    test.each([
+        ["one that does not", "Mail.send({ to: p.body })", described],
+        ["one that it does not have", "Mail.other({ to: p.body })", described],
+        [
+            "one of a tool that cannot say what it has",
+            "Mail.find({ to: p.body })",
+            (e: Effect): Outcome | undefined =>
+                (e.request as { op?: string }).op === "describe"
+                    ? { ok: false, failure: { kind: "unreachable", message: "gone" } }
+                    : page(e),
+        ],
+    ])("%s is refused", (_name, body, answer) => {
+        expect(outcome(of(body, { answer }))).toBe("violation.flow");
+    });
+
+    test("asked for where something depends on it, and not before", () => {
+        expect(asks(of("Mail.send({ to: input.text })  Web.get({ url: p.body })  Files.read({ path: p.body })"))).toEqual([]);
+        expect(asks(under({}, "Mail.find({ name: p.body })", { answer: described }))).toEqual([]);
+    });
+
+    test("by act, in parallel, and caught", () => {
+        expect(outcome(of('act("Mail.find", { name: p.body })'))).toBe(1);
+        expect(outcome(of("parallel for x in [1, 2, 3] max 3 { Mail.find({ name: p.body }) }"))).toBe(1);
+        const caught = of("r = try { Mail.send({ to: p.body }) } catch e { e.kind }  Mail.find({ name: p.body, r: r })");
+        expect(outcome(caught)).toBe("violation.flow");
+    });
+});
+
 describe("untrusted: ask", () => {
     const asked = (body: string, yes: string) => {
         const ran = under(ask, body, { yes });

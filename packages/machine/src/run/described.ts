@@ -1,0 +1,57 @@
+/**
+ * What tools say of their methods, asked for once a run and only where something depends on it.
+ *
+ * Boundary: from a tool's description to the names of its methods and which of them only read. Who is asked, and when, is the asker's.
+ *
+ * B1: a tool that cannot say what it has has no method that only reads, and none that is found by its own name.
+ */
+import type { Json, Site } from "@remit/language";
+import type { Outcome } from "../effect.ts";
+import { isObject } from "../prompt/schema.ts";
+import type { Capability } from "../value/value.ts";
+import type { DescribeWait, Fiber, Frame, Pending } from "./fiber.ts";
+import type { Machine } from "./machine.ts";
+import { askDescription, describedEvent, failureOf } from "./perform.ts";
+
+/** Names of methods. */
+export interface Described {
+    readonly methods: readonly string[];
+    /** Those that only read, as the tool says. */
+    readonly reads: readonly string[];
+}
+
+/** An import's place in what is known of tools. */
+export function placeOf({ file, name }: { readonly file: number; readonly name: string }): string {
+    return `${file}/${name}`;
+}
+
+function namesIn(value: Json): Described {
+    const methods = isObject(value) && Array.isArray(value.methods) ? value.methods : [];
+    const named = methods.flatMap((one) => (isObject(one) && typeof one.name === "string" ? [{ name: one.name, one }] : []));
+    return { methods: named.map(({ name }) => name), reads: named.flatMap(({ name, one }) => (one.readOnly === true ? [name] : [])) };
+}
+
+/** Keeps what a tool said. Throws what ends the whole (B1). */
+export function learnDescription(m: Machine, place: string, pending: Pending, outcome: Outcome): void {
+    if (!outcome.ok) {
+        const failure = failureOf(m, pending, outcome);
+        if (!failure.isTold) throw failure;
+    }
+    m.described.set(place, outcome.ok ? namesIn(outcome.value) : { methods: [], reads: [] });
+}
+
+/** The instruction waits for a tool to say what it has, and then runs again. */
+export function awaitDescription(m: Machine, fiber: Fiber, frame: Frame, c: Capability, of: string, site: Site | null): void {
+    const path = `${of}/describe[${c.name}]`;
+    askDescription(m, fiber, c, path, 0, site);
+    frame.native = { kind: "describe", path, place: placeOf(c) };
+}
+
+/** It said so. */
+export function descriptionCame(m: Machine, fiber: Fiber, native: DescribeWait, pending: Pending, outcome: Outcome): void {
+    const frame = fiber.top;
+    describedEvent(m, native.path.slice(0, native.path.lastIndexOf("/describe[")), pending.effect, outcome);
+    frame.native = null;
+    learnDescription(m, native.place, pending, outcome);
+    m.ready.push(fiber);
+}
