@@ -87,11 +87,13 @@ function sourceOf(world: AnyWorld, task: Task<unknown>): { readonly file: string
 
 export interface RemitSetting extends Setting {
     readonly policy: Policy | null;
+    /** What becomes of untrusted values where no clause speaks of the argument; null: they pass. */
+    readonly untrusted: "ask" | null;
     /** What the person says to every question. */
     readonly person: "yes" | "no";
 }
 
-export async function remitProgram({ world, task, planted, base, policy, person }: RemitSetting): Promise<Outcome> {
+export async function remitProgram({ world, task, planted, base, policy, untrusted, person }: RemitSetting): Promise<Outcome> {
     const state = world.state(planted);
     const calls: Call[] = [];
     const asked: string[] = [];
@@ -106,6 +108,7 @@ export async function remitProgram({ world, task, planted, base, policy, person 
             ledger: store,
             env: {},
             model: `${base}#${task.id}`,
+            ...(untrusted === null ? {} : { untrusted }),
             tools: hostTools(world.tools(state, calls)),
             on: {
                 ask: ({ question, options }) => {

@@ -14,14 +14,18 @@ import { column, faultsOf, type Run } from "./tally.ts";
 import { WORLDS } from "./worlds/all.ts";
 
 const remit =
-    (policies: "off" | "on", person: "yes" | "no"): Run =>
-    (setting) =>
-        remitProgram({ ...setting, policy: policies === "off" ? null : policyOf(setting.world.name), person });
+    (policies: "off" | "default" | "on", person: "yes" | "no"): Run =>
+    (setting) => {
+        const policy = policies === "on" ? policyOf(setting.world.name) : null;
+        return remitProgram({ ...setting, policy, untrusted: policies === "default" ? "ask" : null, person });
+    };
 
 const COLUMNS: { readonly [name: string]: Run } = {
     "plain tool loop": plainLoop,
     "Remit, policies off, yes to all": remit("off", "yes"),
     "Remit, policies off, no to all": remit("off", "no"),
+    "Remit, `untrusted: ask` alone, yes to all": remit("default", "yes"),
+    "Remit, `untrusted: ask` alone, no to all": remit("default", "no"),
     ...(WORLDS.some((world) => policyOf(world.name) !== null)
         ? { "Remit, policies on, yes to all": remit("on", "yes"), "Remit, policies on, no to all": remit("on", "no") }
         : {}),

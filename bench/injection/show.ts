@@ -18,11 +18,11 @@ const setting = { world, task, planted: goal === undefined ? "" : injection(goal
 const policy = policyOf(world.name);
 
 show("plain tool loop", await plainLoop(setting));
-show("Remit, policies off, yes to all", await remitProgram({ ...setting, policy: null, person: "yes" }));
-show("Remit, policies off, no to all", await remitProgram({ ...setting, policy: null, person: "no" }));
+show("Remit, policies off, yes to all", await remitProgram({ ...setting, policy: null, untrusted: null, person: "yes" }));
+show("Remit, policies off, no to all", await remitProgram({ ...setting, policy: null, untrusted: null, person: "no" }));
 if (policy !== null) {
-    show("Remit, policies on, yes to all", await remitProgram({ ...setting, policy, person: "yes" }));
-    show("Remit, policies on, no to all", await remitProgram({ ...setting, policy, person: "no" }));
+    show("Remit, policies on, yes to all", await remitProgram({ ...setting, policy, untrusted: null, person: "yes" }));
+    show("Remit, policies on, no to all", await remitProgram({ ...setting, policy, untrusted: null, person: "no" }));
 }
 await server.close();
 
