@@ -10,7 +10,7 @@ import { type Json, schemeOf } from "@remit/language";
 import { toJson } from "../value/json.ts";
 import type { Labels } from "../value/label.ts";
 import { Labelled, Obj, type Value } from "../value/value.ts";
-import { rawOf } from "../value/operators.ts";
+import { labelOf, rawOf } from "../value/operators.ts";
 
 export interface Found {
     readonly json: Json;
@@ -103,22 +103,29 @@ function placeOf(name: string): number | null {
     return /^[1-9][0-9]*$/.test(name) ? Number(name) - 1 : null;
 }
 
-/** `server.call({tool, args})` of an MCP tool, as the method and arguments that it is (A4). */
-export function aliasOf(
-    uri: string,
-    method: string,
-    args: readonly Value[],
-): { readonly method: string; readonly args: readonly Value[] } | null {
-    if (!isGeneric(uri, method)) return null;
-    const object = args.length === 1 ? rawOf(args[0] as Value) : null;
+/** A call as the method and arguments that it is (A4). `chosen`: label set of what said which method that is. */
+export interface Alias {
+    readonly method: string;
+    readonly args: readonly Value[];
+    readonly chosen: number;
+}
+
+/** `server.call({tool, args})` of an MCP tool (A4). What else it is given, and what chose the tool, goes along with the arguments. */
+export function aliasOf(uri: string, method: string, args: readonly Value[], labels: Labels): Alias | null {
+    if (!isGeneric(uri, method) || args.length !== 1) return null;
+    const given = args[0] as Value;
+    const object = rawOf(given);
     if (!(object instanceof Obj)) return null;
     const name = object.get("tool");
-    const inner = object.get("args");
     const text = name === undefined ? null : rawOf(name);
-    if (typeof text !== "string") return null;
-    const outer = args[0] instanceof Labelled ? args[0].l : 0;
-    const label = (value: Value): Value => (outer === 0 || value instanceof Labelled ? value : new Labelled(value, outer));
-    return { method: text, args: inner === undefined ? [] : [label(inner)] };
+    if (name === undefined || typeof text !== "string") return null;
+    const chosen = labels.union(labels.union(labelOf(given), object.keyLabel), labelOf(name));
+    let all = chosen;
+    for (const key of object.shape.keys)
+        if (key !== "tool" && key !== "args") all = labels.union(all, toJson(object.get(key) as Value, labels).labels);
+    const inner = object.get("args") ?? null;
+    const whole = labels.union(all, labelOf(inner));
+    return { method: text, args: [whole === 0 ? inner : new Labelled(rawOf(inner), whole)], chosen };
 }
 
 /** The same of a call that a model wrote. */
@@ -126,7 +133,7 @@ export function aliasOfJson(uri: string, method: string, args: Json): { readonly
     if (!isGeneric(uri, method) || args === null || typeof args !== "object" || Array.isArray(args)) return null;
     const name = Object.hasOwn(args, "tool") ? args.tool : undefined;
     if (typeof name !== "string") return null;
-    return { method: name, args: Object.hasOwn(args, "args") ? [args.args as Json] : [] };
+    return { method: name, args: [Object.hasOwn(args, "args") ? (args.args as Json) : null] };
 }
 
 function isGeneric(uri: string, method: string): boolean {

@@ -129,7 +129,7 @@ export function gate(
     site: Site | null,
     chosen: "program" | "model" = "program",
 ): Reach | null {
-    const alias = target.method === null ? null : aliasOf(target.uri, target.method, args);
+    const alias = target.method === null ? null : aliasOf(target.uri, target.method, args, m.run.labels);
     const method = alias?.method ?? target.method;
     // Arguments of an agent stay in the run: no clause is about them, and they may hold capabilities. A model's prompt is looked at when it is made.
     // What is handed to an agent outside the program leaves it.
@@ -148,7 +148,16 @@ export function gate(
         return null;
     }
     const shown = shownArgs(m, args);
-    const about = detailOf(m, frame.principal, { ...target, method }, shown.json, given, decision, chosenBy, site);
+    const about = detailOf(
+        m,
+        frame.principal,
+        { ...target, method },
+        shown.json,
+        alias === null ? given : valuesGiven(args, m.run.labels),
+        decision,
+        chosenBy,
+        site,
+    );
     if (decision.kind === "refused") throw refused(m, frame, { ...target, method }, decision, about, shown.labels, path, site);
     const session = sessionKey(m, frame.principal, target.c, method, decision);
     const known = answerFor(m, session);
@@ -177,6 +186,12 @@ function isUnsaid(decision: Decision): boolean {
 
 function isUndescribed(m: Machine, { c, uri }: Target, method: string | null): boolean {
     return method !== null && readsByScheme(schemeOf(uri), method) === undefined && !m.described.has(placeOf(c));
+}
+
+/** Who chose the tool of a generic call made the call: where that is nobody whom the program trusts, it is as if a model did. */
+export function chooserOf(m: Machine, uri: string, method: string, args: readonly Value[]): "program" | "model" {
+    const alias = aliasOf(uri, method, args, m.run.labels);
+    return alias === null || m.run.labels.origins(alias.chosen).every(m.authority.trusts) ? "program" : "model";
 }
 
 /** A tool is to an agent what its description says: a method that is not in it is none, whatever the tool would make of it. */
@@ -454,9 +469,12 @@ export function gatekeeper(m: Machine, fiber: Fiber, frame: Frame, label: string
     const look = (offer: Offer, args: Json, origins: readonly string[]) => {
         const alias = aliasOfJson(offer.uri, offer.method, args);
         const method = alias?.method ?? offer.method;
-        const given = jsonGiven(alias?.args ?? [args], m.run.labels.of(origins));
+        const labels = m.run.labels.of(origins);
+        const meant = jsonGiven(alias?.args ?? [args], labels);
         const to = target(offer, method);
-        return { to, given, decision: decideFor(m, fiber, frame.principal, to, given, "model", offer.readOnly) };
+        // What is shown is the call as it was made.
+        const given = jsonGiven([args], labels);
+        return { to, given, decision: decideFor(m, fiber, frame.principal, to, meant, "model", offer.readOnly) };
     };
     return {
         judge: (offer, args, origins, path) => {

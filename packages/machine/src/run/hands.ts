@@ -278,7 +278,8 @@ export function rule(
             ...(decision.reach as Reach),
         };
         if (decision.kind === "may") return { kind: "may", request, ...whose };
-        const detail = detailOf(m, session.principal, target, use.args, given, decision, `agent:${session.agent[1]}`, pending.effect.site);
+        const shown = alias === null ? given : jsonGiven(use.args, labels);
+        const detail = detailOf(m, session.principal, target, use.args, shown, decision, `agent:${session.agent[1]}`, pending.effect.site);
         asked ??= {
             kind: "ask",
             ...whose,

@@ -27,7 +27,7 @@ import { answerEntry } from "./entry.ts";
 import { descriptionCame } from "./described.ts";
 import type { Fiber, Frame, Pending } from "./fiber.ts";
 import { valuesGiven } from "../authority/given.ts";
-import { answered, gate, isFree, originsByName, readersOfResult } from "./gate.ts";
+import { answered, chooserOf, gate, isFree, originsByName, readersOfResult } from "./gate.ts";
 import { actOutcome } from "./act.ts";
 import { generateOutcome } from "./generate.ts";
 import { resultData } from "../prompt/report.ts";
@@ -168,7 +168,8 @@ function gated(
     chosen: "program" | "model" = "program",
 ): Reach | null {
     const target = c ?? (entry.value as Capability);
-    if (isFree(m, frame, target, chosen)) return UNBOUND;
+    const chooser = chosen === "model" ? chosen : chooserOf(m, entry.form.uri, method, args);
+    if (isFree(m, frame, target, chooser)) return UNBOUND;
     return gate(
         m,
         fiber,
@@ -177,7 +178,7 @@ function gated(
         args,
         path,
         site,
-        chosen,
+        chooser,
     );
 }
 

@@ -1,5 +1,6 @@
 /** Methods that are spelled otherwise than the clause or the remit spells them, and are the same to whoever performs them. */
-import { expect, test } from "vitest";
+import type { Json } from "@remit/language";
+import { describe, expect, test } from "vitest";
 import { did, outcome, run } from "../running.ts";
 
 test.each(["POST", "Post", "po\u017ft", "PO\u017fT"])("the verb %s is post", (verb) => {
@@ -12,4 +13,58 @@ test.each(["POST", "Post", "po\u017ft", "PO\u017fT"])("the verb %s is post", (ve
         expect(did(ran)).toEqual([]);
         expect(outcome(ran)).toBe("violation.remit");
     }
+});
+
+const C = 'import tool C from "mcp://c"';
+const MAIL = (clauses: string): string => `import tool Mail from "mcp://mail" { ${clauses} }`;
+const main = (body: string): string => `main agent { main func(input) { ${body} } }`;
+/** What `C` gives, and a memory. */
+const answer =
+    (value: Json, parts: { [pointer: string]: string[] } = {}): NonNullable<Parameters<typeof run>[1]>["answer"] =>
+    (e) => {
+        const { tool, op, memory } = e.request as { tool?: string; op?: string; memory?: string };
+        const origin = memory === undefined ? "tool:C" : `memory:${memory}`;
+        return op !== "describe" && (tool === "C" || memory !== undefined) ? { ok: true, value, origins: [origin], parts } : undefined;
+    };
+
+describe("the generic call of a server", () => {
+    test("arguments that came as a whole carry what the whole carries, whatever is known of a part", () => {
+        const text = `import memory Notes from "file:notes.jsonl"\n${MAIL("arg to: trusted")}\n${main('Mail.call(Notes.query({ query: "x" })[0].note)')}`;
+        const note = [{ note: { tool: "send", args: { to: "eve" } } }];
+        const ran = run(text, { answer: answer(note, { "/0/note/args": ["user"] }) });
+        expect(outcome(ran)).toBe("violation.flow");
+        expect(did(ran)).toEqual(["Notes recall"]);
+    });
+
+    test.each([
+        ["what chose the tool", "Mail.call({ tool: C.get({}), args: { } })"],
+        ["it where there are no arguments", "Mail.call({ tool: C.get({}) })"],
+        ["what else is handed out", 'Mail.call({ tool: "send", args: { }, more: C.get({}) })'],
+    ])("for some to read is %s, too", (_name, call) => {
+        const ran = run(`${C} { reads: "alice" }\n${MAIL("send: may")}\n${main(call)}`, { answer: answer("send") });
+        expect(outcome(ran)).toBe("violation.flow");
+        expect(did(ran)).toEqual(["C.get"]);
+    });
+
+    test.each([
+        ["with clauses", MAIL("other: may")],
+        ["without", 'import tool Mail from "mcp://mail"'],
+    ])("of a tool that somebody else named is asked about, in a program %s", (_name, mail) => {
+        const ran = run(`${C}\n${mail}\n${main("Mail.call({ tool: C.get({}), args: { } })")}`, { answer: answer("send"), yes: "deny" });
+        expect(ran.effects.map((e) => e.kind)).toEqual(["tool", "ask"]);
+        expect(outcome(ran)).toBe("denied");
+        const own = run(`${C}\n${mail}\n${main("Mail.call({ tool: input, args: { to: C.get({}) } })")}`, {
+            answer: answer("x"),
+            options: { input: "send" },
+        });
+        expect(did(own)).toEqual(["C.get", "Mail.call"]);
+    });
+
+    test("shows where its arguments came from", () => {
+        const ran = run(`${C}\n${MAIL("send: ask")}\n${main('Mail.call({ tool: "send", args: { to: C.get({}) } })')}`, {
+            answer: answer("x"),
+        });
+        const asked = ran.effects.find((e) => e.kind === "ask")?.request as { detail?: Json };
+        expect(asked.detail).toMatchObject({ capability: "Mail.send", origins: { tool: [], args: ["tool:C"] } });
+    });
 });
