@@ -8,6 +8,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { LedgerError } from "./error.ts";
+import { hasStrangeJournal } from "./journal.ts";
 import { privateFile, privateFolder } from "./place.ts";
 import { APPLICATION_ID, MIGRATIONS, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 
@@ -23,19 +24,24 @@ export interface SqliteOptions {
     readonly beat?: number;
 }
 
+/** SQLite holds each row's type to its text; a virtual table has the type of an ordinary one. */
+const CODE = "SELECT 1 FROM sqlite_schema WHERE type IN ('trigger', 'view') OR (type = 'table' AND sql NOT LIKE 'CREATE TABLE %')";
+
 export function connect(path: string, options: SqliteOptions): DatabaseSync {
     if (options.readOnly !== true) {
         privateFolder(dirname(path));
         privateFile(path);
     }
+    if (hasStrangeJournal(path))
+        throw new LedgerError("foreign", `${path} has a journal that names a file to be removed, as no Remit ledger's does`);
     const db = new DatabaseSync(options.readOnly === true ? placeForReading(path) : path, {
         timeout: options.timeout ?? 5_000,
         readOnly: options.readOnly === true,
     });
     try {
         // A file that came with somebody's project may hold code that runs at our writes, for ever if it likes.
-        if (db.prepare("SELECT 1 FROM sqlite_schema WHERE type IN ('trigger', 'view')").get() !== undefined)
-            throw new LedgerError("foreign", `${path} has triggers or views, as no Remit ledger has`);
+        if (db.prepare(CODE).get() !== undefined)
+            throw new LedgerError("foreign", `${path} has triggers, views or virtual tables, as no Remit ledger has`);
         const { user_version: version } = db.prepare("PRAGMA user_version").get() as { user_version: number };
         if (version !== SCHEMA_VERSION) migrate(db, path);
         const { application_id: application } = db.prepare("PRAGMA application_id").get() as { application_id: number };

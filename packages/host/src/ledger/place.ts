@@ -15,6 +15,7 @@ import {
     closeSync,
     existsSync,
     fsyncSync,
+    linkSync,
     lstatSync,
     mkdirSync,
     openSync,
@@ -121,7 +122,8 @@ export function privateKey(folder: string = configFolder()): Buffer {
             if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
             return key;
         }
-        rmSync(path, { force: true });
+        // No key of ours, or a damaged one: kept for a look, since what it bound is bound by nothing else.
+        renameSync(path, `${path}.damaged`);
     }
 }
 
@@ -131,6 +133,11 @@ function makeKey(path: string): void {
     const draft = `${path}.${process.pid}.${randomBytes(4).toString("hex")}`;
     writePrivate(draft, randomBytes(32), true);
     try {
+        // A link is made only where there is none of that name yet, which a look before a rename could not tell.
+        linkSync(draft, path);
+    } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+        // Another process was first. Else this file system makes no links, or one that leads nowhere stands there.
         if (!existsSync(path)) renameSync(draft, path);
     } finally {
         rmSync(draft, { force: true });

@@ -5,11 +5,12 @@
  *
  * Y4: several processes may use it at once: write-ahead log, and writers wait for one another.
  * Y8: a file that came with somebody's project may hold code: one whose table of records is a view, or has triggers, is refused, because these
- *     would run at our reads and writes, without an end if they like.
+ *     would run at our reads and writes, without an end if they like; so is one whose journal names a file to be removed (J1).
  */
 import { closeSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import type { Json } from "@remit/language";
+import { hasStrangeJournal } from "../ledger/journal.ts";
 import { ToolFail } from "../tool/tool.ts";
 import type { Envelope, Store } from "./memory.ts";
 
@@ -26,6 +27,8 @@ const PAGE = 256;
 export async function sqliteStore(path: string, shown: string, namespace: string): Promise<Store> {
     const { DatabaseSync } = await import("node:sqlite");
     privateOnce(path);
+    if (hasStrangeJournal(path))
+        throw new ToolFail(`${shown} has a journal that names a file to be removed, which is not done`, { kind: "denied" });
     let database: DatabaseSync;
     try {
         database = new DatabaseSync(path, { timeout: BUSY_MS });

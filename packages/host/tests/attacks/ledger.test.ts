@@ -1,5 +1,5 @@
 /** Attacks by a ledger that came with somebody's project: what a person is shown of it is shown, and nothing in it is obeyed or hides the rest. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -111,4 +111,26 @@ test("an answer that was used is used up, also where the file says that it was n
     expect((await (await again.resume(other, { tools })).result).status).toBe("waiting");
     again.close();
     expect(sent).toEqual(["dana"]);
+});
+
+test("a file with a journal that names a file to be removed, or with code of a module, is not opened", async () => {
+    await waiting();
+    const opened = openLedger(file, { config: join(folder, "config") });
+    (await opened).close();
+    // The end of a rollback journal with the name of a "super-journal": SQLite removes what it names.
+    const name = join(folder, "precious.txt");
+    const rest = Buffer.alloc(16);
+    rest.writeUInt32BE(name.length, 0);
+    rest.writeUInt32BE(
+        Buffer.from(name).reduce((sum, byte) => sum + byte, 0),
+        4,
+    );
+    Buffer.from("d9d505f920a163d7", "hex").copy(rest, 8);
+    const journal = `${file}-journal`;
+    writeFileSync(journal, Buffer.concat([Buffer.alloc(512), Buffer.from(name), rest]));
+    await expect(openLedger(file, { config: join(folder, "config") })).rejects.toMatchObject({ code: "foreign" });
+    expect(existsSync(journal)).toBe(true);
+    rmSync(journal);
+    edit("CREATE VIRTUAL TABLE found USING fts5(text)");
+    await expect(openLedger(file, { config: join(folder, "config") })).rejects.toMatchObject({ code: "foreign" });
 });

@@ -194,6 +194,15 @@ test("W1: the ledger, its anchors and the key are private, whatever the umask", 
     expect(statSync(join(config, "key")).mode & 0o777).toBe(0o600);
 });
 
+test("a key that is none is kept for a look, and another one is made", () => {
+    privateKey(config);
+    writeFileSync(join(config, "key"), "0123456789abcdef0123456789abcdef\n");
+    const made = privateKey(config);
+    expect(made.length).toBe(32);
+    expect(privateKey(config)).toEqual(made);
+    expect(readFileSync(join(config, "key.damaged"), "utf8")).toBe("0123456789abcdef0123456789abcdef\n");
+});
+
 test("the place of the ledger: named, environment, project, state folder", () => {
     const env = { HOME: folder, XDG_STATE_HOME: join(folder, "st") };
     expect(ledgerPath("x.db", env, folder)).toBe(join(folder, "x.db"));

@@ -171,7 +171,11 @@ test("Y8: a database whose records run code is refused", async () => {
     };
     at("notes.db", `CREATE TRIGGER t AFTER INSERT ON Memory_Records BEGIN SELECT count(*) FROM (${endless} x FROM c); END`);
     const view = at("view.db", `CREATE VIEW memory_records AS ${endless} 'memory' AS namespace, x AS id, '' AS created_at FROM c`);
-    for (const uri of ["sqlite://notes.db", view]) {
+    writeFileSync(
+        join(here.workspace, "named.db-journal"),
+        Buffer.from(`precious.txt${"\0".repeat(8)}\xd9\xd5\x05\xf9\x20\xa1\x63\xd7`, "latin1"),
+    );
+    for (const uri of ["sqlite://notes.db", view, "sqlite://named.db"]) {
         expect(await here.memories(uri).failure("remember", { n: 2 })).toMatchObject({ kind: "denied" });
         expect(await here.memories(uri).failure("recall", {})).toMatchObject({ kind: "denied" });
     }
