@@ -118,7 +118,8 @@ export function iterationEnded(m: Machine, child: Fiber, end: Value | Fail): voi
     m.deliverFail(
         fiber,
         new Fail(
-            (limit ?? violation ?? first).kind,
+            // A violation stays one, whatever else came to an end beside it: only who did not commit it may catch it.
+            (violation ?? limit ?? first).kind,
             `parallel for failed: ${failures.map((f) => `[${f.index}] ${f.fail.message}`).join("; ")}`,
             {
                 site: I.site,
