@@ -11,6 +11,15 @@ const OPS = [
     ["less", "<"], ["atMost", "<="], ["more", ">"], ["atLeast", ">="], ["same", "=="], ["differ", "!="],
 ];
 const ASSIGNED = ["plus", "minus", "times", "modulo"];
+/** What else than raw values is compared by: where only the way that is taken depends on it, by what gives no labels. */
+const COMPARED = { "<": "numeric", "<=": "numeric", ">": "numeric", ">=": "numeric", "==": "equals", "!=": "equals" };
+
+/** What else than raw numbers goes to. */
+function other(op) {
+    if (op === "-") return "minus(f[0], a, b, at)";
+    if (op === "*") return "times(f[0], a, b, at)";
+    return `${op in COMPARED ? "slow" : "numeric"}(f[0], "${op}", a, b, at)`;
+}
 
 function result(name, op) {
     const numbers = 'typeof a === "number" && typeof b === "number"';
@@ -24,11 +33,11 @@ function result(name, op) {
     if (op === "==" || op === "!=") {
         return [
             `if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a ${op}= b;`,
-            `return equals(f[0], a, b, ${op === "=="}, at);`,
+            `return slow(f[0], a, b, ${op === "=="}, at);`,
         ];
     }
     const guard = op === "/" || op === "%" ? " && b !== 0" : "";
-    return [`return ${numbers}${guard} ? a ${op} b : numeric(f[0], "${op}", a, b, at);`];
+    return [`return ${numbers}${guard} ? a ${op} b : ${other(op)};`];
 }
 
 const bind = {
@@ -46,12 +55,13 @@ out.push(`/**
  * expression); sharing them through a parameter costs a factor of two to three.
  */
 import type { Site } from "@remit/language";
-import { concat, equals, LONG, numeric, plus } from "../value/operators.ts";
+import { concat, equals, LONG, minus, numeric, plus, times } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
 import type { Code, Operand, Step } from "./code.ts";
 `);
 for (const [name, op] of OPS) {
-    out.push(`export function ${name}Code(l: Operand, r: Operand, at: Site | null): Code {`);
+    const slow = op in COMPARED ? `, slow: typeof ${COMPARED[op]} = ${COMPARED[op]}` : "";
+    out.push(`export function ${name}Code(l: Operand, r: Operand, at: Site | null${slow}): Code {`);
     for (const [a, b] of KINDS) {
         const [bx, rx] = bind[a]("x");
         const [by, ry] = bind[b]("y");
@@ -78,7 +88,7 @@ for (const name of ASSIGNED) {
             out.push(`            else if (typeof a === "string" && typeof b === "string") f[slot] = concat(f[0], a, b, at);`);
             out.push("            else f[slot] = plus(f[0], a, b, at);");
         } else {
-            out.push(`            f[slot] = typeof a === "number" && typeof b === "number"${guard} ? a ${op} b : numeric(f[0], "${op}", a, b, at);`);
+            out.push(`            f[slot] = typeof a === "number" && typeof b === "number"${guard} ? a ${op} b : ${other(op)};`);
         }
         out.push("            return undefined;", "        };", "    }");
     }

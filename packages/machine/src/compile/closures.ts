@@ -13,7 +13,7 @@
 import { type At, type BranchForm, type ExprForm, isModule, type Site, type StmtForm } from "@remit/language";
 import { Fail } from "../failure.ts";
 import { readIndex, writeIndex, writeMember } from "../value/access.ts";
-import { equals, join, aNameOf, negate, not, numeric, plus, rawOf, truthy } from "../value/operators.ts";
+import { compares, equals, join, aNameOf, negate, not, numeric, plus, rawOf, truthy } from "../value/operators.ts";
 import { Capability, Labelled, List, type Value } from "../value/value.ts";
 import { callCode } from "./calls.ts";
 import { BREAK, type ClosureForm, CONTINUE, type Code, type Operand, type Slots, type Step } from "./code.ts";
@@ -104,6 +104,13 @@ export function tested(cx: Context, e: ExprForm): Code {
     return cx.flow === 0 ? expr(cx, e) : raising(cx.flow, expr(cx, e));
 }
 
+/** `e` where nothing but the way that is taken depends on it, which carries labels in strict code alone. */
+export function condition(cx: Context, e: ExprForm): Code {
+    if (cx.flow !== 0 || e.kind !== "binary" || !(e.op === "<" || e.op === "<=" || e.op === ">" || e.op === ">=")) return tested(cx, e);
+    const [l, r] = [operand(cx, e.left), operand(cx, e.right)];
+    return l.kind === "k" && r.kind === "k" ? tested(cx, e) : FUSED[e.op](l, r, siteOf(cx, e.at), compares);
+}
+
 function stepOf(cx: Context, s: StmtForm): Step {
     switch (s.kind) {
         case "config":
@@ -155,7 +162,7 @@ function stepOf(cx: Context, s: StmtForm): Step {
             };
         }
         case "loop": {
-            const until = testOf(tested(cx, s.until));
+            const until = testOf(condition(cx, s.until));
             const { max } = s;
             const body = block(cx, s.body);
             return (f) => {
@@ -228,7 +235,7 @@ function branches(cx: Context, list: readonly BranchForm[], otherwise: readonly 
     let rest: Step | null = otherwise === undefined ? null : block(cx, otherwise);
     for (let i = list.length - 1; i >= 0; i--) {
         const branch = list[i] as BranchForm;
-        rest = choose(tested(cx, branch.test), block(cx, branch.body), rest);
+        rest = choose(condition(cx, branch.test), block(cx, branch.body), rest);
     }
     return rest ?? (() => undefined);
 }
@@ -396,7 +403,7 @@ function exprOf(cx: Context, e: ExprForm): Code {
             let rest: Code = e.otherwise === undefined ? () => null : valueBlock(cx, e.otherwise);
             for (let i = e.branches.length - 1; i >= 0; i--) {
                 const branch = e.branches[i] as BranchForm;
-                const test = testOf(tested(cx, branch.test));
+                const test = testOf(condition(cx, branch.test));
                 const yes = valueBlock(cx, branch.body);
                 const no = rest;
                 rest = (f) => (test(f) ? yes(f) : no(f));

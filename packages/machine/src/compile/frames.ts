@@ -10,7 +10,7 @@
  */
 import type { At, ExprForm, Site, StmtForm } from "@remit/language";
 import { agentContext, useSpec } from "./context.ts";
-import { type Context, expr, fails, siteOf, slotFor, step, tested } from "./closures.ts";
+import { condition, type Context, expr, fails, siteOf, slotFor, step, tested } from "./closures.ts";
 import type { Code, Step } from "./code.ts";
 import { delegation } from "./delegation.ts";
 import {
@@ -462,7 +462,7 @@ export class Emitter {
     /** A jump that is taken where `test` is false. */
     unless(test: ExprForm): Instruction {
         const plain = this.lifter.short(this.lifter.lift(test));
-        return this.emit(OP.UNLESS, tested(this.cx, plain));
+        return this.emit(OP.UNLESS, condition(this.cx, plain));
     }
 
     guarded(body: readonly StmtForm[], name: string | undefined, handler: readonly StmtForm[], into: number): void {
@@ -525,7 +525,7 @@ export class Emitter {
         labels.exits.push(next);
         if (until !== null) {
             const plain = this.lifter.short(this.lifter.lift(until));
-            labels.exits.push(this.emit(OP.WHEN, tested(this.cx, plain)));
+            labels.exits.push(this.emit(OP.WHEN, condition(this.cx, plain)));
         }
         this.passes(labels, body, top);
     }

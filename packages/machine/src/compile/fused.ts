@@ -6,7 +6,7 @@
  * expression); sharing them through a parameter costs a factor of two to three.
  */
 import type { Site } from "@remit/language";
-import { concat, equals, LONG, numeric, plus } from "../value/operators.ts";
+import { concat, equals, LONG, minus, numeric, plus, times } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
 import type { Code, Operand, Step } from "./code.ts";
 
@@ -109,7 +109,7 @@ export function minusCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = f[x] as Value;
             const b = f[y] as Value;
-            return typeof a === "number" && typeof b === "number" ? a - b : numeric(f[0], "-", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a - b : minus(f[0], a, b, at);
         };
     }
     if (l.kind === "s" && r.kind === "k") {
@@ -118,7 +118,7 @@ export function minusCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = f[x] as Value;
             const b = y;
-            return typeof a === "number" && typeof b === "number" ? a - b : numeric(f[0], "-", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a - b : minus(f[0], a, b, at);
         };
     }
     if (l.kind === "s" && r.kind === "e") {
@@ -127,7 +127,7 @@ export function minusCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = f[x] as Value;
             const b = y(f);
-            return typeof a === "number" && typeof b === "number" ? a - b : numeric(f[0], "-", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a - b : minus(f[0], a, b, at);
         };
     }
     if (l.kind === "k" && r.kind === "s") {
@@ -136,7 +136,7 @@ export function minusCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x;
             const b = f[y] as Value;
-            return typeof a === "number" && typeof b === "number" ? a - b : numeric(f[0], "-", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a - b : minus(f[0], a, b, at);
         };
     }
     if (l.kind === "k" && r.kind === "e") {
@@ -145,7 +145,7 @@ export function minusCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x;
             const b = y(f);
-            return typeof a === "number" && typeof b === "number" ? a - b : numeric(f[0], "-", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a - b : minus(f[0], a, b, at);
         };
     }
     if (l.kind === "e" && r.kind === "s") {
@@ -154,7 +154,7 @@ export function minusCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = f[y] as Value;
-            return typeof a === "number" && typeof b === "number" ? a - b : numeric(f[0], "-", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a - b : minus(f[0], a, b, at);
         };
     }
     if (l.kind === "e" && r.kind === "k") {
@@ -163,7 +163,7 @@ export function minusCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = y;
-            return typeof a === "number" && typeof b === "number" ? a - b : numeric(f[0], "-", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a - b : minus(f[0], a, b, at);
         };
     }
     if (l.kind === "e" && r.kind === "e") {
@@ -172,7 +172,7 @@ export function minusCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = y(f);
-            return typeof a === "number" && typeof b === "number" ? a - b : numeric(f[0], "-", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a - b : minus(f[0], a, b, at);
         };
     }
     throw new Error("two constants");
@@ -185,7 +185,7 @@ export function timesCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = f[x] as Value;
             const b = f[y] as Value;
-            return typeof a === "number" && typeof b === "number" ? a * b : numeric(f[0], "*", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a * b : times(f[0], a, b, at);
         };
     }
     if (l.kind === "s" && r.kind === "k") {
@@ -194,7 +194,7 @@ export function timesCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = f[x] as Value;
             const b = y;
-            return typeof a === "number" && typeof b === "number" ? a * b : numeric(f[0], "*", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a * b : times(f[0], a, b, at);
         };
     }
     if (l.kind === "s" && r.kind === "e") {
@@ -203,7 +203,7 @@ export function timesCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = f[x] as Value;
             const b = y(f);
-            return typeof a === "number" && typeof b === "number" ? a * b : numeric(f[0], "*", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a * b : times(f[0], a, b, at);
         };
     }
     if (l.kind === "k" && r.kind === "s") {
@@ -212,7 +212,7 @@ export function timesCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x;
             const b = f[y] as Value;
-            return typeof a === "number" && typeof b === "number" ? a * b : numeric(f[0], "*", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a * b : times(f[0], a, b, at);
         };
     }
     if (l.kind === "k" && r.kind === "e") {
@@ -221,7 +221,7 @@ export function timesCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x;
             const b = y(f);
-            return typeof a === "number" && typeof b === "number" ? a * b : numeric(f[0], "*", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a * b : times(f[0], a, b, at);
         };
     }
     if (l.kind === "e" && r.kind === "s") {
@@ -230,7 +230,7 @@ export function timesCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = f[y] as Value;
-            return typeof a === "number" && typeof b === "number" ? a * b : numeric(f[0], "*", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a * b : times(f[0], a, b, at);
         };
     }
     if (l.kind === "e" && r.kind === "k") {
@@ -239,7 +239,7 @@ export function timesCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = y;
-            return typeof a === "number" && typeof b === "number" ? a * b : numeric(f[0], "*", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a * b : times(f[0], a, b, at);
         };
     }
     if (l.kind === "e" && r.kind === "e") {
@@ -248,7 +248,7 @@ export function timesCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = y(f);
-            return typeof a === "number" && typeof b === "number" ? a * b : numeric(f[0], "*", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a * b : times(f[0], a, b, at);
         };
     }
     throw new Error("two constants");
@@ -406,14 +406,14 @@ export function moduloCode(l: Operand, r: Operand, at: Site | null): Code {
     throw new Error("two constants");
 }
 
-export function lessCode(l: Operand, r: Operand, at: Site | null): Code {
+export function lessCode(l: Operand, r: Operand, at: Site | null, slow: typeof numeric = numeric): Code {
     if (l.kind === "s" && r.kind === "s") {
         const x = l.slot;
         const y = r.slot;
         return (f) => {
             const a = f[x] as Value;
             const b = f[y] as Value;
-            return typeof a === "number" && typeof b === "number" ? a < b : numeric(f[0], "<", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a < b : slow(f[0], "<", a, b, at);
         };
     }
     if (l.kind === "s" && r.kind === "k") {
@@ -422,7 +422,7 @@ export function lessCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = f[x] as Value;
             const b = y;
-            return typeof a === "number" && typeof b === "number" ? a < b : numeric(f[0], "<", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a < b : slow(f[0], "<", a, b, at);
         };
     }
     if (l.kind === "s" && r.kind === "e") {
@@ -431,7 +431,7 @@ export function lessCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = f[x] as Value;
             const b = y(f);
-            return typeof a === "number" && typeof b === "number" ? a < b : numeric(f[0], "<", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a < b : slow(f[0], "<", a, b, at);
         };
     }
     if (l.kind === "k" && r.kind === "s") {
@@ -440,7 +440,7 @@ export function lessCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x;
             const b = f[y] as Value;
-            return typeof a === "number" && typeof b === "number" ? a < b : numeric(f[0], "<", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a < b : slow(f[0], "<", a, b, at);
         };
     }
     if (l.kind === "k" && r.kind === "e") {
@@ -449,7 +449,7 @@ export function lessCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x;
             const b = y(f);
-            return typeof a === "number" && typeof b === "number" ? a < b : numeric(f[0], "<", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a < b : slow(f[0], "<", a, b, at);
         };
     }
     if (l.kind === "e" && r.kind === "s") {
@@ -458,7 +458,7 @@ export function lessCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = f[y] as Value;
-            return typeof a === "number" && typeof b === "number" ? a < b : numeric(f[0], "<", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a < b : slow(f[0], "<", a, b, at);
         };
     }
     if (l.kind === "e" && r.kind === "k") {
@@ -467,7 +467,7 @@ export function lessCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = y;
-            return typeof a === "number" && typeof b === "number" ? a < b : numeric(f[0], "<", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a < b : slow(f[0], "<", a, b, at);
         };
     }
     if (l.kind === "e" && r.kind === "e") {
@@ -476,20 +476,20 @@ export function lessCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = y(f);
-            return typeof a === "number" && typeof b === "number" ? a < b : numeric(f[0], "<", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a < b : slow(f[0], "<", a, b, at);
         };
     }
     throw new Error("two constants");
 }
 
-export function atMostCode(l: Operand, r: Operand, at: Site | null): Code {
+export function atMostCode(l: Operand, r: Operand, at: Site | null, slow: typeof numeric = numeric): Code {
     if (l.kind === "s" && r.kind === "s") {
         const x = l.slot;
         const y = r.slot;
         return (f) => {
             const a = f[x] as Value;
             const b = f[y] as Value;
-            return typeof a === "number" && typeof b === "number" ? a <= b : numeric(f[0], "<=", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a <= b : slow(f[0], "<=", a, b, at);
         };
     }
     if (l.kind === "s" && r.kind === "k") {
@@ -498,7 +498,7 @@ export function atMostCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = f[x] as Value;
             const b = y;
-            return typeof a === "number" && typeof b === "number" ? a <= b : numeric(f[0], "<=", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a <= b : slow(f[0], "<=", a, b, at);
         };
     }
     if (l.kind === "s" && r.kind === "e") {
@@ -507,7 +507,7 @@ export function atMostCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = f[x] as Value;
             const b = y(f);
-            return typeof a === "number" && typeof b === "number" ? a <= b : numeric(f[0], "<=", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a <= b : slow(f[0], "<=", a, b, at);
         };
     }
     if (l.kind === "k" && r.kind === "s") {
@@ -516,7 +516,7 @@ export function atMostCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x;
             const b = f[y] as Value;
-            return typeof a === "number" && typeof b === "number" ? a <= b : numeric(f[0], "<=", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a <= b : slow(f[0], "<=", a, b, at);
         };
     }
     if (l.kind === "k" && r.kind === "e") {
@@ -525,7 +525,7 @@ export function atMostCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x;
             const b = y(f);
-            return typeof a === "number" && typeof b === "number" ? a <= b : numeric(f[0], "<=", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a <= b : slow(f[0], "<=", a, b, at);
         };
     }
     if (l.kind === "e" && r.kind === "s") {
@@ -534,7 +534,7 @@ export function atMostCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = f[y] as Value;
-            return typeof a === "number" && typeof b === "number" ? a <= b : numeric(f[0], "<=", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a <= b : slow(f[0], "<=", a, b, at);
         };
     }
     if (l.kind === "e" && r.kind === "k") {
@@ -543,7 +543,7 @@ export function atMostCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = y;
-            return typeof a === "number" && typeof b === "number" ? a <= b : numeric(f[0], "<=", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a <= b : slow(f[0], "<=", a, b, at);
         };
     }
     if (l.kind === "e" && r.kind === "e") {
@@ -552,20 +552,20 @@ export function atMostCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = y(f);
-            return typeof a === "number" && typeof b === "number" ? a <= b : numeric(f[0], "<=", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a <= b : slow(f[0], "<=", a, b, at);
         };
     }
     throw new Error("two constants");
 }
 
-export function moreCode(l: Operand, r: Operand, at: Site | null): Code {
+export function moreCode(l: Operand, r: Operand, at: Site | null, slow: typeof numeric = numeric): Code {
     if (l.kind === "s" && r.kind === "s") {
         const x = l.slot;
         const y = r.slot;
         return (f) => {
             const a = f[x] as Value;
             const b = f[y] as Value;
-            return typeof a === "number" && typeof b === "number" ? a > b : numeric(f[0], ">", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a > b : slow(f[0], ">", a, b, at);
         };
     }
     if (l.kind === "s" && r.kind === "k") {
@@ -574,7 +574,7 @@ export function moreCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = f[x] as Value;
             const b = y;
-            return typeof a === "number" && typeof b === "number" ? a > b : numeric(f[0], ">", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a > b : slow(f[0], ">", a, b, at);
         };
     }
     if (l.kind === "s" && r.kind === "e") {
@@ -583,7 +583,7 @@ export function moreCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = f[x] as Value;
             const b = y(f);
-            return typeof a === "number" && typeof b === "number" ? a > b : numeric(f[0], ">", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a > b : slow(f[0], ">", a, b, at);
         };
     }
     if (l.kind === "k" && r.kind === "s") {
@@ -592,7 +592,7 @@ export function moreCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x;
             const b = f[y] as Value;
-            return typeof a === "number" && typeof b === "number" ? a > b : numeric(f[0], ">", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a > b : slow(f[0], ">", a, b, at);
         };
     }
     if (l.kind === "k" && r.kind === "e") {
@@ -601,7 +601,7 @@ export function moreCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x;
             const b = y(f);
-            return typeof a === "number" && typeof b === "number" ? a > b : numeric(f[0], ">", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a > b : slow(f[0], ">", a, b, at);
         };
     }
     if (l.kind === "e" && r.kind === "s") {
@@ -610,7 +610,7 @@ export function moreCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = f[y] as Value;
-            return typeof a === "number" && typeof b === "number" ? a > b : numeric(f[0], ">", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a > b : slow(f[0], ">", a, b, at);
         };
     }
     if (l.kind === "e" && r.kind === "k") {
@@ -619,7 +619,7 @@ export function moreCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = y;
-            return typeof a === "number" && typeof b === "number" ? a > b : numeric(f[0], ">", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a > b : slow(f[0], ">", a, b, at);
         };
     }
     if (l.kind === "e" && r.kind === "e") {
@@ -628,20 +628,20 @@ export function moreCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = y(f);
-            return typeof a === "number" && typeof b === "number" ? a > b : numeric(f[0], ">", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a > b : slow(f[0], ">", a, b, at);
         };
     }
     throw new Error("two constants");
 }
 
-export function atLeastCode(l: Operand, r: Operand, at: Site | null): Code {
+export function atLeastCode(l: Operand, r: Operand, at: Site | null, slow: typeof numeric = numeric): Code {
     if (l.kind === "s" && r.kind === "s") {
         const x = l.slot;
         const y = r.slot;
         return (f) => {
             const a = f[x] as Value;
             const b = f[y] as Value;
-            return typeof a === "number" && typeof b === "number" ? a >= b : numeric(f[0], ">=", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a >= b : slow(f[0], ">=", a, b, at);
         };
     }
     if (l.kind === "s" && r.kind === "k") {
@@ -650,7 +650,7 @@ export function atLeastCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = f[x] as Value;
             const b = y;
-            return typeof a === "number" && typeof b === "number" ? a >= b : numeric(f[0], ">=", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a >= b : slow(f[0], ">=", a, b, at);
         };
     }
     if (l.kind === "s" && r.kind === "e") {
@@ -659,7 +659,7 @@ export function atLeastCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = f[x] as Value;
             const b = y(f);
-            return typeof a === "number" && typeof b === "number" ? a >= b : numeric(f[0], ">=", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a >= b : slow(f[0], ">=", a, b, at);
         };
     }
     if (l.kind === "k" && r.kind === "s") {
@@ -668,7 +668,7 @@ export function atLeastCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x;
             const b = f[y] as Value;
-            return typeof a === "number" && typeof b === "number" ? a >= b : numeric(f[0], ">=", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a >= b : slow(f[0], ">=", a, b, at);
         };
     }
     if (l.kind === "k" && r.kind === "e") {
@@ -677,7 +677,7 @@ export function atLeastCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x;
             const b = y(f);
-            return typeof a === "number" && typeof b === "number" ? a >= b : numeric(f[0], ">=", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a >= b : slow(f[0], ">=", a, b, at);
         };
     }
     if (l.kind === "e" && r.kind === "s") {
@@ -686,7 +686,7 @@ export function atLeastCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = f[y] as Value;
-            return typeof a === "number" && typeof b === "number" ? a >= b : numeric(f[0], ">=", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a >= b : slow(f[0], ">=", a, b, at);
         };
     }
     if (l.kind === "e" && r.kind === "k") {
@@ -695,7 +695,7 @@ export function atLeastCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = y;
-            return typeof a === "number" && typeof b === "number" ? a >= b : numeric(f[0], ">=", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a >= b : slow(f[0], ">=", a, b, at);
         };
     }
     if (l.kind === "e" && r.kind === "e") {
@@ -704,13 +704,13 @@ export function atLeastCode(l: Operand, r: Operand, at: Site | null): Code {
         return (f) => {
             const a = x(f);
             const b = y(f);
-            return typeof a === "number" && typeof b === "number" ? a >= b : numeric(f[0], ">=", a, b, at);
+            return typeof a === "number" && typeof b === "number" ? a >= b : slow(f[0], ">=", a, b, at);
         };
     }
     throw new Error("two constants");
 }
 
-export function sameCode(l: Operand, r: Operand, at: Site | null): Code {
+export function sameCode(l: Operand, r: Operand, at: Site | null, slow: typeof equals = equals): Code {
     if (l.kind === "s" && r.kind === "s") {
         const x = l.slot;
         const y = r.slot;
@@ -718,7 +718,7 @@ export function sameCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = f[x] as Value;
             const b = f[y] as Value;
             if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a === b;
-            return equals(f[0], a, b, true, at);
+            return slow(f[0], a, b, true, at);
         };
     }
     if (l.kind === "s" && r.kind === "k") {
@@ -728,7 +728,7 @@ export function sameCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = f[x] as Value;
             const b = y;
             if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a === b;
-            return equals(f[0], a, b, true, at);
+            return slow(f[0], a, b, true, at);
         };
     }
     if (l.kind === "s" && r.kind === "e") {
@@ -738,7 +738,7 @@ export function sameCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = f[x] as Value;
             const b = y(f);
             if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a === b;
-            return equals(f[0], a, b, true, at);
+            return slow(f[0], a, b, true, at);
         };
     }
     if (l.kind === "k" && r.kind === "s") {
@@ -748,7 +748,7 @@ export function sameCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = x;
             const b = f[y] as Value;
             if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a === b;
-            return equals(f[0], a, b, true, at);
+            return slow(f[0], a, b, true, at);
         };
     }
     if (l.kind === "k" && r.kind === "e") {
@@ -758,7 +758,7 @@ export function sameCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = x;
             const b = y(f);
             if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a === b;
-            return equals(f[0], a, b, true, at);
+            return slow(f[0], a, b, true, at);
         };
     }
     if (l.kind === "e" && r.kind === "s") {
@@ -768,7 +768,7 @@ export function sameCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = x(f);
             const b = f[y] as Value;
             if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a === b;
-            return equals(f[0], a, b, true, at);
+            return slow(f[0], a, b, true, at);
         };
     }
     if (l.kind === "e" && r.kind === "k") {
@@ -778,7 +778,7 @@ export function sameCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = x(f);
             const b = y;
             if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a === b;
-            return equals(f[0], a, b, true, at);
+            return slow(f[0], a, b, true, at);
         };
     }
     if (l.kind === "e" && r.kind === "e") {
@@ -788,13 +788,13 @@ export function sameCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = x(f);
             const b = y(f);
             if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a === b;
-            return equals(f[0], a, b, true, at);
+            return slow(f[0], a, b, true, at);
         };
     }
     throw new Error("two constants");
 }
 
-export function differCode(l: Operand, r: Operand, at: Site | null): Code {
+export function differCode(l: Operand, r: Operand, at: Site | null, slow: typeof equals = equals): Code {
     if (l.kind === "s" && r.kind === "s") {
         const x = l.slot;
         const y = r.slot;
@@ -802,7 +802,7 @@ export function differCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = f[x] as Value;
             const b = f[y] as Value;
             if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a !== b;
-            return equals(f[0], a, b, false, at);
+            return slow(f[0], a, b, false, at);
         };
     }
     if (l.kind === "s" && r.kind === "k") {
@@ -812,7 +812,7 @@ export function differCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = f[x] as Value;
             const b = y;
             if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a !== b;
-            return equals(f[0], a, b, false, at);
+            return slow(f[0], a, b, false, at);
         };
     }
     if (l.kind === "s" && r.kind === "e") {
@@ -822,7 +822,7 @@ export function differCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = f[x] as Value;
             const b = y(f);
             if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a !== b;
-            return equals(f[0], a, b, false, at);
+            return slow(f[0], a, b, false, at);
         };
     }
     if (l.kind === "k" && r.kind === "s") {
@@ -832,7 +832,7 @@ export function differCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = x;
             const b = f[y] as Value;
             if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a !== b;
-            return equals(f[0], a, b, false, at);
+            return slow(f[0], a, b, false, at);
         };
     }
     if (l.kind === "k" && r.kind === "e") {
@@ -842,7 +842,7 @@ export function differCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = x;
             const b = y(f);
             if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a !== b;
-            return equals(f[0], a, b, false, at);
+            return slow(f[0], a, b, false, at);
         };
     }
     if (l.kind === "e" && r.kind === "s") {
@@ -852,7 +852,7 @@ export function differCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = x(f);
             const b = f[y] as Value;
             if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a !== b;
-            return equals(f[0], a, b, false, at);
+            return slow(f[0], a, b, false, at);
         };
     }
     if (l.kind === "e" && r.kind === "k") {
@@ -862,7 +862,7 @@ export function differCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = x(f);
             const b = y;
             if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a !== b;
-            return equals(f[0], a, b, false, at);
+            return slow(f[0], a, b, false, at);
         };
     }
     if (l.kind === "e" && r.kind === "e") {
@@ -872,7 +872,7 @@ export function differCode(l: Operand, r: Operand, at: Site | null): Code {
             const a = x(f);
             const b = y(f);
             if (typeof a !== "object" && typeof b !== "object" && (typeof a !== "string" || a.length < LONG)) return a !== b;
-            return equals(f[0], a, b, false, at);
+            return slow(f[0], a, b, false, at);
         };
     }
     throw new Error("two constants");
@@ -965,7 +965,7 @@ export function minusInto(slot: number, l: Operand, r: Operand, at: Site | null)
         return (f) => {
             const a = f[x] as Value;
             const b = f[y] as Value;
-            f[slot] = typeof a === "number" && typeof b === "number" ? a - b : numeric(f[0], "-", a, b, at);
+            f[slot] = typeof a === "number" && typeof b === "number" ? a - b : minus(f[0], a, b, at);
             return undefined;
         };
     }
@@ -975,7 +975,7 @@ export function minusInto(slot: number, l: Operand, r: Operand, at: Site | null)
         return (f) => {
             const a = f[x] as Value;
             const b = y;
-            f[slot] = typeof a === "number" && typeof b === "number" ? a - b : numeric(f[0], "-", a, b, at);
+            f[slot] = typeof a === "number" && typeof b === "number" ? a - b : minus(f[0], a, b, at);
             return undefined;
         };
     }
@@ -985,7 +985,7 @@ export function minusInto(slot: number, l: Operand, r: Operand, at: Site | null)
         return (f) => {
             const a = f[x] as Value;
             const b = y(f);
-            f[slot] = typeof a === "number" && typeof b === "number" ? a - b : numeric(f[0], "-", a, b, at);
+            f[slot] = typeof a === "number" && typeof b === "number" ? a - b : minus(f[0], a, b, at);
             return undefined;
         };
     }
@@ -995,7 +995,7 @@ export function minusInto(slot: number, l: Operand, r: Operand, at: Site | null)
         return (f) => {
             const a = x(f);
             const b = f[y] as Value;
-            f[slot] = typeof a === "number" && typeof b === "number" ? a - b : numeric(f[0], "-", a, b, at);
+            f[slot] = typeof a === "number" && typeof b === "number" ? a - b : minus(f[0], a, b, at);
             return undefined;
         };
     }
@@ -1005,7 +1005,7 @@ export function minusInto(slot: number, l: Operand, r: Operand, at: Site | null)
         return (f) => {
             const a = x(f);
             const b = y;
-            f[slot] = typeof a === "number" && typeof b === "number" ? a - b : numeric(f[0], "-", a, b, at);
+            f[slot] = typeof a === "number" && typeof b === "number" ? a - b : minus(f[0], a, b, at);
             return undefined;
         };
     }
@@ -1015,7 +1015,7 @@ export function minusInto(slot: number, l: Operand, r: Operand, at: Site | null)
         return (f) => {
             const a = x(f);
             const b = y(f);
-            f[slot] = typeof a === "number" && typeof b === "number" ? a - b : numeric(f[0], "-", a, b, at);
+            f[slot] = typeof a === "number" && typeof b === "number" ? a - b : minus(f[0], a, b, at);
             return undefined;
         };
     }
@@ -1033,7 +1033,7 @@ export function timesInto(slot: number, l: Operand, r: Operand, at: Site | null)
         return (f) => {
             const a = f[x] as Value;
             const b = f[y] as Value;
-            f[slot] = typeof a === "number" && typeof b === "number" ? a * b : numeric(f[0], "*", a, b, at);
+            f[slot] = typeof a === "number" && typeof b === "number" ? a * b : times(f[0], a, b, at);
             return undefined;
         };
     }
@@ -1043,7 +1043,7 @@ export function timesInto(slot: number, l: Operand, r: Operand, at: Site | null)
         return (f) => {
             const a = f[x] as Value;
             const b = y;
-            f[slot] = typeof a === "number" && typeof b === "number" ? a * b : numeric(f[0], "*", a, b, at);
+            f[slot] = typeof a === "number" && typeof b === "number" ? a * b : times(f[0], a, b, at);
             return undefined;
         };
     }
@@ -1053,7 +1053,7 @@ export function timesInto(slot: number, l: Operand, r: Operand, at: Site | null)
         return (f) => {
             const a = f[x] as Value;
             const b = y(f);
-            f[slot] = typeof a === "number" && typeof b === "number" ? a * b : numeric(f[0], "*", a, b, at);
+            f[slot] = typeof a === "number" && typeof b === "number" ? a * b : times(f[0], a, b, at);
             return undefined;
         };
     }
@@ -1063,7 +1063,7 @@ export function timesInto(slot: number, l: Operand, r: Operand, at: Site | null)
         return (f) => {
             const a = x(f);
             const b = f[y] as Value;
-            f[slot] = typeof a === "number" && typeof b === "number" ? a * b : numeric(f[0], "*", a, b, at);
+            f[slot] = typeof a === "number" && typeof b === "number" ? a * b : times(f[0], a, b, at);
             return undefined;
         };
     }
@@ -1073,7 +1073,7 @@ export function timesInto(slot: number, l: Operand, r: Operand, at: Site | null)
         return (f) => {
             const a = x(f);
             const b = y;
-            f[slot] = typeof a === "number" && typeof b === "number" ? a * b : numeric(f[0], "*", a, b, at);
+            f[slot] = typeof a === "number" && typeof b === "number" ? a * b : times(f[0], a, b, at);
             return undefined;
         };
     }
@@ -1083,7 +1083,7 @@ export function timesInto(slot: number, l: Operand, r: Operand, at: Site | null)
         return (f) => {
             const a = x(f);
             const b = y(f);
-            f[slot] = typeof a === "number" && typeof b === "number" ? a * b : numeric(f[0], "*", a, b, at);
+            f[slot] = typeof a === "number" && typeof b === "number" ? a * b : times(f[0], a, b, at);
             return undefined;
         };
     }
