@@ -10,7 +10,7 @@
  */
 import type { At, ExprForm, Site, StmtForm } from "@remit/language";
 import { agentContext, useSpec } from "./context.ts";
-import { condition, type Context, expr, fails, siteOf, slotFor, step, tested } from "./closures.ts";
+import { condition, type Context, expr, fails, siteOf, slotFor, step } from "./closures.ts";
 import type { Code, Step } from "./code.ts";
 import { delegation } from "./delegation.ts";
 import {
