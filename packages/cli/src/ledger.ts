@@ -3,7 +3,7 @@
  */
 import { existsSync } from "node:fs";
 import type { LedgerStore, RunInfo } from "@remit/host";
-import { LedgerError, ledgerPath, openSqlite } from "@remit/host";
+import { createScrubber, environmentSecrets, LedgerError, ledgerPath, openSqlite, shownStore } from "@remit/host";
 import { UsageError } from "./io.ts";
 
 export async function openForReading(options: Record<string, unknown>): Promise<LedgerStore | null> {
@@ -18,6 +18,20 @@ export async function openForReading(options: Record<string, unknown>): Promise<
         if (!(error instanceof LedgerError) || error.code !== "readonly") throw error;
         return openSqlite(path, { readOnly: true });
     }
+}
+
+/** What is known to be a secret now. */
+export const secretsNow = () => createScrubber(environmentSecrets(process.env));
+
+/** For commands that show what it holds: without what is known to be a secret now. */
+export async function openForShowing(options: Record<string, unknown>): Promise<LedgerStore | null> {
+    const store = await openForReading(options);
+    return store === null ? null : shownStore(store, secretsNow());
+}
+
+export async function showRun(id: string, options: Record<string, unknown>): Promise<{ store: LedgerStore; run: RunInfo }> {
+    const { store, run } = await openRun(id, options);
+    return { store: shownStore(store, secretsNow()), run };
 }
 
 /** The store and the run of that id (or an unambiguous beginning of it, or `last`). */

@@ -19,7 +19,8 @@ export { applyChanges, diffSnapshots, type SnapshotChange, snapshotOf } from "./
 export type { Moment, TimelineOptions } from "./debug/timeline.ts";
 export type { WrittenSource } from "./debug/written.ts";
 export { LEDGER_ERRORS, LedgerError, type LedgerErrorCode } from "./ledger/error.ts";
-export { type ExportOptions, exportRun } from "./ledger/export.ts";
+export { type ExportOptions, exported, exportRun } from "./ledger/export.ts";
+export { shownStore } from "./ledger/shown.ts";
 export { type FollowOptions, follow } from "./ledger/follow.ts";
 export { type Ask, ASK_ERRORS, AskError, type AskErrorCode, type Asks, type AskState } from "./ledger/asks.ts";
 export { memoryStore } from "./ledger/memory.ts";

@@ -3,10 +3,10 @@ import { type Ask, LedgerError, type LedgerStore } from "@remit/host";
 import type { Json } from "@remit/language";
 import { askText, offered } from "../asking.ts";
 import { EXIT, paint, plainLine, print, printJson, say } from "../io.ts";
-import { openForReading } from "../ledger.ts";
+import { openForShowing } from "../ledger.ts";
 
 export default async function asks(args: string[], options: Record<string, unknown>): Promise<number> {
-    const store = await openForReading(options);
+    const store = await openForShowing(options);
     if (store === null) {
         say("No runs yet, so nobody asks anything.");
         if (options["json"]) printJson([]);

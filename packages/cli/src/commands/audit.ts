@@ -1,7 +1,18 @@
 /** `remit audit`: rules over a run's record, or over a program. Exit 0 clean, 1 findings, 2 it could not be told. */
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { auditorsSay, auditRun, type Audited, checkFile, type Config, loadConfig, openLedger, profileOfRun, today } from "@remit/host";
+import {
+    auditorsSay,
+    auditRun,
+    type Audited,
+    checkFile,
+    type Config,
+    loadConfig,
+    openLedger,
+    profileOfRun,
+    shownStore,
+    today,
+} from "@remit/host";
 import { type Json, siteOf } from "@remit/language";
 import {
     accepting,
@@ -17,6 +28,7 @@ import {
 } from "@remit/machine";
 import { atLeast, baselineFrom, findingLines, invariantsFrom, isFile, severityOf, unknownIn } from "../auditing.ts";
 import { counted, EXIT, paint, plain, print, printJson, say, UsageError } from "../io.ts";
+import { secretsNow } from "../ledger.ts";
 import { hostOptions } from "../running.ts";
 
 type Options = Record<string, unknown>;
@@ -90,7 +102,7 @@ interface Looked {
 async function ofRun(id: string, invariants: readonly Invariant[], options: Options): Promise<Looked> {
     const ledger = await openLedger(options["ledger"] as string | undefined);
     try {
-        const { store } = ledger;
+        const store = shownStore(ledger.store, secretsNow());
         const info = ledger.run(id);
         const kept = info.options as { readonly workspace?: string };
         const config = loadConfig({
@@ -106,7 +118,7 @@ async function ofRun(id: string, invariants: readonly Invariant[], options: Opti
         const auditors = (options["auditor"] as string[] | undefined) ?? [];
         const found = auditRun(store, info.id, rules);
         if (auditors.length === 0) return { looked: found, config };
-        const said = await auditorsSay(store, info.id, auditors, found.findings, hostOptions(options));
+        const said = await auditorsSay(ledger.store, info.id, auditors, found.findings, hostOptions(options));
         const looked = auditRun(store, info.id, { ...rules, others: said.findings });
         return { looked: { ...looked, unsure: [...looked.unsure, ...said.unsure] }, config };
     } finally {

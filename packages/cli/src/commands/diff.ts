@@ -2,11 +2,11 @@
 import { diffRuns, diffText } from "@remit/machine";
 import type { Json } from "@remit/language";
 import { EXIT, paint, print, printJson, say } from "../io.ts";
-import { openRun } from "../ledger.ts";
+import { showRun } from "../ledger.ts";
 
 /** Exit code 0 where the runs are equal, 1 where they differ, as diff(1) has it. */
 export default async function diff(args: string[], options: Record<string, unknown>): Promise<number> {
-    const { store, run: a } = await openRun(args[0] as string, options);
+    const { store, run: a } = await showRun(args[0] as string, options);
     try {
         const b = store.run(args[1] as string);
         const found = diffRuns([...store.events(a.id)], [...store.events(b.id)]);

@@ -5,7 +5,7 @@ import { type PromptSurface, promptSurfaces, source } from "@remit/language";
 import { explainRun, explainText } from "@remit/machine";
 import { showDiagnostics } from "../diagnostics.ts";
 import { EXIT, paint, plain, plainLine, print, printJson, say } from "../io.ts";
-import { openRun } from "../ledger.ts";
+import { showRun } from "../ledger.ts";
 
 export default async function explain(args: string[], options: Record<string, unknown>): Promise<number> {
     const subject = args[0] as string;
@@ -63,7 +63,7 @@ function surfaceText(one: PromptSurface, index: number): string {
 }
 
 async function explainRunOf(id: string, options: Record<string, unknown>): Promise<number> {
-    const { store, run } = await openRun(id, options);
+    const { store, run } = await showRun(id, options);
     try {
         const at = options["at"] as string | undefined;
         const found = explainRun(store.events(run.id)).filter((one) => at === undefined || one.path.includes(at));

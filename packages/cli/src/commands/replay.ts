@@ -1,13 +1,14 @@
 /** `remit replay`: the same run from its record. Nothing is performed; the record must come out equal. */
-import { openLedger } from "@remit/host";
+import { openLedger, type Replayed } from "@remit/host";
 import type { Json } from "@remit/language";
 import { counted, EXIT, paint, plain, print, printJson } from "../io.ts";
+import { secretsNow } from "../ledger.ts";
 
 export default async function replay(args: string[], options: Record<string, unknown>): Promise<number> {
     const ledger = await openLedger(options["ledger"] as string | undefined);
     try {
         const run = ledger.run(args[0] as string);
-        const found = ledger.replay(run.id);
+        const found = secretsNow().scrub(ledger.replay(run.id) as unknown as Json) as unknown as Replayed;
         if (options["json"]) {
             printJson(found as unknown as Json, true);
             return found.equal ? EXIT.ok : EXIT.failed;

@@ -2,7 +2,7 @@
 import { LedgerError, type LedgerStore, type RunInfo, type UnreadableRun } from "@remit/host";
 import { age, atLeastOne, whole } from "../amounts.ts";
 import { EXIT, UsageError, count, counted, duration, paint, plainLine, print, printJson, say, table } from "../io.ts";
-import { openForReading } from "../ledger.ts";
+import { openForReading, openForShowing } from "../ledger.ts";
 
 /** No limit on how many runs are listed. */
 const EVERY = Number.MAX_SAFE_INTEGER;
@@ -18,7 +18,7 @@ export default async function runs(args: string[], options: Record<string, unkno
         if (options[option] !== undefined) throw new UsageError(`--${option === "olderThan" ? "older-than" : option} goes with --prune`);
     if (args.length > 0) throw new UsageError("remit runs takes runs only with --prune", "remit trace RUN shows one");
     const limit = atLeastOne(whole(String(options["limit"] ?? "20"), "--limit"), "--limit");
-    const store = await openForReading(options);
+    const store = await openForShowing(options);
     if (store === null) {
         say("No runs yet: `remit run FILE` makes the first one.");
         if (options["json"]) printJson([]);

@@ -1,9 +1,9 @@
 /** `remit trace`: what a run did, for people and for other tools; `remit trace verify` checks the chain. */
-import { type LedgerStore, sendSpans } from "@remit/host";
+import { exported, type LedgerStore, sendSpans, shownStore } from "@remit/host";
 import type { LedgerEvent } from "@remit/machine";
 import { otlp, traceText } from "@remit/machine";
 import { counted, EXIT, paint, plain, plainLine, print, safeJson, say, UsageError } from "../io.ts";
-import { openForReading, openRun } from "../ledger.ts";
+import { openForReading, openRun, secretsNow } from "../ledger.ts";
 
 export default async function trace(args: string[], options: Record<string, unknown>): Promise<number> {
     if (args[0] === "verify") return verify(args[1], options);
@@ -13,10 +13,10 @@ export default async function trace(args: string[], options: Record<string, unkn
     try {
         if (options["follow"]) return await follow(store, run.id, options);
         if (options["ndjson"]) {
-            for (const event of store.events(run.id)) await write(`${safeJson(event)}\n`);
+            for (const event of exported(store, run.id, { secrets: secretsNow() })) await write(`${safeJson(event)}\n`);
             return EXIT.ok;
         }
-        const events = [...store.events(run.id)];
+        const events = [...shownStore(store, secretsNow()).events(run.id)];
         if (options["atif"]) return (await import("../trajectory.ts")).writeRun(events, options["output"] as string | undefined);
         if (options["otel"] !== undefined) return await otel(events, options);
         print(traceText(events, { full: options["full"] === true, paint: paint(process.stdout) as never }));
@@ -69,6 +69,7 @@ async function verify(id: string | undefined, options: Record<string, unknown>):
 }
 
 async function follow(store: LedgerStore, id: string, options: Record<string, unknown>): Promise<number> {
+    const secrets = secretsNow();
     let next = 1;
     let stopped = false;
     process.once("SIGINT", () => {
@@ -76,7 +77,7 @@ async function follow(store: LedgerStore, id: string, options: Record<string, un
     });
     const depth = (path: string): string => "  ".repeat(Math.max(0, path.split("/").length - 1));
     for (;;) {
-        for (const event of store.events(id, next)) {
+        for (const event of exported(store, id, { from: next, secrets })) {
             next = event.seq + 1;
             if (options["ndjson"]) await write(`${safeJson(event)}\n`);
             else

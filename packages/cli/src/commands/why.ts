@@ -1,13 +1,14 @@
 /** `remit why`: from a value back to where its data entered. */
-import { openLedger, whyOf } from "@remit/host";
+import { openLedger, type Why, whyOf } from "@remit/host";
 import type { Json, Site } from "@remit/language";
+import { secretsNow } from "../ledger.ts";
 import { EXIT, paint, plain, print, printJson, safeJson } from "../io.ts";
 
 export default async function why(args: string[], options: Record<string, unknown>): Promise<number> {
     const ledger = await openLedger(options["ledger"] as string | undefined);
     try {
         const run = ledger.run(args[0] as string);
-        const found = whyOf(ledger.store, run.id, args[1] ?? "");
+        const found = secretsNow().scrub(whyOf(ledger.store, run.id, args[1] ?? "") as unknown as Json) as unknown as Why;
         if (options["json"]) {
             printJson(found as unknown as Json, true);
             return EXIT.ok;

@@ -13,6 +13,8 @@ import { machineId } from "../load/engine.ts";
 import { openStore } from "../ledger/open.ts";
 import { ledgerPath } from "../ledger/place.ts";
 import type { LedgerStore, RunInfo, UnreadableRun, Verification } from "../ledger/store.ts";
+import { environmentSecrets } from "../secret/names.ts";
+import { createScrubber } from "../secret/scrub.ts";
 import { type RunHandle, execute, settled } from "./handle.ts";
 import { machineOf } from "./machine.ts";
 import type { KeptOptions } from "./options.ts";
@@ -42,7 +44,7 @@ export interface Ledger {
     /** Events as they come, also of a run in another process; ends with the run. */
     follow(id: string, options?: FollowOptions): AsyncIterable<LedgerEvent>;
     verify(id: string): Verification;
-    /** NDJSON lines, whole or with parts taken out. */
+    /** NDJSON lines, whole or with parts taken out; parts that hold what the environment calls a secret now are always taken out. */
     export(id: string, without?: readonly SealedPart[]): Iterable<string>;
     program(id: string): Program;
     /**
@@ -66,7 +68,7 @@ export interface Ledger {
 /** Opens the ledger at `path` (default: see `ledgerPath`), or wraps a store. Throws `LedgerError`. */
 export async function openLedger(
     path?: string | LedgerStore,
-    options: { readonly readOnly?: boolean; readonly config?: string } = {},
+    options: { readonly readOnly?: boolean; readonly config?: string; readonly env?: NodeJS.ProcessEnv } = {},
 ): Promise<Ledger> {
     const store = typeof path === "object" ? path : await openStore(ledgerPath(path), options);
     return {
@@ -76,7 +78,8 @@ export async function openLedger(
         events: (id, from) => store.events(id, from),
         follow: (id, how) => follow(store, store.run(id).id, how),
         verify: (id) => store.verify(id),
-        export: (id, without = []) => exportRun(store, id, { without }),
+        export: (id, without = []) =>
+            exportRun(store, id, { without, secrets: createScrubber(environmentSecrets(options.env ?? process.env)) }),
         program: (id) => store.program(store.run(id).program),
         replay: (id) => replayRun(store, id, (info) => machineOf(info, store.program(info.program), null), machineId()),
         asks: (id) => store.asks.list(id === undefined ? undefined : store.run(id).id),
