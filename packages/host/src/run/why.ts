@@ -53,7 +53,9 @@ export function whyOf(store: LedgerStore, id: string, where = ""): Why {
     if (tracer === null) throw new Error("a run with derivations has a tracer");
     const uses = [...tracer.uses.keys()];
     const found = placeOf(where, uses);
-    if (found === null)
+    const chain = found === null ? null : tracer.why(found.use, found.pointer);
+    if (found === null || chain === null)
+        // What is not there came from nowhere: to call it the program's own text would call it trusted.
         throw new RemitError({
             kind: "value",
             message: `there is no '${where}' in this run`,
@@ -64,7 +66,6 @@ export function whyOf(store: LedgerStore, id: string, where = ""): Why {
                     .join(", ") || "its calls (it made none)"
             }`,
         });
-    const chain = tracer.why(found.use, found.pointer) ?? [];
     const hands = handsOf(store, info, chain);
     const held = hands.map(({ tool }) => `tool:${tool}`);
     const origins = [...new Set([...chain.flatMap((step) => step.origins), ...held])].sort();

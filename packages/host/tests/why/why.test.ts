@@ -135,6 +135,25 @@ describe("runs of every kind", () => {
         expect(() => whyOf(at.store, result.run, "main/Send.go#7/to")).toThrow("there is no");
         expect(chainOf(at, result.run, "main/Send.go#0/to")).toEqual([]);
     });
+    test("a part that is not there is told: it is not the program's own text", async () => {
+        const body = 'p = Page.get({})\nl = [p.text, "own"]\nSend.go({ to: l })\nl[1] = [1]\n{ text: p.text, "a/b": [1] }';
+        const { run } = await ran(at, { body, clauses: "" });
+        for (const where of [
+            "/txet",
+            "/text/deeper",
+            "a/b",
+            "/a~1b/1",
+            "/a~1b/00",
+            "main/Send.go#0/ot",
+            "main/Send.go#0/to/2",
+            "main/Send.go#0/to/1/0",
+            "main/Send.go#0:/1",
+        ])
+            expect(() => whyOf(at.store, run, where), where).toThrow(`there is no '${where}' in this run`);
+        expect(chainOf(at, run, "main/Send.go#0/to/1")).toEqual([]);
+        expect(chainOf(at, run, "/a~1b/0")).toEqual([]);
+        expect(chainOf(at, run, "/text")).toEqual(["1 tool Page.get"]);
+    });
     test("what is shared 2^30 times does not make it hang", async () => {
         const body =
             "p = Page.get({})\nl = [p.text]\ni = 0\nloop until i >= 30 max 40 {\nl = [l, l]\ni += 1\n}\nx = try { Send.go({ to: l }) } catch e { 1 }\np.text";

@@ -11,6 +11,9 @@ import type { Frame } from "./fiber.ts";
 /** Labelled parts of a value, by JSON Pointer, containers before what they hold. */
 export type Parts = readonly { readonly pointer: string; readonly label: number }[];
 
+/** Which parts a value has, as it was when it was used: changing it later takes none away. What is shared is one here too. */
+type Shape = null | readonly Shape[] | ReadonlyMap<string, Shape>;
+
 /** Parts that one value may be told apart into, and what is looked at for them: what is shared in many places is as large as if it were not. */
 const MAX_PARTS = 10_000;
 const MAX_WALK = 1_000_000;
@@ -21,6 +24,8 @@ export class Tracer {
     readonly labels: DerivedLabels;
     /** What each effect was asked with, and what the run gave, under `value`. */
     readonly uses = new Map<string, Parts>();
+    /** The same by their parts: of the list of arguments, of the run's value. */
+    private readonly shapes = new Map<string, Shape>();
     /** What a `generate` or an agent saw, by the path of the call. */
     private readonly prompts = new Map<string, number[]>();
     /** What was stored, by memory and id. */
@@ -91,10 +96,12 @@ export class Tracer {
             path,
             values.flatMap((value, i) => partsOf(value, `/${i}`)),
         );
+        this.shapes.set(path, values.map(shapeOf));
     }
 
     result(value: Value): void {
         this.uses.set("value", partsOf(value, ""));
+        this.shapes.set("value", shapeOf(value));
     }
 
     saw(path: string, values: readonly Value[]): void {
@@ -122,10 +129,10 @@ export class Tracer {
         return typeof id === "string" ? (this.records.get(`${memory} ${id}`) ?? 0) : 0;
     }
 
-    /** How the part at a pointer came about: its own label, those around it and those inside it. Null where there is no such use. */
+    /** How the part at a pointer came about: its own label, those around it and those inside it. Null where there is no such use or part. */
     why(use: string, pointer: string): Step[] | null {
         const parts = this.uses.get(use);
-        if (parts === undefined) return null;
+        if (parts === undefined || !isPart(this.shapes.get(use) ?? null, pointer)) return null;
         const labels = parts
             .filter(
                 (p) =>
@@ -136,6 +143,38 @@ export class Tracer {
         const whole = labels.length === 1 ? (labels[0] as number) : this.labels.derive(labels, site, path, "value");
         return this.labels.chain(whole);
     }
+}
+
+function shapeOf(value: Value): Shape {
+    const known = new Map<object, Shape>();
+    const walk = (given: Value, depth: number): Shape => {
+        const v = given instanceof Labelled ? given.v : given;
+        if (!(v instanceof List || v instanceof Obj) || depth > MAX_DEPTH) return null;
+        const before = known.get(v);
+        if (before !== undefined) return before;
+        if (v instanceof List) {
+            const items: Shape[] = [];
+            known.set(v, items);
+            for (const item of v.items) items.push(walk(item, depth + 1));
+            return items;
+        }
+        const fields = new Map<string, Shape>();
+        known.set(v, fields);
+        for (const [slot, key] of v.shape.keys.entries()) fields.set(key, walk(v.slots[slot] as Value, depth + 1));
+        return fields;
+    };
+    return walk(value, 0);
+}
+
+/** `pointer`: RFC 6901. */
+function isPart(shape: Shape, pointer: string): boolean {
+    let at: Shape | undefined = shape;
+    for (const token of pointer.split("/").slice(1)) {
+        if (at === null || at === undefined) return false;
+        const key = token.replaceAll("~1", "/").replaceAll("~0", "~");
+        at = at instanceof Map ? at.get(key) : /^(?:0|[1-9]\d*)$/.test(key) ? (at as readonly Shape[])[Number(key)] : undefined;
+    }
+    return at !== undefined;
 }
 
 export function partsOf(value: Value, pointer: string): { pointer: string; label: number }[] {
