@@ -13,7 +13,7 @@ import { type Place, placeIn, type Refused, Rules } from "./flow/rules.ts";
 import { GIVEN_UP, type Led, NOTHING, type Sink, type Summary } from "./flow/summary.ts";
 import { deep, isOpen, sameVal, type Val } from "./flow/value.ts";
 import { FlowWalk } from "./flow/walk.ts";
-import { type Binding, type Checking, diagnostic, type FileScope, type FuncInfo } from "./model.ts";
+import { type Binding, type Checking, diagnostic, type FuncInfo } from "./model.ts";
 import { shown } from "./names.ts";
 
 /** How often a function is walked before nothing more is said of it. */
@@ -36,7 +36,16 @@ export function checkFlows(checking: Checking, funcs: readonly FuncInfo[], trust
     if (rules.isEmpty) return;
     const entries = new Map<FuncInfo, Entry>();
     for (const func of funcs)
-        entries.set(func, { func, known: knownOf(func), summary: NOTHING, walks: 0, queued: true, last: null, readers: new Set() });
+        entries.set(func, {
+            func,
+            known: knownOf(func, checking.project),
+            summary: NOTHING,
+            walks: 0,
+            queued: true,
+            last: null,
+            readers: new Set(),
+        });
+    const strict = [...entries.values()].some((entry) => entry.known.strict);
     const queue = calleesFirst(entries);
     for (let at = 0; at < queue.length; at++) {
         const entry = queue[at] as Entry;
@@ -45,7 +54,7 @@ export function checkFlows(checking: Checking, funcs: readonly FuncInfo[], trust
         const { value } = walk.run();
         for (const func of walk.called) entries.get(func)?.readers.add(entry);
         entry.last = walk;
-        const summary = ++entry.walks > MAX_WALKS ? GIVEN_UP : { value, sinks: toldOf(walk, rules) };
+        const summary = ++entry.walks > MAX_WALKS ? GIVEN_UP : { value, sinks: toldOf(walk, rules, strict) };
         if (sameSummary(entry.summary, summary)) continue;
         entry.summary = summary;
         if (entry.walks > MAX_WALKS + 1) continue;
@@ -82,14 +91,17 @@ function calleesFirst(entries: ReadonlyMap<FuncInfo, Entry>): Entry[] {
     return order;
 }
 
-/** Uses that the callers decide: those that depend on parameters, and are not refused anyhow. */
-function toldOf(walk: FlowWalk, rules: Rules): Sink[] {
+/**
+ * Uses that the callers decide: those that depend on parameters, and are not refused anyhow. `all`: there is strict code, which decides over what it
+ * calls, whatever that is given.
+ */
+function toldOf(walk: FlowWalk, rules: Rules, all: boolean): Sink[] {
     const told = new Map<string, Sink>();
-    const add = (whole: Sink): void => {
+    const add = (whole: Sink, depends = true): void => {
         if (told.size >= MAX_SINKS) return;
         const args = rules.needed(whole.args);
         const sink = args === whole.args ? whole : { ...whole, args };
-        if (!dependsOn(sink) || refusedAt(whole, rules) !== null) return;
+        if (dependsOn(sink) !== depends || refusedAt(whole, rules) !== null) return;
         const key = `${sink.func.file.name} ${sink.range.start} ${sink.kind} ${keyOf(sink.tool)} ${args.map(keyOf).join(";")}`;
         const known = told.get(key);
         // The same use by several ways: one of them is enough, a sure one if there is any.
@@ -97,6 +109,10 @@ function toldOf(walk: FlowWalk, rules: Rules): Sink[] {
     };
     for (const sink of walk.sinks.values()) add(sink);
     for (const led of walk.led.values()) for (const { sink } of led) add(sink);
+    if (all) {
+        for (const sink of walk.sinks.values()) add(sink, false);
+        for (const led of walk.led.values()) for (const { sink } of led) add(sink, false);
+    }
     return [...told.values()];
 }
 
@@ -173,10 +189,13 @@ function tell(func: FuncInfo, sink: Sink, { fact, rule, arg, why }: Refused, ran
     const through = [...(fact.via ?? []).map(shown), ...sink.trail.slice(1).map((one) => shown(one.func.name))];
     if (sink.trail.length > 0) through.push(shown(sink.func.name));
     const way = through.length === 0 ? "" : `, goes through ${[...new Set(through)].join(", ")}`;
+    const from = `comes from ${source?.name ?? "there"}${way}`;
     const message =
-        arg === null
-            ? `what comes from ${source?.name ?? "there"}${way} ${why}`
-            : `this comes from ${source?.name ?? "there"}${way}, and ${why}`;
+        fact.decides === true
+            ? `what decides over this ${from}, ${arg === null ? "" : "and "}${why}`
+            : arg === null
+              ? `what ${from} ${why}`
+              : `this ${from}, and ${why}`;
     const related: { message: string; file: string; range: Range }[] = [];
     const place = (text: string, { file, range: at, line }: Place): void => {
         if (file === func.file.name && at.start === range.start && at.end === range.end) return;

@@ -15,8 +15,12 @@ function answer(e: Effect): Outcome | undefined {
     return undefined;
 }
 
-/** Marks on the lines of which a flow is said to be refused, and those that were sent when it ran. `project`: what its project says besides. */
-export function both(text: string, project: Project | null = null): { flagged: Map<string, string>; sent: Set<string>; lost: Set<string> } {
+/** Marks on the lines of which a flow is said to be refused, with what is said, and those that were sent when it ran. `project`: what its project says besides. `mayEnd`: a use without a mark may end the run. */
+export function both(
+    text: string,
+    project: Project | null = null,
+    mayEnd = false,
+): { flagged: Map<string, string>; sent: Set<string>; lost: Set<string> } {
     const loaded = loadProgram("main.remit", { read: (file) => (file === "main.remit" ? text : null), resolve: (_from, uri) => uri });
     const { diagnostics } = check(loaded, { project });
     const flagged = new Map<string, string>();
@@ -24,7 +28,7 @@ export function both(text: string, project: Project | null = null): { flagged: M
         if (one.code !== "FLOW_REFUSED" && one.code !== "FLOW_MAY_BE_REFUSED") continue;
         const from = text.lastIndexOf("\n", one.range.start) + 1;
         const line = text.slice(from, text.indexOf("\n", from));
-        flagged.set(/"(m[0-9]+)"/.exec(line)?.[1] ?? line, one.code);
+        flagged.set(/"(m[0-9]+)"/.exec(line)?.[1] ?? line, one.message);
     }
     const broken = loaded.diagnostics
         .concat([...loaded.files.values()].flatMap((f) => f.diagnostics))
@@ -48,6 +52,8 @@ export function both(text: string, project: Project | null = null): { flagged: M
         if (result.ok) return { flagged, sent, lost };
         const denied = ran.events.findLast((e) => e.kind === "policy.denied");
         const mark = /"mark":"(m[0-9]+)"/.exec(JSON.stringify(denied ?? null))?.[1];
+        // Somebody else's call, or a question about one: what comes behind it is not seen.
+        if (mayEnd && mark === undefined && ["violation.flow", "denied"].includes(result.failure.kind)) return { flagged, sent, lost };
         if (result.failure.kind !== "violation.flow" || mark === undefined)
             throw new Error(`${result.failure.kind}: ${result.failure.message} ${JSON.stringify(result.failure.site)}\n${text}`);
         lost.add(mark);

@@ -34,7 +34,8 @@ import memory Diary from "file://diary.jsonl" { trusted, reads query: "alice" }
 /** What every tool and memory answers with. */
 export const ANSWER = { a: "x", list: ["p", "q"], inner: { b: "y" } };
 
-export function flowProgram(seed: number): string {
+/** `strict`: control flow carries labels, as the file says it, or the remit of its agent, or as nothing in the program does. */
+export function flowProgram(seed: number, strict?: "file" | "agent" | "project"): string {
     const next = random(seed);
     const chance = (p: number): boolean => next() < p;
     const pick = <T>(from: readonly T[]): T => from[Math.floor(next() * from.length)] as T;
@@ -82,7 +83,7 @@ export function flowProgram(seed: number): string {
             () => `(try { ${t()} } catch e { ${t()} })`,
             () => `(${t()} ?? ${t()})`,
             () => `(endorse ${t()} as trusted because "seen")`,
-            () => `(endorse ${t()} for "bob" because "bob asked")`,
+            () => (strict !== undefined && seed % 2 === 1 ? t() : `(endorse ${t()} for "bob" because "bob asked")`),
             () => called(scope, "text", depth) ?? known(scope, "text", depth),
             () => `generate({ input: ${t()}, model: ${pick(["Writer", "Sure", "Whisper"])} })`,
             () => `(${pick(['"http://e.example/"', '"a@b"', '"e.example "'])} + ${t()})`,
@@ -125,12 +126,16 @@ export function flowProgram(seed: number): string {
     };
     const of = (scope: Scope, kind: Kind): string => ({ text, list, object })[kind](scope);
     const kindOf = (): Kind => pick<Kind>(["text", "list", "object"]);
+    const test = (scope: Scope): string =>
+        strict !== undefined && chance(0.6)
+            ? `${chance(0.4) ? "Find.get({}).a" : text(scope, 2)} ${pick(["==", "!="])} "${pick(["x", "k", "y"])}"`
+            : `input.${pick(["yes", "no"])}`;
     const inner = (scope: Scope): Scope => ({ text: [...scope.text], list: [...scope.list], object: [...scope.object] });
 
     /** A use of a guarded tool, in one line. */
     const sink = (scope: Scope): string => {
         const mark = `m${marks++}`;
-        const to = chance(0.6) ? text(scope) : chance(0.5) ? list(scope) : object(scope);
+        const to = strict !== undefined && chance(0.5) ? '"k"' : chance(0.6) ? text(scope) : chance(0.5) ? list(scope) : object(scope);
         const line = pick<() => string>([
             () => `${pick(["Mail", "Mail", "Post", "Chat"])}.send({ to: ${to}, mark: "${mark}" })`,
             () => `${pick(["Mail", "Post"])}.send({ mark: "${mark}", cc: "k", to: ${to} })`,
@@ -206,16 +211,55 @@ export function flowProgram(seed: number): string {
             );
         if (depth < 2)
             choices.push(
-                () => [`if input.${pick(["yes", "no"])} {`, ...body(2), ...(chance(0.5) ? ["} else {", ...body(2)] : []), "}"],
+                () => [
+                    `if ${test(scope)} {`,
+                    ...body(2),
+                    ...(strict !== undefined && chance(0.2) ? [`} else if ${test(scope)} {`, ...body(1)] : []),
+                    ...(chance(0.5) ? ["} else {", ...body(2)] : []),
+                    "}",
+                ],
                 () => {
                     const item = `x${names++}`;
                     const from = list(scope);
                     const more = inner(scope);
                     more.text.push(item);
-                    return [`for ${item} in ${from} max 9999 {`, ...body(2, more), ...(chance(0.3) ? ["break"] : []), "}"];
+                    return [
+                        `for ${item} in ${from} max 9999 {`,
+                        ...body(2, more),
+                        ...(chance(0.3) ? [strict === undefined ? "break" : `if ${test(more)} { break }`] : []),
+                        "}",
+                    ];
                 },
                 () => ["try {", ...body(2), ...(chance(0.3) ? ['raise "no"'] : []), "} catch e {", ...body(1), "}"],
                 () => ["repeat *2 {", ...body(2), "}"],
+                ...(strict === undefined
+                    ? []
+                    : [
+                          () => {
+                              const name = `n${names++}`;
+                              return [`${name} = 0`, `loop until ${name} > 1 or ${test(scope)} max 9 {`, ...body(2), `${name} += 1`, "}"];
+                          },
+                          () => {
+                              const name = `v${names++}`;
+                              // What iterations share they may not change, which a function might.
+                              const item = { ...inner(scope), text: ["item", '"k"'] };
+                              const use = `Mail.send({ to: ${pick(item.text)}, mark: "m${marks++}" })`;
+                              const lines = [
+                                  `${name} = parallel for item in ${list(scope)} max 9999 {`,
+                                  ...(sinks ? [`if ${chance(0.5) ? "item" : "Find.get({}).a"} == "x" {`, use, "}"] : []),
+                                  `item + ${pick(item.text)}`,
+                                  "}",
+                              ];
+                              scope.list.push(name);
+                              return lines;
+                          },
+                          () => {
+                              const name = `v${names++}`;
+                              const value = `if ${test(scope)} { ${text(scope)} } else { "k" }`;
+                              scope.text.push(name);
+                              return [`${name} = ${value}`];
+                          },
+                      ]),
             );
         return pick(choices)();
     };
@@ -224,13 +268,16 @@ export function flowProgram(seed: number): string {
         const gives = kindOf();
         const scope: Scope = { text: ["t"], list: [], object: ["o"] };
         const lines = Array.from({ length: 1 + Math.floor(next() * 4) }, () => statement(scope, 1, false)).flat();
+        if (strict !== undefined && chance(0.3)) lines.push(`if ${test(scope)} { return ${of(scope, gives)} }`);
         if (chance(0.3)) lines.push(`if t == "k" { return ${of(scope, gives)} }`);
         written.push(`func f${i}(o, t, input) {\n${lines.join("\n")}\n${chance(0.5) ? "return " : ""}${of(scope, gives)}\n}`);
         functions.push({ name: `f${i}`, gives });
     }
     const scope: Scope = { text: [], list: [], object: [] };
     const lines = Array.from({ length: 14 }, () => statement(scope, 0, true)).flat();
-    return `${IMPORTS}
+    // What only some may read, and decides over what tools are asked for, would end most of these runs early.
+    const imports = strict === undefined || seed % 2 === 0 ? IMPORTS : IMPORTS.replace(/,? reads[^,}]*/g, "").replace(/\{ +\}/g, "");
+    return `${strict === "file" ? "flow strict\n" : ""}${imports}
 func same(o) { o }
 func change(o, t) { o.a = t }
 func send(to, mark) { Mail.send({ to: to, mark: mark }) }
@@ -240,7 +287,7 @@ func sending(mail) { Mail.send(mail) }
 func again(to, mark, n) { if n == 0 { return send(to, mark) }
     again(to, mark, n - 1) }
 main agent Main {
-model Writer
+${strict === "agent" ? "remit { may all  may endorse  flow strict }\n" : ""}model Writer
 role "r"
 description "d"
 ${written.join("\n")}

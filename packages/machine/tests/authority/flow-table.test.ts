@@ -30,6 +30,8 @@ func first(x) { x.list[0] }
 func wrap(to) { { to: to, body: "x" } }
 func half(x) { { to: "a", body: x } }
 func send(to) { Mail.send({ to: to }) }
+func tell() { Mail.send({ to: "a" }) }
+func chosen(x) { if x == "x" { return "a" } "b" }
 func all(mail) { Mail.send(mail) }
 func post(tool, to) { tool.send({ to: to }) }
 func back(n, x) { if n == 0 { return x } back(n - 1, x) }
@@ -204,8 +206,8 @@ function answer(e: Effect): Outcome | undefined {
 
 const content = (name: string): FileContent => ({ json: ANSWER, origins: [`file:${name}.json`] });
 
-function both(body: string): { readonly told: readonly string[]; readonly ran: string; readonly sent: boolean } {
-    const files: { readonly [file: string]: string } = { "main.remit": MAIN.replace("BODY", () => body), "helper.remit": HELPER };
+function both(body: string, head = ""): { readonly told: readonly string[]; readonly ran: string; readonly sent: boolean } {
+    const files: { readonly [file: string]: string } = { "main.remit": head + MAIN.replace("BODY", () => body), "helper.remit": HELPER };
     const loaded = loadProgram("main.remit", { read: (file) => files[file] ?? null, resolve: (_from, uri) => uri.replace(/^\.\//, "") });
     const checked = check(loaded);
     const errors = checked.diagnostics.filter((one) => one.severity === "error").map((one) => one.code);
@@ -230,6 +232,57 @@ describe("flows that are refused", () => {
 describe("near-misses", () => {
     test.each(PASSES)("%s", (body) => {
         expect(both(body)).toEqual({ told: [], ran: "ok", sent: true });
+    });
+});
+
+/** Refused in strict code, and let through elsewhere. */
+const DECIDED: readonly string[] = [
+    'if x.a == "x" { Mail.send({ to: "a" }) }',
+    'if x.a == "z" { 0 } else { send("a") }',
+    'if x.a != "z" { all({ to: "a", body: "b" }) }',
+    'to = "a"  if x.a == "z" { to = "b" }  Mail.send({ to: to })',
+    'to = "a"  if own().a == "z" { to = "c" } else if x.a == "z" { to = "b" } else { send(to) }',
+    'to = if x.a == "x" { "a" } else { "b" }  send(to)',
+    'to = "a"  for one in x.list max 3 { if one == "zz" { to = "b" } }  Mail.send({ to: to })',
+    'to = "a"  for one in x.list max 3 { to = "b" }  post(Mail, to)',
+    'for one in x.list max 3 { Mail.send({ to: "a" }) }',
+    'l = []  for one in x.list max 3 { l.add("k") }  Mail.send({ to: l })',
+    'o = { to: "a" }  if x.a == "x" { o.to = "b" }  Mail.send(o)',
+    'n = 0  loop until x.a == "z" or n > 1 max 5 { n += 1 }  Mail.send({ to: n })',
+    'for one in own().list max 3 { if x.a == "z" { break } send("a") }',
+    'if x.a == "z" { return 0 }  Mail.send({ to: "a" })',
+    "Mail.send({ to: chosen(x.a) })",
+    'if x.a == "x" { tell() }',
+    'if x.a == "x" { Fixer.tell("a") }',
+    'if x.a == "x" { Mail.send({ to: endorse "a" as trusted because "seen" }) }',
+    'if p.a == "x" { Mail.send({ to: "a" }) }',
+    'if p.a == "x" { Chat.send({ text: "k" }) }',
+    'if x.a == "x" { Mail.call({ tool: "send", args: { to: "a" } }) }',
+    'l = parallel for one in own().list max 3 { if x.a == "x" { send("a") } 0 }  l',
+];
+
+/** Let through in strict code too. */
+const UNDECIDED: readonly string[] = [
+    'if own().a == "x" { Mail.send({ to: "a", body: x.a }) }',
+    'if x.a == "z" { 0 }  Mail.send({ to: "a" })',
+    'to = "a"  if x.a == "z" { other = "b" }  Mail.send({ to: to })',
+    'for one in x.list max 3 { other = one }  send("a")',
+    'for one in x.list max 3 { if one == "p" { break } }  Mail.send({ to: "a" })',
+    'to = "a"  if input.yes { to = own().a }  Mail.send({ to: to })',
+    'if x.a == "x" { Mail.send({ body: "k" }) }',
+    'if x.a == "x" { Post.list({}) }  Mail.send({ to: "a" })',
+    'to = if x.a == "x" { "a" } else { "b" }  Mail.send({ to: "c", body: to })',
+    'to = endorse (if x.a == "x" { "a" } else { "b" }) as trusted because "either is mine"  Mail.send({ to: to })',
+];
+
+describe("what only control flow carries", () => {
+    test.each(DECIDED)("strict: %s", (body) => {
+        expect(both(body, "flow strict\n")).toEqual({ told: ["FLOW_REFUSED"], ran: "violation.flow", sent: false });
+        const basic = both(body);
+        expect([basic.told, basic.ran]).toEqual([[], "ok"]);
+    });
+    test.each(UNDECIDED)("strict, and let through: %s", (body) => {
+        expect(both(body, "flow strict\n")).toEqual({ told: [], ran: "ok", sent: true });
     });
 });
 

@@ -31,6 +31,26 @@ test.each([1, 2, 3, 4])("program %i: what its project says of arguments is told 
     expect(both(text, project)).toEqual(both(whole));
 });
 
+describe("random strict programs", () => {
+    let decided = 0;
+    let passed = 0;
+    const ways = ["file", "agent", "project"] as const;
+    const rows = Array.from({ length: 9 }, (_, i) => [i < 7 ? 2 * i + 1 : 2 * i, ways[i % ways.length]] as const);
+    test.each(rows)("program %i, strict by its %s: nothing that is let through is called refused", (seed, strict) => {
+        const text = flowProgram(seed, strict);
+        const project = strict === "project" ? { policy: { strict: true }, sources: new Map() } : null;
+        const { flagged, sent, lost } = both(text, project, true);
+        const wrong = [...flagged.keys()].filter((mark) => sent.has(mark));
+        if (wrong.length > 0) throw new Error(`${wrong.join()} was sent\n${text}`);
+        for (const mark of lost) if (/decides over/.test(flagged.get(mark) ?? "")) decided++;
+        passed += sent.size;
+    });
+    test("what decides over a use is among what is told, and much passes", () => {
+        expect(decided).toBeGreaterThan(3);
+        expect(passed).toBeGreaterThan(10);
+    });
+});
+
 describe("random programs", () => {
     let refused = 0;
     let missed = 0;

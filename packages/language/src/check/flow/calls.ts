@@ -41,6 +41,8 @@ export interface Walking {
     readonly called: Set<FuncInfo>;
     readonly led: Map<Expr, Led[]>;
     readonly summaryOf: (func: FuncInfo) => Summary;
+    /** In strict code, what decides whether this place is reached. */
+    readonly pc: Facts;
     /** Depth of what may not be reached. */
     unsure: number;
     /** Some way has left the function before here. */
@@ -234,7 +236,8 @@ function lambda(w: Walking, params: readonly string[], body: Expr, list: Val): V
 }
 
 function userCall(w: Walking, e: Call, func: FuncInfo): Val {
-    const args = argsOf(w, e);
+    const { pc } = w;
+    const args = argsOf(w, e).map((v) => with_(v, pc));
     const ranges = rangesOf(e);
     func.node.params.forEach((param, i) => {
         if (args[i] === undefined) args[i] = param.default === undefined ? UNKNOWN : PLAIN;
@@ -247,7 +250,8 @@ function userCall(w: Walking, e: Call, func: FuncInfo): Val {
         if (sink.trail.length >= MAX_TRAIL) continue;
         const tool = given(sink.tool, args, "");
         if (tool.cap === null && tool.param === null) continue;
-        const passed = sink.args.map((arg) => given(arg, args, ""));
+        // What strict code calls is strict, and begins with what decided over the call.
+        const passed = sink.args.map((arg) => with_(given(arg, args, ""), pc));
         led.push({
             sink: { ...sink, tool, args: passed, sure: sink.sure && sure, trail: [{ func: w.func, range: e.range }, ...sink.trail] },
             sure: sink.sure,
@@ -257,7 +261,7 @@ function userCall(w: Walking, e: Call, func: FuncInfo): Val {
         });
     }
     w.led.set(e, led);
-    return given(value, args, func.name);
+    return with_(given(value, args, func.name), pc);
 }
 
 export function itemOf(v: Val): Val {

@@ -4,6 +4,7 @@
  * Boundary: one function and the names of its file.
  */
 import type { Call, Generate } from "../../syntax/tree.ts";
+import { type Project, remitsOfProject } from "../../authority/project.ts";
 import type { Binding, FuncInfo, GenerateSite, UseEntry } from "../model.ts";
 import { ownNames } from "../uses.ts";
 import { looseNames } from "./sharing.ts";
@@ -17,9 +18,11 @@ export interface Known {
     readonly ofAgent: ReadonlySet<UseEntry>;
     /** Parameters that stay what was passed, by name. */
     readonly fixed: ReadonlyMap<string, number>;
+    /** Control flow carries labels in it, whoever calls it. */
+    readonly strict: boolean;
 }
 
-export function knownOf(func: FuncInfo): Known {
+export function knownOf(func: FuncInfo, project: Project | null): Known {
     const own = ownNames(func);
     const callees = new Set<FuncInfo>();
     const loose = looseNames(func, own, (call) => {
@@ -31,7 +34,28 @@ export function knownOf(func: FuncInfo): Known {
     const ofAgent = new Set<UseEntry>();
     for (let use = func.agent?.uses ?? null; use !== null; use = use.before) ofAgent.add(use);
     const fixed = new Map(func.node.params.flatMap(({ name }, i) => (own.get(name.text) === 1 ? [[name.text, i] as const] : [])));
-    return { loose, sites: new Map(func.generates.map((site) => [site.node, site])), callees, ofAgent, fixed };
+    return {
+        loose,
+        sites: new Map(func.generates.map((site) => [site.node, site])),
+        callees,
+        ofAgent,
+        fixed,
+        strict: isStrict(func, project),
+    };
+}
+
+/** As the machine has it, but for what imports of an agent say of it. */
+function isStrict({ file, agent }: FuncInfo, project: Project | null): boolean {
+    if (project?.policy.strict === true || file.tree.items.some((item) => item.kind === "flow")) return true;
+    if (agent === null) return false;
+    const { remit } = agent.node;
+    if (remit === undefined) return false;
+    if (project !== null && remitsOfProject(project.policy, agent.name).some((one) => one.flow === "strict")) return true;
+    const named = remit.kind === "remit.body" ? null : remit.name.text;
+    const bodies =
+        named === null ? [] : file.tree.items.flatMap((item) => (item.kind === "remit" && item.name.text === named ? [item.body] : []));
+    const body = remit.kind === "remit.body" ? remit : bodies[0];
+    return body?.clauses.some((clause) => clause.kind === "remit.flow") === true;
 }
 
 /** The function that a call names; what else of the file it uses; null where the text does not tell. */

@@ -27,6 +27,8 @@ export interface Fact {
     /** Names of the functions that it was returned by. */
     readonly via?: readonly string[];
     readonly readers?: readonly string[];
+    /** In strict code: it is not in the value, but in what decided over it. */
+    readonly decides?: true;
     readonly param?: { readonly index: number; readonly path: readonly string[]; readonly deep: boolean };
 }
 
@@ -280,13 +282,21 @@ function at(arg: Val | undefined, path: readonly string[]): Val {
     return v;
 }
 
+/** The same as what decides over something. */
+export function deciding(facts: Facts): Facts {
+    for (const fact of facts.values())
+        if (fact.decides !== true) return new Map([...facts].map(([key, one]) => [key, { ...one, decides: true }]));
+    return facts;
+}
+
 function giveFacts(facts: Facts, args: readonly Val[], name: string): Facts {
     let out: Facts = NO_FACTS;
     for (const [key, fact] of facts) {
         if (fact.param === undefined) out = union(out, through(new Map([[key, fact]]), name));
         else {
             const v = at(args[fact.param.index], fact.param.path);
-            if (v !== NEVER) out = union(out, through(fact.param.deep ? deep(v) : v.top, name));
+            const found = fact.param.deep ? deep(v) : v.top;
+            if (v !== NEVER) out = union(out, through(fact.decides === true ? deciding(found) : found, name));
         }
     }
     return out;

@@ -4,7 +4,8 @@
  * Boundary: statements and expressions in the order of a run; every way is taken, and where ways meet only what all of them have is kept.
  * Calls are in `calls.ts`; which flows are refused is decided by `flows.ts` from the uses found here.
  *
- * F6: control flow carries nothing, as outside `flow strict`; in strict code a run may carry more and refuses no less.
+ * F6: control flow carries something in strict code only (`compile/strict.ts` of the machine): what certainly decides over a place is in what is
+ *     assigned, returned, passed and sent there, and in what the ways that meet again behind it may have assigned. A run may carry more.
  *
  * Why it is long: statements and expressions of one language, one case each; the work of a case is in its own function.
  */
@@ -13,12 +14,14 @@ import type { Range } from "../../text/source.ts";
 import type { FuncInfo, GenerateSite, UseEntry } from "../model.ts";
 import { callOf, itemOf, literalKey, type Walking } from "./calls.ts";
 import type { Known } from "./known.ts";
+import { type Ways, waysOf } from "./ways.ts";
 import { type Rules, readersFact } from "./rules.ts";
 import { GIVEN_UP, type Led, type Sink, type Summary } from "./summary.ts";
 import {
     type Cap,
     carrying,
     capVal,
+    deciding,
     deep,
     type Fact,
     type Facts,
@@ -65,6 +68,7 @@ export class FlowWalk implements Walking {
     readonly loose: ReadonlySet<string>;
     private readonly sites: ReadonlyMap<Generate, GenerateSite>;
     env: Env = new Map();
+    pc: Facts = NO_FACTS;
     private dead = false;
     private result: Val = NEVER;
     /** Depth of what may not be reached. */
@@ -94,7 +98,7 @@ export class FlowWalk implements Walking {
             this.env.set(param.name.text, this.loose.has(param.name.text) ? shell(v) : v);
         });
         const last = this.block(this.func.node.body);
-        if (!this.dead) this.result = join(this.result, last);
+        if (!this.dead) this.result = join(this.result, with_(last, this.pc));
         if (this.lost) {
             this.sinks.clear();
             this.led.clear();
@@ -143,7 +147,7 @@ export class FlowWalk implements Walking {
                 this.assign(s.target, s.op, s.value);
                 return;
             case "return": {
-                const v = this.expr(s.value);
+                const v = with_(this.expr(s.value), this.pc);
                 const inside = this.iterations[this.iterations.length - 1];
                 if (inside !== undefined) inside.value = join(inside.value, v);
                 else this.result = join(this.result, v);
@@ -189,10 +193,10 @@ export class FlowWalk implements Walking {
     }
 
     private assign(target: Expr, op: "=" | "+=" | "-=", value: Expr): void {
-        let v = this.expr(value);
+        let v = with_(this.expr(value), this.pc);
         if (target.kind === "ident") {
             if (op !== "=") v = carrying(union((this.env.get(target.name) ?? UNKNOWN).top, v.top), "plain");
-            this.set(target.name, v);
+            this.set(target.name, with_(v, this.pc));
             return;
         }
         const path: (string | null)[] = [];
@@ -217,19 +221,22 @@ export class FlowWalk implements Walking {
     private branches(s: Pick<If, "branches" | "otherwise">): Val {
         const ends: Env[] = [];
         let value: Val = NEVER;
-        let first = true;
+        const before = this.pc;
+        let first: Facts | null = null;
         for (const { test, body } of s.branches) {
-            if (!first) this.unsure++;
-            this.expr(test);
-            if (!first) this.unsure--;
-            first = false;
-            const before = new Map(this.env);
+            if (first !== null) this.unsure++;
+            this.decide(this.expr(test));
+            if (first !== null) this.unsure--;
+            first ??= this.pc;
+            const { pc } = this;
+            const env = new Map(this.env);
             this.unsure++;
             value = join(value, this.block(body));
             this.unsure--;
             if (!this.dead) ends.push(this.env);
-            this.env = before;
+            this.env = env;
             this.dead = false;
+            this.pc = pc;
         }
         if (s.otherwise === undefined) value = join(value, PLAIN);
         else {
@@ -239,7 +246,28 @@ export class FlowWalk implements Walking {
         }
         if (!this.dead) ends.push(this.env);
         this.meet(ends);
-        return value;
+        this.pc = before;
+        if (first === null || first.size === 0) return value;
+        const bodies = s.branches.map(({ body }) => body);
+        const ways = waysOf(s.otherwise === undefined ? bodies : [...bodies, s.otherwise]);
+        this.mark(ways, first);
+        // Behind a way out they meet again only at the end of the loop or function.
+        if (ways.leaves) this.pc = first;
+        return with_(value, first);
+    }
+
+    /** What is done from here on depends on a value. */
+    private decide(by: Val): void {
+        if (this.known.strict) this.pc = union(this.pc, deciding(by.top));
+    }
+
+    /** Where ways meet again, what any of them may have assigned carries what decided between them. */
+    private mark({ assigned, changed }: Ways, pc: Facts): void {
+        if (pc.size === 0) return;
+        for (const [name, v] of this.env) {
+            const isMarked = assigned.has(name) || (changed.has(name) && (v.is === "list" || v.is === "object"));
+            if (isMarked) this.env.set(name, with_(v, pc));
+        }
     }
 
     /** Goes on from where all of these have come together. */
@@ -284,11 +312,16 @@ export class FlowWalk implements Walking {
     }
 
     private forEach(s: For): void {
-        const item = itemOf(this.expr(s.list));
+        const before = this.pc;
+        const list = this.expr(s.list);
+        this.decide(list);
+        const { pc } = this;
+        const item = itemOf(list);
         const name = s.item.text;
         const shadowed = this.env.get(name);
         this.passes(
             () => {
+                this.pc = pc;
                 this.env.set(name, this.loose.has(name) ? shell(item) : item);
                 this.block(s.body);
                 if (shadowed === undefined) this.env.delete(name);
@@ -298,21 +331,31 @@ export class FlowWalk implements Walking {
         );
         if (shadowed === undefined) this.env.delete(name);
         else this.env.set(name, shadowed);
+        this.pc = before;
+        if (!this.dead && pc.size > 0) this.mark(waysOf([s.body]), pc);
     }
 
     private loop(s: Loop | Repeat): void {
+        const before = this.pc;
+        let pc = before;
         this.passes(
             () => {
-                if (s.kind === "loop") this.expr(s.until);
+                this.pc = before;
+                if (s.kind === "loop") this.decide(this.expr(s.until));
+                pc = this.pc;
                 this.block(s.body);
             },
             { breaks: [], continues: [] },
         );
-        if (s.kind === "loop" && !this.dead) this.expr(s.until);
+        this.pc = before;
+        if (this.dead) return;
+        if (s.kind === "loop") this.expr(s.until);
+        if (pc.size > 0) this.mark(waysOf([s.body]), pc);
     }
 
     private attempt(s: Try | TryExpr): Val {
         const before = new Map(this.env);
+        const { pc } = this;
         const changed: Env = new Map();
         this.tries.push(changed);
         this.unsure++;
@@ -321,6 +364,7 @@ export class FlowWalk implements Walking {
         const ends = this.dead ? [] : [this.env];
         this.env = before;
         this.dead = false;
+        this.pc = pc;
         for (const [name, v] of changed) {
             const was = before.get(name);
             if (was !== undefined) this.env.set(name, join(was, v));
@@ -334,6 +378,7 @@ export class FlowWalk implements Walking {
             else this.env.set(name, shadowed);
         }
         this.unsure--;
+        this.pc = pc;
         if (!this.dead) ends.push(this.env);
         this.meet(ends);
         return value;
@@ -500,8 +545,9 @@ export class FlowWalk implements Walking {
         const shadowed = this.env.get(name);
         const inside = { value: NEVER as Val };
         this.iterations.push(inside);
-        const { left } = this;
+        const { left, pc } = this;
         this.passes(() => {
+            this.pc = pc;
             this.env.set(name, this.loose.has(name) ? shell(item) : item);
             const last = this.block(e.body);
             inside.value = join(inside.value, last);
@@ -511,6 +557,7 @@ export class FlowWalk implements Walking {
             else this.env.set(name, shadowed);
         }, null);
         this.left = left;
+        this.pc = pc;
         this.iterations.pop();
         return listVal([], inside.value, NO_FACTS);
     }
@@ -524,7 +571,7 @@ export class FlowWalk implements Walking {
         for (const option of e.options) {
             const v = this.expr(option.value);
             if (option.key.text === "model") model = v;
-            if (option.key.text === "input") facts = union(facts, deep(v));
+            if (option.key.text === "input") facts = union(facts, union(deep(v), this.pc));
         }
         const config = site?.config.model?.value;
         if (!e.options.some((option) => option.key.text === "model") && config !== undefined)
@@ -554,6 +601,7 @@ export class FlowWalk implements Walking {
     }
 
     sink(e: Expr, sink: Omit<Sink, "func" | "sure" | "trail">): void {
-        this.sinks.set(e, { ...sink, func: this.func, sure: this.unsure === 0 && !this.left, trail: [] });
+        const args = this.pc.size === 0 ? sink.args : sink.args.map((v) => with_(v, this.pc));
+        this.sinks.set(e, { ...sink, args, func: this.func, sure: this.unsure === 0 && !this.left, trail: [] });
     }
 }
