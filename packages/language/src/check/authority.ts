@@ -14,6 +14,7 @@ import type { Block, Delegate, Import, ImportClause, Ref, RemitBody, RemitUse } 
 import type { Range } from "../text/source.ts";
 import type { Report } from "./context.ts";
 import { type Place, placeOfProject } from "./flow/rules.ts";
+import { checkFolders } from "./folders.ts";
 import { checkFlows } from "./flows.ts";
 import { isOutside } from "./handover.ts";
 import { type AgentScope, type Binding, type Checking, diagnostic, type Extra, type FileScope, type FuncInfo } from "./model.ts";
@@ -52,6 +53,7 @@ export function checkAuthority(checking: Checking, funcs: readonly FuncInfo[]): 
     const a: Whole = { checking, uses, remits: new Map(), delegated: [], passed: new Set() };
     for (const file of checking.order) checkDeclarations(a, file);
     checkClauses(checking);
+    checkFolders(checking);
     for (const [func, found] of uses) {
         const report = reporter(func);
         for (const spend of found.spends) checkAmounts(report, spend.amounts);

@@ -78,6 +78,11 @@ const CHECKS = {
         summary: "Two imports lead to one thing, and one says less of it: the strictest of both binds both.",
         hint: "say the same at both, or import it once",
     },
+    FOLDERS_OVERLAP: {
+        severity: "warning",
+        summary: "Two tools reach the same files, and what is said of one of their folders does not bind the other.",
+        hint: "say the same of both, or import one of them",
+    },
     REMIT_BOUND: { severity: "error", summary: "A bound names an argument that cannot be told, or a pattern that nothing can match." },
     DELEGATE_DENIED: { severity: "error", summary: "A delegation gives what the one who delegates does not have." },
     DELEGATE_UNUSED: { severity: "warning", summary: "A block delegates to an agent that is not called in it." },
