@@ -331,6 +331,7 @@ const HANDOVERS: ReadonlySet<string> = new Set(["send", "yield"]);
 function checkNamed(a: Whole, file: FileScope): void {
     if (file.broken) return;
     const report = fileReporter(file);
+    const ofTools = holdsTools(a, file);
     for (const agent of file.agents) if (agent.node.remit?.kind === "remit.body") checkGrants(a, report, file, agent.node.remit, [agent]);
     for (const item of file.tree.items) {
         if (item.kind !== "remit") continue;
@@ -340,13 +341,25 @@ function checkNamed(a: Whole, file: FileScope): void {
         const imported = [...file.names.values()].flatMap((one) =>
             one.import?.remit?.kind === "remit.use" && one.import.remit.name.text === item.name.text ? [one.agent] : [],
         );
-        if (file.policies.has(item.name.text)) continue;
+        if (file.policies.has(item.name.text) || (ofTools && speaksOfTools(item.body, file))) continue;
         if (holders.length === 0 && imported.length === 0)
             report("REMIT_UNUSED", item.name.range, `no agent has the remit '${item.name.text}'`, {
                 hint: "leave it out, or write its name in an agent",
             });
         else if (imported.length === 0) checkGrants(a, report, file, item.body, holders);
     }
+}
+
+/** A file that does nothing itself: a Re in Act program takes its tools from it, and names its remits as policies. */
+function holdsTools(a: Whole, file: FileScope): boolean {
+    if ([...file.names.values()].some((one) => one.kind === "agent")) return false;
+    return file.funcs.every((func) => a.uses.get(func)?.uses.length === 0 && func.generates.length === 0);
+}
+
+function speaksOfTools({ clauses }: RemitBody, file: FileScope): boolean {
+    return clauses.every(
+        (clause) => clause.kind !== "remit.grant" || clause.grant.refs.every((ref) => file.names.get(ref.name.text)?.kind === "tool"),
+    );
 }
 
 function checkGrants(a: Whole, report: Report, file: FileScope, body: RemitBody, holders: readonly AgentScope[]): void {
