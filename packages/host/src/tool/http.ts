@@ -186,15 +186,19 @@ function bodyOf(verb: string, body: Json | undefined): { readonly body: string |
     return typeof body === "string" ? { body, type: "text/plain;charset=UTF-8" } : { body: JSON.stringify(body), type: "application/json" };
 }
 
-/** Connections whose addresses are checked when they are made (P2). */
-async function connections(allowed: Allowed, more: Pick<Agent.Options, "webSocket"> = {}): Promise<Dispatcher> {
+/** Connections whose addresses are checked when they are made (P2), as `resolve` says where names lead. */
+export async function connections(
+    allowed: Allowed,
+    more: Pick<Agent.Options, "webSocket"> = {},
+    resolve: typeof dnsLookup = dnsLookup,
+): Promise<Dispatcher> {
     const { Agent } = await import("undici");
     const fits = (address: string): boolean => {
         const reach = reachOf(address);
         return reach === "public" || (reach === "private" ? allowed.private : allowed.never);
     };
     const lookup: LookupFunction = (hostname, options, done) => {
-        dnsLookup(hostname, { ...options, all: true }, (error, found) => {
+        resolve(hostname, { ...options, all: true }, (error, found) => {
             if (error !== null) return done(error, "", 0);
             const good = found.filter(({ address }) => fits(address));
             const [first] = good;
