@@ -1,6 +1,8 @@
 /**
- * Commands that take several files: one that cannot be read keeps no other from its turn.
+ * Files that a command is given: of several, one that cannot be read keeps no other from its turn; what is kept is written whole or not at all.
  */
+import { randomBytes } from "node:crypto";
+import { lstatSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { showError } from "./failure.ts";
 import { paint, plain, say, UsageError } from "./io.ts";
 
@@ -22,4 +24,18 @@ export async function eachFile(files: readonly string[], work: (file: string) =>
         }
     }
     return failed;
+}
+
+/** A full disk leaves what was there. Throws `UsageError` for a link: one that came with a project would lead the write elsewhere. */
+export function writeWhole(file: string, text: string): void {
+    const stat = lstatSync(file, { throwIfNoEntry: false });
+    if (stat?.isSymbolicLink()) throw new UsageError(`${file} is a link, and is not written through`, "name the file that it leads to");
+    const draft = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
+    try {
+        writeFileSync(draft, text, { flag: "wx", mode: stat === undefined ? 0o666 : stat.mode & 0o777 });
+        renameSync(draft, file);
+    } catch (error) {
+        rmSync(draft, { force: true });
+        throw error;
+    }
 }

@@ -268,6 +268,10 @@ export function build(finish: (code: number) => void): Command {
         .option("--until <day>", "with --write-baseline: the last day, such as 2027-01-31")
         .option("--reason <text>", "with --write-baseline: why")
         .option("--against <run>", "compare with this run: who has or does what it did not there")
+        .option(
+            "--accept-foreign",
+            "take a record as it is that carries no code of your own key: made by another user, or on another machine",
+        )
         .option("--auditor <file...>", "programs that look at the run too; they add findings, and take none away")
         .option("-m, --model <uri>", "model for every `import llm` of the auditors")
         .option("--invariant <text...>", "what must hold: 'Fixer never Repo.write outside \"src/**\"', or @FILE with one a line")

@@ -1,5 +1,5 @@
 /** `remit audit` and `remit run --monitor` as a person and a CI job meet them: exit 0 clean, 1 findings, 2 it could not be told. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -89,6 +89,30 @@ describe("exit codes", () => {
         expect(audit("last", "--junit").out).toContain("<error ");
     });
 
+    test("2 for a record without a code of one's own key, unless it is taken as it is", () => {
+        clean();
+        const before = JSON.parse(at.remit("runs", "--json").out)[0].id as string;
+        clean();
+        const db = new DatabaseSync(join(at.folder, "remit", "ledger.db"));
+        db.prepare("UPDATE runs SET bound = '' WHERE id = ?").run(before);
+        db.close();
+        expect(audit(before)).toMatchObject({ code: 2, err: expect.stringContaining("under no key") });
+        expect(audit("last", "--against", before)).toMatchObject({ code: 2, err: expect.stringContaining("under no key") });
+        expect(audit(before, "--accept-foreign")).toMatchObject({ code: 0 });
+        const watched = at.remit(
+            "run",
+            "p.remit",
+            "-w",
+            "ws",
+            "--monitor",
+            "--against",
+            before,
+            "--input",
+            '{"path":"a","obey":false,"fix":false}',
+        );
+        expect(watched).toMatchObject({ code: 2, out: "", err: expect.stringContaining("under no key") });
+    });
+
     test("2 for a configuration that cannot be read", () => {
         clean();
         at.write("remit.json", '{"audit": {"invariants": ["Fixer may Repo"]}}');
@@ -133,6 +157,14 @@ describe("baselines", () => {
         expect(good).toMatchObject({ code: 0, out: expect.stringContaining("0 at medium or over, 1 in the baseline") });
         writeFileSync(join(at.folder, "b.json"), written.replace("2999-12-31", "2020-12-31"));
         expect(audit("last", "--baseline", "b.json").code).toBe(1);
+    });
+
+    test("none is written through a link", () => {
+        tainted();
+        symlinkSync(join(at.folder, "elsewhere.json"), join(at.folder, "base.json"));
+        const { code, err } = audit("last", "--write-baseline", "base.json", "--until", "2099-01-31", "--reason", "known");
+        expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining("is a link") });
+        expect(existsSync(join(at.folder, "elsewhere.json"))).toBe(false);
     });
 
     test("a second one keeps the first; a record that was changed writes none", () => {

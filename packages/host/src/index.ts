@@ -87,7 +87,7 @@ export { readReply, type ReadOptions, type ReadResult } from "./model/reading.ts
 export { requestHash } from "./model/recorded.ts";
 export { repliesProblem, SCRIPT_HINT } from "./model/replies.ts";
 export { type ModelUri, parseModelUri } from "./model/uri.ts";
-export { type Audited, auditRun, type AuditRunOptions, invariantsOf } from "./audit/audit.ts";
+export { type Audited, auditRun, type AuditRunOptions, doubtsOf, invariantsOf } from "./audit/audit.ts";
 export { monitor, type MonitorOptions, profileOfRun, today } from "./audit/monitor.ts";
 export { type HeardRun, RUNS } from "./run/started.ts";
 export { type Agents, type AgentsSetting, agents } from "./agent/agents.ts";

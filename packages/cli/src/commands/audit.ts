@@ -1,5 +1,4 @@
 /** `remit audit`: rules over a run's record, or over a program. Exit 0 clean, 1 findings, 2 it could not be told. */
-import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import {
     auditorsSay,
@@ -7,6 +6,7 @@ import {
     type Audited,
     checkFile,
     type Config,
+    doubtsOf,
     loadConfig,
     openLedger,
     profileOfRun,
@@ -27,6 +27,7 @@ import {
     severityRank,
 } from "@remit/machine";
 import { atLeast, baselineFrom, findingLines, invariantsFrom, isFile, severityOf, unknownIn } from "../auditing.ts";
+import { writeWhole } from "../files.ts";
 import { counted, EXIT, paint, plain, print, printJson, say, UsageError } from "../io.ts";
 import { secretsNow } from "../ledger.ts";
 import { hostOptions } from "../running.ts";
@@ -45,6 +46,7 @@ export default async function audit(args: string[], options: Options): Promise<n
     const ofAFile = isFile(subject);
     if (ofAFile && (options["against"] !== undefined || options["auditor"] !== undefined))
         throw new UsageError("--against and --auditor are about a run, not a file");
+    if (ofAFile && options["acceptForeign"] !== undefined) throw new UsageError("--accept-foreign is about a run, not a file");
     let looked: Audited;
     let config: Config;
     try {
@@ -89,7 +91,7 @@ function keeping(options: Options): ((before: Baseline | null, findings: readonl
         const all = accepting({ version: 1, accepted: [...(before?.accepted ?? []), ...(known?.accepted ?? [])] }, [], until, reason);
         const unique = new Map(all.accepted.map((one) => [one.fingerprint, one]));
         const made = accepting({ version: 1, accepted: [...unique.values()] }, findings, until, reason);
-        writeFileSync(file, `${JSON.stringify(made, null, 2)}\n`);
+        writeWhole(file, `${JSON.stringify(made, null, 2)}\n`);
         say(`${file}: ${counted(findings.length, "finding")} accepted until ${until}`);
     };
 }
@@ -113,14 +115,22 @@ async function ofRun(id: string, invariants: readonly Invariant[], options: Opti
         const program = store.program(info.program);
         const [wrong] = unknownIn(invariants, program);
         if (wrong !== undefined) throw new UsageError(wrong, "an invariant about what is not there always holds");
-        const profile = options["against"] === undefined ? {} : { against: profileOfRun(store, ledger.run(String(options["against"])).id) };
-        const rules = { invariants: [...invariants, ...config.audit.invariants], ...profile };
+        const acceptForeign = options["acceptForeign"] === true;
+        const other = options["against"] === undefined ? null : ledger.run(String(options["against"])).id;
+        const rules = {
+            invariants: [...invariants, ...config.audit.invariants],
+            acceptForeign,
+            ...(other === null ? {} : { against: profileOfRun(store, other) }),
+        };
         const auditors = (options["auditor"] as string[] | undefined) ?? [];
-        const found = auditRun(store, info.id, rules);
+        const looked = auditRun(store, info.id, rules);
+        // What is compared with says what is not new: it has to be as it was kept too.
+        const doubts = other === null || other === info.id ? [] : doubtsOf(store, other, acceptForeign);
+        const found = { ...looked, unsure: [...looked.unsure, ...doubts] };
         if (auditors.length === 0) return { looked: found, config };
         const said = await auditorsSay(ledger.store, info.id, auditors, found.findings, hostOptions(options));
-        const looked = auditRun(store, info.id, { ...rules, others: said.findings });
-        return { looked: { ...looked, unsure: [...looked.unsure, ...said.unsure] }, config };
+        const all = auditRun(store, info.id, { ...rules, others: said.findings });
+        return { looked: { ...all, unsure: [...found.unsure, ...said.unsure] }, config };
     } finally {
         ledger.close();
     }

@@ -1,6 +1,6 @@
 /** `remit run`: a program from its file to its value. */
 import { dirname, resolve } from "node:path";
-import { load, loadConfig, monitor, profileOfRun, readJson, RemitError, type RemitProgram, type Unperformed } from "@remit/host";
+import { doubtsOf, load, loadConfig, monitor, profileOfRun, readJson, RemitError, type RemitProgram, type Unperformed } from "@remit/host";
 import type { Json } from "@remit/language";
 import type { AuditFinding } from "@remit/machine";
 import { showDiagnostics } from "../diagnostics.ts";
@@ -76,11 +76,15 @@ async function rulesOf(file: string, program: RemitProgram<Json, Json>, options:
         ...(options["trust"] ? { trust: true } : {}),
     });
     const store = await program.ledger();
-    const before = options["against"];
+    const before = options["against"] === undefined || store === null ? null : store.run(String(options["against"])).id;
+    if (store !== null && before !== null) {
+        const [why] = doubtsOf(store, before);
+        if (why !== undefined) throw new UsageError(`--against: ${why}`);
+    }
     return {
         invariants: audit.invariants,
         failOn: severityOf(undefined, { audit, ...rest }),
-        ...(before === undefined || store === null ? {} : { against: profileOfRun(store, String(before)) }),
+        ...(store === null || before === null ? {} : { against: profileOfRun(store, before) }),
     };
 }
 

@@ -3,7 +3,7 @@
  *
  * Boundary: reads the ledger and files; what is a finding is the machine's `audit`.
  *
- * Q1: what could not be looked at is never called clean.
+ * Q1: what could not be looked at is never called clean, nor is a record of which nobody can tell whether it was changed.
  */
 import type { Json, Program } from "@remit/language";
 import {
@@ -29,13 +29,13 @@ export interface Audited {
 export interface AuditRunOptions extends AuditOptions {
     /** Findings of agents: they can add, never take away. */
     readonly others?: readonly AuditFinding[];
+    /** A record that carries no code of one's own key is taken as it is. */
+    readonly acceptForeign?: boolean;
 }
 
 export function auditRun(store: LedgerStore, id: string, options: AuditRunOptions = {}): Audited {
     const info = store.run(id);
-    const unsure: string[] = [];
-    const verified = store.verify(info.id);
-    if (!verified.ok) unsure.push(`the ledger of run ${info.id} does not verify, so what it says cannot be relied on`);
+    const unsure = doubtsOf(store, info.id, options.acceptForeign);
     const program = store.program(info.program);
     const events = [...store.events(info.id)];
     const found = auditEvents(events, program, options);
@@ -45,6 +45,16 @@ export function auditRun(store: LedgerStore, id: string, options: AuditRunOption
         line: (file, line) => places.has(`${file}:${line}`),
     });
     return { findings: merged(found, checked.good), fabricated: checked.fabricated, unsure };
+}
+
+/** Why what is kept of a run cannot be relied on; empty where it can. */
+export function doubtsOf(store: LedgerStore, id: string, acceptForeign = false): string[] {
+    const { ok, bound } = store.verify(id);
+    if (!ok) return [`the ledger of run ${id} does not verify, so what it says cannot be relied on`];
+    // Chains alone tell of mistakes: whoever writes the file can make them anew, without what is to be hidden.
+    if (bound === "yes" || acceptForeign) return [];
+    const where = bound === "foreign" ? "under another key: by another user, or on another machine" : "under no key";
+    return [`run ${id} was recorded ${where}, so whether its record was changed cannot be told`];
 }
 
 /** Places that the record itself names: those of events, of declarations and of what they give. */

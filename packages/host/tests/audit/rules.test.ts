@@ -265,3 +265,13 @@ test("what the record says is not relied on where it was changed, also where not
     db.close();
     expect(auditRun(at.store, run)).toMatchObject({ findings: [], unsure: [expect.stringContaining("does not verify")] });
 });
+
+test("a record without a code of one's own key is never called clean: its chains can be made anew", async () => {
+    const { run } = await begin(main(`Mail.send({ to: "a" })`));
+    const db = new DatabaseSync(join(at.folder, "ledger.db"));
+    db.exec("UPDATE runs SET bound = ''");
+    db.close();
+    const why = expect.stringContaining("under no key, so whether its record was changed cannot be told");
+    expect(auditRun(at.store, run)).toMatchObject({ findings: [], unsure: [why] });
+    expect(auditRun(at.store, run, { acceptForeign: true })).toMatchObject({ findings: [], unsure: [] });
+});
