@@ -81,6 +81,7 @@ function decisions(compiled: Compiled): Case[] {
         clauses: m.authority.clausesAt(0, name),
         live: (token) => m.standing.alive.has(token),
         trusted: (origin) => m.authority.trusts(origin),
+        one: (origin) => m.authority.isOne(origin),
         labels: m.run.labels,
         known: (origin, word) => m.standing.knows(origin, word),
         untrusted: m.authority.untrusted,

@@ -1,6 +1,6 @@
 /** What the language gives to the machine, the host, editors and other tools. Exports only. */
 export { type AuthorityRow, authorityOf, type Exception as AuthorityException } from "./authority/rows.ts";
-export { type Imported, importsByThing, originsOf, type Said, saidTogether, trustedOrigins } from "./authority/clauses.ts";
+export { type Imported, importsByThing, originsOf, type Said, saidTogether, sharedOrigins, trustedOrigins } from "./authority/clauses.ts";
 export type { Project, ProjectClause, ProjectPolicy, ProjectRemit } from "./authority/project.ts";
 export { showAuthority } from "./authority/show.ts";
 export { declaredKey, keyOf, methodName, plainCodes, type Resource, resourceOf, schemeOf } from "./authority/thing.ts";

@@ -7,7 +7,7 @@
  *     counts only where all of them say it, so that no import of one's own is a way around another.
  */
 import type { ClauseForm, Gate, ImportForm, Program } from "../form/form.ts";
-import { keyOf, methodName } from "./thing.ts";
+import { declaredKey, keyOf, methodName } from "./thing.ts";
 
 /** An import, and the index of the file that it stands in. */
 export interface Imported {
@@ -81,6 +81,21 @@ export function trustedOrigins(program: Program, origins: (one: Imported) => rea
     }
     for (const origin of no) yes.delete(origin);
     return yes;
+}
+
+/** Origins that several things give: a clause that names one cannot tell which of them it means, and lets none of them in. */
+export function sharedOrigins(program: Program): Set<string> {
+    const things = new Map<string, Set<string>>();
+    const add = (origin: string, key: string): void => {
+        things.set(origin, (things.get(origin) ?? new Set()).add(key));
+    };
+    for (const [key, imports] of importsByThing(program)) for (const one of imports) for (const origin of originsOf(one)) add(origin, key);
+    for (const file of program.files) {
+        for (const agent of file.agents) add(`agent:${agent.name}`, declaredKey("agent", file.file, agent.name));
+        for (const { what, name, uri, from } of file.imports)
+            if (what === "agent" && from === undefined) add(`agent:${name}`, keyOf(what, uri, file.file));
+    }
+    return new Set([...things].flatMap(([origin, keys]) => (keys.size > 1 ? [origin] : [])));
 }
 
 const PREFIX = { tool: "tool", llm: "model", memory: "memory", file: "file", skill: "skill" } as const;

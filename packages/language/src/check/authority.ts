@@ -13,6 +13,7 @@ import { isEndorse, remitForm } from "../form/lower-authority.ts";
 import type { Block, Delegate, Import, ImportClause, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import type { Report } from "./context.ts";
+import { checkOrigins } from "./origins.ts";
 import { type Place, placeOfProject } from "./flow/rules.ts";
 import { checkFolders } from "./folders.ts";
 import { checkFlows } from "./flows.ts";
@@ -53,6 +54,7 @@ export function checkAuthority(checking: Checking, funcs: readonly FuncInfo[]): 
     const a: Whole = { checking, uses, remits: new Map(), delegated: [], passed: new Set() };
     for (const file of checking.order) checkDeclarations(a, file);
     checkClauses(checking);
+    checkOrigins(checking);
     checkFolders(checking);
     for (const [func, found] of uses) {
         const report = reporter(func);

@@ -83,6 +83,11 @@ const CHECKS = {
         summary: "Two tools reach the same files, and what is said of one of their folders does not bind the other.",
         hint: "say the same of both, or import one of them",
     },
+    ORIGIN_SHARED: {
+        severity: "warning",
+        summary: "A clause names an origin that several things of the program give: it lets none of them in.",
+        hint: "import one of them under another name",
+    },
     REMIT_BOUND: { severity: "error", summary: "A bound names an argument that cannot be told, or a pattern that nothing can match." },
     DELEGATE_DENIED: { severity: "error", summary: "A delegation gives what the one who delegates does not have." },
     DELEGATE_UNUSED: { severity: "warning", summary: "A block delegates to an agent that is not called in it." },

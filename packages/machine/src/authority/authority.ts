@@ -5,9 +5,10 @@
  *
  * A5: an agent with a remit is a principal of its own, known by the file that declares it and its name; everybody else is the run's own
  *     principal, `user` unless said otherwise.
- * A6: an origin is trusted only where every import that can give it says so, and every other import of the same thing.
+ * A6: an origin is trusted only where every import that can give it says so, and every other import of the same thing. One that several things give
+ *     is none that a clause could name.
  */
-import { declaredKey, type Imported, importsByThing, keyOf, originsOf, saidTogether, trustedOrigins } from "@remit/language";
+import { declaredKey, type Imported, importsByThing, keyOf, originsOf, saidTogether, sharedOrigins, trustedOrigins } from "@remit/language";
 import type { AgentEntry, Compiled } from "../compile/program.ts";
 import type { Capability } from "../value/value.ts";
 import {
@@ -61,6 +62,7 @@ export class Authority {
     private readonly policies = new Map<string, Remit | null>();
     private readonly remits = new Map<string, readonly Remit[]>();
     private readonly trusted: ReadonlySet<string>;
+    private readonly shared: ReadonlySet<string>;
     /** Keys of imports. */
     private readonly keys: Places<string> = [];
     /** Origins whose words `among` clauses ask about. */
@@ -83,6 +85,7 @@ export class Authority {
             for (const rule of made.args) if (rule.among) for (const origin of rule.from ?? []) this.watched.add(origin);
             said = true;
         }
+        this.shared = sharedOrigins(program.program);
         this.trusted = trustedOrigins(program.program, (one) => (one.form.what === "file" ? origins(placeOf(one)) : originsOf(one)));
         program.files.forEach((file, index) => {
             for (const agent of file.agents.values()) {
@@ -155,6 +158,9 @@ export class Authority {
     /** Whether values of this origin may stand where only trusted ones may. */
     readonly trusts = (origin: string): boolean =>
         origin === this.base || origin === "user" || this.trusted.has(origin) || origin.startsWith("endorsed:");
+
+    /** Whether values of this origin come from one thing alone: what a clause names is that thing (A6). */
+    readonly isOne = (origin: string): boolean => !this.shared.has(origin);
 
     /** Whether control flow carries labels in code that runs as this principal. */
     isStrict(principal: string): boolean {

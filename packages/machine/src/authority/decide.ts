@@ -106,6 +106,8 @@ export interface Standing {
     readonly clauses: Clauses;
     readonly live: (token: number) => boolean;
     readonly trusted: (origin: string) => boolean;
+    /** Whether one thing alone gives this origin. */
+    readonly one: (origin: string) => boolean;
     readonly labels: Labels;
     /** Whether a word occurred in what came from an origin. */
     readonly known: (origin: string, word: string) => boolean;
@@ -383,13 +385,13 @@ const MAX_WORDS = 1000;
 function known(words: readonly string[] | null, rule: ArgRule, on: Standing): boolean {
     // A text without an address leads nowhere; an argument without a word is none that occurred.
     if (words === null || words.length > MAX_WORDS || (words.length === 0 && !rule.addresses)) return false;
-    return words.every((word) => rule.among && (rule.from ?? []).some((origin) => on.known(origin, word)));
+    return words.every((word) => rule.among && (rule.from ?? []).some((origin) => on.one(origin) && on.known(origin, word)));
 }
 
 function allowed(origin: string, rule: ArgRule, on: Standing): boolean {
     if (origin.startsWith("only:")) return true;
     if (rule.from === null) return on.trusted(origin);
-    return rule.from.some((o) => o === origin || (o === "trusted" && on.trusted(origin)));
+    return rule.from.some((o) => (o === origin && on.one(origin)) || (o === "trusted" && on.trusted(origin)));
 }
 
 /** Who may read what carries these origins; null: everybody. */

@@ -104,6 +104,7 @@ export function decideFor(
             clauses: clausesOf(m, target.c),
             live: m.standing.isAlive,
             trusted: m.authority.trusts,
+            one: m.authority.isOne,
             labels: m.run.labels,
             known: m.standing.knows,
             untrusted: m.authority.untrusted,
