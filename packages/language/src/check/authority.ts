@@ -6,11 +6,11 @@
  *
  * Z1: REMIT_DENIED, DELEGATE_DENIED and ENDORSE_DENIED are told only of places that would be refused whenever they are reached.
  */
-import { declaredKey, keyOf as keyOfThing, methodName } from "../authority/thing.ts";
+import { methodName } from "../authority/thing.ts";
 import { remitsOfProject } from "../authority/project.ts";
 import type { At, RemitForm } from "../form/form.ts";
 import { isEndorse, remitForm } from "../form/lower-authority.ts";
-import type { Block, Delegate, Import, ImportClause, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
+import type { Block, Delegate, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import type { Report } from "./context.ts";
 import { checkOrigins } from "./origins.ts";
@@ -20,6 +20,7 @@ import { checkFlows } from "./flows.ts";
 import { isOutside } from "./handover.ts";
 import { type AgentScope, type Binding, type Checking, diagnostic, type Extra, type FileScope, type FuncInfo } from "./model.ts";
 import { shown, suggestion } from "./names.ts";
+import { checkClauses, keyOf, trusts } from "./things.ts";
 import { checkAmounts, checkDeclarations, checkRef, fileReporter, GRANTABLE, known } from "./remits.ts";
 import { type Through, type Use, type Uses, usesOf, within } from "./uses.ts";
 
@@ -82,74 +83,6 @@ function reporter(func: FuncInfo): Report {
     return (code, range, message, extra) => {
         func.diagnostics.push(diagnostic(func.file, code, range, message, extra));
     };
-}
-
-/** What a thing is and where it leads. */
-function keyOf(binding: Binding, file: FileScope): string {
-    if (binding.kind === "agent" && binding.agent !== null) return declaredKey("agent", binding.agent.file.name, binding.agent.name);
-    return keyOfThing(binding.kind, binding.import?.uri.value ?? binding.name, file.name);
-}
-
-function trusts(checking: Checking, binding: Binding): boolean {
-    // An origin is a name, and a thing is trusted as a whole: every import of either has to say so.
-    const imports = checking.order.flatMap((file) =>
-        [...file.names.values()].filter((one) => one.kind === binding.kind).map((one) => ({ one, key: keyOf(one, file) })),
-    );
-    const keys = new Set(imports.filter(({ one }) => one.name === binding.name).map(({ key }) => key));
-    const all = imports.filter(({ key }) => keys.has(key)).map(({ one }) => one);
-    // What was in a model's prompt counts as what it is, and cannot be told here.
-    return binding.kind === "llm" && all.some(isTrusted) ? true : all.length > 0 && all.every(isTrusted);
-}
-
-/** Imports of one thing that say different things of it (T6). */
-function checkClauses(checking: Checking): void {
-    const things = new Map<
-        string,
-        { readonly node: Import; readonly file: FileScope; readonly says: ReadonlyMap<string, ImportClause> }[]
-    >();
-    for (const file of checking.order)
-        for (const item of file.tree.items) {
-            if (item.kind !== "import" || item.what === "agent") continue;
-            const text = (clause: ImportClause): string =>
-                file.tree.source.text.slice(clause.range.start, clause.range.end).replace(/\s+/g, "");
-            const says = new Map((item.clauses ?? []).map((clause) => [text(clause), clause]));
-            const key = keyOfThing(item.what, item.uri.value, file.name);
-            things.set(key, [...(things.get(key) ?? []), { node: item, file, says }]);
-        }
-    for (const imports of things.values())
-        for (const { node, file, says } of imports) {
-            const others = imports.filter((one) => one.node !== node);
-            const report = fileReporter(file);
-            const missing = others.flatMap((one) => [...one.says].flatMap(([text, clause]) => (says.has(text) ? [] : [{ one, clause }])));
-            const binding = missing.find(({ clause }) => !loosens(clause));
-            if (binding !== undefined)
-                report(
-                    "CLAUSES_DIFFER",
-                    node.uri.range,
-                    `what '${binding.one.node.name.text}' says of the same thing binds '${node.name.text}' too`,
-                    {
-                        related: [{ message: "it is said here", file: binding.one.file.name, range: binding.clause.range }],
-                    },
-                );
-            for (const [text, clause] of says) {
-                const other = loosens(clause) ? others.find((one) => !one.says.has(text)) : undefined;
-                if (other !== undefined)
-                    report(
-                        "CLAUSES_DIFFER",
-                        clause.range,
-                        `this counts only where every import of the same thing says it, and '${other.node.name.text}' does not`,
-                        { related: [{ message: "imported here", file: other.file.name, range: other.node.uri.range }] },
-                    );
-            }
-        }
-}
-
-function loosens(clause: ImportClause): boolean {
-    return clause.kind === "clause.trusted" || (clause.kind === "clause.gate" && clause.gate.text === "may");
-}
-
-function isTrusted(binding: Binding): boolean {
-    return binding.import?.clauses?.some((clause) => clause.kind === "clause.trusted") === true;
 }
 
 // ---- agents ----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,78 @@
+/**
+ * What the imports of one thing say of it, held against one another, and which origins that makes trusted.
+ *
+ * Boundary: clauses at imports, all files together (T6). Remits, and who uses what, are `authority.ts`.
+ */
+import { declaredKey, keyOf as keyOfThing } from "../authority/thing.ts";
+import type { Import, ImportClause } from "../syntax/tree.ts";
+import type { Binding, Checking, FileScope } from "./model.ts";
+import { fileReporter } from "./remits.ts";
+
+/** What a thing is and where it leads. */
+export function keyOf(binding: Binding, file: FileScope): string {
+    if (binding.kind === "agent" && binding.agent !== null) return declaredKey("agent", binding.agent.file.name, binding.agent.name);
+    return keyOfThing(binding.kind, binding.import?.uri.value ?? binding.name, file.name);
+}
+
+/** Whether what comes from an import counts as trusted. */
+export function trusts(checking: Checking, binding: Binding): boolean {
+    // An origin is a name, and a thing is trusted as a whole: every import of either has to say so.
+    const imports = checking.order.flatMap((file) =>
+        [...file.names.values()].filter((one) => one.kind === binding.kind).map((one) => ({ one, key: keyOf(one, file) })),
+    );
+    const keys = new Set(imports.filter(({ one }) => one.name === binding.name).map(({ key }) => key));
+    const all = imports.filter(({ key }) => keys.has(key)).map(({ one }) => one);
+    // What was in a model's prompt counts as what it is, and cannot be told here.
+    return binding.kind === "llm" && all.some(isTrusted) ? true : all.length > 0 && all.every(isTrusted);
+}
+
+/** Imports of one thing that say different things of it (T6). */
+export function checkClauses(checking: Checking): void {
+    const things = new Map<
+        string,
+        { readonly node: Import; readonly file: FileScope; readonly says: ReadonlyMap<string, ImportClause> }[]
+    >();
+    for (const file of checking.order)
+        for (const item of file.tree.items) {
+            if (item.kind !== "import" || item.what === "agent") continue;
+            const text = (clause: ImportClause): string =>
+                file.tree.source.text.slice(clause.range.start, clause.range.end).replace(/\s+/g, "");
+            const says = new Map((item.clauses ?? []).map((clause) => [text(clause), clause]));
+            const key = keyOfThing(item.what, item.uri.value, file.name);
+            things.set(key, [...(things.get(key) ?? []), { node: item, file, says }]);
+        }
+    for (const imports of things.values())
+        for (const { node, file, says } of imports) {
+            const others = imports.filter((one) => one.node !== node);
+            const report = fileReporter(file);
+            const missing = others.flatMap((one) => [...one.says].flatMap(([text, clause]) => (says.has(text) ? [] : [{ one, clause }])));
+            const binding = missing.find(({ clause }) => !loosens(clause));
+            if (binding !== undefined)
+                report(
+                    "CLAUSES_DIFFER",
+                    node.uri.range,
+                    `what '${binding.one.node.name.text}' says of the same thing binds '${node.name.text}' too`,
+                    {
+                        related: [{ message: "it is said here", file: binding.one.file.name, range: binding.clause.range }],
+                    },
+                );
+            for (const [text, clause] of says) {
+                const other = loosens(clause) ? others.find((one) => !one.says.has(text)) : undefined;
+                if (other !== undefined)
+                    report(
+                        "CLAUSES_DIFFER",
+                        clause.range,
+                        `this counts only where every import of the same thing says it, and '${other.node.name.text}' does not`,
+                        { related: [{ message: "imported here", file: other.file.name, range: other.node.uri.range }] },
+                    );
+            }
+        }
+}
+
+function loosens(clause: ImportClause): boolean {
+    return clause.kind === "clause.trusted" || (clause.kind === "clause.gate" && clause.gate.text === "may");
+}
+
+function isTrusted(binding: Binding): boolean {
+    return binding.import?.clauses?.some((clause) => clause.kind === "clause.trusted") === true;
+}
