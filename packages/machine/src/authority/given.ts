@@ -69,8 +69,39 @@ class ValuesGiven implements Given {
     }
 
     private found(value: Value, outer: number): Found {
-        const out = toJson(value, this.labels);
-        return { json: out.json, labels: this.labels.union(outer, out.labels) };
+        return new FoundValue(value, outer, this.labels);
+    }
+}
+
+/** Most rules look at labels alone. */
+class FoundValue implements Found {
+    private readonly value: Value;
+    private readonly outer: number;
+    private readonly labelSets: Labels;
+    private out: { readonly json: Json; readonly labels: number } | null = null;
+
+    constructor(value: Value, outer: number, labelSets: Labels) {
+        this.value = value;
+        this.outer = outer;
+        this.labelSets = labelSets;
+    }
+
+    get json(): Json {
+        return this.whole.json;
+    }
+
+    get labels(): number {
+        const { value, outer, labelSets } = this;
+        const raw = rawOf(value);
+        // Nothing else is in it.
+        if (raw === null || typeof raw === "string" || typeof raw === "boolean" || (typeof raw === "number" && Number.isFinite(raw)))
+            return labelSets.union(outer, labelOf(value));
+        return labelSets.union(outer, this.whole.labels);
+    }
+
+    private get whole(): { readonly json: Json; readonly labels: number } {
+        this.out ??= toJson(this.value, this.labelSets);
+        return this.out;
     }
 }
 

@@ -11,19 +11,9 @@
 import { type Json, type Site, schemeOf } from "@remit/language";
 import { type Decision, decide, type Flow, type Use } from "../authority/decide.ts";
 import { readsByScheme } from "../authority/reading.ts";
-import { readersGiven } from "../authority/readers.ts";
 import { aliasOf, aliasOfJson, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
 import type { Clauses } from "../authority/policy.ts";
-import {
-    type AskRequest,
-    type Effect,
-    type MemoryRequest,
-    type ModelTurn,
-    opOf,
-    type Outcome,
-    type Reach,
-    type ToolRequest,
-} from "../effect.ts";
+import type { AskRequest, Outcome, Reach } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import type { Offer } from "../prompt/offers.ts";
 import { canonicalJson } from "../ledger/canonical.ts";
@@ -132,6 +122,7 @@ export function gate(
 ): Reach | null {
     const alias = target.method === null ? null : aliasOf(target.uri, target.method, args, m.run.labels);
     const method = alias?.method ?? target.method;
+    const meant = alias === null ? target : { ...target, method };
     // Arguments of an agent stay in the run: no clause is about them, and they may hold capabilities. A model's prompt is looked at when it is made.
     // What is handed to an agent outside the program leaves it.
     const isOutside = target.c.kind === "agent" && m.compiled.agent(target.c.file, target.c.name)?.outside != null;
@@ -141,8 +132,12 @@ export function gate(
     const chosenBy = written ? "agent" : chosen;
     if (written) isTold(m, frame, target, site);
     const readOnly =
-        chosenBy !== "program" ? readsOnly(m, frame, target.c, method) : m.described.get(placeOf(target.c))?.reads.includes(method ?? "");
-    const decision = decideFor(m, fiber, frame.principal, { ...target, method }, given, chosenBy, readOnly);
+        chosenBy !== "program"
+            ? readsOnly(m, frame, target.c, method)
+            : m.described.size === 0
+              ? undefined
+              : m.described.get(placeOf(target.c))?.reads.includes(method ?? "");
+    const decision = decideFor(m, fiber, frame.principal, meant, given, chosenBy, readOnly);
     if (decision.kind === "may") return decision.reach;
     if (chosenBy === "program" && isUnsaid(decision) && isUndescribed(m, target, method)) {
         awaitDescription(m, fiber, frame, target.c, path, site);
@@ -152,18 +147,18 @@ export function gate(
     const about = detailOf(
         m,
         frame.principal,
-        { ...target, method },
+        meant,
         shown.json,
         alias === null ? given : valuesGiven(args, m.run.labels),
         decision,
         chosenBy,
         site,
     );
-    if (decision.kind === "refused") throw refused(m, frame, { ...target, method }, decision, about, shown.labels, path, site);
+    if (decision.kind === "refused") throw refused(m, frame, meant, decision, about, shown.labels, path, site);
     const session = sessionKey(m, frame.principal, target.c, method, decision);
     const known = answerFor(m, session);
     if (known === true) return decision.reach;
-    if (known === false) throw denied(frame.principal, { ...target, method }, site, "the answer for the session is no");
+    if (known === false) throw denied(frame.principal, meant, site, "the answer for the session is no");
     if (shown.cut)
         throw new Fail("value", `${target.name} is given more than a person can be shown, who would have to allow it`, {
             site,
@@ -174,7 +169,7 @@ export function gate(
         frame.approved = null;
         return decision.reach;
     }
-    ask(m, fiber, frame, { ...target, method }, about, shown.labels, path, site);
+    ask(m, fiber, frame, meant, about, shown.labels, path, site);
     frame.native = { kind: "ask", path: `${path}/ask`, use, session };
     return null;
 }
@@ -264,7 +259,7 @@ export function detailOf(
         file: m.compiled.fileName(target.c.file),
         method: target.method,
         args: [...args],
-        origins: originsByName(m, args, given),
+        origins: originsByName(m, given, jsonGiven(args, 0).names),
         chosen_by: chosenBy,
         why: decision.kind === "may" ? "gate" : decision.why,
         ...(decision.kind !== "may" && decision.flow !== undefined
@@ -279,22 +274,17 @@ export function detailOf(
 }
 
 /** Origins of each argument, by its name where the call has one object, else by place. */
-export function originsByName(m: Machine, args: readonly Json[], given: Given): Json {
-    const [first] = args;
-    const named = args.length === 1 && first !== null && typeof first === "object" && !Array.isArray(first);
-    const names = named ? Object.keys(first as object) : args.map((_, i) => String(i + 1));
+export function originsByName(m: Machine, given: Given, names: readonly string[] = given.names): Json {
     const { labels } = m.run;
-    const found: [string, Json][] = [];
+    // No prototype: what names an argument may be any text.
+    const found: { [name: string]: Json } = Object.create(null);
     for (const name of names) {
         const all = given.named(name);
-        const only = all.length === 1 ? all[0] : undefined;
-        const origins =
-            only !== undefined
-                ? labels.origins(only.labels).slice()
-                : [...new Set(all.flatMap((one) => labels.origins(one.labels)))].sort();
-        found.push([name, origins]);
+        let l = 0;
+        for (const one of all) l = labels.union(l, one.labels);
+        found[name] = labels.origins(l).slice();
     }
-    return Object.fromEntries(found);
+    return found;
 }
 
 function ask(
@@ -504,32 +494,3 @@ export function gatekeeper(m: Machine, fiber: Fiber, frame: Frame, label: string
         },
     };
 }
-
-// ---- what comes back --------------------------------------------------------------------------------------------------
-
-/** Labels that say who may read what an effect brings, or what its failure tells: `reads` clauses of its import. */
-export function readersOfResult(m: Machine, { kind, request }: Effect, value: Json): readonly string[] {
-    const { authority, compiled } = m;
-    if (authority.plain) return NOBODY_SAYS;
-    if (kind === "tool") {
-        const { op, tool, uri, file, method, args } = request as unknown as ToolRequest;
-        if (op === "describe") return NOBODY_SAYS;
-        return readersGiven(
-            authority.clausesAt(compiled.capabilityAt(file, tool).file, tool).reads,
-            uri,
-            method ?? null,
-            args ?? [],
-            value,
-        );
-    }
-    if (kind === "recall" || kind === "remember") {
-        const { memory, uri, file, arg } = request as unknown as MemoryRequest;
-        const { reads } = authority.clausesAt(compiled.capabilityAt(file, memory).file, memory);
-        return readersGiven(reads, uri, kind === "recall" ? "query" : "add", [arg], value);
-    }
-    if (kind !== "model" || opOf(request) !== "turn") return NOBODY_SAYS;
-    const { name, uri } = (request as unknown as ModelTurn).model;
-    return readersGiven(authority.saidOfModel("reads", name, uri), uri, null, [], undefined);
-}
-
-const NOBODY_SAYS: readonly string[] = [];

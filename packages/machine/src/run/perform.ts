@@ -27,7 +27,8 @@ import { answerEntry } from "./entry.ts";
 import { descriptionCame } from "./described.ts";
 import type { Fiber, Frame, Pending } from "./fiber.ts";
 import { valuesGiven } from "../authority/given.ts";
-import { answered, chooserOf, gate, isFree, originsByName, readersOfResult } from "./gate.ts";
+import { answered, chooserOf, gate, isFree, originsByName } from "./gate.ts";
+import { readersOfResult } from "./brought.ts";
 import { actOutcome } from "./act.ts";
 import { generateOutcome } from "./generate.ts";
 import { resultData } from "../prompt/report.ts";
@@ -119,7 +120,7 @@ export function askTool(
         uri: form.uri,
         ...(args === null ? {} : { args: out.json }),
         // Which argument carries what: said only where any does.
-        ...(args === null || out.labels.length === 0 ? {} : { origins: originsByName(m, out.json, valuesGiven(args, m.run.labels)) }),
+        ...(args === null || out.labels.length === 0 ? {} : { origins: originsByName(m, valuesGiven(args, m.run.labels)) }),
     } as Json);
     frame.native = { kind: "effect", path };
 }
@@ -251,7 +252,7 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
 /** The value that an outcome gives, with its origins. */
 export function givenValue(m: Machine, effect: Effect, outcome: Outcome & { readonly ok: true }): Value {
     m.tracer?.at(effect.site, effect.path, whatOf(effect));
-    const value = labelParts(fromJson(outcome.value, m.run.heap), outcome.parts ?? {}, m.run.heap, m.run.labels);
+    const value = labelParts(fromJson(outcome.value, m.run.heap), outcome.parts ?? {}, m.run.labels);
     return join(m.run, value, m.run.labels.of(outcome.origins));
 }
 

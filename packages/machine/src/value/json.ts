@@ -21,7 +21,7 @@ export function fromJson(json: Json, heap: Heap, depth = 0): Raw {
 }
 
 /** A value made from JSON with further origins on parts of it, by JSON Pointer (RFC 6901); pointers that lead nowhere label the whole. */
-export function labelParts(root: Raw, parts: { readonly [pointer: string]: readonly string[] }, heap: Heap, labels: Labels): Value {
+export function labelParts(root: Raw, parts: { readonly [pointer: string]: readonly string[] }, labels: Labels): Value {
     let whole: Value = root;
     for (const [pointer, origins] of Object.entries(parts)) {
         const l = labels.of(origins);
@@ -33,13 +33,13 @@ export function labelParts(root: Raw, parts: { readonly [pointer: string]: reado
                       .slice(1)
                       .split("/")
                       .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
-        if (!labelAt(root, keys, l, heap, labels))
+        if (!labelAt(root, keys, l, labels))
             whole = whole instanceof Labelled ? new Labelled(whole.v, labels.union(whole.l, l)) : new Labelled(whole, l);
     }
     return whole;
 }
 
-function labelAt(root: Raw, keys: readonly string[], l: number, heap: Heap, labels: Labels): boolean {
+function labelAt(root: Raw, keys: readonly string[], l: number, labels: Labels): boolean {
     let at: Raw = root;
     for (let i = 0; i < keys.length; i++) {
         const key = keys[i] as string;
@@ -70,43 +70,60 @@ function isObj(v: Raw): v is Obj {
 
 /** Plain JSON of a value, the union of all labels in it, and its size in bytes. Objects come out with a null prototype. */
 export function toJson(value: Value, labels: Labels): { json: Json; labels: number; size: number } {
-    let met = 0;
-    let size = 0;
     // The usual case, and nothing to walk through.
     const plain = value instanceof Labelled ? value.v : value;
     if (plain === null || typeof plain === "boolean" || (typeof plain === "number" && Number.isFinite(plain)))
         return { json: plain, labels: value instanceof Labelled ? value.l : 0, size: 8 };
     if (typeof plain === "string" && 8 + 2 * plain.length <= MAX_SIZE)
         return { json: plain, labels: value instanceof Labelled ? value.l : 0, size: 8 + 2 * plain.length };
-    const open = new Set<List | Obj>();
-    const walk = (v: Value, depth: number): Json => {
+    const walk = new Walk(labels);
+    const json = walk.of(value, 0);
+    return { json, labels: walk.met, size: walk.size };
+}
+
+class Walk {
+    met = 0;
+    size = 0;
+    private readonly labels: Labels;
+    /** Lists and objects around the present one. */
+    private top: List | Obj | null = null;
+    private open: Set<List | Obj> | null = null;
+
+    constructor(labels: Labels) {
+        this.labels = labels;
+    }
+
+    of(v: Value, depth: number): Json {
         if (v instanceof Labelled) {
-            met = labels.union(met, v.l);
+            this.met = this.labels.union(this.met, v.l);
             v = v.v;
         }
-        size += typeof v === "string" ? 8 + 2 * v.length : v !== null && typeof v === "object" ? 200 : 8;
-        if (size > MAX_SIZE) throw new Fail("limit.bytes", `one value may take ${MAX_SIZE} bytes as JSON`, { whole: true });
-        if (typeof v === "number" && !Number.isFinite(v)) throw new Fail("value", `${v} cannot be written as JSON`, { labels: met });
+        this.size += typeof v === "string" ? 8 + 2 * v.length : v !== null && typeof v === "object" ? 200 : 8;
+        if (this.size > MAX_SIZE) throw new Fail("limit.bytes", `one value may take ${MAX_SIZE} bytes as JSON`, { whole: true });
+        if (typeof v === "number" && !Number.isFinite(v)) throw new Fail("value", `${v} cannot be written as JSON`, { labels: this.met });
         if (v === null || typeof v !== "object") return v;
-        if (v instanceof Capability) throw capabilityIsNotData(v, met);
-        if (open.has(v)) throw new Fail("value", "this value contains itself", { labels: met });
-        if (depth > MAX_DEPTH) throw new Fail("value", `this value is nested more than ${MAX_DEPTH} deep`, { labels: met });
-        open.add(v);
-        let out: Json;
-        if (v instanceof List) out = v.items.map((item) => walk(item, depth + 1));
-        else {
-            const made: { [key: string]: Json } = Object.create(null);
-            met = labels.union(met, v.keyLabel);
-            v.shape.keys.forEach((key, slot) => {
-                made[key] = walk((v as Obj).slots[slot] as Value, depth + 1);
-            });
-            out = made;
+        if (v instanceof Capability) throw capabilityIsNotData(v, this.met);
+        if (v === this.top || this.open?.has(v) === true) throw new Fail("value", "this value contains itself", { labels: this.met });
+        if (depth > MAX_DEPTH) throw new Fail("value", `this value is nested more than ${MAX_DEPTH} deep`, { labels: this.met });
+        if (depth === 0) {
+            this.top = v;
+            return this.inside(v, depth);
         }
-        open.delete(v);
+        this.open ??= new Set();
+        this.open.add(v);
+        const out = this.inside(v, depth);
+        this.open.delete(v);
         return out;
-    };
-    const json = walk(value, 0);
-    return { json, labels: met, size };
+    }
+
+    private inside(v: List | Obj, depth: number): Json {
+        if (v instanceof List) return v.items.map((item) => this.of(item, depth + 1));
+        const made: { [key: string]: Json } = Object.create(null);
+        this.met = this.labels.union(this.met, v.keyLabel);
+        const { keys } = v.shape;
+        for (let slot = 0; slot < keys.length; slot++) made[keys[slot] as string] = this.of(v.slots[slot] as Value, depth + 1);
+        return made;
+    }
 }
 
 /** `labels`: of what led to it. */

@@ -1,0 +1,36 @@
+/**
+ * Who may read what an effect brings.
+ *
+ * Boundary: from an effect and its outcome to labels, by the `reads` clauses of its import. What they mean is `authority/readers.ts`.
+ */
+import type { Json } from "@remit/language";
+import { readersGiven } from "../authority/readers.ts";
+import { type Effect, type MemoryRequest, type ModelTurn, opOf, type ToolRequest } from "../effect.ts";
+import type { Machine } from "./machine.ts";
+
+const NOBODY_SAYS: readonly string[] = [];
+
+/** Labels that say who may read what an effect brings, or what its failure tells: `reads` clauses of its import. */
+export function readersOfResult(m: Machine, { kind, request }: Effect, value: Json): readonly string[] {
+    const { authority, compiled } = m;
+    if (authority.plain) return NOBODY_SAYS;
+    if (kind === "tool") {
+        const { op, tool, uri, file, method, args } = request as unknown as ToolRequest;
+        if (op === "describe") return NOBODY_SAYS;
+        return readersGiven(
+            authority.clausesAt(compiled.capabilityAt(file, tool).file, tool).reads,
+            uri,
+            method ?? null,
+            args ?? [],
+            value,
+        );
+    }
+    if (kind === "recall" || kind === "remember") {
+        const { memory, uri, file, arg } = request as unknown as MemoryRequest;
+        const { reads } = authority.clausesAt(compiled.capabilityAt(file, memory).file, memory);
+        return readersGiven(reads, uri, kind === "recall" ? "query" : "add", [arg], value);
+    }
+    if (kind !== "model" || opOf(request) !== "turn") return NOBODY_SAYS;
+    const { name, uri } = (request as unknown as ModelTurn).model;
+    return readersGiven(authority.saidOfModel("reads", name, uri), uri, null, [], undefined);
+}
