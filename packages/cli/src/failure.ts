@@ -38,7 +38,10 @@ const HINTS: Partial<Record<string, string>> = {
     denied: "run it on a terminal to be asked, or with --park: then `remit asks` shows the question and `remit answer` answers it",
 };
 
-export function showFailure(failure: Failure | RunFailure, options: { json?: boolean; root?: string; run?: string } = {}): void {
+export function showFailure(
+    failure: Failure | RunFailure,
+    options: { json?: boolean; root?: string; run?: string; over?: boolean } = {},
+): void {
     if (options.json) {
         say(safeJson({ failure, ...(options.run ? { run: options.run } : {}) }));
         return;
@@ -50,7 +53,8 @@ export function showFailure(failure: Failure | RunFailure, options: { json?: boo
     const kind = options.run === undefined && !site && failure.kind === "value" ? "error" : plain(failure.kind);
     say(`${place}${colour("red", kind)}: ${plain(failure.message)}`);
     if (site) for (const line of excerpt(site, options.root ?? process.cwd())) say(line);
-    const hint = failure.hint ?? HINTS[failure.kind];
+    // A run that a person ended at a question is over: nothing goes on with it.
+    const hint = failure.hint ?? (failure.kind === "cancelled" && options.over === true ? undefined : HINTS[failure.kind]);
     if (hint) say(`  ${colour("cyan", "help")}: ${plain(options.run ? hint.replace("RUN", options.run) : hint)}`);
 }
 

@@ -248,7 +248,10 @@ export async function finish(
         return EXIT.ok;
     }
     const failure = options.unwritten === true && result.failure ? { ...result.failure, site: null } : result.failure;
-    if (failure) showFailure(failure, { json: options["json"] === true, root: options.root, run: result.run });
+    if (failure) {
+        const over = result.status === "failed";
+        showFailure(failure, { json: options["json"] === true, root: options.root, run: result.run, over });
+    }
     if (result.failure?.kind === "violation.flow" && options["json"] !== true) await sayWhy(handle, result.run);
     if (result.status === "waiting") return EXIT.waiting;
     return watch.signal.aborted || result.failure?.kind === "cancelled" ? EXIT.cancelled : EXIT.failed;

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BIN, type Room, room } from "./remit.ts";
 
@@ -131,9 +132,11 @@ test.each([
     ["d\r", "deny", 1],
     ["\u0004", "deny", 1],
 ])("on a terminal %j is %s", async (typed, decision, exit) => {
-    const { code } = await person([typed], "run", "p.remit", "-w", "ws", "--quiet");
+    const { code, seen } = await person([typed], "run", "p.remit", "-w", "ws", "--quiet");
     expect(asks("--all")).toMatchObject([{ decision }]);
     expect(code).toBe(exit);
+    // It has ended: nothing goes on with it.
+    expect(seen).not.toContain("remit resume");
     expect(wrote("b.txt")).toBe(false);
 });
 
@@ -143,6 +146,16 @@ test("a question on a terminal is answered from another process", async () => {
     expect(at.remit("answer", "last", first, "session").code).toBe(0);
     expect((await there).code).toBe(0);
     expect(readFileSync(join(at.folder, "ws", "b.txt"), "utf8")).toContain("Hello");
+});
+
+test("of a record that cannot be read any more it is said that somebody changed it", () => {
+    run("--park");
+    const db = new DatabaseSync(join(at.folder, "remit", "ledger.db"));
+    db.exec("UPDATE asks SET request = '{'");
+    db.close();
+    const { code, err } = at.remit("answer", "last", asks()[0]?.id ?? "", "once");
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("was changed since it was asked") });
+    expect(wrote("b.txt")).toBe(false);
 });
 
 async function waited(look: () => string | undefined): Promise<string> {

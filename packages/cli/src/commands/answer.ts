@@ -11,11 +11,12 @@ export default async function answer(args: string[], options: Record<string, unk
         const { id } = ledger.run(run);
         const question = ledger.store.asks.find(id, ask);
         const decision = answerOf(words.join(" "), question.request.options);
-        if (decision === null)
+        // Of a record that somebody changed nothing is an answer, and that is what is said.
+        if (decision === null && question.tampered !== true)
             throw new UsageError(`'${words.join(" ")}' is no answer to this question`, `it takes ${question.request.options.join(", ")}`);
-        const answered = ledger.answer(id, question.id, decision);
+        const answered = ledger.answer(id, question.id, decision ?? "deny");
         if (options["json"]) printJson(answered as unknown as Json, true);
-        else say(`${paint(process.stderr)("green", "answered")}: ${plain(decision)}. remit resume ${id} goes on.`);
+        else say(`${paint(process.stderr)("green", "answered")}: ${plain(answered.decision ?? "")}. remit resume ${id} goes on.`);
         return EXIT.ok;
     } catch (error) {
         if (!(error instanceof AskError)) throw error;

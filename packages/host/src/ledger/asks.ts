@@ -259,8 +259,9 @@ export function asksOver(rows: AskRows, key: () => Buffer, now: () => number = D
             }),
         take: (run, path, bound) =>
             rows.atomically((): Taken => {
-                const row = rows.ofPath(run, path).find((r) => r.state === "open" || r.state === "answered");
-                if (row === undefined || !sound(row) || row.bound !== bound) return { kind: "none" };
+                // A record that somebody changed stands in nobody's way.
+                const row = rows.ofPath(run, path).find((r) => (r.state === "open" || r.state === "answered") && sound(r));
+                if (row === undefined || row.bound !== bound) return { kind: "none" };
                 if (row.state === "answered") {
                     if (!rows.update({ ...row, state: "used" }, "answered")) return { kind: "none" };
                     return { kind: "decided", decision: row.decision as string, late: false };

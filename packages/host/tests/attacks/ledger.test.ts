@@ -95,6 +95,18 @@ test.each([
     ledger.close();
 });
 
+test("a changed record, however new it says it is, stands in no other question's way", async () => {
+    const run = await waiting();
+    edit("UPDATE asks SET asked = 9007199254740991, owner = 'nobody'");
+    const ledger = await openLedger(file, { config: join(folder, "config") });
+    await (await ledger.resume(run, { tools })).result;
+    const asked = ledger.asks(run).find(({ tampered }) => tampered !== true);
+    ledger.answer(run, asked?.id ?? "", "once");
+    expect((await (await ledger.resume(run, { tools })).result).status).toBe("done");
+    expect(sent).toEqual(["dana"]);
+    ledger.close();
+});
+
 test("an answer that was used is used up, also where the file says that it was not", async () => {
     const run = await waiting();
     const config = join(folder, "config");
