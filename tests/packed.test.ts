@@ -136,7 +136,7 @@ test("the user chose it", async () => {
 });
 `;
 
-test("the hook for Jest fails a test whose assertions hold and passes a clean one, in Jest itself", async () => {
+test("F50: the hook for Jest fails a test whose assertions hold and passes a clean one, in Jest itself", async () => {
     const jest = process.env.REMIT_TEST_JEST;
     if (jest === undefined) throw new Error("REMIT_TEST_JEST names the folder that Jest is installed in: npm test installs it");
     writeFileSync(join(room, "hook.test.mjs"), JEST);

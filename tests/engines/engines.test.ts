@@ -130,15 +130,15 @@ test("the programs get somewhere: many end with a value, after steps of their ow
     expect(reference.length).toBe(PROGRAMS + 1 + BUILTIN_TABLE.length + 1);
 });
 
-test("a thousand runs of one program count the same steps", () => {
+test("F7: a thousand runs of one program count the same steps", () => {
     const [steps] = JSON.parse(reference[PROGRAMS] as string) as [number];
     expect(JSON.parse(reference.at(-1) as string)).toEqual([steps]);
 });
 
-test("Deno, without a single permission", async () => {
+test("F7: Deno, without a single permission", async () => {
     same(await lines(brought("deno"), ["run", "--quiet", "--no-config", "--no-remote", "--no-npm", "--no-prompt", script]));
 }, 120_000);
 
-test("Bun", async () => {
+test("F7: Bun", async () => {
     same(await lines(brought("bun"), ["run", script]));
 }, 120_000);

@@ -51,7 +51,7 @@ const json = (
 ): { findings: { rule: string }[]; accepted: unknown[]; unsure: string[]; fabricated: unknown[]; failOn: string } =>
     JSON.parse(audit(...more, "--json").out);
 
-describe("exit codes", () => {
+describe("F51: exit codes", () => {
     test("0 clean, 1 at or over the threshold, 0 below it", () => {
         clean();
         expect(audit()).toMatchObject({ code: 0 });
@@ -141,7 +141,7 @@ describe("a project's own invariants", () => {
     });
 });
 
-describe("baselines", () => {
+describe("F53: baselines", () => {
     test("what is accepted does not fail until its day is over", () => {
         tainted();
         expect(audit("last", "--write-baseline", "b.json").code).toBe(2);

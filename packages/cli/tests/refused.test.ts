@@ -19,7 +19,7 @@ main func(q: string) {
 });
 afterAll(() => at.clear());
 
-test("a refused flow ends with the way from where it entered to where it stood", () => {
+test("F33: a refused flow ends with the way from where it entered to where it stood", () => {
     const ran = at.remit("run", "flow.remit", "--input", '"x"', "--workspace", ".");
     expect(ran.code).toBe(1);
     expect(ran.err).toContain("violation.flow");

@@ -65,7 +65,7 @@ test("what a skill says cannot move the terminal", () => {
     expect(at.remit("skills", "show", "triage").out).toContain("x\\x1b[31my");
 });
 
-test("agents and skills are pinned, and frozen a program runs with nothing else", () => {
+test("F62: agents and skills are pinned, and frozen a program runs with nothing else", () => {
     at.write("main.remit", PROGRAM);
     skill("skills/triage");
     const run = (...more: string[]) => at.remit("run", "main.remit", "--input", '{"log": "red"}', "--quiet", ...more);

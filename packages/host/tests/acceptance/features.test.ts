@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { lookup } from "node:dns";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -47,6 +47,34 @@ async function run(source: string, input: Json = {}, options: LoadOptions = {}) 
         await program.close();
     }
 }
+
+test("F27: a jail that is lent for reading refuses to be written to, by whatever name the file goes", async () => {
+    writeFileSync(join(root, "a.txt"), "as it was");
+    const source = `import tool Repo from "file://workspace"
+agent Fixer {
+    remit {}
+    main func() { 1 }
+    func look(place) { place.read({ path: "a.txt" }).content }
+    func go(place, path: string) { place.write({ path: path, content: "changed" }) }
+    func mend(place) { place.patch({ path: "a.txt", search: "was", replace: "is" }) }
+}
+main agent Main {
+    main func() {
+        paths = ["a.txt", "./a.txt", "new.txt", "b/../a.txt"]
+        tried = parallel for path in paths max 4 {
+            one = try { Fixer.go(Repo.only(read), path) } catch e { e.kind }
+            one
+        }
+        mended = try { Fixer.mend(Repo.only(read, list)) } catch e { e.kind }
+        [Fixer.look(Repo.only(read)), tried, mended]
+    }
+}
+`;
+    const { result } = await run(source);
+    expect(result.value).toEqual(["as it was", Array(4).fill("violation.remit"), "violation.remit"]);
+    expect(readdirSync(root).sort()).toEqual(["a.txt", "main.remit"]);
+    expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("as it was");
+});
 
 describe("F29: a name is followed to its addresses before anything is sent", () => {
     test.each<[string, string[], boolean, "refused" | "reached"]>([

@@ -114,7 +114,7 @@ test("C5: a changed handshake is a miss that names what differs", async () => {
     });
 });
 
-test("neither a secret nor what was sent is in the file", async () => {
+test("F59: neither a secret nor what was sent is in the file", async () => {
     await record(turnOf({ log: `key ${SECRET}` }), reply(`I saw ${SECRET}`));
     const text = readFileSync(file, "utf8");
     expect(text).not.toContain(SECRET);

@@ -58,7 +58,7 @@ test.each<[string, Json]>([
     ["stub:faulty?kind=wrong_signature", "invalid_payload"],
     ["stub:faulty?kind=error_then_ok&times=2&json=7", 7],
     ["stub:faulty?kind=error_then_ok&times=3&json=7", "invalid_payload"],
-])("%s gives %j", async (uri, value) => {
+])("F58: %s gives %j", async (uri, value) => {
     writeFileSync(
         join(root, "answer.remit"),
         'func answer(agent, log, repo) {\n    said = repo.read({ path: "a.txt" })\n    said.content + ": " + log\n}\n',
@@ -89,7 +89,7 @@ test("an answer that is too large is not run", async () => {
     expect(result).toMatchObject({ ok: true, value: expect.stringMatching(/^(?:invalid_payload|limit\.bytes)$/) });
 });
 
-test("a recording plays the same value, steps and record; a changed handshake is told", async () => {
+test("F59: a recording plays the same value, steps and record; a changed handshake is told", async () => {
     writeFileSync(
         join(root, "replies.json"),
         JSON.stringify([

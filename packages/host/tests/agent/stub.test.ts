@@ -78,7 +78,7 @@ async function text(uri: string, more: Partial<AgentTurn> = {}): Promise<string>
 }
 const PLAIN: Partial<AgentTurn> = { prompt: [{ type: "text", text: "How are you?" }] };
 
-test("what a yield is answered with", async () => {
+test("F58: what a yield is answered with", async () => {
     expect(await text("stub:noop")).toBe("```remit\nfunc answer(agent, log, repo) {\n    return none\n}\n```\n");
     expect(await text("stub:passthrough?param=log")).toContain("    return log\n");
     expect(await text(`stub:value?json=${encodeURIComponent('{"a b": [1, -2.5, null, "x\\"\\u0001"]}')}`)).toContain(

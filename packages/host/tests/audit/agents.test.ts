@@ -61,7 +61,7 @@ test.each<[string, string]>([
     expect(unsure).toEqual([]);
 });
 
-describe("it could not be told", () => {
+describe("F51: it could not be told", () => {
     test.each<[string, string, string]>([
         ["an auditor that fails", `raise "no"`, "did not answer (run"],
         ["a text instead of findings", `"clean"`, "did not answer with findings"],
@@ -103,7 +103,7 @@ test("an auditor cannot speak for a rule, nor hide what a rule found behind the 
     expect(new Set(findings.map(fingerprint)).size).toBe(2);
 });
 
-test("what others wrote reaches the auditor's model as theirs, and a model that obeys it changes nothing", async () => {
+test("F57: what others wrote reaches the auditor's model as theirs, and a model that obeys it changes nothing", async () => {
     const script = write("obeys.json", JSON.stringify([{ json: { findings: [] } }]));
     const file = write(
         "a.remit",

@@ -26,7 +26,7 @@ main agent Main {
 }
 `;
 
-test("one new grant mid-run is one finding, told while the run goes on", async () => {
+test("F54: one new grant mid-run is one finding, told while the run goes on", async () => {
     const profile = profileOfRun(at.store, (await begin(PROGRAM, { more: false, wait: true })).run);
     const told: AuditFinding[] = [];
     let heard: () => void = () => undefined;

@@ -130,7 +130,7 @@ function lastPath(store: LedgerStore, id: string): string {
     return [...store.outcomes(id)].at(-1)?.path ?? "";
 }
 
-test("a probe reads and changes nothing, says what it is, and leaves the run that it comes from as it was", async () => {
+test("F56: a probe reads and changes nothing, says what it is, and leaves the run that it comes from as it was", async () => {
     const store = memoryStore();
     const root = mkdtempSync(join(tmpdir(), "remit-probe-"));
     writeFileSync(join(root, "a.txt"), "there");

@@ -39,7 +39,7 @@ function again(session: DebugSession, asked: Asked): Asked {
 }
 
 describe.each(Object.entries(LOOKS))("%s", (_, source) => {
-    test("each look again at its place gives what was answered live", async () => {
+    test("F55: each look again at its place gives what was answered live", async () => {
         const run = await recorded(source, { items: [1, 2, 3] });
         const asked = live(run.store.events(run.id));
         expect(asked.length).toBeGreaterThan(5);
@@ -68,7 +68,7 @@ function stateOf(session: DebugSession): unknown {
     return JSON.parse(JSON.stringify([session.moment, session.inspect(), { ...image, seq: 0 }]));
 }
 
-test("an auditor in a frame of a failed run looks and does nothing: no effect, no change of state or record", async () => {
+test("F55: an auditor in a frame of a failed run looks and does nothing: no effect, no change of state or record", async () => {
     const did: string[] = [];
     const watched = Object.fromEntries(Object.entries(TOOLS.Mail).map(([name, call]) => [name, () => (did.push(name), call())]));
     const run = await recorded(

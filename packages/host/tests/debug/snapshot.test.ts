@@ -93,7 +93,7 @@ main agent Main { main func(input) { spend 1k tokens, 2 usd { Sender.go(Mail.onl
         expect(JSON.stringify(snapshotOf(session, scrubber))).toBe(direct);
     });
 
-    test("the differences of two, applied to the first, give the second", async () => {
+    test("F46: the differences of two, applied to the first, give the second", async () => {
         const run = await recorded(BRANCHES, { items: [1, 2, 3] }, { concurrency: 2 });
         const moments = [0, 5, 12, 25, 40].map((step) => at(run, { kind: "step", step }) as unknown as Json);
         for (const a of moments)

@@ -44,7 +44,7 @@ test("C2: a changed or removed file is a miss", () => {
     expect(cacheAt().get(name)).toBeNull();
 });
 
-test("C1: tampered, foreign, renamed, cut and unreadable entries are misses, never errors", () => {
+test("C1, F60: tampered, foreign, renamed, cut and unreadable entries are misses, never errors", () => {
     writeFileSync(source(), "text");
     cacheAt().put(name, entry("text"));
     const good = readFileSync(stored(), "utf8");

@@ -99,7 +99,7 @@ async function serving(answer: (path: string) => { status: number; headers?: Rec
     };
 }
 
-test("K13: a linked skill is what its digest says, also from the cache", async () => {
+test("K13, F61: a linked skill is what its digest says, also from the cache", async () => {
     using at = place();
     let body = DOCUMENT;
     await using server = await serving((path) =>

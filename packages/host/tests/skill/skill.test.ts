@@ -69,7 +69,7 @@ const WRONG: readonly [string, RegExp, boolean, boolean?][] = [
     ["- name", /not a map/, false],
 ];
 
-test.each(WRONG)("refused: %j", async (head, message, listed, refused = true) => {
+test.each(WRONG)("F61: refused: %j", async (head, message, listed, refused = true) => {
     using at = place();
     const folder = at.skill("triage", head);
     expect(() => loadSkill(folder)).toThrow(SkillError);

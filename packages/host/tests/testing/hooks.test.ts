@@ -66,7 +66,7 @@ function held(results: Map<string, string>, count: number): void {
     }
 }
 
-test("Vitest: a passing assertion with a tainted flow behind it fails with the finding; a clean one passes", async () => {
+test("F50: Vitest: a passing assertion with a tainted flow behind it fails with the finding; a clean one passes", async () => {
     const results = await vitest("vitest.case.ts");
     held(results, 11);
     expect(results.get("refused fails as a refusal")).toContain("flow-refused");
@@ -81,7 +81,7 @@ test("Vitest: refusals can be expected, invariants declared", async () => {
     expect(results.get("an invariant that does not hold fails")).toContain('Sender never Mail.send outside "bob" of to');
 });
 
-test("node:test: a passing assertion with a tainted flow behind it fails with the finding; a clean one passes", async () => {
+test("F50: node:test: a passing assertion with a tainted flow behind it fails with the finding; a clean one passes", async () => {
     const { out, code } = await node("--test", "--test-reporter", "tap", join(cases, "node.case.ts"));
     expect(code).toBe(1);
     const blocks = out.split(/^ *(?=(?:not )?ok \d+ - )/m).slice(1);

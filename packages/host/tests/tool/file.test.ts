@@ -127,7 +127,7 @@ describe("undo", () => {
     });
 });
 
-describe("the jail", () => {
+describe("F27: the jail", () => {
     const attacks = [
         "../secret",
         "a/../../secret",

@@ -143,7 +143,7 @@ describe("the origin", () => {
             expect((await failure(tools, server.origin, "get", { url })).kind, url).toBe("denied");
         expect((await failure(tools, `http://user:pass@127.0.0.1:${server.port}`, "get", { url: "/" })).message).not.toContain("pass@");
     });
-    test("is not left by a redirect; within it redirects are followed", async () => {
+    test("F29: is not left by a redirect; within it redirects are followed", async () => {
         const reached: string[] = [];
         await using other = await serve((_request, response) => {
             reached.push("other");

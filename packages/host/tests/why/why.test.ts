@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => at.close());
 
-describe("flows", () => {
+describe("F38: flows", () => {
     test("there are forty, and forty near-misses", () => {
         expect(FLOWS.length).toBeGreaterThanOrEqual(40);
         expect(NEAR.length).toBeGreaterThanOrEqual(40);

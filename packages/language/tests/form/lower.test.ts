@@ -51,7 +51,7 @@ describe("L2", () => {
         );
     });
 
-    test("the printed source parses to the same form", () => {
+    test("F10: the printed source parses to the same form", () => {
         fc.assert(
             fc.property(anyProgram, (program) => {
                 expect(plain(reread(program))).toEqual(plain(program));

@@ -61,7 +61,7 @@ function changed(form: Json, at: number, how: { readonly kind: string; readonly 
     return copy;
 }
 
-describe("the schema of the program form", () => {
+describe("F1: the schema of the program form", () => {
     test("is what is published", () => {
         expect(readFileSync(PUBLISHED, "utf8")).toBe(`${JSON.stringify(SCHEMA, null, 2)}\n`);
     });

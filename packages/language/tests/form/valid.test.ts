@@ -20,7 +20,7 @@ import {
     accepts,
 } from "./build.ts";
 
-describe("what is valid", () => {
+describe("F1: what is valid", () => {
     const parallel = (...inner: Json[]): Obj => ({ kind: "parallel", item: "i", list: name("items"), max: 2, body: inner });
     const cases: [string, Json][] = [
         ["an empty file", program(file())],

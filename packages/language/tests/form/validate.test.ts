@@ -7,7 +7,7 @@ import { DEFAULT_CAPS } from "../../src/form/measure.ts";
 import { validateFunc, validateProgram } from "../../src/form/validate.ts";
 import { type Obj, lit, name, expr, set, call, member, use, generate, func, file, program, body, BODY, refuses, accepts } from "./build.ts";
 
-describe("structure", () => {
+describe("F1: structure", () => {
     const cases: [string, unknown, ...[string, string][]][] = [
         ["nothing", undefined, ["FORM_JSON", ""]],
         ["no JSON", "{", ["FORM_JSON", ""]],
@@ -147,7 +147,7 @@ describe("names that are refused", () => {
     });
 });
 
-describe("caps come before everything else", () => {
+describe("F2: caps come before everything else", () => {
     const codes = (form: unknown, caps = {}): string[] => {
         const found = validateProgram(form, { caps });
         return found.ok ? [] : found.errors.map((e) => e.code);

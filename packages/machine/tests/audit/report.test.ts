@@ -45,7 +45,7 @@ const anyFinding = fc.record({
     by: fc.string(),
 }) as fc.Arbitrary<AuditFinding>;
 
-describe("SARIF", () => {
+describe("F49: SARIF", () => {
     const {
         $schema: _,
         id,
@@ -97,7 +97,7 @@ describe("SARIF", () => {
     });
 });
 
-describe("JUnit", () => {
+describe("F49: JUnit", () => {
     test("failures are what fails; the rest is output; what could not be told is an error", () => {
         const read = xmlOf(junit([finding(), finding({ rule: "endorsed", severity: "note" })], "medium", ["the ledger does not verify"]));
         const suite = read.children[0] as Element;
@@ -180,7 +180,7 @@ describe("baselines", () => {
     });
 });
 
-describe("evidence", () => {
+describe("F48: evidence", () => {
     const at = {
         event: (run: string, seq: number) => (run === "r1" && seq === 4 ? { hash: "aa" } : null),
         line: (file: string, line: number) => file === "main.remit" && line === 3,

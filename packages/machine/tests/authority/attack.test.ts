@@ -187,7 +187,7 @@ describe("there is no host behind any value", () => {
     });
 });
 
-describe("what is lost stays lost", () => {
+describe("F25: what is lost stays lost", () => {
     const helper = `func stash(box) { box.add(Repo)  1 }
         func use(box) { box[0].write({ path: "p", content: "c" }) }
         func give() { Repo }
@@ -245,7 +245,7 @@ agent Second { remit {} func write(r) { r.write({ path: "p", content: "c" }) } }
         expect(outcome(run(text("")))).toBe("violation.remit");
         expect(outcome(run(text("onward")))).toEqual({ did: "Repo.write" });
     });
-    test("what was narrowed stays narrowed, also for who has more by name", () => {
+    test("F28: what was narrowed stays narrowed, also for who has more by name", () => {
         const text = (expr: string): string => evil(expr, "", trying("Fixer.go()"), "may Repo");
         expect(outcome(run(text('Repo.only(read).write({ path: "a", content: "b" })')))).toBe("violation.remit");
         expect(outcome(run(text('r = Repo.only(read, write in "src/**")  r.write({ path: "etc/a", content: "b" })')))).toBe(

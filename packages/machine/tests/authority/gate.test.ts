@@ -227,7 +227,7 @@ describe("who catches a violation", () => {
     });
 });
 
-describe("delegation", () => {
+describe("F23, F24, F25, F26, F30: delegation", () => {
     const fixer = `
         func write(p) { Repo.write({ path: p, content: "x" }) }
         func mail() { Mail.send({}) }
@@ -435,7 +435,7 @@ describe("clauses at an import", () => {
         expect(outcome(run(text, { answer }))).toBe("denied");
     });
 
-    test("readers: what is for alice does not reach bob, nor a tool that does not say who reads", () => {
+    test("F39: readers: what is for alice does not reach bob, nor a tool that does not say who reads", () => {
         const text = (to: string): string => `import tool Inbox from "mcp://inbox" { reads: arg owner }
 import tool Send from "mcp://send" { audience: arg to }
 import tool Log from "mcp://log"

@@ -147,7 +147,7 @@ describe("what it is", () => {
         });
     });
 
-    test("an answer is bounded however much there is to see", () => {
+    test("F42: an answer is bounded however much there is to see", () => {
         const ran = run(
             main(
                 'big = "x"\nrepeat * 15 { big = big + big }\nl = []\nrepeat * 300 { l.add([big, [big]]) }\na = Look.frame({})\nb = Look.find({ text: "x" })\nc = down(150)\n[a, b, c]',
@@ -222,7 +222,7 @@ const STATEMENTS = [
     'Repo.write({ path: "a", content: l })',
 ];
 
-describe("it alters nothing", () => {
+describe("F42: it alters nothing", () => {
     test("the same run with and without it, apart from its own steps", () => {
         const program = (body: string): string =>
             main(

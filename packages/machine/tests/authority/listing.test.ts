@@ -285,7 +285,7 @@ function expected(rows: readonly AuthorityRow[], { principal, file, use, through
     return { may: "may", ask: "denied", never: "violation.remit" }[gate];
 }
 
-describe("the table is what the machine does", () => {
+describe("F45: the table is what the machine does", () => {
     let asked = 0;
     let refused = 0;
     let allowed = 0;

@@ -230,7 +230,7 @@ const NEAR: readonly (readonly [string, string, string?])[] = [
     ["a nested condition's end", "y = 0\nif p { if s { y = 1 } }\nx = 3\nx"],
 ];
 
-describe("implicit flows", () => {
+describe("F36: implicit flows", () => {
     test.each(FLOWS.flatMap((c) => c.secrets.map((secret) => [c.name, secret, c] as const)))("%s: %j", (_name, secret, c) => {
         expect(origins(run(text("flow strict", c.body, c.more), secret))).toContain("tool:T");
     });

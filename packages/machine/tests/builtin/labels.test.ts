@@ -189,7 +189,7 @@ const LIST_CASES: readonly (readonly [
     ["sum", numberBox, [], false],
 ];
 
-describe("lists", () => {
+describe("F32: lists", () => {
     test.each(LIST_CASES)("%s", (name, item, args, takesFunction) => {
         fc.assert(
             fc.property(listOf(item), fc.tuple(...args), fc.constantFrom(...Object.values(FUNCTIONS)), (self, given, f) => {
@@ -210,7 +210,7 @@ describe("lists", () => {
     });
 });
 
-describe("objects", () => {
+describe("F32: objects", () => {
     const map = (box: Box): ReadonlyMap<string, Box> => box.v as ReadonlyMap<string, Box>;
     const keyBox = fc.record({ l: labels, v: fc.constantFrom("k", "m", "z") });
     const REFERENCE: Record<string, { args: readonly fc.Arbitrary<Box>[]; slow: (self: Box, args: readonly Box[]) => Box }> = {
@@ -266,7 +266,7 @@ describe("objects", () => {
     });
 });
 
-describe("strings, numbers and functions join everything they were given", () => {
+describe("F32: strings, numbers and functions join everything they were given", () => {
     const ARGS: Record<string, readonly Value[]> = {
         "string split": ["a"],
         "string contains": ["a"],

@@ -39,7 +39,7 @@ test("a whole chain verifies, with its anchor, an older one, and none", () => {
     expect(verify([])).toEqual({ ok: true, count: 0, head: GENESIS });
 });
 
-describe("tampering", () => {
+describe("F43: tampering", () => {
     const at = (seq: number, what: string) => expect.objectContaining({ ok: false, seq, what });
     const changes: Record<string, (one: SealedEvent) => SealedEvent> = {
         data: (one) => ({ ...one, data: { ...(one.data as object), more: 1 } }),

@@ -304,7 +304,7 @@ describe("parallel for", () => {
 });
 
 describe("budgets and the end", () => {
-    test("steps, exactly", () => {
+    test("F6: steps, exactly", () => {
         const ran = runText(body("x = 0  repeat * 1000000 { x += 1 }  x"), { options: { limits: { steps: 5000 } } });
         expect(ran.result).toMatchObject({
             ok: false,

@@ -164,6 +164,61 @@ describe("answers that do not fit", () => {
     });
 });
 
+describe("answers that attack what is around them", () => {
+    const LENT = withFixer(
+        "return try { Fixer.yield(repo: Repo, a: 1) with { steps: 20000, calls: 3, turns: 2 } } catch e { [e.kind] }",
+        REPO,
+    );
+    const laughs = "l = [1]\nrepeat * 30 { l = [l, l] }\n";
+    test.each<[string, string, RegExp]>([
+        ["what is shared 2^30 times, as the value", `${laughs}return l`, /^(?:value|limit\.bytes)$/],
+        ["what is shared 2^30 times, to a tool", `${laughs}return repo.write({ path: "a", content: l })`, /^(?:value|limit\.bytes)$/],
+        ["what is shared 2^30 times, over its session", `${laughs}return agent.send(l)`, /^(?:value|limit\.bytes)$/],
+        [
+            "what is shared 2^30 times, compared",
+            `${laughs}m = [1]\nrepeat * 30 { m = [m, m] }\nreturn if l == m { raise "equal" } else { 2 }`,
+            /^raised$/,
+        ],
+        ["10,000 deep, to a tool", "l = []\nrepeat * 2000 { l = [l] }\nreturn repo.write({ path: l })", /^(?:value|limit\.\w+)$/],
+        [
+            "more steps than the call has, in a region of its own",
+            "spend 1000000 steps { repeat * 1000000 { x = 1 } }\nreturn 1",
+            /^limit\.steps$/,
+        ],
+        [
+            "more calls, in a region that catches",
+            'repeat * 9 { spend 100 calls { x = try { repo.read({ path: "a" }) } catch e { 1 } } }\nreturn 1',
+            /^limit\.calls$/,
+        ],
+        [
+            "more calls, side by side",
+            'x = parallel for i in [1, 2, 3, 4, 5, 6] max 6 {\ny = try { repo.read({ path: "a" }) } catch e { 1 }\ny\n}\nreturn x',
+            /^limit\.calls$/,
+        ],
+        [
+            "more turns, side by side",
+            'x = parallel for i in [1, 2, 3] max 3 {\ny = try { agent.send("x") } catch e { 1 }\ny\n}\nreturn x',
+            /^limit\.turns$/,
+        ],
+    ])("%s", (_, body, wanted) => {
+        for (const options of [{}, { mode: "frames" }] as const) {
+            const ran = once(LENT, {
+                options: { ...options, concurrency: 6 },
+                agents: (turn) => (turn.turn === 0 ? answer(body, "repo", "a") : "text"),
+                yes: "once",
+            });
+            const what = ran.result.ok ? (ran.result.value as [string])[0] : ran.result.failure.kind;
+            expect(what).toMatch(wanted);
+            expect(did(ran).length).toBeLessThanOrEqual(3);
+            expect(did(ran)).not.toContain("Repo.write");
+        }
+    });
+    test("a pattern that takes others exponentially long", () => {
+        const body = `return ["${"a".repeat(3000)}".match("^(a+)+$b"), "${"a".repeat(3000)}".match("(a|a)*$c")]`;
+        expect(end(once(LENT, { agents: [answer(body, "repo", "a")] }))).toEqual([null, null]);
+    });
+});
+
 describe("F26: two agents, one with a delegation", () => {
     test("interleaved yields: the other never passes a check", () => {
         const text = `${REPO}\nimport agent One from "acp://x"\nimport agent Two from "acp://y"\nmain agent A { main func(input) {\n return parallel for who in [1, 2] max 2 {\n x = 0\n if who == 1 { delegate Repo.read to One { x = One.yield(a: 1) } } else { x = try { Two.yield(a: 1) } catch e { [e.kind] } }\n x\n }\n} }`;

@@ -190,7 +190,7 @@ const expression: fc.Arbitrary<ExprForm> = fc.letrec<{ e: ExprForm }>((tie) => (
     ),
 })).e;
 
-test("what an operator gives has the labels of what it read and no others", () => {
+test("F31: what an operator gives has the labels of what it read and no others", () => {
     fc.assert(
         fc.property(fc.array(expression, { minLength: 1, maxLength: 6 }), fc.boolean(), (expressions, pure) => {
             // Each name comes from an origin of its own; `mixed` holds several, `shared` is `c` reached another way and changed since.

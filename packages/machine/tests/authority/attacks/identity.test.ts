@@ -28,7 +28,7 @@ ${body}
 const ran = (body: string, a: string, b: string, yes = "once") =>
     run(two(body), { yes, files: { "a.remit": FIXER(a), "b.remit": FIXER(b), "sub.remit": SUB } });
 
-describe("two agents of one name in two files", () => {
+describe("F21: two agents of one name in two files", () => {
     test("have each their own remit", () => {
         const both = `[${trying("Fixer.read()")}, ${trying("Fixer.write()")}, ${trying("Sub.read()")}, ${trying("Sub.write()")}]`;
         const yes = (method: string): Json => ({ did: `Repo.${method}` });
@@ -55,7 +55,7 @@ describe("two agents of one name in two files", () => {
     });
 });
 
-describe("what a narrowed handle gives", () => {
+describe("F28: what a narrowed handle gives", () => {
     const text = (body: string): string => `import tool Repo from "file://workspace"
 agent Lib {
     func give() { Repo }
