@@ -5,7 +5,8 @@
  *
  * H1: a finding fails the test, whatever its assertions say, and also where what was thrown was caught.
  * H2: a run is looked at once: each look reads only the events that are new.
- * H3: a run that has not ended when a test ends stays until it has, so that nothing it does later is missed.
+ * H3: a run that has not ended when a test ends stays until it has, so that nothing it does later is missed; one that begins later than the end of
+ *     the test that led to it is looked at with those. What nobody waits for is looked at for as long as the file's tests last.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
@@ -48,6 +49,12 @@ export interface Guard {
     close(): void;
 }
 
+/** The runs of one test. `over`: what begins now is of nobody any more. */
+interface Own {
+    readonly runs: Looked[];
+    over: boolean;
+}
+
 interface Looked {
     readonly run: HeardRun;
     readonly watch: RunWatch;
@@ -63,7 +70,7 @@ export function guardOf(options: HookOptions): Guard {
     const ignored = new Set(options.ignore ?? []);
     const counts = (finding: AuditFinding): boolean => severityRank(finding.severity) >= least && !ignored.has(finding.rule);
     let shared: Looked[] = [];
-    const own = new AsyncLocalStorage<Looked[]>();
+    const own = new AsyncLocalStorage<Own>();
     const hear = (message: unknown): void => {
         const run = message as HeardRun;
         const watch = watchOf(run.program, {
@@ -71,7 +78,8 @@ export function guardOf(options: HookOptions): Guard {
             ...(options.baseline === undefined ? {} : { baseline: options.baseline }),
             ...(options.trusted === undefined ? {} : { trusted: options.trusted }),
         });
-        (own.getStore() ?? shared).push({ run, watch, at: 0, found: [...watch.begin()].filter(counts) });
+        const mine = own.getStore();
+        (mine === undefined || mine.over ? shared : mine.runs).push({ run, watch, at: 0, found: [...watch.begin()].filter(counts) });
     };
     subscribe(RUNS, hear);
     const read = (one: Looked): readonly AuditFinding[] => {
@@ -80,7 +88,7 @@ export function guardOf(options: HookOptions): Guard {
     };
     const all = (): Looked[] => {
         const mine = own.getStore();
-        return mine === undefined ? shared : [...mine, ...shared];
+        return mine === undefined ? shared : [...mine.runs, ...shared];
     };
     const look = (): void => {
         const found = all().flatMap(read);
@@ -93,11 +101,19 @@ export function guardOf(options: HookOptions): Guard {
             // What goes on after its test is looked at in the tests that follow, without what was told.
             const later = all().filter((one) => !one.run.events.some((event) => event.kind === "run.ended"));
             for (const one of later) one.found.splice(0);
-            own.getStore()?.splice(0);
+            const mine = own.getStore();
+            mine?.runs.splice(0);
             shared = later;
         }
     };
-    return { look, end, during: (work) => own.run([], work), close: () => void unsubscribe(RUNS, hear) };
+    const during = (work: () => Promise<void>): Promise<void> => {
+        const mine: Own = { runs: [], over: false };
+        return own.run(mine, work).finally(() => {
+            mine.over = true;
+            shared.push(...mine.runs.splice(0));
+        });
+    };
+    return { look, end, during, close: () => void unsubscribe(RUNS, hear) };
 }
 
 function shown(finding: AuditFinding): string {

@@ -1,7 +1,7 @@
 /**
  * `@remit/host/jest`: an `expect` that audits the runs of the test before each assertion.
  *
- * Boundary: the globals that Jest gives a test file (`expect`, `afterEach`); what is looked at is in `guard.ts`.
+ * Boundary: the globals that Jest gives a test file (`expect`, `afterEach`, `afterAll`); what is looked at is in `guard.ts`.
  */
 import { guarded } from "./expect.ts";
 import { guardOf, type HookOptions } from "./guard.ts";
@@ -12,6 +12,7 @@ type Expect = (...args: never[]) => unknown;
 interface JestGlobals {
     readonly expect?: Expect;
     readonly afterEach?: (hook: () => void) => void;
+    readonly afterAll?: (hook: () => void) => void;
 }
 
 /**
@@ -19,10 +20,11 @@ interface JestGlobals {
  * assertions say. Of tests that run at the same time (`test.concurrent`) a finding fails the one that ends first. Throws `Error` outside Jest.
  */
 export function auditBeforeAssertion<E extends Expect = Expect>(options: HookOptions = {}): E {
-    const { expect, afterEach } = globalThis as JestGlobals;
+    const { expect, afterEach, afterAll } = globalThis as JestGlobals;
     if (expect === undefined || afterEach === undefined)
         throw new Error("there is no expect and afterEach: call this in a test file that Jest runs, with its globals");
     const guard = guardOf(options);
     afterEach(() => guard.end());
+    afterAll?.(() => guard.end());
     return guarded(expect as E, guard.look);
 }

@@ -4,7 +4,7 @@
  * Boundary: hooks of `node:test`, functions of `node:assert/strict`; what is looked at is in `guard.ts`.
  */
 import assert from "node:assert/strict";
-import { afterEach } from "node:test";
+import { after, afterEach } from "node:test";
 import { guardOf, type HookOptions } from "./guard.ts";
 
 export { AuditError, type HookOptions } from "./guard.ts";
@@ -16,6 +16,7 @@ export { AuditError, type HookOptions } from "./guard.ts";
 export function auditBeforeAssertion(options: HookOptions = {}): typeof assert {
     const guard = guardOf(options);
     afterEach(() => guard.end());
+    after(() => guard.end());
     const first = <F extends (...args: never[]) => unknown>(work: F): F =>
         new Proxy(work, {
             apply: (target, self, args) => {

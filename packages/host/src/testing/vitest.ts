@@ -16,6 +16,7 @@ export { AuditError, type HookOptions } from "./guard.ts";
 export function auditBeforeAssertion(options: HookOptions = {}): typeof vitest.expect {
     const guard = guardOf(options);
     vitest.afterEach(({ task }) => guard.end(task.result?.state === "fail"));
+    vitest.afterAll(() => guard.end());
     if ("aroundEach" in vitest) vitest.aroundEach((runTest) => guard.during(runTest));
     return guarded(vitest.expect, guard.look);
 }

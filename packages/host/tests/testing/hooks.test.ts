@@ -151,6 +151,29 @@ describe("what the hooks share", () => {
         guard.end();
     });
 
+    test("a run that begins after the end of its test is looked at in those that follow", async () => {
+        const guard = guardOf({});
+        let go: () => void = () => undefined;
+        const wait = new Promise<void>((resolve) => {
+            go = resolve;
+        });
+        let forgotten: Promise<unknown> = Promise.resolve();
+        await guard.during(async () => {
+            forgotten = wait.then(async () => (await tainted())({}));
+            guard.end();
+        });
+        go();
+        await forgotten;
+        await expect(
+            guard.during(async () => {
+                guard.look();
+            }),
+        ).rejects.toThrow(TAINT);
+        expect(() => guard.end()).toThrow(TAINT);
+        guard.end();
+        guard.close();
+    });
+
     test("refusals are findings unless a test is about them", async () => {
         const strict = guardOf({});
         const about = guardOf({ ignore: ["flow-refused"] });
