@@ -18,6 +18,8 @@ export interface ProjectPolicy {
     readonly remits?: { readonly [agent: string]: ProjectRemit | readonly ProjectRemit[] };
     /** Control flow carries labels everywhere. */
     readonly strict?: boolean;
+    /** The input of a run is nobody's word, where whoever starts it does not say whose it is. */
+    readonly input?: "unlabelled";
 }
 
 /** A policy with the texts of the files that it stands in, by name. */

@@ -69,6 +69,7 @@ export function check(program: LoadedProgram, { answer = false, project = null }
     const checking: Checking = {
         files,
         order,
+        entry: program.entry,
         queue: [],
         assigned: new Set(),
         anyAssigned: false,

@@ -8,10 +8,12 @@
  * V2: summaries of functions that call one another begin with "never returns" and only lose, so that every chain of calls ends.
  */
 import type { Range } from "../text/source.ts";
+import type { Project } from "../authority/project.ts";
+import { entryOf } from "./entry.ts";
 import { type Known, knownOf } from "./flow/known.ts";
 import { type Place, placeIn, type Refused, Rules } from "./flow/rules.ts";
 import { GIVEN_UP, type Led, NOTHING, type Sink, type Summary } from "./flow/summary.ts";
-import { deep, isOpen, sameVal, type Val } from "./flow/value.ts";
+import { carrying, deep, type Fact, given, isOpen, sameVal, type Source, type Val } from "./flow/value.ts";
 import { FlowWalk } from "./flow/walk.ts";
 import { type Binding, type Checking, diagnostic, type FuncInfo } from "./model.ts";
 import { shown } from "./names.ts";
@@ -65,6 +67,10 @@ export function checkFlows(checking: Checking, funcs: readonly FuncInfo[], trust
             }
     }
     for (const { last, func } of entries.values()) if (last !== null) report(last, func, rules);
+    const start = checking.files.get(checking.entry)?.tree;
+    const main = start === undefined ? undefined : entryOf(start)?.func;
+    for (const { last, func } of entries.values())
+        if (last !== null && func.node === main) reportInput(last, func, rules, checking.project);
 }
 
 /** A function after those that it calls, where there is such an order. */
@@ -152,7 +158,7 @@ function sameSummary(a: Summary, b: Summary): boolean {
 function report(walk: FlowWalk, func: FuncInfo, rules: Rules): void {
     for (const sink of walk.sinks.values()) {
         const refused = refusedAt(sink, rules);
-        if (refused !== null) tell(func, sink, refused, argumentOf(sink, refused), true);
+        if (refused !== null) tell(func, sink, refused, argumentOf(sink, refused), null);
     }
     for (const led of walk.led.values()) {
         const seen = new Set<string>();
@@ -162,9 +168,39 @@ function report(walk: FlowWalk, func: FuncInfo, rules: Rules): void {
             const key = `${one.sink.func.file.name} ${one.sink.range.start}`;
             if (seen.has(key)) continue;
             seen.add(key);
-            tell(func, one.sink, refused, argumentWith(one, refused), one.sure);
+            tell(func, one.sink, refused, argumentWith(one, refused), one.sure ? null : `${shown(one.sink.func.name)} gets to it`);
         }
     }
+}
+
+/** What is refused where the input is whose it is if nobody says anything else: the user's, or what the project says. */
+function reportInput(walk: FlowWalk, func: FuncInfo, rules: Rules, project: Project | null): void {
+    const param = func.node.params[0];
+    if (param === undefined) return;
+    const source: Source = { name: "the input", file: func.file, range: param.name.range };
+    const isUnlabelled = project?.policy.input === "unlabelled";
+    const word: Fact = { key: isUnlabelled ? "unlabelled" : "user", trusted: !isUnlabelled, source };
+    const facts = isUnlabelled ? [word, { key: "!", source }] : [word];
+    const input = [carrying(new Map(facts.map((fact) => [fact.key, fact])))];
+    const where = `the input is ${isUnlabelled ? "nobody's" : "the user's"} word`;
+    const look = (sink: Sink): readonly [Sink, Refused] | null => {
+        if (refusedAt(sink, rules) !== null) return null;
+        const now = { ...sink, tool: given(sink.tool, input, ""), args: sink.args.map((arg) => given(arg, input, "")) };
+        const refused = refusedAt(now, rules);
+        return refused === null ? null : [now, refused];
+    };
+    for (const sink of walk.sinks.values()) {
+        const found = look(sink);
+        if (found !== null) tell(func, ...found, argumentOf(...found), where);
+    }
+    for (const led of walk.led.values())
+        for (const one of led) {
+            const found = look(one.sink);
+            if (found === null) continue;
+            const args = one.args.map((arg) => given(arg, input, ""));
+            tell(func, ...found, argumentWith({ ...one, args }, found[1]), where);
+            break;
+        }
 }
 
 /** Where the argument stands that a clause names. */
@@ -184,7 +220,14 @@ function argumentWith({ args, ranges, call }: Led, { fact }: Refused): Range {
     return ranges[at] ?? call;
 }
 
-function tell(func: FuncInfo, sink: Sink, { fact, rule, arg, why }: Refused, range: Range, sure: boolean): void {
+/** Of what the input carries. */
+const HINTS: ReadonlyMap<string, string> = new Map([
+    ["user", 'name "user" in the clause, or take the value from where it says'],
+    ["unlabelled", "say whose word the input is (`--input-origin`), add `or ask` to the clause, or endorse the value"],
+]);
+
+/** `where`: what it depends on; null where it is certain. */
+function tell(func: FuncInfo, sink: Sink, { fact, rule, arg, why }: Refused, range: Range, where: string | null): void {
     const { source } = fact;
     const through = [...(fact.via ?? []).map(shown), ...sink.trail.slice(1).map((one) => shown(one.func.name))];
     if (sink.trail.length > 0) through.push(shown(sink.func.name));
@@ -208,14 +251,15 @@ function tell(func: FuncInfo, sink: Sink, { fact, rule, arg, why }: Refused, ran
     func.diagnostics.push(
         diagnostic(
             func.file,
-            sure ? "FLOW_REFUSED" : "FLOW_MAY_BE_REFUSED",
+            where === null ? "FLOW_REFUSED" : "FLOW_MAY_BE_REFUSED",
             range,
-            sure ? message : `${message}: refused where ${shown(sink.func.name)} gets to it`,
+            where === null ? message : `${message}: refused where ${where}`,
             {
                 hint:
                     arg === null
                         ? "send what everybody there may read, name them in the `audience` of the import, or endorse the value for them"
-                        : "take the value from the input or the program, add `or ask` to the clause, or endorse the value",
+                        : (HINTS.get(fact.key) ??
+                          "take the value from the input or the program, add `or ask` to the clause, or endorse the value"),
                 related,
             },
         ),

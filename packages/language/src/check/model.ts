@@ -185,6 +185,8 @@ export interface Local {
 export interface Checking {
     readonly files: Map<string, FileScope>;
     readonly order: readonly FileScope[];
+    /** Name of the file that the program begins in. */
+    readonly entry: string;
     readonly queue: FuncInfo[];
     /** Properties that are assigned somewhere. */
     readonly assigned: Set<string>;

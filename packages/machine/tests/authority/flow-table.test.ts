@@ -3,7 +3,7 @@
  *
  * A row is the body of a main func; `x` is what a tool gave, `p` what only alice may read.
  */
-import { check, loadProgram, lower } from "@remit/language";
+import { check, loadProgram, lower, type Project } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import type { Effect, FileContent, Outcome } from "../../src/index.ts";
 import { once, said } from "./running.ts";
@@ -206,17 +206,26 @@ function answer(e: Effect): Outcome | undefined {
 
 const content = (name: string): FileContent => ({ json: ANSWER, origins: [`file:${name}.json`] });
 
-function both(body: string, head = ""): { readonly told: readonly string[]; readonly ran: string; readonly sent: boolean } {
+function both(
+    body: string,
+    head = "",
+    project: Project | null = null,
+): { readonly notes: readonly string[]; readonly told: readonly string[]; readonly ran: string; readonly sent: boolean } {
     const files: { readonly [file: string]: string } = { "main.remit": head + MAIN.replace("BODY", () => body), "helper.remit": HELPER };
     const loaded = loadProgram("main.remit", { read: (file) => files[file] ?? null, resolve: (_from, uri) => uri.replace(/^\.\//, "") });
-    const checked = check(loaded);
+    const checked = check(loaded, { project });
     const errors = checked.diagnostics.filter((one) => one.severity === "error").map((one) => one.code);
     const { result, effects } = once(lower(checked), {
         answer,
-        options: { input: { t: "k", yes: true, no: false }, imports: { "1/Plan": content("plan"), "1/Menu": content("menu") } },
+        options: {
+            input: { t: "k", yes: true, no: false },
+            imports: { "1/Plan": content("plan"), "1/Menu": content("menu") },
+            ...(project === null ? {} : { policy: project.policy }),
+        },
     });
     const outside = new Set(["Mail", "Post", "Chat", "Pick"]);
     return {
+        notes: checked.diagnostics.filter((one) => one.code === "FLOW_MAY_BE_REFUSED").map((one) => one.message.replace(/^.*: /, "")),
         told: errors,
         ran: result.ok ? "ok" : result.failure.kind,
         sent: effects.some((e) => e.kind === "tool" && outside.has((e.request as { tool: string }).tool)),
@@ -225,13 +234,13 @@ function both(body: string, head = ""): { readonly told: readonly string[]; read
 
 describe("flows that are refused", () => {
     test.each(REFUSED)("%s", (body) => {
-        expect(both(body)).toEqual({ told: ["FLOW_REFUSED"], ran: "violation.flow", sent: false });
+        expect(both(body)).toMatchObject({ told: ["FLOW_REFUSED"], ran: "violation.flow", sent: false });
     });
 });
 
 describe("near-misses", () => {
     test.each(PASSES)("%s", (body) => {
-        expect(both(body)).toEqual({ told: [], ran: "ok", sent: true });
+        expect(both(body)).toMatchObject({ told: [], ran: "ok", sent: true });
     });
 });
 
@@ -277,12 +286,42 @@ const UNDECIDED: readonly string[] = [
 
 describe("what only control flow carries", () => {
     test.each(DECIDED)("strict: %s", (body) => {
-        expect(both(body, "flow strict\n")).toEqual({ told: ["FLOW_REFUSED"], ran: "violation.flow", sent: false });
+        expect(both(body, "flow strict\n")).toMatchObject({ told: ["FLOW_REFUSED"], ran: "violation.flow", sent: false });
         const basic = both(body);
         expect([basic.told, basic.ran]).toEqual([[], "ok"]);
     });
     test.each(UNDECIDED)("strict, and let through: %s", (body) => {
-        expect(both(body, "flow strict\n")).toEqual({ told: [], ran: "ok", sent: true });
+        expect(both(body, "flow strict\n")).toMatchObject({ told: [], ran: "ok", sent: true });
+    });
+});
+
+describe("what the input carries", () => {
+    const nobodys: Project = { policy: { input: "unlabelled" }, sources: new Map() };
+    test.each([
+        "Post.send({ to: input.t })",
+        "post(Post, input.t)",
+        "if input.yes { Post.send({ to: [own().a, input.t] }) }",
+        "o = { to: own().a }  o.to = input.t  Post.send(o)",
+    ])("the user's word is not told of where a clause takes it, and noted where it names others: %s", (body) => {
+        const notes = ["refused where the input is the user's word"];
+        expect(both(body)).toMatchObject({ told: [], notes, ran: "violation.flow", sent: false });
+    });
+    test.each([
+        "Mail.send({ to: input.t })",
+        "send(input.t)",
+        'Mail.send({ to: "dear " + mine({ inner: { b: input.t } }) })',
+        "all({ to: input.t })",
+    ])("nobody's word is noted where a clause takes only what is trusted: %s", (body) => {
+        const notes = ["refused where the input is nobody's word"];
+        expect(both(body, "", nobodys)).toMatchObject({ told: [], notes, ran: "violation.flow", sent: false });
+        expect(both(body)).toMatchObject({ told: [], notes: [], ran: "ok", sent: true });
+    });
+    test.each([
+        'Mail.send({ to: "a", body: input.t })',
+        "Chat.send({ text: input.t })",
+        'Mail.send({ to: endorse input.t as trusted because "seen" })',
+    ])("and nothing is noted of %s", (body) => {
+        expect(both(body, "", nobodys)).toMatchObject({ told: [], notes: [], ran: "ok", sent: true });
     });
 });
 
