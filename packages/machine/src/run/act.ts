@@ -301,7 +301,9 @@ function manual(
 ): void {
     const { json: only, labels } = toJson(asks, m.run.labels);
     const wanted = isObject(only) && typeof only.name === "string" ? only.name : null;
-    const meant = wanted === null ? tools : tools.filter((one) => one.form.name === wanted.split(".")[0]);
+    // A tool is asked what it has only for who has something of it: it may have to be started for that.
+    const own = tools.filter(({ value }) => value !== null && hasSome(m, fiber, frame.principal, value));
+    const meant = wanted === null ? own : own.filter((one) => one.form.name === wanted.split(".")[0]);
     // A name that no tool has may be that of a tool of a server.
     const bare = meant.length === 0 ? wanted : null;
     const asked = bare === null ? meant : serversFor(m, fiber, frame, tools);
