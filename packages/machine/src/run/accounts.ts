@@ -285,6 +285,16 @@ export class Accounts {
         return least;
     }
 
+    /** The shortest time that an account and those around it may take as a whole; how much of it is left is the host's to know. */
+    timeOf(token: number): number | undefined {
+        let least: number | undefined;
+        for (let a: Account | null = this.at(token); a !== null; a = a.parent) {
+            const { time } = a.limits;
+            if (time !== undefined) least = Math.min(time, least ?? time);
+        }
+        return least;
+    }
+
     /**
      * Counts what an outcome says was used; gives the account that is overdrawn by it. `turned`: whose turn it is that succeeded and is bound by
      * nothing else. `calls`: those that an agent outside the program made in its turn.

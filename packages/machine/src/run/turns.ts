@@ -98,7 +98,7 @@ export function firstPrompt(m: Machine, d: HandoverDetail, native: HandoverWait)
     });
     const payer = payerOf(state, session);
     const steps = m.accounts.leftOf(payer, "steps");
-    const { time } = m.accounts.at(payer).limits;
+    const time = m.accounts.timeOf(payer);
     return opening({
         // Not its path, in which names of the caller's functions stand.
         session: `s${session.token}`,
@@ -219,7 +219,7 @@ function limitsOf(
     };
     // The turn is a call too.
     const calls = Math.min(m.accounts.leftOf(payer, "calls") - 1, todo.calls ?? Number.POSITIVE_INFINITY);
-    const { time } = m.accounts.at(payer).limits;
+    const time = m.accounts.timeOf(payer);
     return {
         ...left("tokens"),
         ...left("usd"),

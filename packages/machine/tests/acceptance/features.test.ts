@@ -195,6 +195,19 @@ describe("F8: a nested yield has what it asks for, and no more than what is left
             expect([said, limits(` with { ${meter}: ${said} }`)[meter]]).toEqual([said, Math.min(said - own, remaining)]);
         }
     });
+    test("time: the least of what is said around it", () => {
+        const inner = (asked: string): string => answer(`return agent.yield(b: a)${asked}`, "a");
+        for (const [asked, seconds] of [
+            ["", 60],
+            [" with { time: 20 s }", 20],
+            [" with { time: 10 min }", 60],
+        ] as const) {
+            const text = withFixer("spend 1 min { return Fixer.yield(a: 1) with { time: 5 min } }");
+            const ran = run(text, { agents: (turn) => (turn.turn === 0 ? inner(asked) : answer("return b", "b")) });
+            expect([0, 1].map((nth) => (handshake(ran, nth).limits as { seconds: number }).seconds)).toEqual([60, seconds]);
+            expect(turns(ran)[1]?.limits.ms).toBeLessThan(seconds * 1000);
+        }
+    });
     test("silence: the least of both", () => {
         expect(limits(" with { silence: 3 s }").silence).toBe(3_000);
         expect(limits(" with { silence: 3 min }").silence).toBe(20_000);

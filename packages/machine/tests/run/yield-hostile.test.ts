@@ -58,7 +58,7 @@ describe("labels of what an agent does", () => {
         );
         expect(kind(run(raised, { agents: [answer('raise "evil@x.com"', "a")] }))).toBe("violation.flow");
         const strict = `flow strict\n${withFixer('x = "no"\nif Fixer.yield(a: 1) { x = "evil@x.com" }\nreturn Mail.send({ to: x, body: "b" })', 'import tool Mail from "mcp://mail" { arg to: trusted }')}`;
-        expect(kind(run(strict, { agents: [answer("return true", "a")] }))).toBe("violation.flow");
+        expect(kind(run(strict, { agents: [answer("return true", "a")], unchecked: true }))).toBe("violation.flow");
     });
 
     test("a tool that it calls answers with its own origins, and the value of the yield has both", () => {
