@@ -2,7 +2,7 @@
 export { type AuthorityRow, authorityOf, type Exception as AuthorityException } from "./authority/rows.ts";
 export { type Imported, importsByThing, originsOf, type Said, saidTogether, sharedOrigins, trustedOrigins } from "./authority/clauses.ts";
 export type { Project, ProjectClause, ProjectPolicy, ProjectRemit } from "./authority/project.ts";
-export { showAuthority } from "./authority/show.ts";
+export { showAuthority, spendText } from "./authority/show.ts";
 export { declaredKey, keyOf, methodName, plainCodes, type Resource, resourceOf, schemeOf } from "./authority/thing.ts";
 export { assignable, disjoint } from "./contract/assignable.ts";
 export {
@@ -63,5 +63,6 @@ export { isSource } from "./answer/fences.ts";
 export { fencesOf } from "./answer/fences.ts";
 export { HANDOVERS } from "./check/builtins.ts";
 export { BUDGET_OPTIONS } from "./check/handover.ts";
+export { methodsOfUri } from "./check/tools.ts";
 export { PROTOCOL_SKILL } from "./protocol/skill.ts";
 export type { ProtocolSkill } from "./protocol/types.ts";

@@ -39,6 +39,7 @@ export default async function check(args: string[], options: Record<string, unkn
             }
         }
         if (checked.project !== null) policies.set(file, checked.project.policy);
+        for (const slip of checked.slips) say(`${paint(process.stderr)("yellow", "warning")}: ${plain(slip)}`);
         // among several programs a name from a program's own folder could mean two files
         const nameOf = (name: string): string => {
             const path = checked.paths.get(name);

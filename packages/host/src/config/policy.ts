@@ -6,7 +6,16 @@
  * L1: what would give something (a `may` at an import, `trusted`) is a problem, not passed over: whoever wrote it believes that it counts.
  * L2: a remit that names something the program does not have is refused: a `never` with a mistake in it must not be taken for nothing.
  */
-import { nearest, parseClausesText, parseRemitText, type Program, type RemitForm, type Site } from "@remit/language";
+import {
+    type ImportForm,
+    methodsOfUri,
+    nearest,
+    parseClausesText,
+    parseRemitText,
+    type Program,
+    type RemitForm,
+    type Site,
+} from "@remit/language";
 import type { Policy, PolicyClause, PolicyRemit, Untrusted } from "@remit/machine";
 import { RemitError } from "../run/error.ts";
 import type { PolicyFile } from "./rules.ts";
@@ -121,8 +130,16 @@ export function withUntrusted(policy: Policy | null, gate: Untrusted["gate"] | u
     return gate === undefined ? policy : joinedPolicy([{ policy }, { policy: { untrusted: { gate } } }]);
 }
 
-/** Throws `RemitError` where a remit of the policy is for an agent of this program and names what its file does not have (L2). */
+/**
+ * Throws `RemitError` where the policy names what this program certainly does not have (L2): a remit for one of its agents something that is not in
+ * the agent's file, or a remit or clause a method that a thing of this kind has not.
+ */
 export function checkPolicy(program: Program, policy: Policy): void {
+    for (const [place, clauses] of Object.entries(policy.clauses ?? {}))
+        for (const one of program.files.flatMap((file) => file.imports)) {
+            if (one.name !== place && one.uri !== place) continue;
+            for (const clause of clauses) if ("method" in clause && clause.method) hasMethod(one, clause.method, `policy.clauses.${place}`);
+        }
     for (const [agent, forms] of Object.entries(policy.remits ?? {}))
         for (const file of program.files) {
             if (!file.agents.some((one) => one.name === agent)) continue;
@@ -133,7 +150,9 @@ export function checkPolicy(program: Program, policy: Policy): void {
             ]);
             for (const remit of [forms as RemitForm | readonly RemitForm[]].flat())
                 for (const { refs } of remit.grants)
-                    for (const { name } of refs) {
+                    for (const { name, method } of refs) {
+                        const imported = file.imports.find((one) => one.name === name);
+                        if (imported !== undefined && method !== undefined) hasMethod(imported, method, `policy.remits.${agent}`);
                         if (known.has(name)) continue;
                         const near = nearest(name, [...known]);
                         throw new RemitError({
@@ -143,4 +162,31 @@ export function checkPolicy(program: Program, policy: Policy): void {
                         });
                     }
         }
+}
+
+function hasMethod({ name, uri, what }: ImportForm, method: string, key: string): void {
+    const methods = what === "memory" ? MEMORY_METHODS : what === "tool" ? methodsOfUri(uri) : null;
+    if (methods === null || methods.includes(method)) return;
+    const near = nearest(method, methods);
+    throw new RemitError({
+        kind: "value",
+        message: `${key} of the project names ${name}.${method}, and ${name} has no such method`,
+        hint: near === undefined || near === null ? `it has ${methods.join(", ")}` : `did you mean ${near}?`,
+    });
+}
+
+const MEMORY_METHODS = ["add", "query"];
+
+/** Names of the policy that mean nothing in this program and are nearly ones that do; they may be another program's of the project. */
+export function slipsIn(program: Program, policy: Policy): readonly string[] {
+    const imports = program.files.flatMap((file) => file.imports.map((one) => one.name));
+    const agents = program.files.flatMap((file) => file.agents.map((one) => one.name));
+    const slips = (kind: string, said: object | undefined, known: readonly string[]): string[] =>
+        Object.keys(said ?? {}).flatMap((name) => {
+            const near = known.includes(name) || name.includes(":") ? null : nearest(name, known);
+            return near === undefined || near === null
+                ? []
+                : [`policy.${kind}.${name} means nothing in this program; did you mean ${near}?`];
+        });
+    return [...slips("clauses", policy.clauses, [...imports, ...agents]), ...slips("remits", policy.remits, agents)];
 }

@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type CheckedProgram, type Diagnostic, check, lower, type Project, source } from "@remit/language";
 import type { Config } from "../config/config.ts";
-import { checkPolicy } from "../config/policy.ts";
+import { checkPolicy, slipsIn } from "../config/policy.ts";
 import { RemitError } from "../run/error.ts";
 import { settingOf } from "../run/setting.ts";
 import { allowedBy, readTree } from "./compile.ts";
@@ -23,6 +23,8 @@ export interface CheckedFile {
     readonly paths: ReadonlyMap<string, string>;
     /** What the project says besides; null where it says nothing. */
     readonly project: Project | null;
+    /** Names of the project's policy that are nearly ones of this program, and none. */
+    readonly slips: readonly string[];
 }
 
 export interface CheckFileOptions {
@@ -45,13 +47,15 @@ export async function checkFile(path: string, options: CheckFileOptions = {}): P
     const project = projectOf(config);
     const checked = check(readTree(tree, tree.nameOf(main.path), main.text, allowedBy(config, tree.root)), { project });
     const isSound = checked.diagnostics.every((one) => one.severity !== "error" || OF_POLICY.has(one.code));
-    if (config.policy !== null && isSound) checkPolicy(lower(checked), config.policy);
+    const form = config.policy !== null && isSound ? lower(checked) : null;
+    if (config.policy !== null && form !== null) checkPolicy(form, config.policy);
     return {
         checked,
         diagnostics: checked.diagnostics,
         texts: new Map([...checked.files].map(([name, file]) => [name, file.source.text])),
         paths: new Map([...checked.files.keys()].map((name) => [name, tree.pathOf(name, null)])),
         project,
+        slips: config.policy === null || form === null ? [] : slipsIn(form, config.policy),
     };
 }
 

@@ -6,6 +6,7 @@ import type { Json } from "@remit/language";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { loadConfig } from "../../src/config/config.ts";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
+import { checkFile } from "../../src/load/check.ts";
 import { openLedger } from "../../src/run/open.ts";
 import { load, type LoadOptions } from "../../src/run/program.ts";
 
@@ -246,5 +247,32 @@ main agent A { model M  role "r"  description "d"  main func() { generate({ inpu
         expect(await (await ledger.resume(result.run, { tools: MAIL })).value).toEqual(["sent", "sent"]);
         expect(ledger.replay(result.run)).toMatchObject({ equal: true });
         store.close();
+    });
+});
+
+describe("slips of the pen (L2)", () => {
+    const writes = main('Repo.write({ path: "c.txt", content: "x" })');
+    test.each<[Json, string]>([
+        [{ clauses: { Repo: "wrte: never" } }, "policy.clauses.Repo of the project names Repo.wrte"],
+        [{ clauses: { "file://workspace": "arg wirte.path: trusted" } }, "names Repo.wirte"],
+        [{ remits: { A: "may all  never Repo.wrte" } }, "policy.remits.A of the project names Repo.wrte"],
+    ])("%j forbids nothing, and that is an error", async (policy, message) => {
+        says(policy);
+        await expect(run(writes)).rejects.toThrow(message);
+    });
+
+    test("a name that is nearly one of the program's is told by check; another program's is not", async () => {
+        writeFileSync(join(folder, "a.remit"), IMPORTS + writes);
+        const slips = async (policy: Json): Promise<readonly string[]> => {
+            says(policy);
+            return (await checkFile(join(folder, "a.remit"), { root: folder })).slips;
+        };
+        expect(await slips({ clauses: { Rapo: "write: never" } })).toEqual([
+            "policy.clauses.Rapo means nothing in this program; did you mean Repo?",
+        ]);
+        expect(await slips({ clauses: { Calendar: "write: never", "mcp://repo": "write: never" }, remits: { Fixer: "may all" } })).toEqual(
+            [],
+        );
+        expect(await slips({ clauses: { Repo: "write: never", Mail: "whatever: never" } })).toEqual([]);
     });
 });

@@ -26,7 +26,12 @@ const MODULES: ReadonlySet<string> = new Set(["", "npm"]);
 
 /** The methods of a tool, where its scheme fixes them. */
 export function methodsOf(tool: Import): readonly string[] | null {
-    const scheme = schemeOf(tool.uri.value);
+    return methodsOfUri(tool.uri.value);
+}
+
+/** The methods of a tool of this URI, where its scheme fixes them. */
+export function methodsOfUri(uri: string): readonly string[] | null {
+    const scheme = schemeOf(uri);
     return Object.hasOwn(METHODS, scheme) ? (METHODS[scheme] as readonly string[]) : null;
 }
 
