@@ -52,7 +52,7 @@ function inText(text: string, found: string[]): void {
     for (const piece of text.split(BETWEEN_WORDS)) {
         const word = bare(piece);
         const isDate = DATE.test(word);
-        if (leads(word) || (!isDate && digits(word) >= MIN_DIGITS)) found.push(word);
+        if (leads(word) || leads(shownAs(word)) || (!isDate && digits(word) >= MIN_DIGITS)) found.push(word);
         if (!isDate && GROUP.test(word) && digits(word) > 0) group.push(word);
         else if (word !== "") end();
         // `… 12, 30 …` are two numbers.
@@ -68,6 +68,20 @@ function bare(piece: string): string {
     while (from < to && OPENING.includes(piece[from] as string)) from++;
     while (to > from && CLOSING.includes(piece[to - 1] as string)) to--;
     return piece.slice(from, to);
+}
+
+/** Character references of HTML and codes of URLs that stand for a sign of an address (HTML 13.5, RFC 3986 section 2.1): who shows the text puts the signs in their place. */
+const CODED = /&#x0*([0-9a-f]{1,6});?|&#0*([0-9]{1,7});?|&(period|colon|sol|commat|hyphen|dash);|%([0-9a-f]{2})/giu;
+const NAMED: { readonly [name: string]: string } = { period: ".", colon: ":", sol: "/", commat: "@", hyphen: "-", dash: "-" };
+const LAST = 0x10ffff;
+
+function shownAs(word: string): string {
+    if (!word.includes("&") && !word.includes("%")) return word;
+    return word.replace(CODED, (code: string, hex?: string, decimal?: string, name?: string, percent?: string) => {
+        if (name !== undefined) return NAMED[name.toLowerCase()] ?? code;
+        const point = decimal === undefined ? Number.parseInt(hex ?? percent ?? "", 16) : Number(decimal);
+        return point <= LAST ? String.fromCodePoint(point) : code;
+    });
 }
 
 function leads(word: string): boolean {

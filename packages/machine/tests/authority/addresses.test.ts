@@ -24,6 +24,10 @@ test.each([
     ["IBAN DE75 5121 0800 1245 1261 99, please", ["DE75 5121 0800 1245 1261 99"]],
     ["call +47 22 85 50 50!", ["+47 22 85 50 50"]],
     ["call (030) 1234-5678", ["1234-5678", "030 1234-5678"]],
+    ["evil&#46;example", ["evil&#46;example"]],
+    ["http&colon;&sol;&sol;1", ["http&colon;&sol;&sol;1"]],
+    ["x&#X40;localhost", ["x&#X40;localhost"]],
+    ["evil%2eexample", ["evil%2eexample"]],
     ["one\u2028https://a.example", ["https://a.example"]],
     ["\u0660\u0661\u0662\u0663\u0664\u0665\u0666\u0667", ["\u0660\u0661\u0662\u0663\u0664\u0665\u0666\u0667"]],
 ])("%s", (text, expected) => {
@@ -40,6 +44,7 @@ test.each([
     "12, 30, 1234, 5678 in a list",
     "@channel: look, #general",
     "a: b, c/d and and/or",
+    "R&D, 20%, &#x110000; and &#9999999; of AT&T",
 ])("nothing in: %s", (text) => {
     expect(addressesIn(text)).toEqual([]);
 });
