@@ -7,7 +7,23 @@ import { type Json, validateFunc, validateProgram } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import { type AgentTurn, Compiled, type Effect, Machine, type Outcome, type Ruling } from "../../src/index.ts";
 import { run as ranAs } from "../authority/running.ts";
-import { answer, did, end, events, failed, handshake, kind, origins, remit, replied, run, said, turns, withFixer } from "../run/handing.ts";
+import {
+    answer,
+    did,
+    end,
+    events,
+    failed,
+    handshake,
+    kind,
+    once,
+    origins,
+    remit,
+    replied,
+    run,
+    said,
+    turns,
+    withFixer,
+} from "../run/handing.ts";
 import type { Ran } from "../run/forms.ts";
 import { formOf } from "../run/text.ts";
 
@@ -46,7 +62,7 @@ describe("F3: an answer has the signature that was asked for, or no step of it i
     const twice = withFixer("return Fixer.yield(log: input, count: 2) with { turns: 1 }");
     const body: Json = [{ kind: "return", value: { kind: "literal", value: 1 } }];
     const named = (...names: string[]): Json => ({ name: "f", params: names.map((name) => ({ name })), effects: [], body });
-    const without = run(twice, { agents: ["there is no function in this"] });
+    const without = once(twice, { agents: ["there is no function in this"] });
 
     test.each<[string, string[]]>([
         ["one argument less", ["agent", "log"]],
@@ -58,7 +74,7 @@ describe("F3: an answer has the signature that was asked for, or no step of it i
         ["none", []],
     ])("%s", (_, params) => {
         for (const text of [remit(`func answer(${params.join(", ")}) { return 1 }`), form(named(...params))]) {
-            const ran = run(twice, { agents: [text] });
+            const ran = once(twice, { agents: [text] });
             expect(end(ran)).toMatch(
                 /^invalid_payload: .*(?:parameters of \w+ must be \(agent, log, count\)|there is a 'log' already|DUPLICATE)/s,
             );
@@ -69,7 +85,7 @@ describe("F3: an answer has the signature that was asked for, or no step of it i
 
     test("and with it, in any order behind agent, it is run", () => {
         for (const text of [answer("return 1", "count", "log"), form(named("agent", "count", "log"))]) {
-            const ran = run(twice, { agents: [text] });
+            const ran = once(twice, { agents: [text] });
             expect(end(ran)).toBe(1);
             expect(ran.steps).toBeGreaterThan(without.steps);
         }
@@ -87,7 +103,7 @@ describe("F4: the body of an answer sees its parameters and nothing else", () =>
     ];
     test.each(NAMES)("%s", (name) => {
         for (const body of [`return ${name}`, `return [a].map((x) => ${name})`, `return try { ${name} } catch e { 1 }`]) {
-            const ran = run(text, { options: { input: { b: 1 } }, agents: [answer(body, "a")] });
+            const ran = once(text, { options: { input: { b: 1 } }, agents: [answer(body, "a")] });
             expect([body, kind(ran)]).toEqual([body, expect.stringMatching(/^invalid_payload$|^violation\./)]);
             expect(taken(ran)).toBe(0);
         }
@@ -95,14 +111,14 @@ describe("F4: the body of an answer sees its parameters and nothing else", () =>
     test.each(["a.constructor", "a.b.constructor", "a?.constructor", "[a][0].constructor", '"x".constructor', "a.toString.constructor"])(
         "%s",
         (path) => {
-            const ran = run(text, { options: { input: { b: 1 } }, agents: [answer(`return ${path}`, "a")] });
+            const ran = once(text, { options: { input: { b: 1 } }, agents: [answer(`return ${path}`, "a")] });
             expect(kind(ran)).toMatch(/^violation\.payload$|^invalid_payload$/);
         },
     );
     test.each(['a["constructor"]', 'a.b["constructor"]', 'a["const" + "ructor"]', '"x"["constructor"]', 'a["__proto__"]["constructor"]'])(
         "%s",
         (path) => {
-            const ran = run(text, { options: { input: { b: 1 } }, agents: [answer(`return ${path}`, "a")] });
+            const ran = once(text, { options: { input: { b: 1 } }, agents: [answer(`return ${path}`, "a")] });
             expect(kind(ran)).toMatch(/^value$|^violation\.payload$|^invalid_payload$/);
         },
     );
@@ -127,12 +143,12 @@ describe("F5: there is no prototype behind a value of any kind", () => {
     test.each(Object.entries(VALUES))("of %s", (_, value) => {
         for (const name of NAMES) {
             for (const path of [`(${value}).${name}`, `(${value})?.${name}`, `(${value}).${name}()`]) {
-                const ran = run(text, { agents: [answer(`return ${path}`, "repo", "helper")] });
+                const ran = once(text, { agents: [answer(`return ${path}`, "repo", "helper")] });
                 expect([path, kind(ran)]).toEqual([path, expect.stringMatching(/^violation\.payload$|^invalid_payload$/)]);
                 expect(taken(ran)).toBe(0);
             }
             const index = `v = ${value}\nreturn v["${name}"]`;
-            expect([index, kind(run(text, { agents: [answer(index, "repo", "helper")] }))]).toEqual([
+            expect([index, kind(once(text, { agents: [answer(index, "repo", "helper")] }))]).toEqual([
                 index,
                 expect.stringMatching(/^(?:value|violation\.\w+|invalid_payload)$/),
             ]);
@@ -164,7 +180,7 @@ describe("F8: a nested yield has what it asks for, and no more than what is left
     /** What the agent is told, and what its turn is held to. */
     function limits(asked: string): { readonly [meter: string]: number } {
         const inner = answer(`return agent.yield(b: a)${asked}`, "a");
-        const ran = run(withFixer(`return Fixer.yield(a: 1) with { ${OUTER} }`), {
+        const ran = once(withFixer(`return Fixer.yield(a: 1) with { ${OUTER} }`), {
             agents: (turn) => ({
                 ...replied(turn.turn === 0 ? inner : answer("return b", "b")),
                 usage: { input: 70, output: 30, usd: 0.5 },
@@ -203,7 +219,7 @@ describe("F8: a nested yield has what it asks for, and no more than what is left
             [" with { time: 10 min }", 60],
         ] as const) {
             const text = withFixer("spend 1 min { return Fixer.yield(a: 1) with { time: 5 min } }");
-            const ran = run(text, { agents: (turn) => (turn.turn === 0 ? inner(asked) : answer("return b", "b")) });
+            const ran = once(text, { agents: (turn) => (turn.turn === 0 ? inner(asked) : answer("return b", "b")) });
             expect([0, 1].map((nth) => (handshake(ran, nth).limits as { seconds: number }).seconds)).toEqual([60, seconds]);
             expect(turns(ran)[1]?.limits.ms).toBeLessThan(seconds * 1000);
         }
@@ -215,7 +231,7 @@ describe("F8: a nested yield has what it asks for, and no more than what is left
 
     test("what an answer is asked for within a nested yield draws on that one", () => {
         const deepest = "agent.yield(c: 1) with { turns: 9, bytes: 5000, silence: 10 s }";
-        const ran = run(withFixer(`return Fixer.yield(a: 1) with { ${OUTER} }`), {
+        const ran = once(withFixer(`return Fixer.yield(a: 1) with { ${OUTER} }`), {
             agents: [
                 answer("return try { agent.yield(b: 1) with { turns: 2, bytes: 300, silence: 5 s } } catch e { [e.kind] }", "a"),
                 answer(`return try { [${deepest}, ${deepest.replace("c:", "d:")}] } catch e { "caught within" }`, "b"),
@@ -230,7 +246,7 @@ describe("F8: a nested yield has what it asks for, and no more than what is left
 
     test("the bytes of a session bound the answers to what its answers ask", () => {
         const long = answer(`return "${"x".repeat(400)}"`, "b");
-        const ran = run(withFixer("return Fixer.yield(a: 1) with { bytes: 200 }"), {
+        const ran = once(withFixer("return Fixer.yield(a: 1) with { bytes: 200 }"), {
             agents: [answer("return agent.yield(b: 1) with { bytes: 9000 }", "a"), long],
         });
         expect(end(ran)).toMatch(/^invalid_payload: .*more than 200 bytes/);
@@ -414,7 +430,7 @@ describe("F31: every kind of value has the origins of what it was made from", ()
     const world = (e: Effect): Outcome | undefined => (e.kind === "tool" ? said(found, ["tool:Net"]) : undefined);
     const carries = (expr: string): readonly string[] =>
         origins(
-            run(
+            once(
                 `import tool Net from "https://net.example"\nmain agent A { main func(input) {\nx = Net.get({ url: "/" })\nreturn ${expr}\n} }`,
                 { world },
             ),

@@ -203,7 +203,7 @@ describe("answers that attack what is around them", () => {
     ])("%s", (_, body, wanted) => {
         for (const options of [{}, { mode: "frames" }] as const) {
             const ran = once(LENT, {
-                options: { ...options, concurrency: 6 },
+                options: { ...options, concurrency: 6, limits: { bytes: 4_000_000 } },
                 agents: (turn) => (turn.turn === 0 ? answer(body, "repo", "a") : "text"),
                 yes: "once",
             });
