@@ -20,8 +20,9 @@ import { shown } from "./names.ts";
 
 /** How often a function is walked before nothing more is said of it. */
 const MAX_WALKS = 12;
-/** Uses that a function's callers are told of. */
+/** Uses that a function's callers are told of; of those that depend on nothing that they pass. */
 const MAX_SINKS = 30;
+const MAX_OTHERS = 5;
 
 interface Entry {
     readonly func: FuncInfo;
@@ -104,7 +105,7 @@ function calleesFirst(entries: ReadonlyMap<FuncInfo, Entry>): Entry[] {
 function toldOf(walk: FlowWalk, rules: Rules, all: boolean): Sink[] {
     const told = new Map<string, Sink>();
     const add = (whole: Sink, depends = true): void => {
-        if (told.size >= MAX_SINKS) return;
+        if (told.size >= (depends ? MAX_SINKS : MAX_OTHERS)) return;
         const args = rules.needed(whole.args);
         const sink = args === whole.args ? whole : { ...whole, args };
         if (dependsOn(sink) !== depends || refusedAt(whole, rules) !== null) return;
@@ -116,8 +117,8 @@ function toldOf(walk: FlowWalk, rules: Rules, all: boolean): Sink[] {
     for (const sink of walk.sinks.values()) add(sink);
     for (const led of walk.led.values()) for (const { sink } of led) add(sink);
     if (all) {
-        for (const sink of walk.sinks.values()) add(sink, false);
-        for (const led of walk.led.values()) for (const { sink } of led) add(sink, false);
+        const others = [...walk.sinks.values(), ...[...walk.led.values()].flatMap((led) => led.map(({ sink }) => sink))];
+        for (const sink of others.sort((a, b) => Number(b.sure) - Number(a.sure))) add(sink, false);
     }
     return [...told.values()];
 }
@@ -162,9 +163,15 @@ function report(walk: FlowWalk, func: FuncInfo, rules: Rules): void {
     }
     for (const led of walk.led.values()) {
         const seen = new Set<string>();
-        for (const one of led) {
+        let decided = false;
+        for (const one of [...led].sort((a, b) => Number(b.sure) - Number(a.sure))) {
             const refused = refusedAt(one.sink, rules);
             if (refused === null) continue;
+            // What decides over a call decides over all that it leads to: one of them is enough.
+            if (refused.fact.decides === true) {
+                if (decided) continue;
+                decided = true;
+            }
             const key = `${one.sink.func.file.name} ${one.sink.range.start}`;
             if (seen.has(key)) continue;
             seen.add(key);
@@ -216,6 +223,7 @@ function argumentOf(sink: Sink, { arg, places }: Refused): Range {
 
 /** The argument of a call that brings it in; the call, where a function brings it itself. */
 function argumentWith({ args, ranges, call }: Led, { fact }: Refused): Range {
+    if (fact.decides === true) return call;
     const at = args.findIndex((arg, i) => ranges[i] !== undefined && deep(arg).has(fact.key));
     return ranges[at] ?? call;
 }
@@ -258,8 +266,10 @@ function tell(func: FuncInfo, sink: Sink, { fact, rule, arg, why }: Refused, ran
                 hint:
                     arg === null
                         ? "send what everybody there may read, name them in the `audience` of the import, or endorse the value for them"
-                        : (HINTS.get(fact.key) ??
-                          "take the value from the input or the program, add `or ask` to the clause, or endorse the value"),
+                        : fact.decides === true
+                          ? "decide by what is trusted, add `or ask` to the clause, or endorse what it depends on"
+                          : (HINTS.get(fact.key) ??
+                            "take the value from the input or the program, add `or ask` to the clause, or endorse the value"),
                 related,
             },
         ),

@@ -131,3 +131,28 @@ main agent A {
     expect(lines).toContain("Mail.send");
     expect(checked({ "main.remit": text })).toEqual(found);
 });
+
+test("what decides over a call is told once for it, as an error where it is certain", () => {
+    const text = `flow strict
+import tool Find from "sh://find"
+import tool Mail from "mcp://mail" { arg to: trusted }
+func perhaps(now) { if now { Mail.send({ to: "a" }) } Mail.find({ to: "b" }) Mail.send({ to: "c" }) }
+main agent A {
+    main func(input) {
+        page = Find.run({})
+        if page.files.length > 3 { perhaps(input.now) }
+        to = "x"
+        for one in page.files max 9 { if one == "k" { to = "y" } }
+        Mail.send({ to: to })
+    }
+}`;
+    const found = checked({ "main.remit": text });
+    expect(found.map(({ code, message, range }) => [code, message, text.slice(range.start, range.end)])).toEqual([
+        [
+            "FLOW_REFUSED",
+            "what decides over this comes from Find, goes through perhaps, and 'to' of Mail takes only what is trusted",
+            "perhaps(input.now)",
+        ],
+        ["FLOW_REFUSED", "what decides over this comes from Find, and 'to' of Mail takes only what is trusted", "to"],
+    ]);
+});
