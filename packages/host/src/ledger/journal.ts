@@ -16,8 +16,8 @@ const MAGIC = "d9d505f920a163d7";
 export function hasStrangeJournal(path: string): boolean {
     const real = statSync(path, { throwIfNoEntry: false }) === undefined ? path : realpathSync(path);
     const journal = `${real}-journal`;
-    const size = statSync(journal, { throwIfNoEntry: false })?.size ?? 0;
-    if (size < MAGIC.length / 2) return false;
+    const stat = statSync(journal, { throwIfNoEntry: false });
+    if (stat?.isFile() !== true || stat.size < MAGIC.length / 2) return false;
     const fd = openSync(journal, "r");
     try {
         const end = Buffer.alloc(MAGIC.length / 2);

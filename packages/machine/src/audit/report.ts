@@ -51,12 +51,12 @@ export function sarif(findings: readonly Finding[], more: { readonly version: st
                                   locations: [
                                       {
                                           physicalLocation: {
-                                              artifactLocation: { uri: encodeURI(site.file) },
+                                              artifactLocation: { uri: uriOf(site.file) },
                                               region: {
-                                                  startLine: site.line,
-                                                  startColumn: site.column,
-                                                  ...(site.endLine === undefined ? {} : { endLine: site.endLine }),
-                                                  ...(site.endColumn === undefined ? {} : { endColumn: site.endColumn }),
+                                                  startLine: place(site.line),
+                                                  startColumn: place(site.column),
+                                                  ...(site.endLine === undefined ? {} : { endLine: place(site.endLine) }),
+                                                  ...(site.endColumn === undefined ? {} : { endColumn: place(site.endColumn) }),
                                               },
                                           },
                                       },
@@ -77,6 +77,19 @@ export function sarif(findings: readonly Finding[], more: { readonly version: st
             },
         ],
     };
+}
+
+/** A relative reference (RFC 3986, section 4.2), whatever the file is called: its name comes from a record that others may have written. */
+function uriOf(file: string): string {
+    const path = encodeURI(file.replace(/\p{Surrogate}/gu, "\ufffd"))
+        .replaceAll("?", "%3F")
+        .replaceAll("#", "%23");
+    return /^(?:[^/]*:|\/\/)/.test(path) ? `./${path}` : path;
+}
+
+/** SARIF section 3.30: lines and columns count from 1. */
+function place(n: number): number {
+    return Number.isSafeInteger(n) && n > 0 ? n : 1;
 }
 
 /**

@@ -77,6 +77,25 @@ describe("F49: SARIF", () => {
         fc.assert(fc.property(fc.array(anyFinding, { maxLength: 4 }), (all) => valid(sarif(all, { version: "0.1.0" }))));
     });
 
+    test.each([
+        ["half \ud800 a sign.remit", "half%20%EF%BF%BD%20a%20sign.remit"],
+        ["javascript:alert(1)", "./javascript:alert(1)"],
+        ["//elsewhere.test/a.remit", ".///elsewhere.test/a.remit"],
+        ["what?#1.remit", "what%3F%231.remit"],
+    ])("a file called %j is a relative reference, in lines that count from 1", (file, uri) => {
+        const log = sarif([finding({ site: { file, line: -3, column: 0.5 } })], { version: "1" });
+        valid(log);
+        expect(log).toMatchObject({
+            runs: [
+                {
+                    results: [
+                        { locations: [{ physicalLocation: { artifactLocation: { uri }, region: { startLine: 1, startColumn: 1 } } }] },
+                    ],
+                },
+            ],
+        });
+    });
+
     test("a viewer finds severity and position", () => {
         const log = sarif([finding({ site: { ...site, file: "a b/é.remit" } })], { version: "1" }) as never as {
             runs: { results: Json[] }[];
