@@ -72,8 +72,10 @@ export function placeOf(text: string, base: string | null): Place | null {
     if (host !== undefined) {
         if (scheme === undefined || (path !== "" && !path.startsWith("/"))) return null;
         const inner = shortest(path);
+        // A full stop behind a name says that it is whole (RFC 1034 section 3.1): it leads to the same place.
+        const name = host.toLowerCase().replace(/\.+$/, "");
         const shown = port === undefined || port === OWN_PORT[scheme] ? "" : `:${Number(port)}`;
-        return inner === null ? null : { origin: `${scheme}://${host.toLowerCase()}${shown}`, path: inner };
+        return inner === null ? null : { origin: `${scheme}://${name}${shown}`, path: inner };
     }
     // `HTTPS://x` and `a:b` begin with a scheme to other readers (RFC 3986 section 4.2).
     if (scheme !== undefined || base === null || /^[^/]*:/.test(path)) return null;

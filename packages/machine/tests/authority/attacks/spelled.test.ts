@@ -68,3 +68,14 @@ describe("the generic call of a server", () => {
         expect(asked.detail).toMatchObject({ capability: "Mail.send", origins: { tool: [], args: ["tool:C"] } });
     });
 });
+
+test.each(["https://inner.example.com./x", "https://INNER.example.com.:443/x", "https://inner.example.com../x"])(
+    "%s is the host that is forbidden",
+    (url) => {
+        const ran = run(
+            `import tool Web from "webfetch:"\nagent A { remit { may Web  never Web in "https://inner.example.com/**" } func go() { Web.call({ url: "${url}" }) } }\nmain agent { main func() { A.go() } }`,
+        );
+        expect(did(ran)).toEqual([]);
+        expect(outcome(ran)).toBe("violation.remit");
+    },
+);
