@@ -9,7 +9,7 @@ import { type Compiled, Machine } from "@remit/machine";
 import { decide, type Standing, type Use } from "../../packages/machine/src/authority/decide.ts";
 import { valuesGiven } from "../../packages/machine/src/authority/given.ts";
 import type { Frame } from "../../packages/machine/src/run/fiber.ts";
-import { gate } from "../../packages/machine/src/run/gate.ts";
+import { gate, standingOn } from "../../packages/machine/src/run/gate.ts";
 import { Labelled, type Raw, type Value } from "../../packages/machine/src/value/value.ts";
 import { figure, geometricMean, median, type Row, type Section } from "./harness.ts";
 import { WORK } from "./programs.ts";
@@ -74,21 +74,11 @@ function decisions(compiled: Compiled): Case[] {
     const frame: Frame = fiber.top;
     const from = m.run.labels.of(["user", "tool:Work"]);
     const value = (json: Json): Value => new Labelled(m.fromJson(json) as Raw, from);
-    const standing = (name: string): Standing => ({
-        remits: m.authority.remitsOf(frame.principal),
-        policies: [],
-        delegated: [],
-        clauses: m.authority.clausesAt(0, name),
-        live: (token) => m.standing.alive.has(token),
-        trusted: (origin) => m.authority.trusts(origin),
-        one: (origin) => m.authority.isOne(origin),
-        labels: m.run.labels,
-        known: (origin, word) => m.standing.knows(origin, word),
-        untrusted: m.authority.untrusted,
-    });
+    const thing = (name: string) => m.compiled.capabilityAt(m.compiled.fileName(0), name);
+    const standing = (name: string): Standing => standingOn(m, fiber, frame.principal, thing(name), m.authority.keyOf(thing(name)));
     const use = (name: string, uri: string, method: string, args: readonly Value[]): Use => ({
         principal: frame.principal,
-        key: m.authority.keyOf(m.compiled.capabilityAt(m.compiled.fileName(0), name)),
+        key: m.authority.keyOf(thing(name)),
         uri,
         method,
         given: valuesGiven(args, m.run.labels),
@@ -108,7 +98,7 @@ function decisions(compiled: Compiled): Case[] {
         };
     };
     const args = [value({ i: 1, before: 2 })];
-    const c = m.compiled.capabilityAt(m.compiled.fileName(0), "Work");
+    const c = thing("Work");
     const target = { c, name: "Work", uri: "mcp://work", method: "step", direct: true };
     return [
         one("a method of a remit", use("Work", "mcp://work", "look", []), standing("Work")),

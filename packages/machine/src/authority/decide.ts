@@ -331,26 +331,31 @@ function flowsOf(use: Use, method: string | null, on: Standing): readonly Hit[] 
     const hits: Hit[] = [];
     for (const rule of args) {
         if (rule.method !== null && rule.method !== method) continue;
-        let bad: Set<string> | null = null;
-        for (const found of use.given.named(rule.name)) {
-            if (rule.addresses ? known(addressesIn(found.json), rule, on) : rule.among && known(wordsOf(found.json), rule, on)) continue;
-            for (const origin of on.labels.origins(found.labels))
-                if (!allowed(origin, rule, on)) {
-                    bad ??= new Set();
-                    bad.add(origin);
-                }
-        }
-        if (bad === null) continue;
+        const bad = forbidden(rule, use.given, on);
+        if (bad.length === 0) continue;
         const words =
             rule.from === null ? "trusted" : `${rule.among ? "among" : "from"}(${rule.from.map((o) => JSON.stringify(o)).join(", ")})`;
         hits.push({
             rule,
-            flow: { arg: rule.name, origins: [...bad].sort(), rule: `arg ${rule.name}: ${rule.addresses ? "addresses " : ""}${words}` },
+            flow: {
+                arg: rule.name,
+                origins: [...new Set(bad)].sort(),
+                rule: `arg ${rule.name}: ${rule.addresses ? "addresses " : ""}${words}`,
+            },
         });
     }
     if (on.untrusted !== null && doesMore(use, method)) hits.push(...untrustedFlows(use, method, on));
     hits.push(...readersFlows(use, method, on));
     return hits;
+}
+
+/** Origins of an argument that a rule does not allow there. */
+function forbidden(rule: ArgRule, given: Given, on: Standing): readonly string[] {
+    const outside = (labels: number): string[] => on.labels.origins(labels).filter((origin) => !allowed(origin, rule, on));
+    if (!rule.among && !rule.addresses) return outside(given.carried(rule.name));
+    return given
+        .named(rule.name)
+        .flatMap(({ json, labels }) => (known(rule.addresses ? addressesIn(json) : wordsOf(json), rule, on) ? [] : outside(labels)));
 }
 
 /** A call of a tool that does more than read. What nobody says of a method is that it does. */

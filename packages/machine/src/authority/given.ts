@@ -21,6 +21,8 @@ export interface Found {
 export interface Given {
     /** The arguments that a name or a place (from 1) stands for; empty where the call does not have it. */
     named(name: string): readonly Found[];
+    /** Label set of all that a name or a place stands for: what most rules look at. */
+    carried(name: string): number;
     /** All of them. */
     readonly all: readonly Found[];
     /** What they are called: the keys of a single object, else their places from 1. */
@@ -57,6 +59,18 @@ class ValuesGiven implements Given {
         return value === undefined ? [] : [this.found(value, outer)];
     }
 
+    carried(name: string): number {
+        const { args, labels } = this;
+        const [first] = args;
+        const object = args.length === 1 && first !== undefined ? rawOf(first) : null;
+        if (!(object instanceof Obj) || placeOf(name) !== null)
+            return this.named(name).reduce((all, found) => labels.union(all, found.labels), 0);
+        const value = object.get(name);
+        if (value === undefined) return 0;
+        const outer = labels.union(labelOf(first as Value), object.keyLabel);
+        return labels.union(outer, this.within(value));
+    }
+
     get all(): readonly Found[] {
         const all = this.args.map((arg) => this.found(arg, 0));
         return this.at === 0 ? all : [...all, { json: null, labels: this.at }];
@@ -69,39 +83,16 @@ class ValuesGiven implements Given {
     }
 
     private found(value: Value, outer: number): Found {
-        return new FoundValue(value, outer, this.labels);
-    }
-}
-
-/** Most rules look at labels alone. */
-class FoundValue implements Found {
-    private readonly value: Value;
-    private readonly outer: number;
-    private readonly labelSets: Labels;
-    private out: { readonly json: Json; readonly labels: number } | null = null;
-
-    constructor(value: Value, outer: number, labelSets: Labels) {
-        this.value = value;
-        this.outer = outer;
-        this.labelSets = labelSets;
+        const out = toJson(value, this.labels);
+        return { json: out.json, labels: this.labels.union(outer, out.labels) };
     }
 
-    get json(): Json {
-        return this.whole.json;
-    }
-
-    get labels(): number {
-        const { value, outer, labelSets } = this;
+    /** Nothing else is in most values: no JSON is made of them. */
+    private within(value: Value): number {
         const raw = rawOf(value);
-        // Nothing else is in it.
         if (raw === null || typeof raw === "string" || typeof raw === "boolean" || (typeof raw === "number" && Number.isFinite(raw)))
-            return labelSets.union(outer, labelOf(value));
-        return labelSets.union(outer, this.whole.labels);
-    }
-
-    private get whole(): { readonly json: Json; readonly labels: number } {
-        this.out ??= toJson(this.value, this.labelSets);
-        return this.out;
+            return labelOf(value);
+        return toJson(value, this.labels).labels;
     }
 }
 
@@ -110,13 +101,15 @@ export function jsonGiven(args: readonly Json[], labels: number): Given {
     const [first] = args;
     const object = args.length === 1 && first !== null && typeof first === "object" && !Array.isArray(first) ? first : null;
     const all = args.map((json) => ({ json: json as Json, labels }));
+    const named = (name: string): readonly Found[] => {
+        const place = placeOf(name);
+        if (object !== null && place === null) return Object.hasOwn(object, name) ? [{ json: object[name] as Json, labels }] : [];
+        if (place !== null) return all[place] === undefined ? [] : [all[place]];
+        return all;
+    };
     return {
-        named: (name) => {
-            const place = placeOf(name);
-            if (object !== null && place === null) return Object.hasOwn(object, name) ? [{ json: object[name] as Json, labels }] : [];
-            if (place !== null) return all[place] === undefined ? [] : [all[place]];
-            return all;
-        },
+        named,
+        carried: (name) => (named(name).length === 0 ? 0 : labels),
         all,
         get names() {
             return object === null ? placesOf(args) : Object.keys(object);

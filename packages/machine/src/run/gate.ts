@@ -9,10 +9,9 @@
  * A12: a violation names who committed it, so that its own code cannot catch it.
  */
 import { type Json, type Site, schemeOf } from "@remit/language";
-import { type Decision, decide, type Flow, type Use } from "../authority/decide.ts";
+import { type Decision, decide, type Flow, type Standing, type Use } from "../authority/decide.ts";
 import { readsByScheme } from "../authority/reading.ts";
 import { aliasOf, aliasOfJson, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
-import type { Clauses } from "../authority/policy.ts";
 import type { AskRequest, Outcome, Reach } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import type { Offer } from "../prompt/offers.ts";
@@ -84,26 +83,28 @@ export function decideFor(
             readOnly,
             right: target.direct ? null : target.c.right,
         },
-        {
-            remits: m.authority.remitsOf(principal),
-            policies: policiesOn(m, fiber, principal),
-            delegated:
-                m.standing.delegations.size === 0
-                    ? NOT_DELEGATED
-                    : inForce(m, fiber, principal).flatMap((d) => (Object.hasOwn(d.grants, key) ? (d.grants[key] ?? []) : [])),
-            clauses: clausesOf(m, target.c),
-            live: m.standing.isAlive,
-            trusted: m.authority.trusts,
-            one: m.authority.isOne,
-            labels: m.run.labels,
-            known: m.standing.knows,
-            untrusted: m.authority.untrusted,
-        },
+        standingOn(m, fiber, principal, target.c, key),
     );
 }
 
-function clausesOf(m: Machine, c: Capability): Clauses {
-    return m.authority.clausesAt(c.file, c.name);
+/** What a decision about a thing depends on here, besides the use. `key`: of the thing. */
+export function standingOn(m: Machine, fiber: Fiber, principal: string, c: Capability, key: string): Standing {
+    const { authority, standing } = m;
+    return {
+        remits: authority.remitsOf(principal),
+        policies: policiesOn(m, fiber, principal),
+        delegated:
+            standing.delegations.size === 0
+                ? NOT_DELEGATED
+                : inForce(m, fiber, principal).flatMap((d) => (Object.hasOwn(d.grants, key) ? (d.grants[key] ?? []) : [])),
+        clauses: authority.clausesAt(c.file, c.name),
+        live: standing.isAlive,
+        trusted: authority.trusts,
+        one: authority.isOne,
+        labels: m.run.labels,
+        known: standing.knows,
+        untrusted: authority.untrusted,
+    };
 }
 
 /**
@@ -276,13 +277,12 @@ export function detailOf(
 /** Origins of each argument, by its name where the call has one object, else by place. */
 export function originsByName(m: Machine, given: Given, names: readonly string[] = given.names): Json {
     const { labels } = m.run;
-    // No prototype: what names an argument may be any text.
-    const found: { [name: string]: Json } = Object.create(null);
+    const found: { [name: string]: Json } = {};
     for (const name of names) {
-        const all = given.named(name);
-        let l = 0;
-        for (const one of all) l = labels.union(l, one.labels);
-        found[name] = labels.origins(l).slice();
+        const value = labels.origins(given.carried(name)).slice();
+        // What names an argument may be any text.
+        if (name === "__proto__") Object.defineProperty(found, name, { value, enumerable: true, writable: true, configurable: true });
+        else found[name] = value;
     }
     return found;
 }
