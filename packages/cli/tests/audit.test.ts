@@ -113,6 +113,15 @@ describe("F51: exit codes", () => {
         expect(watched).toMatchObject({ code: 2, out: "", err: expect.stringContaining("under no key") });
     });
 
+    test("a file of the project that is called 'last' stands for no run", () => {
+        tainted();
+        at.write("last", "main func(input) { 42 }\n");
+        expect(audit().code).toBe(1);
+        expect(audit("last", "--json", "--sarif")).toMatchObject({ code: 2, err: expect.stringContaining("use one") });
+        expect(audit("./last").code).toBe(0);
+        expect(at.remit("explain", "last").err).toContain("This run");
+    });
+
     test("2 for a configuration that cannot be read", () => {
         clean();
         at.write("remit.json", '{"audit": {"invariants": ["Fixer may Repo"]}}');

@@ -43,7 +43,10 @@ export default async function audit(args: string[], options: Options): Promise<n
     const invariants = invariantsFrom((options["invariant"] as string[] | undefined) ?? []);
     const baseline = baselineFrom(options["baseline"] as string | undefined);
     const keep = keeping(options);
-    const ofAFile = isFile(subject);
+    // A file of a project that is called so stands for no run.
+    const ofAFile = subject !== "last" && isFile(subject);
+    const forms = ["sarif", "junit", "json"].filter((form) => options[form] === true);
+    if (forms.length > 1) throw new UsageError(`--${forms.join(" and --")} are two forms of one answer; use one`);
     if (ofAFile && (options["against"] !== undefined || options["auditor"] !== undefined))
         throw new UsageError("--against and --auditor are about a run, not a file");
     if (ofAFile && options["acceptForeign"] !== undefined) throw new UsageError("--accept-foreign is about a run, not a file");

@@ -9,7 +9,10 @@ import { showRun } from "../ledger.ts";
 
 export default async function explain(args: string[], options: Record<string, unknown>): Promise<number> {
     const subject = args[0] as string;
-    return /\.(as|remit)$/.test(subject) || existsSync(subject) ? explainFile(subject, options) : explainRunOf(subject, options);
+    // A file of a project that is called so stands for no run.
+    return /\.(as|remit)$/.test(subject) || (subject !== "last" && existsSync(subject))
+        ? explainFile(subject, options)
+        : explainRunOf(subject, options);
 }
 
 async function explainFile(file: string, options: Record<string, unknown>): Promise<number> {
