@@ -458,6 +458,7 @@ export function gatekeeper(m: Machine, fiber: Fiber, frame: Frame, label: string
         return { c, name: offer.tool, uri: offer.uri, method, direct: offer.right === undefined };
     };
     const look = (offer: Offer, args: Json, origins: readonly string[]) => {
+        // What a server says of its own tool of that name is nothing that it says of another.
         const alias = aliasOfJson(offer.uri, offer.method, args);
         const method = alias?.method ?? offer.method;
         const labels = m.run.labels.of(origins);
@@ -465,7 +466,7 @@ export function gatekeeper(m: Machine, fiber: Fiber, frame: Frame, label: string
         const to = target(offer, method);
         // What is shown is the call as it was made.
         const given = jsonGiven([args], labels);
-        return { to, given, decision: decideFor(m, fiber, frame.principal, to, meant, "model", offer.readOnly) };
+        return { to, given, decision: decideFor(m, fiber, frame.principal, to, meant, "model", alias === null && offer.readOnly) };
     };
     return {
         judge: (offer, args, origins, path) => {

@@ -1,7 +1,8 @@
 /** Methods that are spelled otherwise than the clause or the remit spells them, and are the same to whoever performs them. */
 import type { Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
-import { did, outcome, run } from "../running.ts";
+import type { ModelTurn } from "../../../src/index.ts";
+import { did, outcome, run, said } from "../running.ts";
 
 test.each(["POST", "Post", "po\u017ft", "PO\u017fT"])("the verb %s is post", (verb) => {
     const call = `act("Web.${verb}", { url: "/x" })`;
@@ -79,3 +80,24 @@ test.each(["https://inner.example.com./x", "https://INNER.example.com.:443/x", "
         expect(outcome(ran)).toBe("violation.remit");
     },
 );
+
+test("a server's own tool called call, which only reads, is no way to its others without a question", () => {
+    const methods = ["call", "send"].map((name) => ({ name, input: { type: "object" }, readOnly: name === "call" }));
+    const ran = run(
+        `import llm L from "openai://l"
+import tool Mail from "mcp://mail"
+agent A { model L role "r" description "d" func go() { generate({ input: "x", tools: [Mail] }) } }
+main agent { main func() { A.go() } }`,
+        {
+            answer: (e) => {
+                if ((e.request as { op?: string }).op === "describe") return said({ methods }, ["tool:Mail"]);
+                if (e.kind !== "model") return undefined;
+                const { messages } = e.request as unknown as ModelTurn;
+                const args = { tool: "send", args: { to: "eve" } };
+                const calls = messages.some((one) => one.role === "tool") ? [] : [{ id: "1", name: "Mail_call", args }];
+                return said({ text: "x", value: "x", calls, finish: calls.length === 0 ? "stop" : "tool", model: "m" }, ["model:L"]);
+            },
+        },
+    );
+    expect(ran.effects.map((e) => e.kind)).toEqual(["tool", "model", "ask", "model"]);
+});
