@@ -26,6 +26,8 @@ export function both(
     const flagged = new Map<string, string>();
     for (const one of diagnostics) {
         if (one.code !== "FLOW_REFUSED" && one.code !== "FLOW_MAY_BE_REFUSED") continue;
+        // What is said of another tool on the line is not said of the one that is marked.
+        if (/whoever reads (?!Mail|Post|Chat|Pick)/.test(one.message)) continue;
         const from = text.lastIndexOf("\n", one.range.start) + 1;
         const line = text.slice(from, text.indexOf("\n", from));
         flagged.set(/"(m[0-9]+)"/.exec(line)?.[1] ?? line, one.message);

@@ -24,7 +24,7 @@ function clausesIn(text: string) {
     return read.value.map((clause) => ({ ...clause, site: { file: "remit.json", line: 1, column: 1 } }));
 }
 
-test.each([1, 2, 3, 4])("program %i: what its project says of arguments is told and refused as if the program said it", (seed) => {
+test.each([1, 2, 3])("program %i: what its project says of arguments is told and refused as if the program said it", (seed) => {
     const whole = flowProgram(seed);
     const { text, project } = moved(whole, seed);
     expect(text).not.toMatch(/\barg /);
@@ -35,7 +35,7 @@ describe("random strict programs", () => {
     let decided = 0;
     let passed = 0;
     const ways = ["file", "agent", "project"] as const;
-    const rows = Array.from({ length: 9 }, (_, i) => [i < 7 ? 2 * i + 1 : 2 * i, ways[i % ways.length]] as const);
+    const rows = Array.from({ length: 7 }, (_, i) => [i < 6 ? 2 * i + 1 : 2 * i, ways[i % ways.length]] as const);
     test.each(rows)("program %i, strict by its %s: nothing that is let through is called refused", (seed, strict) => {
         const text = flowProgram(seed, strict);
         const project = strict === "project" ? { policy: { strict: true }, sources: new Map() } : null;
