@@ -6,6 +6,8 @@
  * C3: of a project's file that is not trusted only `limits`, `rates`, `policy`, `audit` (L3 in `audit.ts`) and a `workspace` inside its folder count; all else is in `withheld` (T1 in `trust.ts`).
  * C4: the bytes that were hashed for trust are the bytes that are read as JSON.
  *
+ * C5: of the `remit.json` further up, to the root of the repository, only what narrows counts (C3): a nearer file hides no policy of theirs.
+ *
  * Files, the first that names something wins: `remit.json` upward from the program; `remit.json`, `agentscript.mcp.json`, `agentscript.npm.json`
  * in the workspace; `remit.json` in the user's configuration folder, which needs no trust. The workspace is the one the caller names, else the one
  * that the first of these files names which names any, else the caller's folder.
@@ -123,8 +125,8 @@ export function loadConfig(options: ConfigOptions = {}): Config {
         read(join(folder, "agentscript.npm.json"), AGENTSCRIPT_NPM_KEYS, always);
     };
 
-    const upward = options.from === undefined ? null : findUpward(options.from);
-    if (upward !== null) read(upward, REMIT_KEYS, always);
+    const [upward, ...further] = options.from === undefined ? [] : upwardFrom(options.from);
+    if (upward !== undefined) read(upward, REMIT_KEYS, always);
     const before = found.length;
     read(join(configFolder(env), "remit.json"), REMIT_KEYS, true);
     const own = found.splice(before);
@@ -134,6 +136,11 @@ export function loadConfig(options: ConfigOptions = {}): Config {
     // a file of the caller's folder may name another folder
     const other = options.workspace === undefined ? workspaceOf(files(), []) : null;
     if (other !== null) readWorkspace(other);
+    for (const path of further) {
+        const known = found.length;
+        read(path, REMIT_KEYS, false);
+        found.push(...found.splice(known).map(narrowing));
+    }
     const workspace = workspaceOf(files(), problems);
     if (problems.length > 0) throw new ConfigError(problems);
     return { ...(always ? { always } : {}), files: files(), workspace, ...merged(files()) };
@@ -191,14 +198,29 @@ function readConfig(path: string, keys: Keys, env: Environment, trusted: boolean
     };
 }
 
-/** `remit.json` in the nearest folder upward; a repository's root ends the search. */
-function findUpward(from: string): string | null {
+/** Every `remit.json` upward, the nearest first; a repository's root ends the search, and where there is none the nearest file does. */
+function upwardFrom(from: string): string[] {
     const start = statSync(from, { throwIfNoEntry: false })?.isDirectory() === true ? resolve(from) : dirname(resolve(from));
+    const found: string[] = [];
     for (let at = start; ; at = dirname(at)) {
         const path = join(at, "remit.json");
-        if (statSync(path, { throwIfNoEntry: false }) !== undefined) return path;
-        if (at === dirname(at) || statSync(join(at, ".git"), { throwIfNoEntry: false }) !== undefined) return null;
+        if (statSync(path, { throwIfNoEntry: false }) !== undefined) found.push(path);
+        if (statSync(join(at, ".git"), { throwIfNoEntry: false }) !== undefined) return found;
+        // Outside of a repository a folder above is anybody's.
+        if (at === dirname(at)) return found.slice(0, 1);
     }
+}
+
+/** C5. */
+function narrowing(file: ConfigFile): ConfigFile {
+    const { limits, rates, policy, audit } = file.content;
+    const content = {
+        ...(limits === undefined ? {} : { limits }),
+        ...(rates === undefined ? {} : { rates }),
+        ...(policy === undefined ? {} : { policy }),
+        ...(audit === undefined ? {} : { audit }),
+    };
+    return { ...file, content, trusted: false, needs: [] };
 }
 
 function workspaceOf(files: readonly ConfigFile[], problems: Problem[]): string | null {

@@ -276,3 +276,25 @@ describe("slips of the pen (L2)", () => {
         expect(await slips({ clauses: { Repo: "write: never", Mail: "whatever: never" } })).toEqual([]);
     });
 });
+
+test("a file nearer to the program hides no policy, limit or invariant of those above it in the repository, and takes nothing else from them", () => {
+    mkdirSync(join(folder, ".git"));
+    mkdirSync(join(folder, "sub", "deep"), { recursive: true });
+    const at = (place: string, json: Json): void => writeFileSync(join(folder, place, "remit.json"), JSON.stringify(json));
+    at("", {
+        policy: { clauses: { Repo: "write: never" } },
+        limits: { steps: 7 },
+        audit: { invariants: ["* never Repo.write"] },
+        workspace: "src",
+    });
+    at("sub", { policy: { clauses: { Mail: "send: ask" } }, models: { fast: { uri: "mock:" } } });
+    at("sub/deep", {});
+    const config = loadConfig({ from: join(folder, "sub", "deep", "a.remit"), folder: join(folder, "sub", "deep"), env: {} });
+    expect(Object.keys(config.policy?.clauses ?? {}).sort()).toEqual(["Mail", "Repo"]);
+    expect(config.limits).toEqual({ steps: 7 });
+    expect(config.audit.invariants.map((one) => one.text)).toEqual(["* never Repo.write"]);
+    expect([config.workspace, config.models, config.withheld.size]).toEqual([null, {}, 0]);
+    // Outside of a repository a folder above is anybody's.
+    rmSync(join(folder, ".git"), { recursive: true });
+    expect(loadConfig({ from: join(folder, "sub", "deep", "a.remit"), folder: join(folder, "sub", "deep"), env: {} }).policy).toBeNull();
+});
