@@ -46,7 +46,12 @@ export function showAuthority(rows: readonly AuthorityRow[]): string {
 function whatText(row: AuthorityRow): string {
     if (row.what === "nothing") return "nothing";
     if (row.what === "endorse") return "endorse";
-    return `${row.name}${row.method === "*" ? "" : `.${row.method}`}${row.bounds.map(boundText).join("")}${exceptText(row)} (${row.what} ${row.uri})`;
+    return `${unnamed(row.name)}${row.method === "*" ? "" : `.${row.method}`}${row.bounds.map(boundText).join("")}${exceptText(row)} (${row.what} ${unnamed(row.uri)})`;
+}
+
+/** `main` for the main agent without a name, as everywhere. */
+function unnamed(text: string): string {
+    return text.replace(/(^|#)__main_agent$/, "$1main");
 }
 
 function exceptText(row: AuthorityRow): string {
@@ -58,10 +63,28 @@ function boundText(bound: BoundForm): string {
     return ` in ${bound.arg === undefined ? "" : `${bound.arg}: `}${bound.patterns.map((one) => JSON.stringify(one)).join(", ")}`;
 }
 
-function spendText(spend: SpendForm): string {
+/** `200k tokens, 10 min`, as it would be written. */
+export function spendText(spend: SpendForm): string {
     return Object.entries(spend)
-        .map(([meter, amount]) => (meter === "time" ? `${amount} ms` : `${amount} ${meter}`))
+        .map(([meter, amount]) => (meter === "time" ? timeText(amount) : `${shortAmount(amount)} ${meter}`))
         .join(", ");
+}
+
+/** As it would be written: `200k`, `2M`, else the number. */
+function shortAmount(amount: number): string {
+    if (amount >= 1e6 && amount % 1e5 === 0) return `${amount / 1e6}M`;
+    return amount >= 1000 && amount % 100 === 0 ? `${amount / 1000}k` : String(amount);
+}
+
+/** In the largest unit that it is a whole number of. */
+function timeText(ms: number): string {
+    for (const [unit, length] of [
+        ["h", 3_600_000],
+        ["min", 60_000],
+        ["s", 1000],
+    ] as const)
+        if (ms >= length && ms % length === 0) return `${ms / length} ${unit}`;
+    return `${ms} ms`;
 }
 
 function clauseText(clause: ClauseForm): string {

@@ -38,6 +38,14 @@ describe("authority", () => {
         expect(found[2]?.site).toEqual({ file: "main.remit", line: 2, column: 38 });
     });
 
+    test("the table says amounts as they are written, and `main` for the main agent without a name", () => {
+        const spend = "spend 200k tokens, 1500 steps, 2500000 bytes, 90 s, 0.5 usd";
+        const text = showAuthority(rows(`${TOOLS}main agent { remit { may Repo.read  ${spend} } main func(x) { Repo.read(x) } }`));
+        expect(text).toContain("main (spend 200k tokens, 1.5k steps, 2.5M bytes, 90 s, 0.5 usd)");
+        expect(text).toContain("main (agent main.remit#main)");
+        expect(text).not.toContain("__main");
+    });
+
     test("a remit: gates, bounds, clauses, `never`, the model line, spending", () => {
         const found = rows(`${TOOLS}import llm M from "mock:"
 agent Fixer {
