@@ -163,6 +163,6 @@ ${MAIL}main agent M { model Big  role "r"  description "d"  main func(input) { t
                 "model:Big",
             ]);
         };
-        expect(outcome(run(text, { answer }))).toBe("violation.flow");
+        expect(outcome(run(text, { answer, yes: "once" }))).toBe("violation.flow");
     });
 });
