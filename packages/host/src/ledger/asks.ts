@@ -211,7 +211,8 @@ export function asksOver(rows: AskRows, key: () => Buffer, now: () => number = D
                 schema: ask.schema,
                 owner: ask.owner,
                 asked: now(),
-                expires: Math.trunc(ask.expires),
+                // What is no moment is one that has passed: no question waits for ever by a mistake.
+                expires: Math.trunc(Math.min(ask.expires, FURTHEST)) || 0,
                 mac: "",
                 state: "open",
                 decision: null,

@@ -228,6 +228,15 @@ describe("attacks on an approval", () => {
         expect(sent).toEqual([]);
     });
 
+    test.each([
+        [Number.POSITIVE_INFINITY, "open", "+275760-09-13T00:00:00.000Z"],
+        [1e17, "open", "+275760-09-13T00:00:00.000Z"],
+        [Number.NaN, "expired", "1970-01-01T00:00:00.000Z"],
+    ])("an end after %d ms is the furthest one that can be told, or none at all", async (expires, state, end) => {
+        const { run } = await begin({ asks: { park: true, owner: ME, expires } });
+        expect(store.asks.list(run)).toMatchObject([{ state, expires: end }]);
+    });
+
     test("after the run has ended", async () => {
         const both = `import tool Mail from "host:mail" { send: ask }
 main agent A { main func(input) { parallel for to in ["a", "b"] max 2 { Mail.send({ to: to }) } } }`;
