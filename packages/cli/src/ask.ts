@@ -64,7 +64,7 @@ export function askChoice(
         const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true, historySize: 0 });
         try {
             return await new Promise<string | null>((resolve) => {
-                lines.setPrompt(`${offered(request.options)} · v view all > `);
+                lines.setPrompt(promptOf(request.options, process.stderr.columns || 80));
                 lines.on("SIGINT", () => resolve(request.options.includes("abort") ? "abort" : "deny"));
                 lines.on("close", () => resolve("deny"));
                 about.signal.addEventListener("abort", () => resolve(null), { once: true });
@@ -84,6 +84,17 @@ export function askChoice(
             say("");
         }
     });
+}
+
+/** The answers that may be typed, broken between two of them where the terminal is too narrow. */
+export function promptOf(options: readonly string[], width: number): string {
+    const lines: string[] = [];
+    for (const one of `${offered(options)} · v view all >`.split(" · ")) {
+        const last = lines.at(-1);
+        if (last === undefined || last.length + 3 + one.length >= width - 1) lines.push(one);
+        else lines[lines.length - 1] = `${last} · ${one}`;
+    }
+    return `${lines.join("\n")} `;
 }
 
 /** Lets go of what was typed already: the second press of a key must not answer the next question. */

@@ -10,7 +10,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Json, plainColumns, safeJson } from "@remit/language";
-import type { AskRequest } from "@remit/machine";
+import { type AskRequest, shownName } from "@remit/machine";
 import { barred, count, counted, folded, type Paint, plain, plainLine } from "./io.ts";
 
 export interface ShowAsk {
@@ -38,7 +38,7 @@ type Fields = { readonly [key: string]: Json };
 export function askText(request: AskRequest, show: ShowAsk): string {
     return rows(request, show)
         .flatMap((row) => row.split("\n"))
-        .flatMap((line) => folded(line, show.width, INDENT))
+        .flatMap((line) => folded(line, show.width, INDENT, true))
         .join("\n");
 }
 
@@ -90,7 +90,11 @@ function rows(request: AskRequest, show: ShowAsk): string[] {
 /** `agent:fix.remit#Fixer` is Fixer of fix.remit; `user` is the program itself. */
 function who(principal: string): string {
     const found = /^agent:(.*)#([^#]+)$/.exec(principal);
-    return found === null ? (principal === "user" ? "the program, with all that you may" : principal) : `${found[2]} (${found[1]})`;
+    return found === null
+        ? principal === "user"
+            ? "the program, with all that you may"
+            : principal
+        : `${shownName(found[2] as string)} (${found[1]})`;
 }
 
 function sources(from: readonly string[]): string {

@@ -5,7 +5,16 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { type Config, FAIL_ON, invariantsOf } from "@remit/host";
 import type { Json } from "@remit/language";
 import type { Program } from "@remit/language";
-import { type AuditFinding, type Baseline, baselineOf, type Invariant, isSeverity, type Severity, severityRank } from "@remit/machine";
+import {
+    type AuditFinding,
+    type Baseline,
+    baselineOf,
+    type Invariant,
+    isSeverity,
+    type Severity,
+    severityRank,
+    shownName,
+} from "@remit/machine";
 import { type paint, plain, UsageError } from "./io.ts";
 
 /** What fails: the option, else what the configuration says. */
@@ -26,7 +35,7 @@ export function invariantsFrom(texts: readonly string[]): readonly Invariant[] {
 
 /** What an invariant names that the program does not have: it would hold whatever the program does. */
 export function unknownIn(invariants: readonly Invariant[], program: Program): string[] {
-    const agents = new Set(program.files.flatMap((file) => file.agents.map((agent) => agent.name)));
+    const agents = new Set(program.files.flatMap((file) => file.agents.map((agent) => shownName(agent.name))));
     const things = new Set(program.files.flatMap((file) => file.imports.map((one) => one.name)));
     return invariants.flatMap((rule) => [
         ...(rule.who === "*" || rule.who === "user" || agents.has(rule.who) ? [] : [`'${rule.text}': there is no agent ${rule.who}`]),

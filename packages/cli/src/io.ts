@@ -88,8 +88,9 @@ const COLOUR = /^\u001b\[\d+m/;
 /**
  * Lines broken where the terminal would break them, each piece behind `before`: so that no text of others begins at the left edge, as a line of
  * ours does. `width`: columns; undefined where nobody knows, and nothing is broken. A character counts for as many columns as any terminal gives it.
+ * `words`: where there is a blank in the second half of the piece, it is broken behind that.
  */
-export function folded(line: string, width: number | undefined, before: string): string[] {
+export function folded(line: string, width: number | undefined, before: string, words = false): string[] {
     if (width === undefined) return [line];
     const room = Math.max(20, width) - 1;
     const indent = columnsOf(before);
@@ -99,9 +100,15 @@ export function folded(line: string, width: number | undefined, before: string):
         const colour = COLOUR.exec(line.slice(at, at + 8))?.[0];
         const piece = colour ?? String.fromCodePoint(line.codePointAt(at) as number);
         const taken = colour === undefined ? columnsOf(piece) : 0;
-        if (used + taken > room) {
-            lines.push(before);
-            used = indent;
+        // a blank between words stands behind the last of them, in the column that is left free
+        if (used + taken > room && !(words && used === room && piece === " ")) {
+            const last = lines.at(-1) as string;
+            const cut = words && piece !== " " ? last.lastIndexOf(" ") + 1 : 0;
+            const kept = last.slice(0, cut);
+            const rest = kept.trim() !== "" && columnsOf(kept) > room / 2 ? last.slice(cut) : "";
+            lines[lines.length - 1] = last.slice(0, last.length - rest.length);
+            lines.push(before + rest);
+            used = indent + columnsOf(rest);
         }
         lines[lines.length - 1] += piece;
         used += taken;

@@ -1,6 +1,7 @@
 /** What a person sees who is asked cannot be forged by what is asked about: not by long lines, many arguments, wide or invisible characters. */
 import { expect, test } from "vitest";
 import type { AskRequest } from "@remit/machine";
+import { promptOf } from "../src/ask.ts";
 import { askText, type ShowAsk } from "../src/asking.ts";
 import { barred } from "../src/io.ts";
 
@@ -71,4 +72,16 @@ test("nothing is lost or added where lines are broken, and nothing is broken whe
     expect(lines.every((line) => line.startsWith("  │ "))).toBe(true);
     expect(lines.map((line) => line.slice(4)).join("")).toBe(body);
     expect(barred(body, { ...SHOW, width: undefined }, "  ")).toEqual([`  │ ${body}`]);
+});
+
+test.each([20, 30, 45, 60, 100])("our own words are broken between words, and nothing of them is lost, at %d columns", (width) => {
+    const note = "sends a message to somebody, whom the argument names";
+    const detail = { principal: "agent:main.remit#__main_agent", capability: "Mail.send", uri: "mcp://mail", args: [], origins: {}, note };
+    const lines = askText({ question: "May main call Mail.send?", options: OPTIONS, detail }, { ...SHOW, width }).split("\n");
+    expect(lines.every((line) => line.length <= width)).toBe(true);
+    expect(lines.join(" ").replace(/\s+/g, " ")).toContain(width < 30 ? "names" : note);
+    if (width >= 30) expect(lines.find((line) => line.startsWith("  who"))).toBe("  who     main (main.remit)");
+    const prompt = promptOf(OPTIONS, width).split("\n");
+    expect(prompt.every((line) => line.length <= width)).toBe(true);
+    expect(prompt.join(" · ")).toBe("o once · s session · d deny · x deny session · a abort · v view all > ");
 });

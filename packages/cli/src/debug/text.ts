@@ -7,7 +7,7 @@ import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { DebugSession, RunInfo } from "@remit/host";
 import type { AuthorityView, Effect, LedgerEvent, ThreadView, ValueView } from "@remit/machine";
-import { plainColumns } from "@remit/language";
+import { plainColumns, spendText } from "@remit/language";
 import { counted, type Paint, plainLine, safeJson } from "../io.ts";
 
 /** Sources larger than this are not shown. */
@@ -98,7 +98,7 @@ export function authorityText(view: AuthorityView): string {
             lines.push(`    ${row.gate}  ${thing}${within === "" ? "" : `  in ${plainLine(within)}`}`);
         }
         if (remit.rows.length === 0) lines.push("    nothing");
-        if (remit.spend !== null) lines.push(`    spend  ${cut(safeJson(remit.spend))}`);
+        if (remit.spend !== null) lines.push(`    spend  ${spendText(remit.spend)}`);
     }
     if (!view.base) lines.push(`  may ${view.endorse ? "" : "not "}endorse`);
     for (const one of view.delegations)

@@ -11,6 +11,7 @@
  */
 import { type GrantForm, type ImportForm, type Json, type Program, type RemitForm, type Site, trustedOrigins } from "@remit/language";
 import { shownPrincipal } from "../authority/authority.ts";
+import { shownName } from "../compile/program.ts";
 import type { LedgerEvent } from "../ledger/events.ts";
 import { isObject } from "../prompt/schema.ts";
 import { drifted, type Profile } from "./drift.ts";
@@ -75,6 +76,8 @@ export function auditEvents(events: Iterable<LedgerEvent>, program: Program, opt
 export function auditorOf(program: Program, options: AuditOptions = {}): Auditor {
     let found: Finding[] = [];
     const used = new Map<string, Set<string>>();
+    /** What was asked about, whether or not somebody said yes: it was not given for nothing. */
+    const asked = new Set<string>();
     const flows = new Map<string, LedgerEvent>();
     /** Tools that gave something: the description of one that did not is no data of others. */
     const answered = new Set<string>();
@@ -174,22 +177,24 @@ export function auditorOf(program: Program, options: AuditOptions = {}): Auditor
                 break;
             }
             case "ask.requested": {
-                const detail = ((data["detail"] ?? {}) as Data)["flow"];
-                if (detail !== undefined) flows.set(event.path, event);
+                const about = (data["detail"] ?? {}) as Data;
+                if (about["flow"] !== undefined) flows.set(event.path, event);
+                asked.add(`${String(about["principal"])} ${String(about["tool"])}`);
+                asked.add(`${String(about["principal"])} ${String(about["tool"])}.${String(about["method"])}`);
                 break;
             }
             case "ask.decided": {
-                const asked = flows.get(event.path);
-                if (asked === undefined || (data["decision"] !== "once" && data["decision"] !== "session")) break;
-                const detail = ((asked.data as Data)["detail"] ?? {}) as Data;
+                const question = flows.get(event.path);
+                if (question === undefined || (data["decision"] !== "once" && data["decision"] !== "session")) break;
+                const detail = ((question.data as Data)["detail"] ?? {}) as Data;
                 const flow = (detail["flow"] ?? {}) as Data;
                 add(
                     "flow-approved",
                     event,
                     `${String(detail["capability"])}: argument ${String(flow["arg"])} carries ${list(flow["origins"])}, and somebody said yes`,
                     {
-                        evidence: [evidenceOf(asked), evidenceOf(event)],
-                        principal: shownPrincipal(asked.principal),
+                        evidence: [evidenceOf(question), evidenceOf(event)],
+                        principal: shownPrincipal(question.principal),
                     },
                 );
                 break;
@@ -209,18 +214,19 @@ export function auditorOf(program: Program, options: AuditOptions = {}): Auditor
             look(event);
             return take();
         },
-        end: () => grants(program, used),
+        end: () => grants(program, used, asked),
     };
 }
 
 /** Grants of remits against what was used. */
-function grants(program: Program, used: ReadonlyMap<string, ReadonlySet<string>>): Finding[] {
+function grants(program: Program, used: ReadonlyMap<string, ReadonlySet<string>>, asked: ReadonlySet<string>): Finding[] {
     const found: Finding[] = [];
     for (const file of program.files)
         for (const agent of file.agents) {
             const remit = remitOf(agent.remit, file.remits ?? []);
             if (remit === null) continue;
             const id = `agent:${file.file}#${agent.name}`;
+            const who = shownName(agent.name);
             for (const grant of remit.grants.filter((g) => g.gate !== "never" && g.all === true)) {
                 const site = siteOf(file.file, grant.at);
                 if (site === null) continue;
@@ -229,10 +235,10 @@ function grants(program: Program, used: ReadonlyMap<string, ReadonlySet<string>>
                 found.push({
                     rule: did.length === 0 ? "unused-grant" : "broad-grant",
                     severity: did.length === 0 ? "note" : "low",
-                    message: `${agent.name} has all that its file names and used ${did.length === 0 ? "nothing of it" : did.sort().join(", ")}`,
+                    message: `${who} has all that its file names and used ${did.length === 0 ? "nothing of it" : did.sort().join(", ")}`,
                     site,
                     path: null,
-                    principal: agent.name,
+                    principal: who,
                     evidence: [{ kind: "site", site }],
                     confidence: 1,
                     by: "remit",
@@ -247,26 +253,28 @@ function grants(program: Program, used: ReadonlyMap<string, ReadonlySet<string>>
                     const base = {
                         site,
                         path: null,
-                        principal: agent.name,
+                        principal: who,
                         evidence: [{ kind: "site", site }] as Evidence[],
                         confidence: 1,
                         by: "remit",
                     };
                     const isTool = file.imports.some((i) => i.name === ref.name && (i.what === "tool" || i.what === "memory"));
                     if (!isTool) continue;
-                    if (ref.method === undefined ? methods.size === 0 : !methods.has(ref.method))
+                    const isUsed = ref.method === undefined ? methods.size > 0 : methods.has(ref.method);
+                    if (!isUsed && asked.has(`${id} ${what}`)) continue;
+                    if (!isUsed)
                         found.push({
                             ...base,
                             rule: "unused-grant",
                             severity: "note",
-                            message: `${agent.name} has ${what} and did not use it`,
+                            message: `${who} has ${what} and did not use it`,
                         });
                     else if (ref.method === undefined)
                         found.push({
                             ...base,
                             rule: "broad-grant",
                             severity: "low",
-                            message: `${agent.name} has all of ${what} and used ${[...methods].sort().join(", ")}`,
+                            message: `${who} has all of ${what} and used ${[...methods].sort().join(", ")}`,
                         });
                 }
         }

@@ -9,7 +9,7 @@
  *     is none that a clause could name.
  */
 import { declaredKey, type Imported, importsByThing, keyOf, originsOf, saidTogether, sharedOrigins, trustedOrigins } from "@remit/language";
-import type { AgentEntry, Compiled } from "../compile/program.ts";
+import { type AgentEntry, type Compiled, shownName } from "../compile/program.ts";
 import type { Capability } from "../value/value.ts";
 import {
     type Clauses,
@@ -194,7 +194,7 @@ export function principalId(program: Compiled, agent: { readonly file: number; r
 
 /** The name of an agent, where a principal is one. */
 export function shownPrincipal(principal: string): string {
-    return principal.startsWith("agent:") ? principal.slice(principal.lastIndexOf("#") + 1) : principal;
+    return principal.startsWith("agent:") ? shownName(principal.slice(principal.lastIndexOf("#") + 1)) : principal;
 }
 
 function placeOf({ file, form }: Imported): string {
