@@ -38,9 +38,10 @@ const HINTS: Partial<Record<string, string>> = {
     denied: "run it on a terminal to be asked, or with --park: then `remit asks` shows the question and `remit answer` answers it",
 };
 
+/** `help`: what a run's record says is of use instead of the words for the failure's kind; null where nothing is. */
 export function showFailure(
     failure: Failure | RunFailure,
-    options: { json?: boolean; root?: string; run?: string; over?: boolean } = {},
+    options: { json?: boolean; root?: string; run?: string; over?: boolean; help?: string | null } = {},
 ): void {
     if (options.json) {
         say(safeJson({ failure, ...(options.run ? { run: options.run } : {}) }));
@@ -54,7 +55,9 @@ export function showFailure(
     say(`${place}${colour("red", kind)}: ${plain(failure.message)}`);
     if (site) for (const line of excerpt(site, options.root ?? process.cwd())) say(line);
     // A run that a person ended at a question is over: nothing goes on with it.
-    const hint = failure.hint ?? (failure.kind === "cancelled" && options.over === true ? undefined : HINTS[failure.kind]);
+    const hint =
+        failure.hint ??
+        (failure.kind === "cancelled" && options.over === true ? null : options.help === undefined ? HINTS[failure.kind] : options.help);
     if (hint) say(`  ${colour("cyan", "help")}: ${plain(options.run ? hint.replace("RUN", options.run) : hint)}`);
 }
 

@@ -32,8 +32,11 @@ const BEGINS: Partial<Record<LedgerEvent["kind"], (d: Data, event: LedgerEvent) 
     "agent.started": (d) => `agent ${text(d["agent"])}`,
     "parallel.started": (d) => `parallel for ${text(d["item"])}`,
     "input.requested": (d) => `waits for ${text(d["name"] ?? d["path"])}`,
-    "ask.requested": () => "waits for an answer",
+    "ask.requested": (d) => (d["host"] === true ? "waits for an answer" : text(d["question"])),
 };
+
+/** Decisions that let a call not pass. */
+const NO = /^(?:deny|abort)/;
 
 const ENDS: Partial<Record<LedgerEvent["kind"], true>> = {
     "generate.ended": true,
@@ -85,10 +88,11 @@ function lines(stream: NodeJS.WriteStream): Progress {
             const begun = open.get(event.path);
             open.delete(event.path);
             if (begun === undefined) return;
-            const ok = data(event)["ok"] !== false;
+            const { ok, decision } = data(event);
+            const refused = typeof decision === "string" && NO.test(decision);
             const used = tokens(event);
             stream.write(
-                `${ok ? "done" : "failed"}: ${plainLine(begun.name)} (${duration(Date.parse(event.time) - begun.since)}${used ? `, ${count(used)} tokens` : ""})\n`,
+                `${refused ? "refused" : ok !== false ? "done" : "failed"}: ${plainLine(begun.name)} (${duration(Date.parse(event.time) - begun.since)}${used ? `, ${count(used)} tokens` : ""})\n`,
             );
         },
     };

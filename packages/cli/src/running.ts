@@ -250,11 +250,36 @@ export async function finish(
     const failure = options.unwritten === true && result.failure ? { ...result.failure, site: null } : result.failure;
     if (failure) {
         const over = result.status === "failed";
-        showFailure(failure, { json: options["json"] === true, root: options.root, run: result.run, over });
+        const help = options["json"] === true ? undefined : await helpOf(handle, failure.kind);
+        showFailure(failure, {
+            json: options["json"] === true,
+            root: options.root,
+            run: result.run,
+            over,
+            ...(help === undefined ? {} : { help }),
+        });
     }
     if (result.failure?.kind === "violation.flow" && options["json"] !== true) await sayWhy(handle, result.run);
     if (result.status === "waiting") return EXIT.waiting;
     return watch.signal.aborted || result.failure?.kind === "cancelled" ? EXIT.cancelled : EXIT.failed;
+}
+
+/**
+ * What helps, where the record says more than the failure's kind: nothing against a person's no, and no option of the command line raises what a
+ * `spend` of the program allows. Undefined where the kind says it.
+ */
+async function helpOf(handle: RunHandle<Json>, kind: string): Promise<string | null | undefined> {
+    if (kind !== "denied" && !kind.startsWith("limit.")) return undefined;
+    let help: string | null | undefined;
+    for await (const { kind: what, data } of handle.events) {
+        if (data === null || typeof data !== "object" || Array.isArray(data)) continue;
+        // an answer that nobody gave says why
+        if (kind === "denied" && what === "ask.decided") help = data["error"] === undefined ? null : undefined;
+        // an account of the program's own has a path in it, the run's has none
+        if (kind !== "denied" && what === "budget" && data["closed"] !== true)
+            help = String(data["account"]).includes("/") ? "raise the `spend` that bounds it, or what was left around it" : undefined;
+    }
+    return help;
 }
 
 /** The command that shows the way of the value that was refused, from where it entered to where it stands. */

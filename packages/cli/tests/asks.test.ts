@@ -86,6 +86,7 @@ test("a question waits, is shown with everything, answered from elsewhere, and t
     });
     // The second question.
     expect(at.remit("resume", "last").code).toBe(3);
+    expect(at.remit("runs").err).toContain("One run waits for an answer: remit asks");
     expect(wrote("b.txt")).toBe(true);
     expect(at.remit("asks").out).toContain("1.0k more characters; --full shows all");
     expect(at.remit("asks", "--full").out).toContain("more".repeat(400));
@@ -135,8 +136,9 @@ test.each([
     const { code, seen } = await person([typed], "run", "p.remit", "-w", "ws", "--quiet");
     expect(asks("--all")).toMatchObject([{ decision }]);
     expect(code).toBe(exit);
-    // It has ended: nothing goes on with it.
+    // It has ended: nothing goes on with it. And whoever said no needs no help to be asked.
     expect(seen).not.toContain("remit resume");
+    expect(seen).not.toContain("run it on a terminal");
     expect(wrote("b.txt")).toBe(false);
 });
 

@@ -76,6 +76,13 @@ main agent Copy {
     });
 });
 
+test("a budget of the program's own is raised in the program, one of the run on the command line", () => {
+    at.write("spend.remit", "main func() {\n    spend 5 steps {\n        for x in [1, 2, 3] max 3 { y = x * 2 }\n    }\n    1\n}\n");
+    expect(at.remit("run", "spend.remit", "--quiet").err).toMatch(/limit\.steps.*\n.*\n.*\n {2}help: raise the `spend` that bounds it/);
+    at.write("plain.remit", "main func() {\n    for x in [1, 2, 3] max 3 { y = x * 2 }\n    1\n}\n");
+    expect(at.remit("run", "plain.remit", "--quiet", "--max-steps", "3").err).toContain("help: raise --max-steps");
+});
+
 test("help says every command in a line, and each command gives an example", () => {
     const { out } = at.remit("--help");
     const commands = [...out.matchAll(/^ {2}([a-z]+)(?: [[<].*?)? {2,}\S/gm)]

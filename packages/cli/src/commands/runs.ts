@@ -60,9 +60,14 @@ export default async function runs(args: string[], options: Record<string, unkno
         const text = table(rows, ["RUN", "STARTED (UTC)", "STATE", "TOOK", "EFFECTS", "TOKENS", "COST", "PROGRAM"]);
         const [head, ...lines] = text.split("\n");
         print([colour("dim", head ?? ""), ...lines].join("\n"));
-        const waiting = found.filter(open);
-        if (waiting.length > 0)
-            say(`\n${waiting.length === 1 ? "One run" : `${waiting.length} runs`} can go on: remit resume ${waiting[0]?.id ?? "RUN"}`);
+        // a run whose questions are all answered can go on, and one that waits for the outcome of an effect is told it by `resume`
+        const asking = new Set(store.asks.list().flatMap((one) => (one.state === "open" ? [one.run] : [])));
+        const waiting = found.filter((run) => stateOf(run) === "waiting" && asking.has(run.id)).length;
+        const going = found.filter((run) => open(run) && !(stateOf(run) === "waiting" && asking.has(run.id)));
+        if (waiting + going.length > 0) say("");
+        if (waiting > 0) say(`${waiting === 1 ? "One run waits" : `${waiting} runs wait`} for an answer: remit asks`);
+        if (going.length > 0)
+            say(`${going.length === 1 ? "One run" : `${going.length} runs`} can go on: remit resume ${going[0]?.id ?? "RUN"}`);
         return code;
     } finally {
         store.close();
