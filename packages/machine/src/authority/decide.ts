@@ -214,9 +214,11 @@ function rowVerdict(rows: readonly Permit[], use: Use, method: string | null, se
         // What is spelled alike is the same method, however methods are compared.
         if (row.method !== null && row.method !== use.method && (method === null || methodName(use.uri, row.method) !== method)) continue;
         // A bound that cannot be told lets nothing through; one on `never` forbids, and one on `ask` asks, as long as it cannot be told.
+        const named = row.bounds.length === 0 ? null : resourceOf(use.uri);
         const fits =
             row.bounds.length === 0 ||
-            (row.bounds.every((bound) => holds(bound, use, row.gate === "never")) && (row.gate !== "may" || inItsFolder(row, use)));
+            (row.bounds.every((bound) => holds(bound, use, row.gate === "never", named)) &&
+                (row.gate !== "may" || inItsFolder(row, use, named)));
         if (!fits) {
             if ((row.gate === "never" || row.gate === "ask") && row.bounds.every((bound) => bound.arg === null || holds(bound, use, true)))
                 seen.missed.push(row);
@@ -251,8 +253,7 @@ function isFollowed({ bounds }: Permit, use: Use): boolean {
 }
 
 /** D6. */
-export function inItsFolder(row: Pick<Permit, "bounds">, use: Pick<Use, "uri" | "given">): boolean {
-    const named = resourceOf(use.uri);
+export function inItsFolder(row: Pick<Permit, "bounds">, use: Pick<Use, "uri" | "given">, named = resourceOf(use.uri)): boolean {
     if (named?.kind !== "command" || row.bounds.some(({ arg }) => arg === FOLDER)) return true;
     if (!row.bounds.some(({ arg }) => arg === null || arg === named.field)) return true;
     return use.given.named(FOLDER).every(({ json }) => json === null || (typeof json === "string" && normalisePath(json) === ""));
@@ -270,9 +271,8 @@ function commandOf(said: readonly string[] | null, use: Pick<Use, "given">, unsu
     return line === null ? null : [line];
 }
 
-/** Whether a use lies within a bound; `unsure` where that cannot be told. */
-export function holds(bound: Bound, use: Pick<Use, "uri" | "given">, unsure: boolean): boolean {
-    const named = resourceOf(use.uri);
+/** Whether a use lies within a bound; `unsure` where that cannot be told. `named`: what the argument called "the resource" of the tool is. */
+export function holds(bound: Bound, use: Pick<Use, "uri" | "given">, unsure: boolean, named = resourceOf(use.uri)): boolean {
     // A command is one whether its bound names the argument or not; elsewhere a named argument is a word.
     const resource = bound.arg === null || (named?.kind === "command" && bound.arg === named.field) ? named : null;
     const kind = resource?.kind ?? "word";
@@ -298,7 +298,7 @@ const ANYWHERE: Reach = {};
 function reachOf(uri: string, { hits, missed }: Seen): Reach {
     if (missed.length === 0 && hits.every((row) => row.bounds.length === 0)) return ANYWHERE;
     const within: string[][] = [];
-    for (const row of hits) if (row.gate !== "never") within.push(...ofResource(row));
+    for (const row of hits) if (row.gate !== "never") for (const patterns of ofResource(row)) within.push(patterns);
     const kind = missed.length === 0 ? undefined : resourceOf(uri)?.kind;
     if (kind !== "path" && kind !== "url") return within.length === 0 ? ANYWHERE : { within: distinct(within) };
     const without = distinct(missed.map(ofResource));
