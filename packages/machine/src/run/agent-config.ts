@@ -85,7 +85,7 @@ export function agentConfig(m: Machine, value: Value, d: HandoverDetail, site: S
         },
         ...(steps === undefined ? {} : { steps }),
         ...(calls === undefined ? {} : { calls }),
-        ...(turns === undefined ? {} : { turns: Math.max(1, Math.floor(turns)) }),
+        ...(turns === undefined ? {} : { turns: Math.floor(turns) }),
         ...(silence === undefined ? {} : { silence }),
         ...(model === null ? {} : { model: model as string }),
         onError: onError as OnError,

@@ -147,8 +147,8 @@ function begin(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, I: Ins
     try {
         start(m, fiber, frame, d, native, site);
     } catch (error) {
-        if (error instanceof Fail) abandon(m, frame, error);
-        frame.native = null;
+        // A failure is answered as the call says, like a later one.
+        if (!(error instanceof Fail)) frame.native = null;
         throw error;
     }
 }

@@ -53,6 +53,14 @@ describe("agent(): text and a trajectory, or an error", () => {
         expect(turns(ran).map((t) => t.fresh ?? false)).toEqual([false, true, true]);
     });
 
+    test.each(["max_turns", "max_tokens", "max_steps", "max_usd"])("a budget of nothing is none, and is told as an error: %s", (meter) => {
+        const text = withFixer(`return agent("x", { agent: Fixer, budget: { ${meter}: 0 } })`);
+        const ran = run(text, { agents: ["done"] });
+        const kind = { max_turns: "limit.turns", max_tokens: "limit.tokens", max_steps: "limit.steps", max_usd: "limit.cost" }[meter];
+        expect(end(ran)).toMatchObject({ error: { kind } });
+        expect(turns(ran)).toEqual([]);
+    });
+
     test("what its hands did in a try is gone from the budget of the next", () => {
         const text = withFixer(
             'return agent("x", { agent: Fixer, on_error: "retry_within_budget", budget: { max_steps: 9, max_tool_calls: 5 } })',
