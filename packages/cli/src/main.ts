@@ -99,12 +99,12 @@ export function build(finish: (code: number) => void): Command {
         .option("--against <run>", "with --monitor: compare with this run; what is new is a finding")
         .option("--replay <file>", "models and agents answer from a recording; the same as --model recorded:FILE")
         .option("--frozen", "only with the agents and skills that remit.lock pins, unchanged")
+        .option("--mock", "reach nothing: the model is mock:, tools and memories answer with fixed values")
+        .option("--dry-run", "change nothing: the model is mock:, only calls that read are performed; the others are listed at the end")
         .option("--no-cache", "compile afresh");
     // AgentScript's command line, understood here (LANGUAGE 10, D11)
     for (const [flags, text] of [
         ["--input-file <file>", "AgentScript: --input @FILE"],
-        ["--mock", "the model is mock:, tools and memories answer with fixed values and reach nothing"],
-        ["--dry-run", "the model is mock:, only tools that read are performed; what was not is listed at the end"],
         ["--verbose", "AgentScript: --trace"],
         ["--parse", "AgentScript: remit parse"],
     ] as const)

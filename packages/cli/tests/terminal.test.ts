@@ -94,6 +94,8 @@ test("help says every command in a line, and each command gives an example", () 
         ),
     );
     expect(out).toContain("Begin with: remit init hello");
+    const help = at.remit("run", "--help").out;
+    for (const option of ["--mock", "--dry-run", "--untrusted"]) expect(help).toContain(`\n  ${option} `);
     for (const command of ["run", "trace", "trust"]) expect(at.remit(command, "--help").out).toMatch(/\nExamples:\n {2}remit /);
 });
 
