@@ -49,10 +49,12 @@ class ValuesGiven implements Given {
     named(name: string): readonly Found[] {
         const { args, labels } = this;
         const place = placeOf(name);
-        if (place !== null) return args[place] === undefined ? [] : [this.found(args[place], 0)];
+        const at = place === null ? undefined : args[place];
+        if (at !== undefined) return [this.found(at, 0)];
         const [first] = args;
         const object = first === undefined ? null : rawOf(first);
-        if (args.length !== 1 || !(object instanceof Obj)) return args.map((arg) => this.found(arg, 0));
+        // A place that the call does not have is a name where its object has it (A3).
+        if (args.length !== 1 || !(object instanceof Obj)) return place !== null ? [] : args.map((arg) => this.found(arg, 0));
         const value = object.get(name);
         // Who chose the keys chose which argument a value is.
         const outer = labels.union(first instanceof Labelled ? first.l : 0, object.keyLabel);
@@ -103,9 +105,10 @@ export function jsonGiven(args: readonly Json[], labels: number): Given {
     const all = args.map((json) => ({ json: json as Json, labels }));
     const named = (name: string): readonly Found[] => {
         const place = placeOf(name);
-        if (object !== null && place === null) return Object.hasOwn(object, name) ? [{ json: object[name] as Json, labels }] : [];
-        if (place !== null) return all[place] === undefined ? [] : [all[place]];
-        return all;
+        const at = place === null ? undefined : all[place];
+        if (at !== undefined) return [at];
+        if (object !== null) return Object.hasOwn(object, name) ? [{ json: object[name] as Json, labels }] : [];
+        return place !== null ? [] : all;
     };
     return {
         named,

@@ -49,6 +49,8 @@ describe("untrusted: never", () => {
         ["by place", 'Files.write("a", p.body)'],
         ["the whole object", "Files.write(p)"],
         ["as a key", 'o = { path: "a" }  o[p.key] = "b"  Files.write(o)'],
+        ["under a name that is a number", 'Mail.send({ to: "a", "2": p.body })'],
+        ["under a number in the generic call", 'Mail.call({ tool: "send", args: { "10": p.body } })'],
         ["inside a list", 'Mail.send({ to: ["a", p.body] })'],
         ["by the generic call", 'Mail.call({ tool: "send", args: { to: p.body } })'],
         ["by act", 'act("Files.write", { path: "a", content: p.body })'],
