@@ -60,7 +60,7 @@ export function baselineFrom(file: string | undefined): Baseline | null {
     if (!isFile(file)) throw new UsageError(`there is no baseline ${file}`);
     let json: Json;
     try {
-        json = JSON.parse(readFileSync(file, "utf8")) as Json;
+        json = JSON.parse(readFileSync(file, "utf8").replace(/^\uFEFF/, "")) as Json;
     } catch (error) {
         if (!(error instanceof SyntaxError)) throw error;
         throw new UsageError(`${file} is not JSON: ${error.message}`);
