@@ -71,7 +71,7 @@ main agent {
 `;
     at.write(
         "p/remit.json",
-        '{ "policy": {\n  "clauses": { "Mail": ["send: ask", "arg to: trusted"] },\n  "remits": { "Fixer": "may Mail.send" } } }\n',
+        '{ "policy": {\n  "clauses": { "Mail": ["send: ask", "arg to: trusted"] },\n  "remits": { "Fixer": "may Mail.send" }, "untrusted": "ask" } }\n',
     );
     at.write("p/main.remit", program("page.body"));
     const refused = at.remit("check", "p/main.remit");
@@ -81,7 +81,7 @@ main agent {
     at.write("p/main.remit", program("input.to"));
     const table = at.remit("check", "--authority", "p/main.remit");
     expect(table.code).toBe(0);
-    expect(table.out).toMatch(/Fixer +Mail\.send \(tool mcp:\/\/mail\) +may +remit +.*remit\.json:3 +arg to: trusted/);
+    expect(table.out).toMatch(/Fixer +Mail\.send \(tool mcp:\/\/mail\) +may +remit +.*remit\.json:3 +arg to: trusted; untrusted: ask/);
     expect(table.out).toMatch(/Mail\.send \(tool mcp:\/\/mail\) +ask +clause +.*remit\.json:2/);
     at.write("p/remit.json", '{ "policy": { "remits": { "Fixer": "may Mial.send" } } }\n');
     expect(at.remit("check", "p/main.remit").err).toContain("names Mial, which main.remit does not have");

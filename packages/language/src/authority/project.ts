@@ -18,6 +18,8 @@ export interface ProjectPolicy {
     readonly remits?: { readonly [agent: string]: ProjectRemit | readonly ProjectRemit[] };
     /** Control flow carries labels everywhere. */
     readonly strict?: boolean;
+    /** What becomes of untrusted values in calls that do more than read, where no clause of the program speaks of the argument. */
+    readonly untrusted?: { readonly gate: "ask" | "never" };
     /** The input of a run is nobody's word, where whoever starts it does not say whose it is. */
     readonly input?: "unlabelled";
 }

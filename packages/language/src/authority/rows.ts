@@ -57,6 +57,8 @@ export interface AuthorityRow {
     readonly onward?: true;
     /** Clauses of the import about arguments, readers and trust that apply to the method. */
     readonly flow: readonly ClauseForm[];
+    /** Of a tool, what the project's policy says of untrusted values that no clause speaks of, in calls that do more than read. */
+    readonly untrusted?: "ask" | "never";
     /** What the principal may spend; null for no limit of its own. */
     readonly spend: SpendForm | null;
     /** Control flow carries labels in what it does. */
@@ -398,6 +400,7 @@ function rowsOf(tables: Tables, holder: Holder): AuthorityRow[] {
         ...(holder.outside?.unconfined === true ? { unconfined: true as const } : {}),
     };
     const rows: AuthorityRow[] = [];
+    const { untrusted } = tables.policy;
     const home = tables.program.files.findIndex((file) => file.file === holder.agent?.file);
     for (const given of holder.lines) {
         // Used by name, it is used by a name of the holder's own file, as the clauses of that import say.
@@ -431,6 +434,7 @@ function rowsOf(tables: Tables, holder: Holder): AuthorityRow[] {
                 ? { unsaid: true as const }
                 : {}),
             ...(line.thing.import?.unconfined === true ? { unconfined: true as const } : {}),
+            ...(untrusted !== undefined && line.thing.what === "tool" && line.gate !== "never" ? { untrusted: untrusted.gate } : {}),
         };
         rows.push({ ...base, method: line.method ?? "*", gate: line.gate, by: line.by, flow: flowOf(line.method), site: line.site });
         if (line.gate === "never") continue;

@@ -27,6 +27,7 @@ export function showAuthority(rows: readonly AuthorityRow[]): string {
             [
                 ...row.flow.map(clauseText),
                 ...(row.unsaid && row.by !== "clause" ? ["asked about unless it only reads"] : []),
+                ...(row.untrusted === undefined || row.gate === "never" ? [] : [`untrusted: ${row.untrusted}`]),
                 ...(row.unconfined ? ["unconfined: no sandbox holds it"] : []),
             ].join("; "),
         ];
