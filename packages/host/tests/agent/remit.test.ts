@@ -194,6 +194,12 @@ describe("the folder in the sandbox is what the remit gives whole", () => {
         expect(found[1]).toEqual(written ? { ok: null } : cannot);
         expect(existsSync(join(root, "b.txt"))).toBe(written);
     });
+
+    test.each(["ask", "never"] as const)("reads alone, where the policy for what no clause speaks of is %s", async (untrusted) => {
+        const { found } = await did("may Repo", writing(), { untrusted });
+        expect(found).toEqual([{ ok: "inside" }, cannot]);
+        expect(existsSync(join(root, "b.txt"))).toBe(false);
+    });
 });
 
 test("what only some may read is no use for its hands, and is not in its sandbox", async () => {

@@ -28,3 +28,8 @@ export function readsByScheme(scheme: string, method: string): boolean | undefin
     const reading = READING.get(scheme);
     return reading?.has(reading === REQUESTS ? method.toLowerCase() : method);
 }
+
+/** Methods of a scheme that are known to read alone. */
+export function readingOf(scheme: string): readonly string[] {
+    return [...(READING.get(scheme) ?? [])];
+}

@@ -7,11 +7,13 @@
  * N2: what it does with its hands is decided like any use; its arguments carry its own origin and that of everything it was told.
  * N3: what a clause, a remit or a delegation names is told by its name, so that a tool as a whole never stands for it. What only some may read
  *     is no use for an agent's hands, even where it is one of them: nobody follows where it goes from there. Its function may use it.
+ * N4: what an agent writes is not trusted. Where a policy says something of that, no method that does more than read holds for every call.
  */
-import { type Field, type Json, methodName, showContract, showJson, toJsonSchema } from "@remit/language";
+import { type Field, type Json, methodName, schemeOf, showContract, showJson, toJsonSchema } from "@remit/language";
 import type { Decision } from "../authority/decide.ts";
 import { aliasOfJson, type Given, jsonGiven } from "../authority/given.ts";
 import { readersNamed } from "../authority/readers.ts";
+import { readingOf, readsByScheme } from "../authority/reading.ts";
 import type { Callable, Handle, HandleMethod } from "../agent/handshake.ts";
 import type { Session } from "../agent/session.ts";
 import { answering, type Fn, shownName } from "../compile/program.ts";
@@ -148,6 +150,9 @@ export function handsOf(m: Machine, fiber: Fiber, session: Session, args: readon
         if (form === undefined) return;
         const target = (method: string | null): Target => ({ c, name: c.name, uri: form.uri, method, direct: c.right === null });
         const clauses = m.authority.clausesAt(c.file, c.name);
+        const scheme = schemeOf(form.uri);
+        // N4.
+        const isOpen = m.authority.untrusted === null;
         const told = (method: string | null): AgentHand["methods"][number] => {
             const decision = decideFor(m, fiber, session.principal, target(method), jsonGiven([], 0), "agent");
             // What is decided without any argument holds for all of them, unless it says where the call may lead, or what may be in it.
@@ -155,10 +160,12 @@ export function handsOf(m: Machine, fiber: Fiber, session: Session, args: readon
                 decision.kind === "may" &&
                 decision.reach.within === undefined &&
                 decision.reach.without === undefined &&
+                (isOpen || (method !== null && readsByScheme(scheme, method) === true)) &&
                 ![...clauses.args, ...clauses.reads].some((rule) => rule.method === null || rule.method === method);
             return { method, gate: decision.kind === "may" ? "may" : "ask", whole };
         };
-        const named = [...new Set((methods ?? namedOf(m, fiber, session, c)).map((method) => methodName(form.uri, method)))].sort();
+        const spoken = methods ?? [...namedOf(m, fiber, session, c), ...(isOpen ? [] : readingOf(scheme))];
+        const named = [...new Set(spoken.map((method) => methodName(form.uri, method)))].sort();
         const known = [...named.map(told), ...(methods === null ? [told(null)] : [])];
         if (known.length > 0) hands.push({ tool: c.name, uri: form.uri, file: m.compiled.fileName(c.file), methods: known });
     };

@@ -1,7 +1,7 @@
 /** `agent()`, `reason()` and `act()`: their envelopes, budgets and failures. */
 import type { Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
-import type { Effect, Outcome } from "../../src/index.ts";
+import type { Effect, Outcome, Policy } from "../../src/index.ts";
 import { answer, did, end, events, failed, kind, METHODS, once, origins, replied, reply, run, said, turns, withFixer } from "./handing.ts";
 
 describe("agent(): text and a trajectory, or an error", () => {
@@ -187,6 +187,29 @@ describe("agent(): text and a trajectory, or an error", () => {
             ["write", "ask", false],
             [null, "ask", false],
         ]);
+    });
+
+    test("the policy for what no clause speaks of leaves it nothing whole that does more than read", () => {
+        const hands = (remit: string, policy: Policy) =>
+            turns(
+                run(
+                    `import tool Repo from "file://workspace"\nimport tool Notes from "mcp://notes"\nimport agent Fixer from "acp://x" { remit { ${remit} } }\nmain agent A { main func(input) { return agent("x", { agent: Fixer }) } }`,
+                    { agents: ["ok"], options: { policy } },
+                ),
+            )[0]?.hands?.map((hand) => [hand.tool, ...hand.methods.map(({ method, gate, whole }) => [method, gate, whole])]);
+        expect(hands("may Repo, Notes", {})).toEqual([
+            ["Repo", [null, "may", true]],
+            ["Notes", [null, "may", true]],
+        ]);
+        for (const gate of ["ask", "never"] as const) {
+            expect(hands("may Repo, Notes", { untrusted: { gate } })).toEqual([
+                ["Repo", ["list", "may", true], ["read", "may", true], [null, "may", false]],
+                ["Notes", [null, "may", false]],
+            ]);
+            expect(hands("may Repo.read, Repo.write", { untrusted: { gate } })).toEqual([
+                ["Repo", ["read", "may", true], ["write", "may", false]],
+            ]);
+        }
     });
 
     test("an agent of the program, and its failure", () => {
