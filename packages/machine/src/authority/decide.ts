@@ -16,7 +16,7 @@ import { type Json, methodName, type ReadersForm, resourceOf, schemeOf, type Sit
 import type { Reach } from "../effect.ts";
 import type { Labels } from "../value/label.ts";
 import { addressesIn } from "./addresses.ts";
-import { type Given, wordsOf } from "./given.ts";
+import { type Given, isPlace, wordsOf } from "./given.ts";
 import { commandLine, matchesAny, normalisePath } from "./match.ts";
 import {
     type ArgRule,
@@ -368,8 +368,9 @@ function untrustedFlows(use: Use, method: string | null, on: Standing): Hit[] {
     const { gate, site } = on.untrusted as Untrusted;
     const { names } = use.given;
     const said = on.clauses.args.filter((rule) => rule.project !== true && (rule.method === null || rule.method === method));
+    // A name that binds all arguments of a call because they have none (A3) lets none of them in: nobody can tell which one is meant.
     const meant = new Set(
-        said.flatMap((rule) => (names.includes(rule.name) ? [rule.name] : use.given.named(rule.name).length > 0 ? names : [])),
+        said.flatMap(({ name }) => (names.includes(name) ? [name] : isPlace(name) && use.given.named(name).length > 0 ? names : [])),
     );
     const rule = { ask: gate === "ask", site: site ?? null };
     return names.flatMap((name): Hit[] => {

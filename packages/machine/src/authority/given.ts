@@ -124,6 +124,11 @@ function placesOf(args: readonly unknown[]): readonly string[] {
     return args.map((_, at) => String(at + 1));
 }
 
+/** Whether what names an argument is a place. */
+export function isPlace(name: string): boolean {
+    return placeOf(name) !== null;
+}
+
 function placeOf(name: string): number | null {
     const c = name.charCodeAt(0);
     if (c < 0x31 || c > 0x39) return null;

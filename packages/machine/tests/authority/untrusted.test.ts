@@ -92,6 +92,15 @@ describe("untrusted: never", () => {
         expect(outcome(under(never, 'Files.write({ path: "a", content: p.body })', {}, imports))).toBe(is);
     });
 
+    test.each([
+        ["a clause about a name, of which nobody can tell which argument it is", 'arg note: from("tool:Web")', "violation.flow"],
+        ["one about another place", 'arg 1: from("tool:Web")', "violation.flow"],
+        ["one about the place", 'arg save.2: from("tool:Web")', 1],
+    ])("arguments by place: %s", (_name, clause, is) => {
+        const imports = `${IMPORTS}import tool Crm from "host:crm" { ${clause} }\n`;
+        expect(outcome(under(never, 'Crm.save("a", p.body)', {}, imports))).toBe(is);
+    });
+
     test("what a project says of an argument lets nothing in", () => {
         const loose: Policy = { ...never, clauses: { Files: [{ kind: "arg", name: "content", from: ["tool:Web"], at: [0, 0, 0, 0] }] } };
         expect(outcome(under(loose, 'Files.write({ path: "a", content: p.body })'))).toBe("violation.flow");
