@@ -38,7 +38,7 @@ import { failFrom } from "./perform.ts";
 import { beginReason } from "./reason.ts";
 import { dropWritten, runWritten, unfit } from "./written.ts";
 import { copies, mayRead, permitted, targetOf } from "./handed.ts";
-import { ANSWER_BYTES, abandon, close, open, payerOf, release, within } from "./sessions.ts";
+import { ANSWER_BYTES, close, open, payerOf, release, within } from "./sessions.ts";
 import { start, takeTurn, turn } from "./turns.ts";
 
 export interface HandoverWait {
