@@ -8,7 +8,7 @@
  * A6: an origin is trusted only where every import that can give it says so, and every other import of the same thing. One that several things give
  *     is none that a clause could name.
  */
-import { declaredKey, type Imported, importsByThing, keyOf, originsOf, saidTogether, sharedOrigins, trustedOrigins } from "@remit/language";
+import { declaredKey, type Imported, importsByThing, keyOf, originsOf, sharedOrigins, trustedOrigins } from "@remit/language";
 import { type AgentEntry, type Compiled, shownName } from "../compile/program.ts";
 import type { Capability } from "../value/value.ts";
 import {
@@ -76,10 +76,8 @@ export class Authority {
         this.untrusted = policy.untrusted ?? null;
         let said = this.untrusted !== null;
         for (const [key, imports] of importsByThing(program.program)) {
-            const [first] = imports;
-            if (first === undefined) continue;
             for (const one of imports) put(this.keys, one, key);
-            const made = clausesOf(program, first.form.uri, saidTogether(imports), added(policy, key, imports));
+            const made = clausesOf(program, imports, added(policy, key, imports));
             if (made === NO_CLAUSES) continue;
             for (const one of imports) put(this.clauses, one, made);
             for (const rule of made.args) if (rule.among) for (const origin of rule.from ?? []) this.watched.add(origin);

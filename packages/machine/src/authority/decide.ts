@@ -363,11 +363,13 @@ function doesMore(use: Use, method: string | null): boolean {
     return method !== null && use.key.startsWith("tool:") && !(use.readOnly ?? readsByScheme(schemeOf(use.uri), method) ?? false);
 }
 
-/** Arguments that no clause of the program speaks of, and that carry what is not trusted. What a project says of one lets nothing in (A2). */
+/** Arguments that no clause of the program speaks of (A8), and that carry what is not trusted. What a project says of one lets nothing in (A2). */
 function untrustedFlows(use: Use, method: string | null, on: Standing): Hit[] {
     const { gate, site } = on.untrusted as Untrusted;
     const { names } = use.given;
-    const said = on.clauses.args.filter((rule) => rule.project !== true && (rule.method === null || rule.method === method));
+    const said = on.clauses.args.filter(
+        (rule) => rule.project !== true && rule.partly !== true && (rule.method === null || rule.method === method),
+    );
     // A name that binds all arguments of a call because they have none (A3) lets none of them in: nobody can tell which one is meant.
     const meant = new Set(
         said.flatMap(({ name }) => (names.includes(name) ? [name] : isPlace(name) && use.given.named(name).length > 0 ? names : [])),

@@ -5,19 +5,21 @@
  *
  * A1: a thing is known by what it is and where it leads (`keyOf`), so that a second import of the same thing is no way around a remit or
  *     around clauses.
+ * A8: an argument is spoken of where every import of the thing does: no import of another file's says what may stand in the calls of this one.
  * A2: a project's policy is added to the clauses of the program, and the strictest counts: it can tighten, never loosen.
  */
 import {
     type ClauseForm,
     declaredKey,
     type Gate,
+    type Imported,
     keyOf,
     methodName,
     type ReadersForm,
     type RefForm,
     type RemitForm,
     resourceOf,
-    type Said,
+    saidTogether,
     type Site,
     type SpendForm,
 } from "@remit/language";
@@ -54,6 +56,8 @@ export interface ArgRule {
     readonly site: Site | null;
     /** The project's own. */
     readonly project?: true;
+    /** Some import of the thing says nothing of the argument: it binds there, too, and lets nothing in that nobody spoke of (A8). */
+    readonly partly?: true;
 }
 
 export interface ReadersRule {
@@ -212,8 +216,10 @@ function compileBody(
     };
 }
 
-/** Clauses of a thing: what its imports say together, and what the project's policy adds. `uri`: that of one of its imports. */
-export function clausesOf(program: Compiled, uri: string, own: readonly Said[], added: readonly PolicySaid[]): Clauses {
+/** Clauses of a thing: what its imports say together, and what the project's policy adds. */
+export function clausesOf(program: Compiled, imports: readonly Imported[], added: readonly PolicySaid[]): Clauses {
+    const own = saidTogether(imports);
+    const uri = imports[0]?.form.uri ?? "";
     if (own.length === 0 && added.length === 0) return NO_CLAUSES;
     const gates = new Map<string, { gate: Gate; site: Site | null }>();
     const args: ArgRule[] = [];
@@ -240,6 +246,7 @@ export function clausesOf(program: Compiled, uri: string, own: readonly Said[], 
                     ask: clause.ask === true,
                     site,
                     ...(mine ? {} : { project: true }),
+                    ...(!mine || imports.every((one) => speaksOf(one, clause)) ? {} : { partly: true }),
                 });
                 return;
             case "trusted":
@@ -258,6 +265,16 @@ export function clausesOf(program: Compiled, uri: string, own: readonly Said[], 
     for (const clause of own) take(clause, true);
     for (const clause of added) take(clause, false);
     return { gates, args, reads, audience };
+}
+
+/** Whether an import says something of what a clause is about. */
+function speaksOf({ form }: Imported, { name, method }: ClauseForm & { readonly kind: "arg" }): boolean {
+    return (form.clauses ?? []).some(
+        (one) =>
+            one.kind === "arg" &&
+            one.name === name &&
+            (one.method === undefined || (method !== undefined && methodName(form.uri, one.method) === methodName(form.uri, method))),
+    );
 }
 
 const RANK: { readonly [V in Verdict]: number } = { may: 0, open: 1, ask: 2, never: 3 };

@@ -101,6 +101,19 @@ describe("untrusted: never", () => {
         expect(outcome(under(never, 'Crm.save("a", p.body)', {}, imports))).toBe(is);
     });
 
+    test.each([
+        ["where every import of the thing says it", '{ arg to: from("tool:Web") }', 1],
+        ["for one method", '{ arg send.to: from("tool:Web") }', 1],
+        ["where another says nothing", "", "violation.flow"],
+        ["where another speaks of another argument", '{ arg body: from("tool:Web") }', "violation.flow"],
+        ["where another speaks of another method", '{ arg find.to: from("tool:Web") }', "violation.flow"],
+    ])("a clause lets something in %s", (_name, other, is) => {
+        const imports = IMPORTS.replace('mail"', `mail" ${other}`);
+        const files = { "other.remit": 'import tool Post from "mcp://mail/" { arg to: from("tool:Web") }\nagent H { main func(x) { x } }' };
+        for (const call of ["Mail.send({ to: p.body })", "Mail.send({ to: H(p.body) })"])
+            expect(outcome(under(never, call, { files }, `${imports}import agent H from "./other.remit"\n`))).toBe(is);
+    });
+
     test("what a project says of an argument lets nothing in", () => {
         const loose: Policy = { ...never, clauses: { Files: [{ kind: "arg", name: "content", from: ["tool:Web"], at: [0, 0, 0, 0] }] } };
         expect(outcome(under(loose, 'Files.write({ path: "a", content: p.body })'))).toBe("violation.flow");
