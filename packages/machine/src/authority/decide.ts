@@ -363,7 +363,7 @@ function doesMore(use: Use, method: string | null): boolean {
     return method !== null && use.key.startsWith("tool:") && !(use.readOnly ?? readsByScheme(schemeOf(use.uri), method) ?? false);
 }
 
-/** Arguments that no clause of the program speaks of (A8), and that carry what is not trusted. What a project says of one lets nothing in (A2). */
+/** Arguments that no clause of the program speaks of (A13), and that carry what is not trusted. What a project says of one lets nothing in (A2). */
 function untrustedFlows(use: Use, method: string | null, on: Standing): Hit[] {
     const { gate, site } = on.untrusted as Untrusted;
     const { names } = use.given;

@@ -5,7 +5,7 @@
  *
  * A1: a thing is known by what it is and where it leads (`keyOf`), so that a second import of the same thing is no way around a remit or
  *     around clauses.
- * A8: an argument is spoken of where every import of the thing does: no import of another file's says what may stand in the calls of this one.
+ * A13: an argument is spoken of where every import of the thing does: no import of another file's says what may stand in the calls of this one.
  * A2: a project's policy is added to the clauses of the program, and the strictest counts: it can tighten, never loosen.
  */
 import {
@@ -56,7 +56,7 @@ export interface ArgRule {
     readonly site: Site | null;
     /** The project's own. */
     readonly project?: true;
-    /** Some import of the thing says nothing of the argument: it binds there, too, and lets nothing in that nobody spoke of (A8). */
+    /** Some import of the thing says nothing of the argument: it binds there, too, and lets nothing in that nobody spoke of (A13). */
     readonly partly?: true;
 }
 
