@@ -78,6 +78,11 @@ main agent {
     expect(refused.code).toBe(1);
     expect(refused.err).toContain("main.remit:7:19: error FLOW_REFUSED: this comes from Web");
     expect(refused.err).toMatch(/see: .*remit\.json: the clause \(line 2\)/);
+    const both = at.remit("check", "--authority", "p/main.remit");
+    expect(both.code).toBe(1);
+    expect(both.out).toMatch(/Fixer +Mail\.send/);
+    expect(both.err).toContain("error FLOW_REFUSED");
+    expect(at.remit("check", "--authority", "--json", "p/main.remit").out).toMatch(/^\[/);
     at.write("p/main.remit", program("input.to"));
     const table = at.remit("check", "--authority", "p/main.remit");
     expect(table.code).toBe(0);

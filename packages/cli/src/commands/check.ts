@@ -1,18 +1,8 @@
 /** `remit check`: every error of all files in one pass; with `--authority`, who may do what. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { relative, sep } from "node:path";
-import { checkFile, load } from "@remit/host";
-import {
-    type AuthorityRow,
-    applyFixes,
-    authorityOf,
-    type Diagnostic,
-    type Fix,
-    type ProjectPolicy,
-    type Source,
-    showAuthority,
-    source,
-} from "@remit/language";
+import { checkFile } from "@remit/host";
+import { type AuthorityRow, applyFixes, authorityOf, type Diagnostic, type Fix, type Source, showAuthority, source } from "@remit/language";
 import { showDiagnostics } from "../diagnostics.ts";
 import { eachFile } from "../files.ts";
 import { counted, EXIT, paint, plain, print, printJson, say } from "../io.ts";
@@ -20,7 +10,7 @@ import { counted, EXIT, paint, plain, print, printJson, say } from "../io.ts";
 export default async function check(args: string[], options: Record<string, unknown>): Promise<number> {
     const found = new Map<string, Diagnostic>();
     const sources = new Map<string, Source>();
-    const policies = new Map<string, ProjectPolicy>();
+    const tables: AuthorityRow[][] = [];
     const unread = await eachFile(args, async (file) => {
         let checked = await checkFile(file);
         if (options["fix"]) {
@@ -38,7 +28,7 @@ export default async function check(args: string[], options: Record<string, unkn
                 checked = await checkFile(file);
             }
         }
-        if (checked.project !== null) policies.set(file, checked.project.policy);
+        if (checked.form !== null) tables.push(authorityOf(checked.form, checked.project?.policy));
         for (const slip of checked.slips) say(`${paint(process.stderr)("yellow", "warning")}: ${plain(slip)}`);
         // among several programs a name from a program's own folder could mean two files
         const nameOf = (name: string): string => {
@@ -55,17 +45,16 @@ export default async function check(args: string[], options: Record<string, unkn
     const all = [...found.values()];
     const errors = all.filter((one) => one.severity === "error").length;
     const warnings = all.filter((one) => one.severity === "warning").length;
-    if (options["authority"] && errors === 0 && !unread) {
-        const tables: AuthorityRow[][] = [];
-        for (const file of args) tables.push(authorityOf((await load(file, { cache: false })).form, policies.get(file)));
+    // Also where a program does what it may not: who may do what is then what somebody wants to see.
+    if (options["authority"] && tables.length === args.length) {
         if (options["json"]) printJson(tables.flat() as never);
         else
             tables.forEach((rows, i) => {
                 if (args.length > 1) print(`${i > 0 ? "\n" : ""}${plain(args[i] as string)}`);
                 print(plain(showAuthority(rows)));
             });
-        if (!options["json"]) showDiagnostics(all, sources, { notes: true });
-        return EXIT.ok;
+        if (!options["json"] || errors > 0) showDiagnostics(all, sources, { notes: true });
+        return errors > 0 ? EXIT.failed : EXIT.ok;
     }
     if (options["json"]) {
         printJson(all as never);

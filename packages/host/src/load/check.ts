@@ -6,7 +6,7 @@
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { type CheckedProgram, type Diagnostic, check, lower, type Project, source } from "@remit/language";
+import { type CheckedProgram, type Diagnostic, check, lower, type Program, type Project, source } from "@remit/language";
 import type { Config } from "../config/config.ts";
 import { checkPolicy, slipsIn } from "../config/policy.ts";
 import { RemitError } from "../run/error.ts";
@@ -21,6 +21,8 @@ export interface CheckedFile {
     /** Texts and absolute paths of the files by name. */
     readonly texts: ReadonlyMap<string, string>;
     readonly paths: ReadonlyMap<string, string>;
+    /** Null where something other than what it does with authority is wrong with it. */
+    readonly form: Program | null;
     /** What the project says besides; null where it says nothing. */
     readonly project: Project | null;
     /** Names of the project's policy that are nearly ones of this program, and none. */
@@ -34,8 +36,8 @@ export interface CheckFileOptions {
     readonly trust?: boolean;
 }
 
-/** Errors that a policy can be the cause of. */
-const OF_POLICY: ReadonlySet<string> = new Set(["FLOW_REFUSED", "REMIT_DENIED", "DELEGATE_DENIED", "ENDORSE_DENIED"]);
+/** Errors about what a program does with authority, which a policy can be the cause of. */
+const OF_AUTHORITY: ReadonlySet<string> = new Set(["FLOW_REFUSED", "REMIT_DENIED", "DELEGATE_DENIED", "ENDORSE_DENIED"]);
 
 /** Throws `RemitError` only where the file itself, or the project's configuration, cannot be read, or where its policy names what the program has not. */
 export async function checkFile(path: string, options: CheckFileOptions = {}): Promise<CheckedFile> {
@@ -46,14 +48,15 @@ export async function checkFile(path: string, options: CheckFileOptions = {}): P
     const { config } = await settingOf(full, options);
     const project = projectOf(config);
     const checked = check(readTree(tree, tree.nameOf(main.path), main.text, allowedBy(config, tree.root)), { project });
-    const isSound = checked.diagnostics.every((one) => one.severity !== "error" || OF_POLICY.has(one.code));
-    const form = config.policy !== null && isSound ? lower(checked) : null;
+    const isSound = checked.diagnostics.every((one) => one.severity !== "error" || OF_AUTHORITY.has(one.code));
+    const form = isSound ? lower(checked) : null;
     if (config.policy !== null && form !== null) checkPolicy(form, config.policy);
     return {
         checked,
         diagnostics: checked.diagnostics,
         texts: new Map([...checked.files].map(([name, file]) => [name, file.source.text])),
         paths: new Map([...checked.files.keys()].map((name) => [name, tree.pathOf(name, null)])),
+        form,
         project,
         slips: config.policy === null || form === null ? [] : slipsIn(form, config.policy),
     };

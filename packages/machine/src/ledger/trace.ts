@@ -24,8 +24,9 @@ const WIDTH = 72;
 
 export function traceText(events: Iterable<LedgerEvent>, options: TraceOptions = {}): string {
     const out: string[] = [];
-    const writer: Writer = { full: options.full === true, paint: options.paint ?? ((_, text) => text), out };
-    for (const node of treeOf(events)) writeNode(node, 0, writer);
+    const all = [...events];
+    const writer: Writer = { full: options.full === true, paint: options.paint ?? ((_, text) => text), out, waiting: waitingIn(all) };
+    for (const node of treeOf(all)) writeNode(node, 0, writer);
     return out.length === 0 ? "(empty trace)" : out.join("\n");
 }
 
@@ -33,6 +34,18 @@ interface Writer {
     readonly full: boolean;
     readonly paint: Paint;
     readonly out: string[];
+    /** Paths of questions that nobody has answered, in a run that has not ended. */
+    readonly waiting: readonly string[];
+}
+
+function waitingIn(events: readonly LedgerEvent[]): string[] {
+    const open = new Set<string>();
+    for (const { kind, path } of events) {
+        if (kind === "ask.requested") open.add(path);
+        else if (kind === "ask.decided") open.delete(path);
+        else if (kind === "run.ended") return [];
+    }
+    return [...open];
 }
 
 function writeNode(node: TreeNode, depth: number, w: Writer): void {
@@ -104,7 +117,12 @@ const called = (one: Happening, key: string, otherwise = ""): string => textIn(g
 
 /** What came of something that has an end: its value, its failure, or that it did not end. */
 function outcome(one: Happening, w: Writer, key: string): Pick<Line, "came" | "bad"> {
-    if (one.end === undefined) return one.start === undefined ? {} : { came: "did not end", bad: true };
+    if (one.end === undefined) {
+        if (one.start === undefined) return {};
+        const { path } = one.start;
+        const waits = w.waiting.some((asked) => asked === path || asked.startsWith(`${path}/`));
+        return waits ? { came: "waits for an answer" } : { came: "did not end", bad: true };
+    }
     const failure = objectIn(get(one, "failure") ?? null);
     if (get(one, "ok") === false || textIn(failure.message) !== undefined) {
         const message = textIn(failure.message) ?? (text(one, "error") || text(one, "message") || text(one, "kind", "failed"));

@@ -89,6 +89,18 @@ describe("trace", () => {
     test("of a run that was cut off says what did not end", () => {
         expect(traceText(events.slice(0, 2))).toBe('- run run-1 did not end\n  - tool Repo.list({"path":"."}) did not end');
     });
+    test("of a run that waits for an answer says so, and of what failed otherwise that it did not end", () => {
+        const [started, listing] = events as unknown as [LedgerEvent, LedgerEvent];
+        const at = (seq: number, kind: string, path: string, parent: string | null, data: object) =>
+            ({ ...listing, seq, kind, path, parent, data }) as unknown as LedgerEvent;
+        const main = started.path;
+        const asked = at(2, "ask.requested", `${main}/Repo.write#0/ask`, `${main}/Repo.write#0`, { question: "May A write?" });
+        expect(traceText([started, listing, asked])).toBe(
+            '- run run-1 waits for an answer\n  - tool Repo.list({"path":"."}) did not end\n  - ask "May A write?" waits for an answer',
+        );
+        const decided = at(3, "ask.decided", asked.path, asked.parent, { decision: "once" });
+        expect(traceText([started, asked, decided])).toContain("- run run-1 did not end");
+    });
     test("is there for redacted events, unknown data and nothing", () => {
         expect(traceText(redacted)).toContain("- attempt 2 ok (10 tokens in, 2 out)");
         expect(traceText([])).toBe("(empty trace)");
