@@ -366,7 +366,8 @@ function doesMore(use: Use, method: string | null): boolean {
 /** Arguments that no clause of the program speaks of (A13), and that carry what is not trusted. What a project says of one lets nothing in (A2). */
 function untrustedFlows(use: Use, method: string | null, on: Standing): Hit[] {
     const { gate, site } = on.untrusted as Untrusted;
-    const { names } = use.given;
+    // An object without anything in it is an argument all the same.
+    const names = use.given.names.length > 0 ? use.given.names : ["1"];
     const said = on.clauses.args.filter(
         (rule) => rule.project !== true && rule.partly !== true && (rule.method === null || rule.method === method),
     );

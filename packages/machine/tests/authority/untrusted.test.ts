@@ -17,7 +17,7 @@ const program = (body: string, imports = IMPORTS): string =>
     `${imports}\nmain agent M { model Claude  role "r"  description "d"  main func(input) { ${body}  1 } }`;
 const page = (e: Effect): Outcome | undefined =>
     e.kind === "tool" && (e.request as { tool?: string }).tool === "Web"
-        ? { ok: true, value: { body: "from the network", key: "content" }, origins: ["tool:Web"] }
+        ? { ok: true, value: { body: "from the network", key: "content", empty: {} }, origins: ["tool:Web"] }
         : e.kind === "model"
           ? { ok: true, value: { text: "m", value: "m", calls: [], finish: "stop", model: "m" }, origins: ["model:Claude"] }
           : undefined;
@@ -49,6 +49,8 @@ describe("untrusted: never", () => {
         ["by place", 'Files.write("a", p.body)'],
         ["the whole object", "Files.write(p)"],
         ["as a key", 'o = { path: "a" }  o[p.key] = "b"  Files.write(o)'],
+        ["an object with nothing in it", "Mail.send(p.empty)"],
+        ["what goes along with the generic call of a method without arguments", 'Mail.call({ tool: "send", args: {}, more: p.body })'],
         ["under a name that is a number", 'Mail.send({ to: "a", "2": p.body })'],
         ["under a number in the generic call", 'Mail.call({ tool: "send", args: { "10": p.body } })'],
         ["inside a list", 'Mail.send({ to: ["a", p.body] })'],
