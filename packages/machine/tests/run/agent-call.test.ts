@@ -1,4 +1,4 @@
-/** `agent()`, `reason()` and `act()`: their envelopes, budgets and failures. */
+/** `agent()`, `reason()` and `act()`: their envelopes, budgets and failures. Why it is long: one table of budgets, tries and policies, and the helpers that only they use. */
 import type { Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import type { Effect, Outcome, Policy } from "../../src/index.ts";
