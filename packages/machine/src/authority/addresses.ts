@@ -42,6 +42,17 @@ export function addressesIn(json: Json): readonly string[] {
     return found;
 }
 
+/** Whether a value holds a link: an address with a scheme, or a host name with something behind it. A host name alone may be a file's. */
+export function hasLink(json: Json): boolean {
+    return addressesIn(json).some((address) => {
+        const word = shownAs(address);
+        if (word.includes("://") || /^www\./iu.test(word)) return true;
+        const behind = word.replace(/^[\\/]+/, "");
+        const end = behind.search(/[\\/?#:]/);
+        return end > 0 && HOST.test(behind.slice(0, end));
+    });
+}
+
 function inText(text: string, found: string[]): void {
     let group: string[] = [];
     const end = (): void => {

