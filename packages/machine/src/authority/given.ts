@@ -47,30 +47,28 @@ class ValuesGiven implements Given {
     }
 
     named(name: string): readonly Found[] {
-        const { args, labels } = this;
-        const place = placeOf(name);
-        const at = place === null ? undefined : args[place];
-        if (at !== undefined) return [this.found(at, 0)];
-        const [first] = args;
-        const object = first === undefined ? null : rawOf(first);
-        // A place that the call does not have is a name where its object has it (A3).
-        if (args.length !== 1 || !(object instanceof Obj)) return place !== null ? [] : args.map((arg) => this.found(arg, 0));
-        const value = object.get(name);
-        // Who chose the keys chose which argument a value is.
-        const outer = labels.union(first instanceof Labelled ? first.l : 0, object.keyLabel);
-        return value === undefined ? [] : [this.found(value, outer)];
+        const { values, outer } = this.meant(name);
+        return values.map((value) => this.found(value, outer));
     }
 
     carried(name: string): number {
+        const { values, outer } = this.meant(name);
+        return values.reduce<number>((all, value) => this.labels.union(all, this.labels.union(outer, this.within(value))), 0);
+    }
+
+    /** The values that a name or a place stands for. `outer`: what goes along with them. */
+    private meant(name: string): { readonly values: readonly Value[]; readonly outer: number } {
         const { args, labels } = this;
+        const place = placeOf(name);
+        const at = place === null ? undefined : args[place];
+        if (at !== undefined) return { values: [at], outer: 0 };
         const [first] = args;
         const object = args.length === 1 && first !== undefined ? rawOf(first) : null;
-        if (!(object instanceof Obj) || placeOf(name) !== null)
-            return this.named(name).reduce((all, found) => labels.union(all, found.labels), 0);
+        // A place that the call does not have is a name where its object has it (A3).
+        if (!(object instanceof Obj)) return { values: place !== null ? [] : args, outer: 0 };
         const value = object.get(name);
-        if (value === undefined) return 0;
-        const outer = labels.union(labelOf(first as Value), object.keyLabel);
-        return labels.union(outer, this.within(value));
+        // Who chose the keys chose which argument a value is.
+        return { values: value === undefined ? [] : [value], outer: labels.union(labelOf(first as Value), object.keyLabel) };
     }
 
     get all(): readonly Found[] {
