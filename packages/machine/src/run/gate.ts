@@ -193,7 +193,7 @@ export function chooserOf(m: Machine, uri: string, method: string, args: readonl
 
 /** A tool is to an agent what its description says: a method that is not in it is none, whatever the tool would make of it. */
 function isTold(m: Machine, frame: Frame, { c, name, method }: Target, site: Site | null): void {
-    const place = `${c.file}/${c.name}`;
+    const place = placeOf(c);
     if (c.kind !== "tool" || method === null) return;
     for (const session of m.sessions.values()) {
         if (!frame.path.startsWith(`${session.path}/`) || !Object.hasOwn(session.told, place)) continue;
@@ -210,9 +210,10 @@ function isTold(m: Machine, frame: Frame, { c, name, method }: Target, site: Sit
 /** Whether the agent whose answer runs here was told that a method only reads. */
 function readsOnly(m: Machine, frame: Frame, c: Capability, method: string | null): boolean | undefined {
     if (method === null) return undefined;
+    const place = placeOf(c);
     for (const session of m.sessions.values())
-        if (frame.path.startsWith(`${session.path}/`) && Object.hasOwn(session.reads, `${c.file}/${c.name}`))
-            return session.reads[`${c.file}/${c.name}`]?.includes(method) === true;
+        if (frame.path.startsWith(`${session.path}/`) && Object.hasOwn(session.reads, place))
+            return session.reads[place]?.includes(method) === true;
     return undefined;
 }
 

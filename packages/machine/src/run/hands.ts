@@ -22,6 +22,7 @@ import { canonicalJson } from "../ledger/canonical.ts";
 import { isObject } from "../prompt/schema.ts";
 import { rawOf } from "../value/operators.ts";
 import { Capability, type Value } from "../value/value.ts";
+import { placeOf } from "./described.ts";
 import type { Fiber } from "./fiber.ts";
 import { decideFor, detailOf, type Target } from "./gate.ts";
 import type { HandoverWait } from "./handover.ts";
@@ -76,7 +77,7 @@ function handleOf(m: Machine, session: Session, c: Capability, described: Json):
     const told = toldOf(described);
     // Of a tool that cannot say what it has, what is known is what it was narrowed to.
     const named = told === null ? (left ?? []).map((method): HandleMethod => ({ method, gate: "ask" })) : told;
-    const place = `${c.file}/${c.name}`;
+    const place = placeOf(c);
     session.reads = { ...session.reads, [place]: named.filter((one) => one.gate === "may").map((one) => one.method) };
     session.told = { ...session.told, [place]: named.map((one) => one.method) };
     const why = unavailableFor(described);
