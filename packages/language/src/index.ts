@@ -1,7 +1,14 @@
 /** What the language gives to the machine, the host, editors and other tools. Exports only. */
 export { type AuthorityRow, authorityOf, type Exception as AuthorityException } from "./authority/rows.ts";
 export { type Imported, importsByThing, originsOf, type Said, saidTogether, sharedOrigins, trustedOrigins } from "./authority/clauses.ts";
-export type { Project, ProjectClause, ProjectPolicy, ProjectRemit } from "./authority/project.ts";
+export {
+    type Project,
+    type ProjectClause,
+    type ProjectPolicy,
+    type ProjectRemit,
+    remitsOfProject,
+    type Untrusted,
+} from "./authority/project.ts";
 export { showAuthority, spendText } from "./authority/show.ts";
 export { declaredKey, keyOf, methodName, plainCodes, type Resource, resourceOf, schemeOf } from "./authority/thing.ts";
 export { assignable, disjoint } from "./contract/assignable.ts";
@@ -63,6 +70,6 @@ export { isSource } from "./answer/fences.ts";
 export { fencesOf } from "./answer/fences.ts";
 export { HANDOVERS } from "./check/builtins.ts";
 export { BUDGET_OPTIONS } from "./check/handover.ts";
-export { methodsOfUri } from "./check/tools.ts";
+export { MEMORY_METHODS, methodsOfUri } from "./check/tools.ts";
 export { PROTOCOL_SKILL } from "./protocol/skill.ts";
 export type { ProtocolSkill } from "./protocol/types.ts";

@@ -22,7 +22,7 @@ export type { Account, AuthorityView, FrameView, GrantView, Inspection, Looked, 
 export { INSPECTOR } from "./run/inspector.ts";
 export { type Clean, MAX_PAGE, type RightView, type ValueType, type ValueView } from "./run/look.ts";
 export type { Policy } from "./authority/authority.ts";
-export type { PolicyClause, PolicyRemit, Untrusted } from "./authority/policy.ts";
+export type { PolicyClause, PolicyRemit } from "./authority/policy.ts";
 export { matches, placeOf as urlPlaceOf } from "./authority/match.ts";
 export type { FileContent, Limits, Prices, SkillContent, StartOptions } from "./run/options.ts";
 export * from "./ledger/cost.ts";

@@ -8,6 +8,7 @@
  */
 import {
     type ImportForm,
+    MEMORY_METHODS,
     methodsOfUri,
     nearest,
     parseClausesText,
@@ -15,8 +16,9 @@ import {
     type Program,
     type RemitForm,
     type Site,
+    type Untrusted,
 } from "@remit/language";
-import type { Policy, PolicyClause, PolicyRemit, Untrusted } from "@remit/machine";
+import type { Policy, PolicyClause, PolicyRemit } from "@remit/machine";
 import { RemitError } from "../run/error.ts";
 import type { PolicyFile } from "./rules.ts";
 
@@ -174,8 +176,6 @@ function hasMethod({ name, uri, what }: ImportForm, method: string, key: string)
         hint: near === undefined || near === null ? `it has ${methods.join(", ")}` : `did you mean ${near}?`,
     });
 }
-
-const MEMORY_METHODS = ["add", "query"];
 
 /** Names of the policy that mean nothing in this program and are nearly ones that do; they may be another program's of the project. */
 export function slipsIn(program: Program, policy: Policy): readonly string[] {

@@ -1,16 +1,23 @@
 /**
- * What a project says of authority besides its programs, as the checker and the table of authority read it.
+ * What a project says of authority besides its programs: for the checker, the table of authority and the machine.
  *
- * Boundary: shapes, and which imports are meant. That a project only takes away is the machine's (A2), which reads the same.
+ * Boundary: shapes, and which imports are meant. That a project only takes away is the machine's (A2).
  */
 import type { ClauseForm, RemitForm } from "../form/form.ts";
 import type { Site, Source } from "../text/source.ts";
 import { keyOf } from "./thing.ts";
 
+/** What becomes of untrusted values in calls that do more than read, where no clause of the program speaks of the argument. */
+export interface Untrusted {
+    readonly gate: "ask" | "never";
+    readonly site?: Site;
+}
+
 /** A clause or remit of a project's file, and where it stands there. */
 export type ProjectClause = ClauseForm & { readonly site?: Site };
 export type ProjectRemit = RemitForm & { readonly site?: Site };
 
+/** It can tighten, never loosen. */
 export interface ProjectPolicy {
     /** Clauses by URI of the import, or by its name in the program. */
     readonly clauses?: { readonly [place: string]: readonly ProjectClause[] };
@@ -18,8 +25,8 @@ export interface ProjectPolicy {
     readonly remits?: { readonly [agent: string]: ProjectRemit | readonly ProjectRemit[] };
     /** Control flow carries labels everywhere. */
     readonly strict?: boolean;
-    /** What becomes of untrusted values in calls that do more than read, where no clause of the program speaks of the argument. */
-    readonly untrusted?: { readonly gate: "ask" | "never" };
+    /** The policy for what no clause speaks of. */
+    readonly untrusted?: Untrusted;
     /** The input of a run is nobody's word, where whoever starts it does not say whose it is. */
     readonly input?: "unlabelled";
 }

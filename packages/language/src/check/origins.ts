@@ -3,10 +3,10 @@
  *
  * Boundary: what the text tells; the machine lets none of them in (`sharedOrigins`).
  */
-import { declaredKey, keyOf as keyOfThing } from "../authority/thing.ts";
 import type { Range } from "../text/source.ts";
-import type { Binding, Checking } from "./model.ts";
+import type { Checking } from "./model.ts";
 import { fileReporter } from "./remits.ts";
+import { keyOf } from "./things.ts";
 
 const ORIGINS = { tool: "tool", llm: "model", memory: "memory", skill: "skill", agent: "agent" } as const;
 
@@ -18,7 +18,7 @@ export function checkOrigins(checking: Checking): void {
             const { kind, name, range } = binding;
             if (!Object.hasOwn(ORIGINS, kind)) continue;
             const origin = `${ORIGINS[kind as keyof typeof ORIGINS]}:${name}`;
-            places.set(origin, [...(places.get(origin) ?? []), { key: keyOf(binding, file.name), file: file.name, range }]);
+            places.set(origin, [...(places.get(origin) ?? []), { key: keyOf(binding, file), file: file.name, range }]);
         }
     for (const file of checking.order)
         for (const item of file.tree.items)
@@ -33,9 +33,4 @@ export function checkOrigins(checking: Checking): void {
                         related: [{ message: "another thing of that name", file: other.file, range: other.range }],
                     });
                 }
-}
-
-function keyOf({ kind, name, agent, import: node }: Binding, file: string): string {
-    if (kind === "agent" && agent !== null) return declaredKey("agent", agent.file.name, agent.name);
-    return keyOfThing(kind, node?.uri.value ?? name, file);
 }

@@ -8,7 +8,7 @@ import type { Range } from "../text/source.ts";
 import { type Binding, DATA, type Walk } from "./model.ts";
 import { suggestion } from "./names.ts";
 import { arity, raise, walkArgs } from "./sites.ts";
-import { methodsOf, toolWrites } from "./tools.ts";
+import { MEMORY_METHODS, methodsOf, toolWrites } from "./tools.ts";
 import { ANY, LIST, type Type } from "./types.ts";
 
 export function toolCall(w: Walk, e: Call, tool: Binding, name: string, at: Range): Type {
@@ -32,8 +32,6 @@ export function toolCall(w: Walk, e: Call, tool: Binding, name: string, at: Rang
     w.isFresh(DATA);
     return ANY;
 }
-
-const MEMORY_METHODS: readonly string[] = ["add", "query"];
 
 export function memoryCall(w: Walk, e: Call, memory: Binding, name: string, at: Range): Type {
     if (!MEMORY_METHODS.includes(name))

@@ -15,6 +15,9 @@ const METHODS: Readonly<Record<string, readonly string[]>> = {
     inspect: ["stack", "frame", "owner", "origins", "capabilities", "find"],
 };
 
+/** Methods of every memory. */
+export const MEMORY_METHODS: readonly string[] = ["add", "query"];
+
 /** AgentScript's names of methods that write, whatever the tool. */
 const WRITING: ReadonlySet<string> = new Set(["write", "patch", "delete", "post", "put"]);
 /** More of them, which AgentScript lets pass: told as a warning. */

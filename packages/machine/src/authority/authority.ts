@@ -8,36 +8,23 @@
  * A6: an origin is trusted only where every import that can give it says so, and every other import of the same thing. One that several things give
  *     is none that a clause could name.
  */
-import { declaredKey, type Imported, importsByThing, keyOf, originsOf, sharedOrigins, trustedOrigins } from "@remit/language";
+import {
+    declaredKey,
+    type Imported,
+    importsByThing,
+    keyOf,
+    originsOf,
+    type ProjectPolicy as Policy,
+    remitsOfProject,
+    sharedOrigins,
+    trustedOrigins,
+    type Untrusted,
+} from "@remit/language";
 import { type AgentEntry, type Compiled, shownName } from "../compile/program.ts";
 import type { Capability } from "../value/value.ts";
-import {
-    type Clauses,
-    clausesOf,
-    compileRemit,
-    NO_CLAUSES,
-    type PolicyClause,
-    type PolicyRemit,
-    type PolicySaid,
-    type ReadersRule,
-    type Remit,
-    thingsOf,
-    type Untrusted,
-} from "./policy.ts";
+import { type Clauses, clausesOf, compileRemit, NO_CLAUSES, type PolicySaid, type ReadersRule, type Remit, thingsOf } from "./policy.ts";
 
-/** What a project adds. It can tighten, never loosen. */
-export interface Policy {
-    /** Clauses by URI of the import, or by its name in the program. */
-    readonly clauses?: { readonly [place: string]: readonly PolicyClause[] };
-    /** Remits that bind agents besides their own, by name. */
-    readonly remits?: { readonly [agent: string]: PolicyRemit | readonly PolicyRemit[] };
-    /** Control flow carries labels everywhere. */
-    readonly strict?: boolean;
-    /** The policy for what no clause speaks of. */
-    readonly untrusted?: Untrusted;
-    /** The input is nobody's word: it carries `unlabelled`, whatever it carries besides. */
-    readonly input?: "unlabelled";
-}
+export type { Policy };
 
 /** By file and name of an import. */
 type Places<T> = Map<string, T>[];
@@ -109,9 +96,8 @@ export class Authority {
                 if (i.what === "agent" && i.from === file && i.name === agent.name && i.remit !== undefined)
                     remits.push(compileRemit(program, i.remit.use === undefined ? file : index, agent.name, i.remit, file));
         });
-        if (policy.remits !== undefined && Object.hasOwn(policy.remits, agent.name))
-            for (const added of [policy.remits[agent.name] as PolicyRemit | readonly PolicyRemit[]].flat())
-                remits.push({ ...compileRemit(program, file, agent.name, added), project: true });
+        for (const added of remitsOfProject(policy, agent.name))
+            remits.push({ ...compileRemit(program, file, agent.name, added), project: true });
         return remits;
     }
 

@@ -12,23 +12,13 @@
  * D6: what says which commands may run means them in the tool's own folder, unless it says in which: elsewhere the same words start other programs.
  * D7: the policy of a call binds what its agent has in any way: by its remit, by a delegation, by a value that it was given or was there before.
  */
-import { type Json, methodName, type ReadersForm, resourceOf, schemeOf, type Site } from "@remit/language";
+import { type Json, methodName, type ReadersForm, resourceOf, schemeOf, type Site, type Untrusted } from "@remit/language";
 import type { Reach } from "../effect.ts";
 import type { Labels } from "../value/label.ts";
 import { addressesIn, hasLink } from "./addresses.ts";
 import { type Given, isPlace, wordsOf } from "./given.ts";
 import { commandLine, matchesAny, normalisePath } from "./match.ts";
-import {
-    type ArgRule,
-    type Bound,
-    type Clauses,
-    type Permit,
-    type ReadersRule,
-    type Remit,
-    stricter,
-    type Untrusted,
-    type Verdict,
-} from "./policy.ts";
+import { type ArgRule, type Bound, type Clauses, type Permit, type ReadersRule, type Remit, stricter, type Verdict } from "./policy.ts";
 import { readsByScheme } from "./reading.ts";
 
 /** A right that was given with a value: never wider than what the giver had (LANGUAGE 5). Null for a value means everything `user` may. */

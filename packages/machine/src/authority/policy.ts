@@ -15,6 +15,8 @@ import {
     type Imported,
     keyOf,
     methodName,
+    type ProjectClause as PolicyClause,
+    type ProjectRemit as PolicyRemit,
     type ReadersForm,
     type RefForm,
     type RemitForm,
@@ -69,19 +71,12 @@ export interface ReadersRule {
     readonly project?: true;
 }
 
-/** A clause of a project's file, and where it stands there. */
-export type PolicyClause = ClauseForm & { readonly site?: Site };
-export type PolicyRemit = RemitForm & { readonly site?: Site };
+/** A clause or remit of a project's file, and where it stands there. */
+export type { PolicyClause, PolicyRemit };
 
 export interface PolicySaid {
     readonly clause: PolicyClause;
     readonly file: number;
-}
-
-/** What becomes of untrusted values in calls that do more than read, where the program does not say what an argument takes. */
-export interface Untrusted {
-    readonly gate: "ask" | "never";
-    readonly site?: Site;
 }
 
 /** What is said of a thing. */
