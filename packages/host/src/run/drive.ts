@@ -12,6 +12,7 @@
  * D5: events are committed with the state that follows them, so that a crash in between leaves neither.
  * D7: what only waits for time begins at the next slice, whether or not anything was committed, and its end is told to the machine at the end
  *     of a slice, with the count of steps there, so that a part of a run that only computes ends in time, too, and ends there again.
+ * D8: the event loop gets a turn at least every 10 ms, whatever runs, so that a signal, a timer and an abort are seen while effects settle in microtasks.
  * D6: where the run's time ended it is kept in a `budget` event, because it follows from the world: at which step, or waiting.
  */
 import type { Json } from "@remit/language";
@@ -106,6 +107,8 @@ export type DriveEnd =
 
 export const CONCURRENCY = 16;
 const GRACE_MS = 5_000;
+/** Longest time without a turn of the event loop, milliseconds (D8). */
+const TURN_MS = 10;
 
 export async function drive(machine: Steppable, options: DriveOptions): Promise<DriveEnd> {
     const { store, writer, resumed } = options;
@@ -135,6 +138,11 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
     });
     /** Begun while the machine computed. */
     const early = new Set<string>();
+    let turned = performance.now();
+    async function turn(): Promise<void> {
+        await tick();
+        turned = performance.now();
+    }
     /** Sessions with agents that may be open. */
     const sessions = new Set<string>();
     /** After a resume, waiting for time goes on where it was. */
@@ -277,7 +285,7 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
             while (advance.state === "sliced") {
                 if (answers.length > 0) commit({ outcomes: answers });
                 answers = [];
-                await tick();
+                await turn();
                 const what = clock.interrupt();
                 if (what !== null) return await interrupted(what, advance);
                 timers(part);
@@ -299,7 +307,7 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
                 }
                 await perform.changed();
                 // What arrives in the same turn of the event loop shares one commit.
-                if (perform.running.size > 0) await tick();
+                if (perform.running.size > 0 || performance.now() - turned >= TURN_MS) await turn();
             }
         }
     } catch (error) {

@@ -35,7 +35,7 @@ function staged(stages: readonly (readonly Effect[])[], slices = 0): Steppable {
         labels: [],
         data: null,
     });
-    return {
+    const machine: Steppable = {
         get steps() {
             return state.steps;
         },
@@ -55,7 +55,7 @@ function staged(stages: readonly (readonly Effect[])[], slices = 0): Steppable {
                 stage++;
                 asked = false;
                 left = slices;
-                return { state: "sliced", events: [], effects: [], dropped: [] };
+                return machine.advance();
             }
             if (stage === stages.length) {
                 const value = stages.flat().map((one): Json => {
@@ -69,6 +69,7 @@ function staged(stages: readonly (readonly Effect[])[], slices = 0): Steppable {
             return { state: "waiting", events: effects.map((one) => event(one.path, "tool.started")), effects, dropped: [] };
         },
     };
+    return machine;
 }
 
 interface Setup {
@@ -210,6 +211,25 @@ test("a performer that ignores cancel holds the end up for the grace time only",
     cancel.abort();
     expect(await run(staged([[effect("deaf")]]), () => new Promise(() => undefined), { signal: cancel.signal, grace: 20 })).toEqual({
         status: "stopped",
+    });
+});
+
+test("D8: a cancel is seen, and timers ring, where performers settle without a turn of the event loop", async () => {
+    const many = (): Steppable => staged(Array.from({ length: 200 }, (_, n) => [effect(`quick-${n}`)]));
+    const quick = async (): Promise<Outcome> => {
+        for (const until = performance.now() + 1; performance.now() < until; );
+        return { ok: true, value: null, origins: [] };
+    };
+    const cancel = new AbortController();
+    setTimeout(() => cancel.abort(), 1);
+    expect(await setup().run(many(), quick, { signal: cancel.signal })).toEqual({ status: "stopped" });
+    let rang = false;
+    setTimeout(() => {
+        rang = true;
+    }, 1);
+    expect(await setup().run(many(), async () => ({ ok: true, value: (await quick(), rang), origins: [] }))).toMatchObject({
+        status: "done",
+        value: expect.arrayContaining([false, true]),
     });
 });
 

@@ -207,6 +207,22 @@ describe("cancel", () => {
         expect(told).toBe(true);
     });
 
+    test("an abort is seen, while tools answer without waiting for anything", async () => {
+        const cancel = new AbortController();
+        const tools = {
+            Work: {
+                double: (n: number) => {
+                    if (n === 1) setTimeout(() => cancel.abort(), 1);
+                    for (const until = performance.now() + 1; performance.now() < until; );
+                    return n;
+                },
+            },
+        };
+        const program = await load({ source: DOUBLE }, { tools });
+        const items = Array.from({ length: 500 }, (_, n) => n + 1);
+        await expect(program({ items }, { signal: cancel.signal })).rejects.toMatchObject({ kind: "cancelled" });
+    });
+
     test("a cancelled run of a durable ledger is resumed; what finished is not done again", async () => {
         const ledger = await openLedger(store());
         const done: number[] = [];
