@@ -49,6 +49,7 @@ const CONTINUATION: Fields<Continuation> = {
     version: true,
     engine: true,
     program: true,
+    code: true,
     run: true,
     form: true,
     seq: true,

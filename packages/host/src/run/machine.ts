@@ -6,6 +6,7 @@
 import type { Program } from "@remit/language";
 import { type Compiled, Fail, type FileContent, Machine, type StartOptions, compileProgram, shownName, variantSites } from "@remit/machine";
 import type { RunInfo, SavedState } from "../ledger/store.ts";
+import { machineId } from "../load/engine.ts";
 import type { Advance, Steppable } from "./drive.ts";
 import { RemitError } from "./error.ts";
 import type { Entry, KeptOptions } from "./options.ts";
@@ -106,8 +107,10 @@ export function machineOf(info: RunInfo, program: Program, saved: SavedState | n
     try {
         return steppable(Machine.load(compiled, options, [saved.image, ...saved.deltas]));
     } catch (error) {
-        if (error instanceof Fail) throw new RemitError(error.toFailure(), info.id);
-        throw error;
+        if (!(error instanceof Fail)) throw error;
+        const { engine } = info.options as Partial<KeptOptions>;
+        const hint = `go on with it in the build of Remit that recorded it${engine === undefined ? "" : ` (${engine})`}; this one is ${machineId()}`;
+        throw new RemitError({ ...error.toFailure(), hint }, info.id);
     }
 }
 

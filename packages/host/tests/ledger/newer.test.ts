@@ -107,7 +107,7 @@ test("a saved state of a later engine: resume and its message", async () => {
     const error = await ledger.resume(handle.id, { tools }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(RemitError);
     expect((error as RemitError).message).toMatch(/its engine is remit-machine\/2, this machine is remit-machine\/1/);
-    expect((error as RemitError).hint).toMatch(/the version of Remit that wrote it/);
+    expect((error as RemitError).hint).toMatch(/the build of Remit that recorded it \(0\.1\.0 .*\); this one is 0\.1\.0 /);
 });
 
 test("what a performer gives is an outcome, or the effect failed", async () => {

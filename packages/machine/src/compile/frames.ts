@@ -88,6 +88,7 @@ export class Emitter {
 
     function(): FrameForm {
         for (const p of this.fn.form.params) this.named(p.name, this.cx.scope.find(p.name));
+        if (this.fn.program.padded) this.emit(OP.DO, NOTHING);
         this.returning(this.fn.form.body);
         return { slots: this.cx.scope.size, bodies: this.bodies };
     }

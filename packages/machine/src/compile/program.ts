@@ -147,13 +147,18 @@ export class Compiled {
     private mayChange: boolean | null = null;
     /** Answers that were read before, for all runs of the program. */
     readonly answers: Answers;
+    /** Versions of its files' compiled code, as far as they were asked for (`version.ts`). */
+    readonly versions = new Map<string, string>();
     /** This program with one more file, as long as anybody holds the file. */
     private readonly extended = new WeakMap<FileForm, Compiled>();
+    /** Each function begins with an instruction that does nothing: another listing of the same program. For tests of versions (K4). */
+    readonly padded: boolean;
 
     /** `base`: a program that this one goes on with: the last file alone is new. */
-    constructor(program: Program, base: Compiled | null = null) {
+    constructor(program: Program, base: Compiled | null = null, padded = false) {
         this.program = program;
         this.base = base;
+        this.padded = padded;
         this.answers = base?.answers ?? new Map();
         if (base !== null) {
             this.functions.push(...base.functions);
@@ -172,7 +177,7 @@ export class Compiled {
     extend(file: FileForm): Compiled {
         let made = this.extended.get(file);
         if (made === undefined) {
-            made = new Compiled({ ...this.program, files: [...this.program.files, file] }, this);
+            made = new Compiled({ ...this.program, files: [...this.program.files, file] }, this, this.padded);
             this.extended.set(file, made);
         }
         return made;
@@ -314,7 +319,7 @@ export function capabilityOf(fn: Fn): Capability {
     return new Capability("func", fn.file, fn.form.name, fn.agent);
 }
 
-/** Compiles nothing yet: functions are compiled when they are first called. */
-export function compileProgram(program: Program): Compiled {
-    return new Compiled(program);
+/** Compiles nothing yet: functions are compiled when they are first called. `padded`: see `Compiled`. */
+export function compileProgram(program: Program, padded = false): Compiled {
+    return new Compiled(program, null, padded);
 }

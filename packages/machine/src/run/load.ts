@@ -1,11 +1,12 @@
 /**
  * A machine from its continuation.
  *
- * Boundary: reading what `save.ts` wrote. A document of another program, engine or version, or one that does not follow its forerunner, is
- * refused; nothing in it is run before it is whole.
+ * Boundary: reading what `save.ts` wrote. A document of another program, engine, version or compiled code (K4), or one that does not follow its
+ * forerunner, is refused; nothing in it is run before it is whole.
  */
 import { type FileForm, FORM, type Json, validateProgram } from "@remit/language";
 import type { Slots } from "../compile/code.ts";
+import { versionOf } from "../compile/version.ts";
 import { Fail } from "../failure.ts";
 import { whatIsNew } from "../known.ts";
 import { Capability, type CapabilityKind, type Heap, Labelled, List, Obj, type Value } from "../value/value.ts";
@@ -67,6 +68,8 @@ class Reader {
     /** Parents of all fibers that were ever saved: what a fiber made that is gone belongs to the one around it. */
     private readonly parents = new Map<number, number>();
     private seq = -1;
+    /** Files and ways of running whose code is that of this machine. */
+    private readonly versions = new Set<string>();
 
     constructor(m: Machine) {
         this.m = m;
@@ -165,10 +168,24 @@ class Reader {
         for (const session of last.sessions) m.sessions.set(session.path, { ...session });
     }
 
+    /** K4. */
+    private code(last: Continuation): void {
+        const { compiled } = this.m;
+        for (const { file, strict, version } of last.code) {
+            if (compiled.files[file] === undefined) throw refuse(`it has frames in file ${file}, which the program does not have`);
+            const here = versionOf(compiled, file, strict === true);
+            const name = compiled.fileName(file);
+            if (version !== here)
+                throw refuse(`its code of ${name} is version ${version}, and this machine compiles that file to version ${here}`);
+            this.versions.add(`${file} ${strict === true}`);
+        }
+    }
+
     finish(last: Continuation): void {
         const { m } = this;
         const { run } = m;
         this.written(last);
+        this.code(last);
         for (const head of [...this.heads.values()].sort((a, b) => a.id - b.id)) this.fiber(head);
         for (const [id, o] of this.things) {
             let owner = this.owners.get(id) ?? 0;
@@ -229,6 +246,8 @@ class Reader {
         const form = forms?.bodies[doc.body];
         if (fn === undefined || forms === undefined || form === undefined || form.code[doc.pc] === undefined)
             throw refuse("a frame does not fit the program");
+        if (!this.versions.has(`${fn.file} ${doc.strict === true}`))
+            throw refuse(`it does not name the version of the compiled code of ${m.compiled.fileName(fn.file)}`);
         if (doc.locals.length + 1 < forms.slots) throw refuse("a frame has too few locals");
         const locals: Slots = [m.run];
         for (const cell of doc.locals) locals.push(this.value(cell));

@@ -8,6 +8,7 @@
  *     is written when the deltas since the last one are larger than it. What nothing reaches any more leaves with the next image.
  */
 import type { Contract, Json, Site } from "@remit/language";
+import { versionOf } from "../compile/version.ts";
 import type { Effect, FailureKind, Outcome } from "../effect.ts";
 import type { Right } from "../authority/decide.ts";
 import type { Fail } from "../failure.ts";
@@ -137,6 +138,13 @@ export interface PendingDoc {
     readonly timer?: number;
 }
 
+/** `strict`: of the file's functions as they run with labels in their control flow. */
+export interface CodeDoc {
+    readonly file: number;
+    readonly strict?: true;
+    readonly version: string;
+}
+
 export interface EntryDoc {
     readonly fn: number;
     readonly args: readonly Json[];
@@ -156,6 +164,8 @@ export interface Continuation {
     readonly version: 1;
     readonly engine: string;
     readonly program: string;
+    /** Versions of the compiled code of the files that have frames here (K4). */
+    readonly code: readonly CodeDoc[];
     readonly run: string;
     readonly form: "image" | "delta";
     /** Counts saves; a delta follows the document before it. */
@@ -264,6 +274,7 @@ class Writer {
         return {
             ...CONTINUATION,
             program: m.options.programHash,
+            code: this.code(),
             run: m.options.run,
             form: image ? "image" : "delta",
             seq: saved.seq,
@@ -289,6 +300,21 @@ class Writer {
             framesUntil: m.framesUntil,
             ended: m.result !== null,
         };
+    }
+
+    private code(): CodeDoc[] {
+        const { compiled, fibers } = this.m;
+        const found = new Map<string, CodeDoc>();
+        for (const fiber of fibers.values())
+            for (const { fn, form } of fiber.frames) {
+                const strict = form.flow !== 0;
+                const key = `${fn.file} ${strict}`;
+                if (found.has(key)) continue;
+                const version = versionOf(compiled, fn.file, strict);
+                found.set(key, { file: fn.file, ...(strict ? { strict } : {}), version });
+            }
+        this.size += 40 * found.size;
+        return [...found.values()];
     }
 
     private entry(): EntryDoc | null {

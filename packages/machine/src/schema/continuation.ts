@@ -13,6 +13,7 @@ import type { Delegation, StandingDoc } from "../run/standing.ts";
 import {
     type Cell,
     CONTINUATION,
+    type CodeDoc,
     type Continuation,
     type EntryDoc,
     type FailDoc,
@@ -251,6 +252,10 @@ const COMMON = {
     version: is(CONTINUATION.version),
     engine: is(CONTINUATION.engine),
     program: says(text, "hash of the program form"),
+    code: says(
+        list(record<CodeDoc>({ file: count, version: text }, { strict: says(is(true), "as it runs with labels in its control flow") })),
+        "versions of the compiled code of the files that have frames here",
+    ),
     run: text,
     seq: says(count, "counts saves; a delta follows the document before it"),
     heap: list(ref("Thing")),
