@@ -11,6 +11,8 @@
  * B4: steps of an account are exact, however the run is cut into slices: they are those between entering and leaving it, on all its fibers, and
  *     no slice goes beyond what the accounts of the running fiber have left.
  * B5: of several accounts that are used up it is the innermost that is named: what stands around it may still end in good order.
+ * B9: a turn that the account can pay for once the turns in flight are settled waits for them, in the order in which it was asked for. With
+ *     nothing in flight its reply is limited to what is left. So the sum of what is reserved never exceeds the limit.
  * B6: of a turn that is withdrawn nobody will say what it used: its prompt counts, as it was reckoned; what was reserved for its reply comes
  *     back. Otherwise turns that are begun and broken off would be free.
  */
@@ -95,13 +97,27 @@ const USUAL_FILE = 1024;
 /** Dollars are reserved in whole millionths, so that sums come out even. */
 const MICRO = 1e6;
 
+/** What a turn is going to use, about: tokens of its prompt and its reply, millionths of a dollar for the prompt and for a token of the reply. */
 interface Reckoned {
     readonly prompt: number;
     readonly promptUsd: number;
-    readonly tokens: number;
-    readonly usd: number;
+    readonly reply: number;
+    readonly replyPrice: number;
 }
-const NOTHING: Reckoned = { prompt: 0, promptUsd: 0, tokens: 0, usd: 0 };
+const NOTHING: Reckoned = { prompt: 0, promptUsd: 0, reply: 0, replyPrice: 0 };
+
+/** What a division of two decimal fractions may fall short by. */
+const EPSILON = 1e-9;
+
+/**
+ * `held`: what is reserved, tokens and then millionths of a dollar of each account from the innermost outwards; `reply`: the tokens that the budget
+ * leaves for the reply where those are fewer than were wanted. `waits`: the account whose turns in flight have to be settled first. `over`: what
+ * stands against the effect.
+ */
+export type Reservation =
+    | { readonly held: readonly number[]; readonly reply: number | null }
+    | { readonly waits: number }
+    | { readonly over: Exceeded };
 
 /** What stands against an effect where nothing of it is left. */
 const OF_CALL = ["calls"] as const;
@@ -231,36 +247,55 @@ export class Accounts {
     // ---- effects ----
 
     /**
-     * Counts an effect about to be asked for. Gives what is reserved, tokens and then millionths of a dollar of each account from the innermost
-     * outwards, or what stands against it.
+     * Counts an effect about to be asked for and reserves what a model turn is going to use (B1, B9). A turn that fits once the turns in flight
+     * are settled waits for them: `waits` is the account that it waits for. `blocked`: accounts that earlier effects wait for.
      */
-    reserve(kind: EffectKind, request: Json, token: number, spender: Spender): Exceeded | number[] {
+    reserve(kind: EffectKind, request: Json, token: number, spender: Spender, blocked: ReadonlySet<number>): Reservation {
         const turn = (kind === "model" || kind === "agent") && opOf(request) === "turn";
         const calls = kind !== "input" && kind !== "ask" && kind !== "sleep";
-        const held: number[] = [];
         const meters = turn ? OF_TURN : calls ? OF_CALL : [];
-        for (let a: Account | null = this.at(token); a !== null; a = a.parent)
-            for (const meter of meters) if (remaining(a, meter) <= 0) return this.exceeded(a, meter, spender);
         const wanted = turn && kind === "model" ? this.reckoned(request as unknown as ModelTurn) : NOTHING;
+        let reply = Number.POSITIVE_INFINITY;
+        let waits: number | null = null;
+        for (let a: Account | null = this.at(token); a !== null; a = a.parent)
+            for (const meter of meters) {
+                const limit = a.limits[meter];
+                if (limit === undefined) continue;
+                const left = limit - a.used[meter];
+                const held = reservedOf(a, meter);
+                const prompt = meter === "tokens" ? wanted.prompt : meter === "usd" ? wanted.promptUsd / MICRO : 0;
+                if (left <= 0 || left < prompt) return { over: this.exceeded(a, meter, spender, prompt) };
+                if (meter !== "tokens" && meter !== "usd") continue;
+                const replyPrice = meter === "tokens" ? 1 : wanted.replyPrice / MICRO;
+                const fits = replyPrice === 0 ? Number.POSITIVE_INFINITY : Math.floor((left - held - prompt) / replyPrice + EPSILON);
+                const short = left - held <= 0 || (kind === "model" && fits < wanted.reply);
+                if ((held > 0 && short) || blocked.has(a.token)) waits ??= a.token;
+                if (kind === "model" && fits < 1 && held <= 0 && !blocked.has(a.token))
+                    return { over: this.exceeded(a, meter, spender, prompt) };
+                reply = Math.min(reply, fits);
+            }
+        if (waits !== null) return { waits };
+        const limited = reply < wanted.reply;
+        const most = limited ? reply : wanted.reply;
+        const held: number[] = [];
         for (let a: Account | null = this.at(token); a !== null; a = a.parent) {
-            const tokens = a.limits.tokens === undefined ? 0 : Math.min(wanted.tokens, remaining(a, "tokens"));
-            const usd = a.limits.usd === undefined ? 0 : Math.min(wanted.usd, Math.ceil(remaining(a, "usd") * MICRO));
+            const tokens = a.limits.tokens === undefined ? 0 : wanted.prompt + most;
+            const usd = a.limits.usd === undefined ? 0 : wanted.promptUsd + Math.ceil(most * wanted.replyPrice);
             a.reserved += tokens;
             a.reservedUsd += usd;
             if (calls) a.used.calls++;
             if (turn) a.used.turns++;
             held.push(tokens, usd);
         }
-        return held;
+        return { held, reply: limited ? most : null };
     }
 
-    /** What a turn is going to use, about; of it the prompt. Dollars in millionths, none where the price is not known. */
+    /** No dollars where the price is not known. */
     private reckoned(turn: ModelTurn): Reckoned {
         const { prompt, reply } = sizeOf(turn);
         const name = `${turn.model.name} ${turn.model.uri}`;
         const price = Object.hasOwn(this.prices, name) ? this.prices[name] : undefined;
-        const promptUsd = Math.ceil(prompt * (price?.input ?? 0));
-        return { prompt, promptUsd, tokens: prompt + reply, usd: promptUsd + Math.ceil(reply * (price?.output ?? 0)) };
+        return { prompt, promptUsd: Math.ceil(prompt * (price?.input ?? 0)), reply, replyPrice: price?.output ?? 0 };
     }
 
     /** Nobody waits for an effect any more (B6). */
@@ -341,20 +376,20 @@ export class Accounts {
 
     // ---- failures ----
 
-    exceeded(a: Account, meter: Meter, who: Spender): Exceeded {
+    /** `wanted`: what the prompt of a refused turn takes of the meter, about. */
+    exceeded(a: Account, meter: Meter, who: Spender, wanted = 0): Exceeded {
         const limit = a.limits[meter] as number;
         const used = meter === "time" ? limit : meter === "steps" ? Math.min(limit, a.used.steps) : a.used[meter];
         const { unit } = METERS.find((row) => row.meter === meter) as (typeof METERS)[number];
-        const reserved = meter === "tokens" ? a.reserved : meter === "usd" ? a.reservedUsd / MICRO : 0;
+        const reserved = reservedOf(a, meter);
         const more = reserved > 0 ? ` and ${reserved} reserved` : "";
-        return this.failing(
-            a,
-            meter,
-            who,
-            limit,
-            used,
-            `${a.name}'s budget of ${unit === "ms" ? `${limit} ms` : amountOf(limit, unit)} is used up (${used}${more}), by ${spenderOf(who)}`,
-        );
+        const what = `${a.name}'s budget of ${unit === "ms" ? `${limit} ms` : amountOf(limit, unit)}`;
+        const by = `by ${spenderOf(who)}`;
+        const message =
+            used < limit && wanted > 0
+                ? `${what} leaves too little for a prompt of about ${amountOf(wanted, unit)} (${used} used${more}), ${by}`
+                : `${what} is used up (${used}${more}), ${by}`;
+        return this.failing(a, meter, who, limit, used, message);
     }
 
     /** LANGUAGE 6: where nobody says what is used, a budget of it bounds nothing. */
@@ -422,8 +457,11 @@ export function spenderOf({ who, path }: Spender): string {
 
 function remaining(a: Account, meter: Counted): number {
     const limit = a.limits[meter];
-    if (limit === undefined) return Number.POSITIVE_INFINITY;
-    return limit - a.used[meter] - (meter === "tokens" ? a.reserved : meter === "usd" ? a.reservedUsd / MICRO : 0);
+    return limit === undefined ? Number.POSITIVE_INFINITY : limit - a.used[meter] - reservedOf(a, meter);
+}
+
+function reservedOf(a: Account, meter: Meter): number {
+    return meter === "tokens" ? a.reserved : meter === "usd" ? a.reservedUsd / MICRO : 0;
 }
 
 /** About how many tokens a turn takes: its text at four characters each, and its reply. */

@@ -167,4 +167,6 @@ export interface Pending {
     readonly held: readonly number[];
     /** Account whose time this is. */
     readonly timer?: number;
+    /** It is not asked for yet: account whose turns in flight have to be settled first. */
+    readonly waits?: number;
 }

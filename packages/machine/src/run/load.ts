@@ -195,8 +195,8 @@ class Reader {
         for (const p of this.asked.values()) {
             const fiber = m.fibers.get(p.fiber);
             if (fiber === undefined) throw refuse(`effect ${p.effect.path} belongs to no fiber`);
-            const { effect, slot, origin, account, held, timer } = p;
-            m.waiting.set(effect.path, { effect, fiber, slot, origin, account, held, ...(timer === undefined ? {} : { timer }) });
+            m.waiting.set(p.effect.path, { ...p, fiber });
+            if (p.waits !== undefined) m.unpaid.set(p.effect.path, p.waits);
         }
         m.inbox = last.inbox.map((i) => ({ ...i }));
         m.ready = last.ready.map((id) => {
@@ -211,9 +211,10 @@ class Reader {
             for (const i of last.entry.absent) args[i] = undefined;
             m.entry = { fn, args, questions: [...last.entry.questions], origins: [...last.entry.origins] };
         }
-        const { bytes, given, room, reserved, ...used } = last.budgets;
+        const { bytes, given, room, reserved, reservedUsd, ...used } = last.budgets;
         Object.assign(m.accounts.root.used, used);
         m.accounts.root.reserved = reserved;
+        m.accounts.root.reservedUsd = reservedUsd;
         run.bytes = bytes;
         run.given = given;
         run.heap.room = room;

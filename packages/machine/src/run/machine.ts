@@ -23,7 +23,7 @@ import { closeAll } from "./sessions.ts";
 import type { Described } from "./described.ts";
 import { Fiber, type Frame, type Pending } from "./fiber.ts";
 import { DEFAULTS, type StartOptions } from "./options.ts";
-import { applyOutcome } from "./perform.ts";
+import { applyOutcome, payWaiting } from "./perform.ts";
 import { type AuthorityView, authorityAt, type Inspection, inspect, look, type Looked, type Place } from "./inspect.ts";
 import type { Clean } from "./look.ts";
 import { inspected, inspectorAnswers, isInspector } from "./inspector.ts";
@@ -74,6 +74,8 @@ export class Machine {
     readonly accounts: Accounts;
     readonly fibers = new Map<number, Fiber>();
     readonly waiting = new Map<string, Pending>();
+    /** Of them, those that wait for the budget, in order, with the account whose turns in flight have to be settled. */
+    readonly unpaid = new Map<string, number>();
     ready: Fiber[] = [];
     inbox: { readonly path: string; readonly outcome: Outcome }[] = [];
     entry: Entry | null = null;
@@ -255,6 +257,10 @@ export class Machine {
                 continue;
             }
             if (this.sessions.size > 0 && serveTurns(this)) continue;
+            if (this.unpaid.size > 0 && payWaiting(this)) {
+                if (this.result !== null) return "done";
+                continue;
+            }
             run.given = 0;
             const next = this.nextTold();
             if (next === undefined) {
@@ -352,9 +358,9 @@ export class Machine {
         return timer === undefined ? null : (this.accounts.open.get(timer)?.began ?? null);
     }
 
-    /** Effects that have no outcome yet, in the order in which they were asked for. */
+    /** Effects that were asked for and have no outcome yet, in order. */
     get pending(): Effect[] {
-        return [...this.waiting.values()].map((p) => p.effect);
+        return [...this.waiting.values()].filter((p) => p.waits === undefined).map((p) => p.effect);
     }
 
     /** Ends the run: failure kind `cancelled`. */
@@ -455,8 +461,9 @@ export class Machine {
         }
         if (failed !== null) closeAll(this, failed);
         // Also what this very call hands out: whether it does must not depend on where a slice ended.
-        this.withdrawn.push(...[...this.waiting.keys()].filter((path) => !this.own.includes(path)));
+        this.withdrawn.push(...[...this.waiting.keys()].filter((path) => !this.own.includes(path) && !this.unpaid.has(path)));
         this.own = [];
+        this.unpaid.clear();
         this.waiting.clear();
         this.inbox = [];
         this.ready = [];

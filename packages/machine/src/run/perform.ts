@@ -55,15 +55,68 @@ export interface Wanted {
     readonly payer?: number | undefined;
 }
 
-/** Hands out an effect, or throws the failure of the budget that stands against it. */
+/** Hands out an effect, lets it wait for the turns in flight (B9), or throws the failure of the budget that stands against it. */
 export function raise(m: Machine, fiber: Fiber, { kind, path, site, request, labels, origin, slot = 0, deadline, payer }: Wanted): void {
     const frame = fiber.frames[fiber.frames.length - 1];
     const account = payer ?? (frame === undefined ? 0 : accountAt(frame));
     stepBegins(m, kind, request, account, path, site);
-    const held = m.accounts.reserve(kind, request, account, m.spender(path));
-    if (!Array.isArray(held)) throw overdrawn(m, held, path, site);
     const effect: Effect = { path, kind, principal: m.run.acting, site, request, labels, ...(deadline === undefined ? {} : { deadline }) };
-    m.ask({ effect, fiber, slot, origin, account, held });
+    pay(m, { effect, fiber, slot, origin, account, held: [] });
+}
+
+/** Reserves what an effect is going to use and asks the host for it, or notes what it waits for. */
+function pay(m: Machine, pending: Pending): void {
+    const { effect, account } = pending;
+    const { path, site } = effect;
+    const blocked = new Set<number>();
+    for (const [other, waits] of m.unpaid) {
+        if (other === path) break;
+        blocked.add(waits);
+    }
+    const got = m.accounts.reserve(effect.kind, effect.request, account, m.spender(path), blocked);
+    if ("waits" in got) {
+        m.waiting.set(path, { ...pending, waits: got.waits });
+        m.unpaid.set(path, got.waits);
+        return;
+    }
+    m.unpaid.delete(path);
+    if ("over" in got) {
+        m.waiting.delete(path);
+        throw overdrawn(m, got.over, path, site);
+    }
+    // It is written again, as it is asked for.
+    m.saved.pending.delete(path);
+    const { waits: _, ...asked } = pending;
+    if (got.reply === null) {
+        m.ask({ ...asked, held: got.held });
+        return;
+    }
+    m.emit("budget", path, null, site, [], { account: m.accounts.at(account).path, reply: got.reply });
+    m.ask({
+        ...asked,
+        effect: { ...effect, request: { ...(effect.request as { [key: string]: Json }), maxOutput: got.reply } },
+        held: got.held,
+    });
+}
+
+/** Asks for what the budget pays for by now (B9). False where nothing changed. */
+export function payWaiting(m: Machine): boolean {
+    const before = m.unpaid.size;
+    for (const path of [...m.unpaid.keys()]) {
+        const pending = m.waiting.get(path);
+        if (pending === undefined) continue;
+        const { fiber } = pending;
+        m.enter(fiber);
+        m.stand(fiber, fiber.top);
+        try {
+            pay(m, pending);
+        } catch (error) {
+            if (!(error instanceof Fail)) throw error;
+            m.deliverFail(fiber, error);
+        }
+        if (m.result !== null) break;
+    }
+    return m.unpaid.size < before;
 }
 
 /** With what the place of the call depends on, in strict code. */

@@ -136,6 +136,8 @@ export interface PendingDoc {
     readonly held: readonly number[];
     /** Account whose time this is. */
     readonly timer?: number;
+    /** It is not asked for yet: account whose turns in flight have to be settled first. */
+    readonly waits?: number;
 }
 
 /** `strict`: of the file's functions as they run with labels in their control flow. */
@@ -190,6 +192,8 @@ export interface Continuation {
         readonly given: number;
         /** Tokens reserved in the whole. */
         readonly reserved: number;
+        /** Millionths of a dollar. */
+        readonly reservedUsd: number;
         readonly room: number;
     };
     readonly accounts: readonly AccountDoc[];
@@ -265,11 +269,11 @@ class Writer {
         const asked: PendingDoc[] = [];
         for (const [path, p] of m.waiting)
             if (image || !saved.pending.has(path)) {
-                const { effect, slot, origin, account, held, timer } = p;
-                asked.push({ effect, fiber: p.fiber.id, slot, origin, account, held, ...(timer === undefined ? {} : { timer }) });
+                const { fiber, ...doc } = p;
+                asked.push({ ...doc, fiber: fiber.id });
                 this.size += 100 + weight(p.effect.request);
             }
-        const { used, reserved } = m.accounts.root;
+        const { used, reserved, reservedUsd } = m.accounts.root;
         const { tokens, usd, calls, turns } = used;
         return {
             ...CONTINUATION,
@@ -288,7 +292,7 @@ class Writer {
             inbox: m.inbox,
             ready: m.ready.map((f) => f.id),
             entry: this.entry(),
-            budgets: { tokens, usd, calls, turns, bytes: run.bytes, given: run.given, room: run.heap.room, reserved },
+            budgets: { tokens, usd, calls, turns, bytes: run.bytes, given: run.given, room: run.heap.room, reserved, reservedUsd },
             accounts: m.accounts.docs(),
             sessions: [...m.sessions.values()].map((one) => ({ ...one })),
             written: m.written.map((one) => ({ ...one, form: one.form as unknown as Json })),

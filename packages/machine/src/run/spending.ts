@@ -98,6 +98,7 @@ export function withdraw(m: Machine, path: string): void {
     const pending = m.waiting.get(path);
     if (pending === undefined) return;
     m.waiting.delete(path);
+    if (m.unpaid.delete(path)) return;
     m.accounts.withdrawn(pending.effect, pending.account, pending.held);
     if (!m.own.includes(path)) m.withdrawn.push(path);
 }

@@ -172,7 +172,10 @@ describe("attempts, budgets, saving", () => {
     });
 
     test("tokens used up: no further turn is asked for", () => {
-        const { ran } = prompts(agent(main(`${ask}\n${ask}\n${ask}`)), { options: { limits: { tokens: 30 } } });
+        const { ran } = prompts(agent(main(`${ask}\n${ask}\n${ask}`)), {
+            options: { limits: { tokens: 300 } },
+            answer: () => ({ ...reply({ a: "yes" }), usage: { input: 140, output: 10 } }),
+        });
         expect(ran.effects).toHaveLength(2);
         expect(ran.result).toMatchObject({
             ok: false,
