@@ -30,7 +30,7 @@ import { inspected, inspectorAnswers, isInspector } from "./inspector.ts";
 import { load } from "./load.ts";
 import { Run } from "./run.ts";
 import { Saved, save } from "./save.ts";
-import { accountAt, overdrawn } from "./spending.ts";
+import { accountAt, overdrawn, struckAt } from "./spending.ts";
 import { serveTurns } from "./turns.ts";
 import { type Ruling, rule } from "./hands.ts";
 import { minted, narrowed, Standing } from "./standing.ts";
@@ -490,16 +490,4 @@ export class Machine {
         const { steps, ...usage } = this.usage;
         return { steps, usage };
     }
-}
-
-/**
- * Count of steps at which the end of a time came while the machine computed; infinite for every other outcome, which counts when every fiber
- * waits.
- */
-export function struckAt({ path, outcome }: { readonly path: string; readonly outcome: Outcome }): number {
-    const never = Number.POSITIVE_INFINITY;
-    if (!outcome.ok || !path.endsWith("/time")) return never;
-    const { value } = outcome;
-    if (value === null || typeof value !== "object" || Array.isArray(value)) return never;
-    return typeof value.at === "number" ? value.at : never;
 }

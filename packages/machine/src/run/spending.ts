@@ -8,6 +8,7 @@
  *     that of the region.
  */
 import type { Json, Site, SpendForm } from "@remit/language";
+import type { Outcome } from "../effect.ts";
 import type { Fail } from "../failure.ts";
 import { agentEnded } from "./events.ts";
 import { type Exceeded, METER_NAMES, type Account, type Used } from "./accounts.ts";
@@ -123,6 +124,18 @@ export function timeUp(m: Machine, pending: Pending): void {
     m.enter(fiber);
     m.stand(fiber, fiber.top);
     m.deliverFail(fiber, fail);
+}
+
+/**
+ * Count of steps at which the end of a time came while the machine computed; infinite for every other outcome, which counts when every fiber
+ * waits.
+ */
+export function struckAt({ path, outcome }: { readonly path: string; readonly outcome: Outcome }): number {
+    const never = Number.POSITIVE_INFINITY;
+    if (!outcome.ok || !path.endsWith("/time")) return never;
+    const { value } = outcome;
+    if (value === null || typeof value !== "object" || Array.isArray(value)) return never;
+    return typeof value.at === "number" ? value.at : never;
 }
 
 function isInside(fiber: Fiber, outer: Fiber): boolean {
