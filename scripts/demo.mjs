@@ -87,7 +87,7 @@ async function main() {
     say("$ remit trace last");
     await remit("trace", "last");
     say();
-    say("Next: npx remit init hello, docs/tour.md, and the other programs in examples/.");
+    say("Next: the README's five minutes, docs/tour.md, and the other programs in examples/.");
     return 0;
 }
 

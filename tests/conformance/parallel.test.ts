@@ -104,7 +104,7 @@ rules("1.7 parallel for", [
     [
         "29: waits for all and tells every failure",
         "agent A { main func(input) { parallel for x in [1, 0, 2, 0] max 9 { 10 / x } } }",
-        fails("value: parallel for failed: [1] division by zero; [3] division by zero"),
+        fails("value: parallel for failed: [1, 3] division by zero"),
     ],
     [
         "12 deep in parallel and calls",

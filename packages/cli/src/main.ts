@@ -289,6 +289,7 @@ export function build(finish: (code: number) => void): Command {
         .option("--force", "write into a folder that is not empty");
     add("models", "List models: configured, reachable, and why not", () => import("./commands/models.ts"))
         .option("--json", "as JSON")
+        .option("--fetch", "bring the embedded local model: weights and engine, 180 MB, into the cache folder")
         .option("--workspace <dir>", "project folder");
     add("tools [file]", "List tools of a project or a program: reachable methods and which only read", () => import("./commands/tools.ts"))
         .option("--json", "as JSON")
@@ -352,7 +353,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     audit: ["remit audit last", "remit audit last --sarif > audit.sarif", "remit audit main.remit --fail-on low"],
     cost: ["remit cost last"],
     init: ["remit init hello", "remit init hello --agent"],
-    models: ["remit models"],
+    models: ["remit models", "remit models --fetch"],
     tools: ["remit tools", "remit tools main.remit"],
     skills: ["remit skills", "remit skills show triage", "remit skills validate skills/triage"],
     lock: ["remit lock main.remit", "remit lock --check"],

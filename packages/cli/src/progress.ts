@@ -81,7 +81,9 @@ function lines(stream: NodeJS.WriteStream): Progress {
             const name = BEGINS[event.kind]?.(data(event), event);
             if (name !== undefined) open.set(event.path, { name, since: Date.parse(event.time), outer: OUTER.has(event.kind) });
             if (event.kind === "generate.attempt") {
-                const failed = text(data(event)["error"]);
+                // a turn without a reply ends its `generate`, whose failure is told where it ends the run
+                const { error, reply } = data(event);
+                const failed = reply === null ? "" : text(error);
                 if (failed) stream.write(`  attempt refused: ${plainLine(failed).slice(0, 200)}\n`);
             }
             if (!ENDS[event.kind]) return;

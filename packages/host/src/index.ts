@@ -81,6 +81,7 @@ export type { MethodInfo, ToolImport } from "./tool/tool.ts";
 export { allowTool, createTools, type ToolListing, type Tools, type ToolsOptions } from "./tool/tools.ts";
 export { type Chosen, describeModel, type ListedModel } from "./model/default.ts";
 export { type Answering, createModels, type ModelIO, type Models, type ModelsConfig, type NamedModel } from "./model/models.ts";
+export { type Fetched, fetchLocal } from "./model/fetch.ts";
 export { PRICES, PRICES_AS_OF, type Prices } from "./model/prices.ts";
 export type { Patience } from "./model/provider.ts";
 export { readReply, type ReadOptions, type ReadResult } from "./model/reading.ts";

