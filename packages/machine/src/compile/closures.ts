@@ -13,16 +13,16 @@
 import { type At, type BranchForm, type ExprForm, isModule, type Site, type StmtForm } from "@remit/language";
 import { Fail } from "../failure.ts";
 import { readIndex, writeIndex, writeMember } from "../value/access.ts";
-import { compares, equals, join, aNameOf, negate, not, numeric, plus, rawOf, truthy } from "../value/operators.ts";
+import { compares, join, aNameOf, negate, not, numeric, plus, rawOf, truthy } from "../value/operators.ts";
 import { Capability, Labelled, List, type Value } from "../value/value.ts";
 import { callCode } from "./calls.ts";
-import { BREAK, type ClosureForm, CONTINUE, type Code, type Operand, type Slots, type Step } from "./code.ts";
+import { BREAK, type ClosureForm, CONTINUE, type Code, codeOf, type Operand, type Slots, type Step } from "./code.ts";
 import { blockStep, testOf } from "./control.ts";
 import { narrowing } from "./delegation.ts";
 import { failureValue, raisedFailure } from "./failure.ts";
-import * as fused from "./fused.ts";
 import { listCode, objectCode } from "./literals.ts";
 import { memberCode, propertyCode } from "./members.ts";
+import { operator, sumInto } from "./operators.ts";
 import type { Compiled, Fn, Meaning } from "./program.ts";
 import { Scope } from "./scope.ts";
 import { carrying, caughtCode, flowSlots, meetingStep, raising, strictCode, waysOf, withPc, writing } from "./strict.ts";
@@ -107,8 +107,7 @@ export function tested(cx: Context, e: ExprForm): Code {
 /** `e` where nothing but the way that is taken depends on it, which carries labels in strict code alone. */
 export function condition(cx: Context, e: ExprForm): Code {
     if (cx.flow !== 0 || e.kind !== "binary" || !(e.op === "<" || e.op === "<=" || e.op === ">" || e.op === ">=")) return tested(cx, e);
-    const [l, r] = [operand(cx, e.left), operand(cx, e.right)];
-    return l.kind === "k" && r.kind === "k" ? tested(cx, e) : FUSED[e.op](l, r, siteOf(cx, e.at), compares);
+    return operator(e.op, operand(cx, e.left), operand(cx, e.right), siteOf(cx, e.at), compares);
 }
 
 function stepOf(cx: Context, s: StmtForm): Step {
@@ -128,7 +127,7 @@ function stepOf(cx: Context, s: StmtForm): Step {
         case "return":
             return expr(cx, s.value);
         case "assign":
-            return assign(cx, s.target, s.op, s.value, siteOf(cx, s.at));
+            return assign(cx, s);
         case "if":
             return branches(cx, s.branches, s.otherwise);
         case "define":
@@ -254,13 +253,13 @@ function choose(test: Code, yes: Step, no: Step | null): Step {
 
 const OPERATION = { "+=": "+", "-=": "-" } as const;
 
-function assign(cx: Context, target: ExprForm, op: "=" | "+=" | "-=", value: ExprForm, at: Site | null): Step {
+function assign(cx: Context, s: StmtForm & { kind: "assign" }): Step {
+    const { target, op, value } = s;
+    const at = siteOf(cx, s.at);
     if (target.kind === "name") {
-        if (op !== "=") {
-            const whole: ExprForm = { kind: "binary", op: OPERATION[op], left: target, right: value };
-            return assignSlot(cx, target.name, whole, at);
-        }
-        return assignSlot(cx, target.name, value, at);
+        if (op === "=") return assignSlot(cx, target.name, value, at);
+        const place = s.at === undefined ? {} : { at: s.at };
+        return assignSlot(cx, target.name, { kind: "binary", op: OPERATION[op], left: target, right: value, ...place }, at);
     }
     const given = cx.flow === 0 ? expr(cx, value) : carrying(cx.flow, expr(cx, value));
     if (target.kind === "member") {
@@ -304,22 +303,11 @@ function assign(cx: Context, target: ExprForm, op: "=" | "+=" | "-=", value: Exp
 function assignSlot(cx: Context, name: string, value: ExprForm, at: Site | null): Step {
     if (cx.scope.isFenced(name))
         return fails("value", `an iteration of a parallel for cannot assign '${name}', which its siblings share`, at);
-    if (cx.flow !== 0) {
-        const code = carrying(cx.flow, expr(cx, value));
-        return into(slotFor(cx, name), code);
+    if (cx.flow === 0 && value.kind === "binary" && value.op === "+") {
+        const [l, r] = [operand(cx, value.left), operand(cx, value.right)];
+        return sumInto(slotFor(cx, name), l, r, siteOf(cx, value.at) ?? at);
     }
-    if (value.kind === "binary" && (value.op === "+" || value.op === "-" || value.op === "*" || value.op === "%")) {
-        const l = operand(cx, value.left);
-        const r = operand(cx, value.right);
-        const slot = slotFor(cx, name);
-        const where = siteOf(cx, value.at) ?? at;
-        if (l.kind === "k" && r.kind === "k") return into(slot, binaryOf(value.op, l, r, where));
-        if (value.op === "+") return fused.plusInto(slot, l, r, where);
-        if (value.op === "-") return fused.minusInto(slot, l, r, where);
-        if (value.op === "*") return fused.timesInto(slot, l, r, where);
-        return fused.moduloInto(slot, l, r, where);
-    }
-    const code = expr(cx, value);
+    const code = cx.flow === 0 ? expr(cx, value) : carrying(cx.flow, expr(cx, value));
     return into(slotFor(cx, name), code);
 }
 
@@ -488,16 +476,6 @@ function indexCode(l: Operand, r: Operand, at: Site | null): Code {
     };
 }
 
-export function codeOf(o: Operand): Code {
-    if (o.kind === "e") return o.code;
-    if (o.kind === "s") {
-        const { slot } = o;
-        return (f) => f[slot] as Value;
-    }
-    const { value } = o;
-    return () => value;
-}
-
 function binary(cx: Context, e: ExprForm & { kind: "binary" }): Code {
     const at = siteOf(cx, e.at);
     if (e.op === "and" || e.op === "or" || e.op === "??") {
@@ -521,29 +499,5 @@ function binary(cx: Context, e: ExprForm & { kind: "binary" }): Code {
             return both === 0 ? r : new Labelled(r, both);
         };
     }
-    return binaryOf(e.op, operand(cx, e.left), operand(cx, e.right), at);
-}
-
-const FUSED = {
-    "+": fused.plusCode,
-    "-": fused.minusCode,
-    "*": fused.timesCode,
-    "/": fused.overCode,
-    "%": fused.moduloCode,
-    "<": fused.lessCode,
-    "<=": fused.atMostCode,
-    ">": fused.moreCode,
-    ">=": fused.atLeastCode,
-    "==": fused.sameCode,
-    "!=": fused.differCode,
-} as const;
-
-function binaryOf(op: keyof typeof FUSED, l: Operand, r: Operand, at: Site | null): Code {
-    if (l.kind === "k" && r.kind === "k") {
-        const [a, b] = [l.value, r.value];
-        if (op === "+") return (f) => plus(f[0], a, b, at);
-        if (op === "==" || op === "!=") return (f) => equals(f[0], a, b, op === "==", at);
-        return (f) => numeric(f[0], op, a, b, at);
-    }
-    return FUSED[op](l, r, at);
+    return operator(e.op, operand(cx, e.left), operand(cx, e.right), at);
 }

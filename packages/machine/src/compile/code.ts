@@ -58,11 +58,21 @@ export class Bail {
 }
 export const BAIL = new Bail();
 
-/** Operand of a fused operator: a slot, a constant or code. */
+/** What an operator or a member is read from: a slot, a constant or code. */
 export type Operand =
     | { readonly kind: "s"; readonly slot: number }
     | { readonly kind: "k"; readonly value: Value }
     | { readonly kind: "e"; readonly code: Code };
+
+export function codeOf(o: Operand): Code {
+    if (o.kind === "e") return o.code;
+    if (o.kind === "s") {
+        const { slot } = o;
+        return (f) => f[slot] as Value;
+    }
+    const { value } = o;
+    return () => value;
+}
 
 /** A function as closures. `slots` is the size of its slot array. */
 export interface ClosureForm {

@@ -9,8 +9,7 @@ import { Fail } from "../failure.ts";
 import { located, unknownProperty } from "../value/access.ts";
 import { join, aNameOf } from "../value/operators.ts";
 import { Capability, Labelled, List, Obj, type Raw, type Shape, type Value } from "../value/value.ts";
-import { codeOf } from "./closures.ts";
-import type { Code, Operand, RunState, Slots } from "./code.ts";
+import { type Code, codeOf, type Operand, type RunState, type Slots } from "./code.ts";
 
 /** Rows of the built-in table that have a name, by what they are on. */
 export interface Rows {

@@ -1,7 +1,7 @@
 /**
  * Operators over values: the slow paths, and the only place besides the built-ins that knows labels.
  *
- * Boundary: operands in, value out. Fast paths over raw numbers and strings are in `../compile/fused.ts` and fall back to these.
+ * Boundary: operands in, value out. Fast paths over raw numbers and strings are in `../compile/operators.ts` and fall back to these.
  * A step is never counted here.
  *
  * V3: the result of an operator has the labels of its operands, and of whatever it read inside them, and no others.
