@@ -32,9 +32,11 @@ if (Number(process.versions.node.split(".")[0]) >= wanted) {
 // V8 compiles the bundle once and keeps what it made in the user's own cache folder, which nobody else may write to.
 async function keepCompiled() {
     const set = process.env.XDG_CACHE_HOME;
-    const folder = join(set !== undefined && isAbsolute(set) ? set : join(process.env.HOME ?? homedir(), ".cache"), "remit", "code");
+    const base = set !== undefined && isAbsolute(set) ? set : join(process.env.HOME ?? homedir(), ".cache");
+    const folder = join(base, "remit", "code");
     try {
-        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        // One by one: with `recursive`, Node never returns from a place that says ENOENT of every new folder, as /proc does.
+        for (const path of [base, join(base, "remit"), folder]) if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
     } catch {
         // No folder can be made there: everything works, and starting takes longer.
         return;

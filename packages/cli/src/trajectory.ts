@@ -1,8 +1,9 @@
 /**
  * Trajectories (ATIF) as files: read with a bound, written with the pictures and sounds beside them.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { privateFolder } from "@remit/host";
 import { atifOfRun, type LedgerEvent } from "@remit/machine";
 import { counted, EXIT, plain, printJson, say, UsageError } from "./io.ts";
 
@@ -18,7 +19,7 @@ export function writeRun(events: readonly LedgerEvent[], file: string | undefine
     const mediaFolder = `${basename(file).replace(/\.json$/i, "")}.media`;
     const { trajectory, media } = atifOfRun(events, { mediaFolder });
     // the record of a run is its owner's alone
-    if (media.length > 0) mkdirSync(join(dirname(file), mediaFolder), { recursive: true, mode: 0o700 });
+    if (media.length > 0) privateFolder(join(dirname(file), mediaFolder));
     for (const one of media) writeFileSync(join(dirname(file), one.path), Buffer.from(one.data, "base64"), { mode: 0o600 });
     writeFileSync(file, `${JSON.stringify(trajectory, null, 2)}\n`, { mode: 0o600 });
     say(`Wrote ${plain(file)}${media.length === 0 ? "" : ` and ${counted(media.length, "file")} in ${plain(mediaFolder)}`}.`);

@@ -29,6 +29,7 @@ export {
     cacheFolder,
     configFolder,
     ledgerPath,
+    makeFolder,
     privateFile,
     privateFolder,
     privateKey,

@@ -1,6 +1,7 @@
 /** `remit init`: a small project that runs as it is, without an account. */
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
+import { makeFolder } from "@remit/host";
 import { EXIT, print, say, UsageError } from "../io.ts";
 import { AGENT_PROJECT, PROJECT } from "./init-files.ts";
 
@@ -20,7 +21,7 @@ export default async function init(args: string[], options: Record<string, unkno
             continue;
         }
         const target = join(folder, path);
-        mkdirSync(dirname(target), { recursive: true });
+        makeFolder(dirname(target));
         // `wx`: never over a file that appeared meanwhile
         writeFileSync(target, text, { flag: "wx" });
         say(`made ${path}`);

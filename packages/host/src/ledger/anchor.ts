@@ -31,7 +31,8 @@ function mac(key: Buffer, anchor: Anchor): string {
 }
 
 function line(key: Buffer, anchor: Anchor): string {
-    return `${anchor.run} ${anchor.count} ${anchor.head} ${anchor.answers} ${anchor.answered || "-"} ${mac(key, anchor)}\n`;
+    // The line's end stands before it, so that one which a full disk cut off spoils no line but itself.
+    return `\n${anchor.run} ${anchor.count} ${anchor.head} ${anchor.answers} ${anchor.answered || "-"} ${mac(key, anchor)}`;
 }
 
 /** To be called by one writer at a time. */

@@ -3,13 +3,13 @@
  *
  * Boundary: the file and its schema; no runs.
  */
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { LedgerError } from "./error.ts";
 import { hasStrangeJournal } from "./journal.ts";
-import { privateFile, privateFolder } from "./place.ts";
+import { appear } from "./place.ts";
 import { APPLICATION_ID, MIGRATIONS, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 
 export interface SqliteOptions {
@@ -28,10 +28,19 @@ export interface SqliteOptions {
 const CODE = "SELECT 1 FROM sqlite_schema WHERE type IN ('trigger', 'view') OR (type = 'table' AND sql NOT LIKE 'CREATE TABLE %')";
 
 export function connect(path: string, options: SqliteOptions): DatabaseSync {
-    if (options.readOnly !== true) {
-        privateFolder(dirname(path));
-        privateFile(path);
-    }
+    const there = statSync(path, { throwIfNoEntry: false });
+    // SQLite would leave its own files beside a device, as root does in /dev.
+    if (there?.isFile() === false) throw new LedgerError("foreign", `${path} is not a regular file`);
+    // A ledger that cannot be made (the disk is full) leaves nothing behind. Where a link stands, SQLite makes what it leads to.
+    if (options.readOnly !== true && lstatSync(path, { throwIfNoEntry: false }) === undefined)
+        appear(path, (draft) => {
+            const db = new DatabaseSync(draft);
+            try {
+                migrate(db, path);
+            } finally {
+                db.close();
+            }
+        });
     if (hasStrangeJournal(path))
         throw new LedgerError("foreign", `${path} has a journal that names a file to be removed, as no Remit ledger's does`);
     const db = new DatabaseSync(options.readOnly === true ? placeForReading(path) : path, {

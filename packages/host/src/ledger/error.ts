@@ -1,7 +1,7 @@
 /**
  * What can go wrong with a ledger, told apart by `code`, never by text.
  *
- * Boundary: turns SQLite's result codes into ours; says nothing about programs.
+ * Boundary: turns the result codes of SQLite and of the file system into ours; says nothing about programs.
  */
 
 /** Every way a ledger can fail, and what a person can do about it. */
@@ -63,9 +63,27 @@ export function guarded<T>(path: string, work: () => T): T {
     }
 }
 
+/** Errors of the file system that a person can act on in the same way. */
+const SYSTEM: { readonly [code: string]: readonly [LedgerErrorCode, string] } = {
+    ENOSPC: ["full", "cannot grow: the disk is full"],
+    EDQUOT: ["full", "cannot grow: this user's part of the disk is full"],
+    EIO: ["io", "could not be read or written"],
+    EACCES: ["readonly", "cannot be made or written: permission denied"],
+    EPERM: ["readonly", "cannot be made or written: not permitted"],
+    EROFS: ["readonly", "cannot be made or written: the disk is read-only"],
+    ENOTDIR: ["readonly", "cannot be made or written: a part of the path is not a folder"],
+    ENOENT: ["readonly", "cannot be made or written: its folder takes no new files"],
+};
+
 export function ledgerError(path: string, error: unknown): unknown {
     // What the ledger keeps as JSON was JSON when it was written.
     if (error instanceof SyntaxError) return new LedgerError("tampered", `the ledger ${path} holds a row that cannot be read`, error);
+    if (error instanceof Error && "syscall" in error && "code" in error) {
+        const [code, text] = SYSTEM[String(error.code)] ?? ["io", `failed with ${String(error.code)}`];
+        // The key and the anchors are files of their own.
+        const other = "path" in error && typeof error.path === "string" && !path.startsWith(error.path) ? ` (${error.path})` : "";
+        return new LedgerError(code, `the ledger ${path} ${text}${other}`, error);
+    }
     if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return error;
     const [code, text] = SQLITE[error.errcode & 0xff] ?? ["io", `failed with SQLite result code ${error.errcode}`];
     return new LedgerError(code, `the ledger ${path} ${text}`, error);

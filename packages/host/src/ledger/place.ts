@@ -71,10 +71,25 @@ function ownPlace(path: string): boolean {
     return ["ledger.db", "ledger.db.anchors"].every((name) => look(join(path, name))?.isFile() !== false);
 }
 
-/** Makes a folder, its parents too. A folder that was there keeps its mode: it may be the person's own. */
+/** Makes a private folder, its parents too. A folder that was there keeps its mode: it may be the person's own. */
 export function privateFolder(path: string): void {
+    makeFolder(path, 0o700);
+}
+
+/**
+ * Makes a folder, its parents too. Node's own `recursive` never returns where the system says of a folder in one that exists that there is no
+ * such file, as `/proc` does.
+ */
+export function makeFolder(path: string, mode?: number): void {
     if (existsSync(path)) return;
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    const parent = dirname(path);
+    if (parent !== path) makeFolder(parent, mode);
+    try {
+        mkdirSync(path, { mode });
+    } catch (error) {
+        // Another process may have made it meanwhile.
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !existsSync(path)) throw error;
+    }
 }
 
 /** Makes an empty private file where there is none; true if it made it. */
@@ -127,19 +142,31 @@ export function privateKey(folder: string = configFolder()): Buffer {
     }
 }
 
-/** The whole key appears under its name at once; where two processes make one, the first to finish wins and both read that one. */
+/** Where two processes make the key, the first to finish wins and both read that one. */
 function makeKey(path: string): void {
+    appear(path, (draft) => writePrivate(draft, randomBytes(32), true));
+}
+
+/** What SQLite may make beside a database file. */
+const BESIDE = ["", "-journal", "-wal", "-shm"];
+
+/**
+ * Makes a private file that appears under its name whole or not at all: `make` fills a draft beside it. A file that another process made
+ * meanwhile stays, and nothing is left of a draft whose making failed.
+ */
+export function appear(path: string, make: (draft: string) => void): void {
     privateFolder(dirname(path));
     const draft = `${path}.${process.pid}.${randomBytes(4).toString("hex")}`;
-    writePrivate(draft, randomBytes(32), true);
     try {
+        privateFile(draft);
+        make(draft);
         // A link is made only where there is none of that name yet, which a look before a rename could not tell.
         linkSync(draft, path);
     } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+        if ((error as NodeJS.ErrnoException).syscall !== "link") throw error;
         // Another process was first. Else this file system makes no links, or one that leads nowhere stands there.
         if (!existsSync(path)) renameSync(draft, path);
     } finally {
-        rmSync(draft, { force: true });
+        for (const end of BESIDE) rmSync(`${draft}${end}`, { force: true });
     }
 }

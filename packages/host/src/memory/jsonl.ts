@@ -7,7 +7,7 @@
  * Y2: a line that cannot be read is an error with its number, never skipped: something was damaged, and a person should know.
  * Y3: the file is private (0600) when it is made here.
  */
-import { closeSync, constants, fstatSync, fsyncSync, openSync, readFileSync, readSync, statSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readFileSync, readSync, statSync, writeSync } from "node:fs";
 import { ToolFail } from "../tool/tool.ts";
 import type { Envelope, Store } from "./memory.ts";
 import { withLock } from "./lock.ts";
@@ -27,8 +27,14 @@ export function jsonlStore(path: string, shown: string): Store {
                     if (!stat.isFile()) throw new ToolFail(`${shown} is not a regular file`);
                     // A line without its end is one that a crash cut off, or that was written by hand: ours begins on its own line.
                     const whole = endsLine(fd, stat.size) ? line : Buffer.concat([Buffer.from("\n"), line]);
-                    for (let done = 0; done < whole.length; ) done += writeSync(fd, whole, done);
-                    fsyncSync(fd);
+                    try {
+                        for (let done = 0; done < whole.length; ) done += writeSync(fd, whole, done);
+                        fsyncSync(fd);
+                    } catch (error) {
+                        // Half a line would be an error to every later reader (Y2).
+                        ftruncateSync(fd, stat.size);
+                        throw error;
+                    }
                 } finally {
                     closeSync(fd);
                 }

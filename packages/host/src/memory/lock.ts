@@ -34,6 +34,10 @@ function take(path: string): boolean {
         const fd = openSync(path, "wx", 0o600);
         try {
             writeSync(fd, String(process.pid));
+        } catch (error) {
+            // A lock that names no process would be waited for.
+            rmSync(path, { force: true });
+            throw error;
         } finally {
             closeSync(fd);
         }

@@ -8,10 +8,10 @@
  * Y7: what is recalled carries the origin `memory:NAME`, and each record the origins it was stored with: a memory launders nothing.
  */
 import { randomUUID } from "node:crypto";
-import { mkdirSync } from "node:fs";
 import { dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Json } from "@remit/language";
 import type { Effect, Failure, MemoryRequest, Outcome } from "@remit/machine";
+import { makeFolder } from "../ledger/place.ts";
 import type { PerformIO } from "../run/host.ts";
 import { fileProblem, ToolFail } from "../tool/tool.ts";
 import { jail } from "../tool/jail.ts";
@@ -179,7 +179,7 @@ async function openStore(request: MemoryRequest, options: MemoriesOptions): Prom
             hint: "write file://PATH.jsonl or sqlite://PATH.db, with #NAMESPACE after the latter if needed",
         });
     const { path, shown } = placeOf(written, file, options);
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     if (kind === "file") return (await import("./jsonl.ts")).jsonlStore(path, shown);
     const namespace = found?.[3] === undefined || found[3] === "" ? DEFAULT_NAMESPACE : decodeURIComponent(found[3]);
     return (await import("./sqlite.ts")).sqliteStore(path, shown, namespace);

@@ -7,10 +7,11 @@
  * Y8: a file that came with somebody's project may hold code: one whose table of records is a view, or has triggers, is refused, because these
  *     would run at our reads and writes, without an end if they like; so is one whose journal names a file to be removed (J1).
  */
-import { closeSync, openSync } from "node:fs";
+import { lstatSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import type { Json } from "@remit/language";
 import { hasStrangeJournal } from "../ledger/journal.ts";
+import { appear } from "../ledger/place.ts";
 import { ToolFail } from "../tool/tool.ts";
 import type { Envelope, Store } from "./memory.ts";
 
@@ -26,20 +27,32 @@ const PAGE = 256;
 
 export async function sqliteStore(path: string, shown: string, namespace: string): Promise<Store> {
     const { DatabaseSync } = await import("node:sqlite");
-    privateOnce(path);
+    // SQLite would leave its own files beside a device.
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new ToolFail(`${shown} is not a regular file`);
+    const ready = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${SCHEMA}`;
     if (hasStrangeJournal(path))
         throw new ToolFail(`${shown} has a journal that names a file to be removed, which is not done`, { kind: "denied" });
-    let database: DatabaseSync;
+    let database: DatabaseSync | null = null;
     try {
+        if (lstatSync(path, { throwIfNoEntry: false }) === undefined)
+            appear(path, (draft) => {
+                const made = new DatabaseSync(draft);
+                try {
+                    made.exec(ready);
+                } finally {
+                    made.close();
+                }
+            });
         database = new DatabaseSync(path, { timeout: BUSY_MS });
         // Y8
         if (database.prepare(CODE).get() !== undefined)
             throw new ToolFail(`${shown} has code at its records (a trigger or a view), which is not run`, { kind: "denied" });
-        database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${SCHEMA}`);
+        database.exec(ready);
         // A table of AgentScript's, or of an earlier Remit: what is in it says nothing of its origins.
         if (database.prepare("SELECT 1 FROM pragma_table_info('memory_records') WHERE name = 'origins'").get() === undefined)
             addColumn(database);
     } catch (error) {
+        database?.close();
         if (error instanceof ToolFail) throw error;
         throw new ToolFail(`${shown} cannot be used as a database: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -81,14 +94,6 @@ export async function sqliteStore(path: string, shown: string, namespace: string
         },
         close: () => database.close(),
     };
-}
-
-function privateOnce(path: string): void {
-    try {
-        closeSync(openSync(path, "wx", 0o600));
-    } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    }
 }
 
 function addColumn(database: DatabaseSync): void {
