@@ -3,7 +3,7 @@
  */
 import { existsSync } from "node:fs";
 import type { LedgerStore, RunInfo } from "@remit/host";
-import { createScrubber, environmentSecrets, LedgerError, ledgerPath, openSqlite, shownStore } from "@remit/host";
+import { knownSecrets, LedgerError, ledgerPath, openSqlite, shownStore } from "@remit/host";
 import { UsageError } from "./io.ts";
 
 export async function openForReading(options: Record<string, unknown>): Promise<LedgerStore | null> {
@@ -21,7 +21,7 @@ export async function openForReading(options: Record<string, unknown>): Promise<
 }
 
 /** What is known to be a secret now. */
-export const secretsNow = () => createScrubber(environmentSecrets(process.env));
+export const secretsNow = () => knownSecrets();
 
 /** For commands that show what it holds: without what is known to be a secret now. */
 export async function openForShowing(options: Record<string, unknown>): Promise<LedgerStore | null> {

@@ -8,7 +8,7 @@ export default async function why(args: string[], options: Record<string, unknow
     const ledger = await openLedger(options["ledger"] as string | undefined);
     try {
         const run = ledger.run(args[0] as string);
-        const found = secretsNow().scrub(whyOf(ledger.store, run.id, args[1] ?? "") as unknown as Json) as unknown as Why;
+        const found = whyOf(ledger.store, run.id, args[1] ?? "", secretsNow());
         if (options["json"]) {
             printJson(found as unknown as Json, true);
             return EXIT.ok;

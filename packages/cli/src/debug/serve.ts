@@ -3,7 +3,7 @@
  *
  * Boundary: streams and ledgers. What requests mean is `adapter.ts`.
  */
-import { createScrubber, debugRun, environmentSecrets, type LedgerStore } from "@remit/host";
+import { knownSecrets, debugRun, type LedgerStore } from "@remit/host";
 import type { Json } from "@remit/language";
 import { EXIT, say, UsageError } from "../io.ts";
 import { openRun } from "../ledger.ts";
@@ -12,7 +12,7 @@ import { framed, FramingError, Messages } from "./framing.ts";
 
 export async function serve(run: string | undefined, options: Record<string, unknown>): Promise<number> {
     const stores: LedgerStore[] = [];
-    const scrubber = createScrubber(environmentSecrets(process.env));
+    const scrubber = knownSecrets();
     return new Promise<number>((resolve) => {
         const end = (code: number): void => {
             process.stdin.removeAllListeners("data");

@@ -16,8 +16,7 @@ import { basename } from "node:path";
 import type { Json, Program, Site } from "@remit/language";
 import { type AuditFinding, type Evidence, type LedgerEvent, SEVERITIES, type Severity } from "@remit/machine";
 import { lookingBack } from "../debug/looking.ts";
-import { environmentSecrets } from "../secret/names.ts";
-import { createScrubber } from "../secret/scrub.ts";
+import { knownSecrets } from "../secret/known.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import { LoadError } from "../load/error.ts";
 import { RemitError } from "../run/error.ts";
@@ -49,7 +48,7 @@ export async function auditorsSay(
 ): Promise<AgentsSaid> {
     const info = store.run(id);
     // Before anything is cut, so that no beginning of a secret is left.
-    const scrubber = createScrubber(environmentSecrets(options.env ?? process.env));
+    const scrubber = knownSecrets(options.env);
     const clean = (json: Json): Json => clipped(scrubber.scrub(json), { text: MAX_TEXT });
     const input = inputOf(info.id, store.program(info.program), [...store.events(info.id)], found, clean);
     const findings: AuditFinding[] = [];

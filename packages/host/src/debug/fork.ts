@@ -56,7 +56,7 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
     const kept: KeptOptions = { ...(info.options as unknown as KeptOptions), ...probe };
     const { world, program } = await worldAgain(store, { ...info, options: kept as unknown as Json }, options);
     const fresh = newRunId();
-    const machine = startMachine(compileProgram(program), startOptions(fresh, program, info.program, kept, SLICE));
+    const machine = startMachine(compileProgram(program), startOptions(fresh, program, info.program, kept, SLICE), world.secrets);
 
     // ---- the way up to it ----
     const events: MachineEvent[] = [];
@@ -84,7 +84,7 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
     const effect = open.get(path);
     if (effect === undefined || ended)
         throw no(`the run does not ask for ${path} on this way`, "`remit replay` says whether the record fits the program");
-    const outcome = outcomeOf(effect, forked);
+    const outcome = world.secrets.scrub(outcomeOf(effect, forked) as unknown as Json) as unknown as Outcome;
 
     // ---- the new run ----
     const writer = store.create({
@@ -115,8 +115,7 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
             store,
             writer,
             host,
-            scrub: world.scrub,
-            hold: world.hold,
+            secrets: world.secrets,
             resumed: {
                 again: [...open.values()].filter((one) => one.path !== path),
                 twice: [],

@@ -20,8 +20,8 @@ import { load, type LoadOptions } from "../run/program.ts";
 import { settingOf } from "../run/setting.ts";
 import { type DebugAgent, debugSource, type KINDS, TASK } from "./bridge.ts";
 import { type Change, changeOf } from "./change.ts";
-import { environmentSecrets } from "../secret/names.ts";
-import { createScrubber, type Scrubber } from "../secret/scrub.ts";
+import { knownSecrets } from "../secret/known.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { lookingAt } from "./looking.ts";
 import type { DebugSession } from "./session.ts";
 
@@ -76,7 +76,7 @@ export async function askAgent(
     const program = session.timeline.program;
     const { agent, folder, root } = await agentOf(named, program, info.root, options);
     const place = effectAt(session);
-    const scrubber = createScrubber(environmentSecrets(options.env ?? process.env));
+    const scrubber = knownSecrets(options.env);
     const bridge = await load<Json, Proposal>(
         { source: debugSource(agent), file: join(folder, "debug-bridge.remit") },
         {

@@ -62,10 +62,7 @@ export interface Standing {
     readonly state: "running" | "waiting" | "open" | "done" | "failed";
 }
 
-export interface DebugOptions extends TimelineOptions {
-    /** What it knows is no part of what is shown, also where that is cut. The run's own values stay as they are. */
-    readonly scrubber?: Scrubber;
-}
+export type DebugOptions = TimelineOptions;
 
 export class DebugSession {
     readonly info: RunInfo;

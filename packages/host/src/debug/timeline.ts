@@ -20,6 +20,7 @@ import { SLICE, startOptions } from "../run/machine.ts";
 import type { KeptOptions } from "../run/options.ts";
 import { isHosts } from "../run/replay.ts";
 import { isStrike, strikeOf } from "../run/retell.ts";
+import { createScrubber, type Scrubber } from "../secret/scrub.ts";
 
 export interface Moment {
     /** Outcomes that the machine was told. */
@@ -39,6 +40,8 @@ export interface TimelineOptions {
     readonly every?: number;
     /** Bytes that checkpoints may take, about. */
     readonly room?: number;
+    /** What it knows is no part of what is shown, also where that is cut. The run's own values stay as they are. */
+    readonly scrubber?: Scrubber;
 }
 
 const EVERY = 20_000;
@@ -64,6 +67,7 @@ export class Timeline {
     private readonly store: LedgerStore;
     private readonly options: StartOptions;
     private readonly room: number;
+    private readonly scrubber: Scrubber;
     private every: number;
     private checkpoints: Checkpoint[] = [];
     private size = 0;
@@ -88,6 +92,7 @@ export class Timeline {
         this.options = startOptions(this.info.id, this.program, this.info.program, this.info.options as unknown as KeptOptions, SLICE);
         this.every = Math.max(1, options.every ?? EVERY);
         this.room = options.room ?? ROOM;
+        this.scrubber = options.scrubber ?? createScrubber();
         this.recorded = this.info.effects;
         this.strike = this.info.failure?.kind === "limit.time" ? strikeOf(store.events(this.info.id)) : null;
         this.machine = this.begun();
@@ -414,7 +419,7 @@ export class Timeline {
         let events = 0;
         for (const event of store.events(info.id)) if (!isHosts(event)) events++;
         try {
-            const documents = [saved.image, ...saved.deltas];
+            const documents = [saved.image, ...saved.deltas].map((one) => this.scrubber.reveal(one));
             this.machine = Machine.load(this.compiled, this.options, documents);
             this.told = saved.outcomes;
             this.events = events;
@@ -426,8 +431,8 @@ export class Timeline {
                     true,
                 );
         } catch (error) {
-            // A state that another version wrote: the way from the beginning is the same.
-            if (!(error instanceof Fail)) throw error;
+            // A state that another version wrote, or with a secret that is not known here: the way from the beginning is the same.
+            if (!(error instanceof Fail || error instanceof RemitError)) throw error;
         }
         this.restore(start);
     }

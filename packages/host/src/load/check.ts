@@ -12,6 +12,8 @@ import { checkPolicy, slipsIn } from "../config/policy.ts";
 import { RemitError } from "../run/error.ts";
 import { settingOf } from "../run/setting.ts";
 import { allowedBy, readTree } from "./compile.ts";
+import { knownSecrets } from "../secret/known.ts";
+import { refuseForm } from "./secrets.ts";
 import { findRoot, programTree } from "./tree.ts";
 
 export interface CheckedFile {
@@ -39,7 +41,7 @@ export interface CheckFileOptions {
 /** Errors about what a program does with authority, which a policy can be the cause of. */
 const OF_AUTHORITY: ReadonlySet<string> = new Set(["FLOW_REFUSED", "REMIT_DENIED", "DELEGATE_DENIED", "ENDORSE_DENIED"]);
 
-/** Throws `RemitError` only where the file itself, or the project's configuration, cannot be read, or where its policy names what the program has not. */
+/** Throws `RemitError` only where the file itself, or the project's configuration, cannot be read, where the file holds a known secret, or where its policy names what the program has not. */
 export async function checkFile(path: string, options: CheckFileOptions = {}): Promise<CheckedFile> {
     const full = resolve(path);
     const tree = programTree(resolve(options.root ?? findRoot(full)), options.grants);
@@ -47,9 +49,11 @@ export async function checkFile(path: string, options: CheckFileOptions = {}): P
     if (!main.ok) throw new RemitError({ kind: "value", message: main.message });
     const { config } = await settingOf(full, options);
     const project = projectOf(config);
-    const checked = check(readTree(tree, tree.nameOf(main.path), main.text, allowedBy(config, tree.root)), { project });
+    const entry = { file: tree.nameOf(main.path), text: main.text, secrets: knownSecrets(undefined, config) };
+    const checked = check(readTree(tree, entry, allowedBy(config, tree.root)), { project });
     const isSound = checked.diagnostics.every((one) => one.severity !== "error" || OF_AUTHORITY.has(one.code));
     const form = isSound ? lower(checked) : null;
+    if (form !== null) refuseForm(form, entry.secrets);
     if (config.policy !== null && form !== null) checkPolicy(form, config.policy);
     return {
         checked,

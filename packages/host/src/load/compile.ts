@@ -21,7 +21,9 @@ import type { Failure } from "@remit/machine";
 import type { Config } from "../config/config.ts";
 import { RemitError } from "../run/error.ts";
 import { allowTool } from "../tool/tools.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { LoadError } from "./error.ts";
+import { refuseForm, refuseText } from "./secrets.ts";
 import type { ProgramTree } from "./tree.ts";
 
 export interface CompiledTree {
@@ -33,13 +35,22 @@ export interface CompiledTree {
 /** What a project's configuration allows of `node:`, `npm:` and local modules. */
 export type AllowTool = (uri: string, file: string) => Allowed;
 
-/** Compiles `file` with all it imports. Throws `LoadError` with every error. */
-export function compileTree(tree: ProgramTree, file: string, text: string, config?: Config): CompiledTree {
-    const checked = check(readTree(tree, file, text, config === undefined ? undefined : allowedBy(config, tree.root)));
+/** A program's main file, and what no file of the program may hold. */
+export interface MainFile {
+    readonly file: string;
+    readonly text: string;
+    readonly secrets: Scrubber;
+}
+
+/** Compiles a file with all it imports. Throws `LoadError` with every error, `RemitError` where a text holds a known secret. */
+export function compileTree(tree: ProgramTree, main: MainFile, config?: Config): CompiledTree {
+    const checked = check(readTree(tree, main, config === undefined ? undefined : allowedBy(config, tree.root)));
     const texts = new Map([...checked.files].map(([name, one]) => [name, one.source.text]));
     const errors = checked.diagnostics.filter((one) => one.severity === "error");
     if (errors.length > 0) throw new LoadError(checked.diagnostics, texts, failureOf(errors, texts));
-    return { program: lower(checked, (func) => checked.info.functions.get(func)?.effects ?? []), diagnostics: checked.diagnostics, texts };
+    const program = lower(checked, (func) => checked.info.functions.get(func)?.effects ?? []);
+    refuseForm(program, main.secrets);
+    return { program, diagnostics: checked.diagnostics, texts };
 }
 
 /** The allow list of a configuration, as the checker asks it. */
@@ -51,13 +62,16 @@ export function allowedBy(config: Config, root: string): AllowTool {
     };
 }
 
-/** Reads `file` and what it imports, without checking. `text`: of the file itself. */
-export function readTree(tree: ProgramTree, file: string, text: string, allowTool?: AllowTool): LoadedProgram {
+/** Reads a file and what it imports, without checking. Throws `RemitError` where a text holds a known secret. */
+export function readTree(tree: ProgramTree, { file, text, secrets }: MainFile, allowTool?: AllowTool): LoadedProgram {
+    refuseText(file, text, secrets);
     return loadProgram(file, {
         read: (name) => {
             if (name === file) return text;
             const read = tree.read(tree.pathOf(name, null));
-            return read.ok ? read.text : null;
+            if (!read.ok) return null;
+            refuseText(name, read.text, secrets);
+            return read.text;
         },
         resolve: (from, uri) => {
             const path = tree.pathOf(uri, from);

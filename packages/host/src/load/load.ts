@@ -17,6 +17,8 @@ import type { Config } from "../config/config.ts";
 import type { ImportedSkill } from "../skill/imported.ts";
 import { compiledCache, entryName } from "./cache.ts";
 import { engineId } from "./engine.ts";
+import { knownSecrets } from "../secret/known.ts";
+import { refuseForm, refuseText } from "./secrets.ts";
 import { type ProgramTree, findRoot, programTree } from "./tree.ts";
 
 export type LoadSource =
@@ -32,6 +34,7 @@ export interface LoadProgramOptions {
     readonly folders?: { readonly cache?: string; readonly config?: string };
     /** Says which modules may be imported as tools; without it none may. */
     readonly config?: Config;
+    readonly env?: NodeJS.ProcessEnv;
 }
 
 export interface Loaded {
@@ -65,6 +68,7 @@ export async function loadProgram(from: LoadSource, options: LoadProgramOptions 
 async function loadForm(form: Json, options: LoadProgramOptions): Promise<Loaded> {
     const { validForm } = await import("./compile.ts");
     const program = validForm(form);
+    refuseForm(form, knownSecrets(options.env, options.config));
     const root = options.root === undefined ? "" : resolve(options.root);
     const tree = root === "" ? null : programTree(root, options.grants);
     const imports = importsOf(program, tree);
@@ -85,7 +89,7 @@ async function loadText(text: string, file: string | undefined, options: LoadPro
     const tree = programTree(root, options.grants);
     const name = file === undefined ? "<memory>" : tree.nameOf(resolve(root, file));
     const { compileTree } = await import("./compile.ts");
-    const made = compileTree(tree, name, text, options.config);
+    const made = compileTree(tree, { file: name, text, secrets: knownSecrets(options.env, options.config) }, options.config);
     return { ...made, hash: hashOf(made.program), file: name, root: tree.root, ...(await contentsOf(made.program, tree, options)) };
 }
 
@@ -99,6 +103,7 @@ async function loadFile(path: string, options: LoadProgramOptions): Promise<Load
     const file = tree.nameOf(main.path);
     if (full.endsWith(".json")) return { ...(await loadForm(parsedJson(main.text, file), { ...options, root })), file };
 
+    const secrets = knownSecrets(options.env, options.config);
     const cache = options.cache === false ? null : compiledCache(options.folders);
     const name = entryName({
         engine: engineId(),
@@ -110,10 +115,12 @@ async function loadFile(path: string, options: LoadProgramOptions): Promise<Load
     const hit = cache?.get(name) ?? null;
     if (hit !== null && (await stillAllowed(hit.entry.program, tree.root, options.config))) {
         const { program, hash, diagnostics } = hit.entry;
+        for (const [one, text] of hit.texts) refuseText(one, text, secrets);
+        refuseForm(program, secrets);
         return { program, hash, file, root: tree.root, diagnostics, texts: hit.texts, ...(await contentsOf(program, tree, options)) };
     }
     const { compileTree } = await import("./compile.ts");
-    const made = compileTree(tree, file, main.text, options.config);
+    const made = compileTree(tree, { file, text: main.text, secrets }, options.config);
     const hash = hashOf(made.program);
     cache?.put(name, {
         files: [...made.texts].map(([one, text]) => ({ path: tree.pathOf(one, null), file: one, sha256: sha256(text) })),

@@ -27,8 +27,6 @@ export interface Asking {
     readonly park: boolean;
     /** The ledger is looked at from other processes too. */
     readonly shared: boolean;
-    /** Without secrets. */
-    readonly scrub: (json: Json) => Json;
     /** What a tool says of a method now; null where nothing can be said. */
     readonly describe: (about: Named, signal: AbortSignal) => Promise<Json>;
 }
@@ -95,7 +93,7 @@ export function approving(on: Handlers, asking: Asking): Approving {
                       run,
                       path: effect.path,
                       pending: io.parent ?? effect.path,
-                      request: asking.scrub(request as unknown as Json) as unknown as AskRequest,
+                      request,
                       bound,
                       schema,
                       owner,

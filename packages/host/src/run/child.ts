@@ -8,6 +8,8 @@
  */
 import type { Json } from "@remit/language";
 import type { Effect, EventKind, MachineEvent, Outcome } from "@remit/machine";
+import { effectOut } from "../secret/exits.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { failureOf } from "./error.ts";
 import type { Host, PerformIO } from "./host.ts";
 import { isPersonal } from "./perform.ts";
@@ -23,10 +25,12 @@ const KINDS: { readonly [kind: string]: readonly [EventKind, EventKind] } = {
 export function childOf(
     host: Host,
     note: (event: MachineEvent) => void,
-    scrub: (json: Json) => Json,
+    secrets: Scrubber,
     person: (change: 1 | -1) => void,
 ): (parent: Effect, effect: Effect, io: PerformIO) => Promise<Outcome> {
-    return async (parent, effect, io) => {
+    const { scrub } = secrets;
+    return async (parent, asked, io) => {
+        const effect = effectOut(asked, secrets);
         const [began, ended] = KINDS[effect.kind] ?? (["effect.started", "effect.ended"] as const);
         const tell = (kind: EventKind, data: { [key: string]: Json }): void =>
             note({
@@ -38,7 +42,7 @@ export function childOf(
                 labels: effect.labels,
                 data: { ...data, effect: effect.kind, host: true },
             });
-        tell(began, { request: scrub(effect.request) });
+        tell(began, { request: effect.request });
         let outcome: Outcome;
         if (isPersonal(effect)) person(1);
         try {

@@ -19,6 +19,7 @@ import type { Json } from "@remit/language";
 import type { AgentTurn, Effect, Failure, MachineEvent, Outcome, Ruling, Usage } from "@remit/machine";
 import { LedgerError } from "../ledger/error.ts";
 import { type LedgerStore, type RunEnd, type RunWriter, addUsage } from "../ledger/store.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { childOf } from "./child.ts";
 import { type Interrupt, runClock } from "./clock.ts";
 import { handsOf } from "./hands.ts";
@@ -82,10 +83,8 @@ export interface DriveOptions {
     readonly host: Host;
     /** Effects performed at once, those that wait for a person not counted. */
     readonly concurrency?: number;
-    /** Takes known secrets out of what the world says, before anybody sees it. */
-    readonly scrub?: (json: Json) => Json;
-    /** Where the end of a text that comes in pieces may be the beginning of a secret: that is not shown yet. */
-    readonly hold?: (text: string) => number;
+    /** What is known to be a secret: it is taken out of what comes from outside. */
+    readonly secrets: Scrubber;
     readonly signal?: AbortSignal;
     /** Time of the whole run, milliseconds. */
     readonly timeout?: number;
@@ -111,8 +110,7 @@ const GRACE_MS = 5_000;
 const TURN_MS = 10;
 
 export async function drive(machine: Steppable, options: DriveOptions): Promise<DriveEnd> {
-    const { store, writer, resumed } = options;
-    const scrub = options.scrub ?? ((json: Json): Json => json);
+    const { store, writer, resumed, secrets } = options;
     const later = new Map<string, Effect>();
     /** Asked for, not begun for want of room. */
     let queue: Effect[] = [...(resumed?.again ?? [])];
@@ -125,12 +123,11 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
         notes.push(event);
         commit({});
     };
-    const child = childOf(options.host, note, scrub, clock.person);
+    const child = childOf(options.host, note, secrets, clock.person);
     const perform = performing(options.host, {
         ...(rule === undefined ? {} : { hands: handsOf((path, use) => rule(path, use), child, note) }),
         concurrency: options.concurrency ?? CONCURRENCY,
-        scrub,
-        hold: options.hold ?? ((text) => text.length),
+        secrets,
         emit: options.part ?? (() => undefined),
         child,
         person: clock.person,

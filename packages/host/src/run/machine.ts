@@ -8,6 +8,8 @@ import { type Compiled, Fail, type FileContent, Machine, type StartOptions, comp
 import type { RunInfo, SavedState } from "../ledger/store.ts";
 import { machineId } from "../load/engine.ts";
 import type { Advance, Steppable } from "./drive.ts";
+import { leaving } from "../secret/exits.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { RemitError } from "./error.ts";
 import type { Entry, KeptOptions } from "./options.ts";
 
@@ -95,17 +97,18 @@ export function startOptions(run: string, program: Program, hash: string, kept: 
 /** Steps between two looks at the outside: about 20 ms of computing. */
 export const SLICE = 500_000;
 
-export function startMachine(compiled: Compiled, options: StartOptions): Steppable {
-    return steppable(Machine.start(compiled, options));
+export function startMachine(compiled: Compiled, options: StartOptions, secrets: Scrubber): Steppable {
+    return steppable(Machine.start(compiled, options), secrets);
 }
 
 /** The machine of a run in the ledger: as it was saved, or at its start. */
-export function machineOf(info: RunInfo, program: Program, saved: SavedState | null, slice = SLICE): Steppable {
+export function machineOf(info: RunInfo, program: Program, saved: SavedState | null, secrets: Scrubber, slice = SLICE): Steppable {
     const compiled = compileProgram(program);
     const options = startOptions(info.id, program, info.program, info.options as unknown as KeptOptions, slice);
-    if (saved === null) return startMachine(compiled, options);
+    if (saved === null) return startMachine(compiled, options, secrets);
     try {
-        return steppable(Machine.load(compiled, options, [saved.image, ...saved.deltas]));
+        const documents = [saved.image, ...saved.deltas].map((one) => secrets.reveal(one));
+        return steppable(Machine.load(compiled, options, documents), secrets);
     } catch (error) {
         if (!(error instanceof Fail)) throw error;
         const { engine } = info.options as Partial<KeptOptions>;
@@ -116,7 +119,11 @@ export function machineOf(info: RunInfo, program: Program, saved: SavedState | n
 
 const STATES = { waiting: "waiting", slice: "sliced", done: "ended" } as const;
 
-export function steppable(machine: Machine): Steppable {
+export function steppable(machine: Machine, secrets: Scrubber): Steppable {
+    return leaving(bare(machine), secrets);
+}
+
+function bare(machine: Machine): Steppable {
     const advance = (until?: number): Advance => {
         const { state, effects, events, withdrawn, result } = machine.advance(until);
         return { state: STATES[state], effects, events, dropped: withdrawn, ...(result === undefined ? {} : { end: result }) };

@@ -4,7 +4,7 @@
  * Boundary: the facade for the command line and for the library; the work is in the files beside.
  */
 import { join } from "node:path";
-import type { Program } from "@remit/language";
+import type { Json, Program } from "@remit/language";
 import type { LedgerEvent, SealedPart } from "@remit/machine";
 import type { Ask } from "../ledger/asks.ts";
 import { exportRun } from "../ledger/export.ts";
@@ -13,13 +13,13 @@ import { machineId } from "../load/engine.ts";
 import { openStore } from "../ledger/open.ts";
 import { ledgerPath } from "../ledger/place.ts";
 import type { LedgerStore, RunInfo, UnreadableRun, Verification } from "../ledger/store.ts";
-import { environmentSecrets } from "../secret/names.ts";
-import { createScrubber } from "../secret/scrub.ts";
+import { shownStore } from "../ledger/shown.ts";
+import { knownSecrets } from "../secret/known.ts";
 import { type RunHandle, execute, settled } from "./handle.ts";
 import { machineOf } from "./machine.ts";
 import type { KeptOptions } from "./options.ts";
 import { type Replayed, replayRun } from "./replay.ts";
-import { continueRun } from "./resume.ts";
+import { continueRun, type UnknownAnswer } from "./resume.ts";
 import type { HostOptions, RunOptions } from "./setup.ts";
 import { settingOf } from "./setting.ts";
 import { askingOf, thisUser, type World, withPeople, worldOf } from "./world.ts";
@@ -71,6 +71,7 @@ export async function openLedger(
     options: { readonly readOnly?: boolean; readonly config?: string; readonly env?: NodeJS.ProcessEnv } = {},
 ): Promise<Ledger> {
     const store = typeof path === "object" ? path : await openStore(ledgerPath(path), options);
+    const secrets = knownSecrets(options.env);
     return {
         store,
         runs: (limit, unreadable) => store.runs(limit, unreadable),
@@ -78,10 +79,15 @@ export async function openLedger(
         events: (id, from) => store.events(id, from),
         follow: (id, how) => follow(store, store.run(id).id, how),
         verify: (id) => store.verify(id),
-        export: (id, without = []) =>
-            exportRun(store, id, { without, secrets: createScrubber(environmentSecrets(options.env ?? process.env)) }),
+        export: (id, without = []) => exportRun(store, id, { without, secrets }),
         program: (id) => store.program(store.run(id).program),
-        replay: (id) => replayRun(store, id, (info) => machineOf(info, store.program(info.program), null), machineId()),
+        replay: (id) =>
+            replayRun(
+                shownStore(store, secrets),
+                id,
+                (info) => machineOf(store.run(info.id), store.program(info.program), null, secrets),
+                machineId(),
+            ),
         asks: (id) => store.asks.list(id === undefined ? undefined : store.run(id).id),
         answer: (id, ask, decision, by = thisUser()) => store.asks.decide(store.asks.find(store.run(id).id, ask).id, decision, by),
         resume: (id, how = {}) => resumeRun(store, id, how),
@@ -123,14 +129,20 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
         const { world, program } = await worldAgain(store, info, options);
         const asking = askingOf(info.id, store, { ...kept.asks, ...(options.park === undefined ? {} : { park: options.park }) });
         const host = withPeople(world, on, asking, true);
+        const { unknown } = on;
         over = () => {
             // The run is over: what a tool says about being closed is nobody's business any more.
             host.close?.().catch(() => undefined);
         };
         const continued = await continueRun(store, writer, {
             host,
-            machine: (of, saved) => machineOf(of, program, saved),
-            ...(on.unknown === undefined ? {} : { unknown: on.unknown }),
+            machine: (of, saved) => machineOf(of, program, saved, world.secrets),
+            ...(unknown === undefined
+                ? {}
+                : {
+                      unknown: async (effect) =>
+                          world.secrets.scrub((await unknown(effect)) as unknown as Json) as unknown as UnknownAnswer | null,
+                  }),
         });
         if (continued.status === "waiting") {
             over();
@@ -140,8 +152,7 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
             store,
             writer,
             host,
-            scrub: world.scrub,
-            hold: world.hold,
+            secrets: world.secrets,
             resumed: continued.resumed,
             over,
             ...(options.signal === undefined ? {} : { signal: options.signal }),

@@ -7,13 +7,7 @@
  *     the next piece, or until the effect is answered.
  */
 import type { Json } from "@remit/language";
-
-export interface PartOptions {
-    readonly scrub: (json: Json) => Json;
-    /** Where the end of a text begins that may be the beginning of a secret. */
-    readonly hold: (text: string) => number;
-    readonly emit: (part: Json) => void;
-}
+import type { Scrubber } from "../secret/scrub.ts";
 
 export interface Parts {
     part(part: Json): void;
@@ -27,7 +21,7 @@ interface Piece {
     readonly text: string;
 }
 
-export function partsOf({ scrub, hold, emit }: PartOptions): Parts {
+export function partsOf({ scrub, hold }: Pick<Scrubber, "scrub" | "hold">, emit: (part: Json) => void): Parts {
     const held = new Map<string | null, string>();
     const give = (type: string | null, text: string): void => {
         if (text !== "") emit(scrub(type === null ? text : { type, delta: text }));

@@ -4,7 +4,7 @@
  * Boundary: knows hosts and outcomes; neither the machine nor the ledger.
  *
  * F1: every effect given to `start` is answered once, or never if it was dropped.
- * F2: an outcome passes `scrub` before anybody sees it.
+ * F2: an outcome passes the scrubber before anybody sees it.
  * F3: what a performer does after its effect was answered (late, or cancelled) changes nothing, and nobody sees it.
  */
 import type { Json } from "@remit/language";
@@ -12,6 +12,7 @@ import { type Effect, type Failure, type FailureKind, type Outcome, whatIsNew } 
 import { failureOf, RemitError } from "./error.ts";
 import type { Host, Later, PerformIO } from "./host.ts";
 import type { Hands } from "./hands.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { type Parts, partsOf } from "./parts.ts";
 
 export interface Answer {
@@ -44,9 +45,7 @@ export interface Performing {
 
 export interface PerformOptions {
     readonly concurrency: number;
-    readonly scrub: (json: Json) => Json;
-    /** Where the end of a text begins that may be the beginning of a secret. */
-    readonly hold: (text: string) => number;
+    readonly secrets: Scrubber;
     readonly emit: (path: string, part: Json) => void;
     /** A request that arose while an effect runs. */
     readonly child: (parent: Effect, effect: Effect, io: PerformIO) => Promise<Outcome>;
@@ -107,7 +106,7 @@ export function performing(host: Host, options: PerformOptions): Performing {
             const strange = whatIsNew.outcome(outcome as unknown as Json);
             if (strange !== null)
                 return { ok: false, failure: { kind: "tool", message: `a performer gave what is no outcome: ${strange}` } };
-            return options.scrub(outcome as unknown as Json) as unknown as Outcome;
+            return options.secrets.scrub(outcome as unknown as Json) as unknown as Outcome;
         } catch (error) {
             if (!(error instanceof RemitError)) throw error;
             return { ok: false, failure: failureOf(error, "tool") };
@@ -149,8 +148,11 @@ export function performing(host: Host, options: PerformOptions): Performing {
                 // Of the run's time: what a person takes to answer what came up meanwhile does not count. Cut short where it is over before.
                 options.wait(deadline, over.signal).then(late, () => undefined);
             }
-            const { scrub, hold, hands } = options;
-            parts.set(effect.path, partsOf({ scrub, hold, emit: (part) => options.emit(effect.path, part) }));
+            const { secrets, hands } = options;
+            parts.set(
+                effect.path,
+                partsOf(secrets, (part) => options.emit(effect.path, part)),
+            );
             const io: PerformIO = {
                 signal: controller.signal,
                 emit: (part) => {
@@ -164,7 +166,7 @@ export function performing(host: Host, options: PerformOptions): Performing {
                           may: (use, signal) => hands.may(effect, io, use, signal),
                           use: async (use, signal, part) => {
                               if (part === undefined) return hands.use(effect, io, use, signal);
-                              const shown = partsOf({ scrub, hold, emit: part });
+                              const shown = partsOf(secrets, part);
                               try {
                                   return await hands.use(effect, io, use, signal, shown.part);
                               } finally {

@@ -94,8 +94,9 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
     const shared = sharedHost(world.host);
     const store = await storeOf(options.ledger);
 
-    const imports = world.scrub(loaded.imports as unknown as Json) as unknown as Loaded["imports"];
-    const skills = world.scrub(skillContents(loaded.skills) as unknown as Json) as unknown as Skills;
+    const { secrets } = world;
+    const imports = secrets.scrub(loaded.imports as unknown as Json) as unknown as Loaded["imports"];
+    const skills = secrets.scrub(skillContents(loaded.skills) as unknown as Json) as unknown as Skills;
 
     const prices = reckoning(loaded.program, {
         prices: setting.config.prices,
@@ -108,7 +109,7 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
         const on = { ...options.on, ...call.on };
         const kept: KeptOptions = {
             // Secrets stay out of prompts and ledgers also where a caller hands them in.
-            input: world.scrub((input === undefined ? null : input) as Json),
+            input: secrets.scrub((input === undefined ? null : input) as Json),
             limits: limitsOf(setting.config, of.limits),
             ...(Object.keys(prices).length === 0 ? {} : { prices }),
             workspace,
@@ -127,7 +128,7 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
             asks: { ...of.asks, owner: of.asks?.owner ?? thisUser() },
         };
         const id = newRunId();
-        const machine = startMachine(compiled, startOptions(id, loaded.program, loaded.hash, kept, SLICE));
+        const machine = startMachine(compiled, startOptions(id, loaded.program, loaded.hash, kept, SLICE), secrets);
         const own = store ?? memoryStore();
         const writer = own.create({
             id,
@@ -142,8 +143,7 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
             store: own,
             writer,
             host: withPeople(world, on, askingOf(id, own, kept.asks)),
-            scrub: world.scrub,
-            hold: world.hold,
+            secrets,
             over: release,
             ...(of.signal === undefined ? {} : { signal: of.signal }),
             ...(kept.limits.time === undefined ? {} : { timeout: kept.limits.time }),

@@ -33,7 +33,9 @@ export interface Replayed {
     readonly end?: Advance["end"];
 }
 
-/** `engine`: the build of the machine that replays. */
+/**
+ * `engine`: the build of the machine that replays. `store`: without what is known to be a secret now, as what the machine tells is (`shownStore`).
+ */
 export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunInfo) => Steppable, engine: string): Replayed {
     const info = store.run(id);
     const recordedBy = (info.options as Partial<KeptOptions>).engine ?? engine;

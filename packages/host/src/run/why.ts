@@ -7,9 +7,11 @@
  *     which of it went into its answer, so all of it may have. It is named with its entries in the ledger.
  * Y1: the chain is of the very run that is in the ledger: where doing it again goes another way, there is no answer.
  */
-import type { Json, Program } from "@remit/language";
+import type { Json } from "@remit/language";
 import { compileProgram, type DerivedStep as Step, Machine, type ToolRequest } from "@remit/machine";
 import type { LedgerStore, RunInfo } from "../ledger/store.ts";
+import { knownSecrets } from "../secret/known.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { RemitError } from "./error.ts";
 import { SLICE, startOptions, steppable } from "./machine.ts";
 import type { KeptOptions } from "./options.ts";
@@ -46,9 +48,9 @@ export interface HandUse {
  * `where`: a pointer into the run's value (`/diff`, `diff.0`), or the path of a tool or memory call and a pointer into its arguments
  * (`main/Mail.send#0/to`, `main/Mail.send#0:/0/to`). Throws `RemitError` where there is no such place or the run cannot be done again.
  */
-export function whyOf(store: LedgerStore, id: string, where = ""): Why {
+export function whyOf(store: LedgerStore, id: string, where = "", secrets: Scrubber = knownSecrets()): Why {
     const info = store.run(id);
-    const machine = derived(store, info, store.program(info.program));
+    const machine = derived(store, info, secrets);
     const tracer = machine.tracer;
     if (tracer === null) throw new Error("a run with derivations has a tracer");
     const uses = [...tracer.uses.keys()];
@@ -69,7 +71,7 @@ export function whyOf(store: LedgerStore, id: string, where = ""): Why {
     const hands = handsOf(store, info, chain);
     const held = hands.map(({ tool }) => `tool:${tool}`);
     const origins = [...new Set([...chain.flatMap((step) => step.origins), ...held])].sort();
-    return { ...found, chain, hands, origins };
+    return secrets.scrub({ ...found, chain, hands, origins } as unknown as Json) as unknown as Why;
 }
 
 /** Y2. */
@@ -117,10 +119,11 @@ function pointerOf(text: string): string {
 }
 
 /** The run again, with derivations, up to where its ledger ends. */
-function derived(store: LedgerStore, info: RunInfo, program: Program): Machine {
+function derived(store: LedgerStore, info: RunInfo, secrets: Scrubber): Machine {
+    const program = store.program(info.program);
     const options = startOptions(info.id, program, info.program, info.options as unknown as KeptOptions, SLICE);
     const machine = Machine.start(compileProgram(program), { ...options, derive: true });
-    const { odd } = retell(store, info, steppable(machine));
+    const { odd } = retell(store, info, steppable(machine, secrets));
     if (odd !== null)
         throw new RemitError({
             kind: "value",

@@ -3,7 +3,8 @@
  *
  * Boundary: puts performers together. Each is loaded when the first effect of its kind comes, so that starting costs only what is used.
  *
- * X3: whatever comes from outside passes the scrubber, which knows every secret of the environment and every one that was read since.
+ * X3: whatever comes from outside passes the scrubber, which knows every secret of the environment, every one that a trusted configuration names,
+ *     and every one that was read since. So does whatever leaves the machine (`secret/exits.ts`).
  */
 import { author } from "../agent/author.ts";
 import { userInfo } from "node:os";
@@ -14,8 +15,8 @@ import type { Agents } from "../agent/agents.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import type { Answering, Models } from "../model/models.ts";
 import type { Memories } from "../memory/memory.ts";
-import { createScrubber } from "../secret/scrub.ts";
-import { environmentSecrets } from "../secret/names.ts";
+import { knownSecrets } from "../secret/known.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import type { Tools } from "../tool/tools.ts";
 import { basics } from "./basics.ts";
 import { type Host, type Performer, type Performers, hostOf } from "./host.ts";
@@ -32,10 +33,8 @@ export interface World {
     readonly own: Performers;
     /** Requests carry the trace context of their effects. */
     readonly telemetry: boolean;
-    /** Takes every secret that is known out of what the world said. */
-    scrub(json: Json): Json;
-    /** Where the end of a text begins that may be the beginning of a secret. */
-    hold(text: string): number;
+    /** Every secret that is known so far. */
+    readonly secrets: Scrubber;
     /** Which models answered so far, in plain words. */
     answering(): readonly Answering[];
     /** Calls that a dry run answered without performing them. */
@@ -54,8 +53,8 @@ export function worldOf(
     const { mode } = options;
     const model = options.model ?? (mode === undefined ? undefined : "mock:");
     const env = options.env ?? process.env;
-    const scrubber = createScrubber(environmentSecrets(env, config.plainEnv));
-    const secret = (name: string, value: string): void => scrubber.add({ name, value });
+    const secrets = knownSecrets(env, config);
+    const secret = (name: string, value: string): void => secrets.add({ name, value });
 
     const tools = lazy(async (): Promise<Tools> => {
         const { createTools } = await import("../tool/tools.ts");
@@ -85,7 +84,7 @@ export function worldOf(
         return agents({ config, workspace, env, secret, ...(root === "" ? {} : { root }) });
     });
     const recorded = lazy(() =>
-        agentsRecorded(options, setting, scrubber.scrub, async (effect, io) => (await outside.get()).perform(effect, io)),
+        agentsRecorded(options, setting, secrets.scrub, async (effect, io) => (await outside.get()).perform(effect, io)),
     );
     const own = new Set(Object.keys(options.tools ?? {}));
     const rehearsed = mode === undefined ? null : rehearsal({ mode, program, config, root, own, tools: tools.get });
@@ -115,8 +114,7 @@ export function worldOf(
         host,
         own: options.performers ?? {},
         telemetry: options.telemetry === true,
-        scrub: scrubber.scrub,
-        hold: scrubber.hold,
+        secrets,
         answering: () => answering(),
         unperformed: () => rehearsed?.unperformed() ?? [],
         describe: async ({ tool, uri, file, method }, signal) => {
@@ -135,8 +133,8 @@ export function worldOf(
 }
 
 /** The host of one run: the shared world, and the people this run may ask. `resumed`: what was allowed before is taken up. */
-export function withPeople(world: World, on: Handlers, asking: Omit<Asking, "describe" | "scrub">, resumed = false): Host {
-    const approvals = approving(on, { ...asking, scrub: world.scrub, describe: world.describe });
+export function withPeople(world: World, on: Handlers, asking: Omit<Asking, "describe">, resumed = false): Host {
+    const approvals = approving(on, { ...asking, describe: world.describe });
     if (resumed) approvals.restore();
     const asked = hostOf({ ...people(on), ask: approvals.ask, ...world.own });
     const perform: Host["perform"] = (effect, io) => world.host.perform(effect, io);
@@ -155,7 +153,7 @@ export function withPeople(world: World, on: Handlers, asking: Omit<Asking, "des
 /** Longest time a question can be answered where nothing is said, milliseconds. */
 const EXPIRES_MS = 24 * 3_600_000;
 
-export function askingOf(run: string, store: LedgerStore, kept: AskOptions | undefined): Omit<Asking, "describe" | "scrub"> {
+export function askingOf(run: string, store: LedgerStore, kept: AskOptions | undefined): Omit<Asking, "describe"> {
     return {
         run,
         asks: store.asks,

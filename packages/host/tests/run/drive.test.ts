@@ -104,6 +104,7 @@ function setup(fail?: (batch: Batch, n: number) => void): Setup {
             drive(machine, {
                 store,
                 writer,
+                secrets: createScrubber(),
                 ...more,
                 host: {
                     perform: async (one, io) => {
@@ -303,9 +304,10 @@ test("what a performer throws is a failure of its effect", async () => {
 
 test("F2: secrets are taken out before anybody sees an outcome", async () => {
     const { run, store } = setup();
-    const scrub = (json: Json): Json => JSON.parse(JSON.stringify(json).replaceAll("hunter2", "[secret]")) as Json;
-    const end = await run(staged([[effect("a")]]), async () => ({ ok: true, value: "it is hunter2", origins: [] }), { scrub });
-    expect(end).toEqual({ status: "done", value: ["it is [secret]"] });
+    const end = await run(staged([[effect("a")]]), async () => ({ ok: true, value: "it is hunter2-hunter2", origins: [] }), {
+        secrets: createScrubber([{ name: "env:PW", value: "hunter2-hunter2" }]),
+    });
+    expect(end).toEqual({ status: "done", value: ["it is [secret env:PW]"] });
     expect(JSON.stringify([...store.outcomes("r")])).not.toContain("hunter2");
 });
 
@@ -322,8 +324,7 @@ test("F4: secrets are taken out of progress before anybody watches it, cut in pi
         return echo(one);
     };
     await run(staged([[effect("a")]]), perform, {
-        scrub: scrubber.scrub,
-        hold: scrubber.hold,
+        secrets: scrubber,
         part: (_path, part) => void seen.push(part),
     });
     for (const emit of late) emit();

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
 import type { LedgerStore } from "../../src/ledger/store.ts";
 import { machineOf } from "../../src/run/machine.ts";
+import { createScrubber } from "../../src/secret/scrub.ts";
 import { openLedger } from "../../src/run/open.ts";
 import { type LoadOptions, load } from "../../src/run/program.ts";
 import { replayRun } from "../../src/run/replay.ts";
@@ -60,7 +61,7 @@ test("J5: a machine that counts otherwise differs at run.ended, and it is said t
             store,
             handle.id,
             (info) => {
-                const machine = machineOf(info, store.program(info.program), null);
+                const machine = machineOf(info, store.program(info.program), null, createScrubber());
                 // As if a statement cost one step more.
                 const advance = (): ReturnType<typeof machine.advance> => {
                     const made = machine.advance();
