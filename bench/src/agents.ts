@@ -10,9 +10,9 @@ import type { AgentTurn, Effect } from "@remit/machine";
 import { loadConfig } from "../../packages/host/src/config/config.ts";
 import { agents as performer } from "../../packages/host/src/agent/agents.ts";
 import { bare } from "../../packages/host/tests/agent/real/bare.ts";
-import { figure, median, type Row, type Section } from "./harness.ts";
+import { figure, median, QUICK, type Row, type Section } from "./harness.ts";
 
-const ROUNDS = 15;
+const ROUNDS = QUICK ? 1 : 15;
 const AGENT = fileURLToPath(new URL("./agents-small.ts", import.meta.url));
 /** Prompt → what the agent does with it. */
 const TURNS: { readonly [prompt: string]: string } = {
@@ -86,7 +86,7 @@ export async function agents(): Promise<Section> {
         }
         return {
             title: "A turn with an agent",
-            how: "An agent of the SDK's own that answers at once, the same program in two processes: one asked by the SDK's client and nothing more, one through the host, which keeps the transcript, the limits and the decisions. Medians of 15 rounds in turn.",
+            how: `An agent of the SDK's own that answers at once, the same program in two processes: one asked by the SDK's client and nothing more, one through the host, which keeps the transcript, the limits and the decisions. Medians of ${ROUNDS} rounds in turn.`,
             rows,
         };
     } finally {

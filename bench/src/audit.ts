@@ -13,7 +13,7 @@ import { type HeardRun, RUNS } from "../../packages/host/src/run/started.ts";
 import { guarded } from "../../packages/host/src/testing/expect.ts";
 import { type Guard, guardOf } from "../../packages/host/src/testing/guard.ts";
 import { type Chain, chain } from "./chain.ts";
-import { figure, geometricMean, median, type Row, rounds, type Section } from "./harness.ts";
+import { figure, geometricMean, here, median, type Row, rounds, type Section } from "./harness.ts";
 import { type Work, WORK } from "./programs.ts";
 
 /** Goals, of one assertion: microseconds added where nothing is new, and where a run of a stub agent is looked at for the first time. */
@@ -104,13 +104,11 @@ async function assertions(): Promise<Row[]> {
         guard?.end();
         guard?.close();
     };
-    const [without, hooked] = await rounds(
-        [
-            { name: "without", run: () => test(null) },
-            { name: "with", run: () => test(guardOf({})) },
-        ],
-        { budget: 20_000, slice: 200, most: 15 },
-    );
+    const [without, hooked] = await rounds([here("without", () => test(null)), here("with", () => test(guardOf({})))], {
+        budget: 20_000,
+        slice: 200,
+        most: 15,
+    });
     await program.close();
     if (without === undefined || hooked === undefined) throw new Error("nothing was measured");
     return [
@@ -171,13 +169,11 @@ async function monitored(): Promise<Row[]> {
             }
             await handle.value;
         };
-        const [without, watched] = await rounds(
-            [
-                { name: "without", run: () => run(false) },
-                { name: "with", run: () => run(true) },
-            ],
-            { budget: 8_000, slice: 100, most: 15 },
-        );
+        const [without, watched] = await rounds([here("without", () => run(false)), here("with", () => run(true))], {
+            budget: 8_000,
+            slice: 100,
+            most: 15,
+        });
         await program.close();
         if (without === undefined || watched === undefined) throw new Error("nothing was measured");
         ratios.push(watched.cpu / without.cpu);
@@ -218,13 +214,10 @@ async function followed(where: string, effects: Chain): Promise<{ readonly row: 
         if (watched) await monitor(handle);
         if ((await handle.value) !== EFFECTS) throw new Error("the chain gives something else");
     };
-    const [without, watched] = await rounds(
-        [
-            { name: "without", run: () => follow(false) },
-            { name: "with", run: () => follow(true) },
-        ],
-        { budget: 20_000, most: 15 },
-    );
+    const [without, watched] = await rounds([here("without", () => follow(false)), here("with", () => follow(true))], {
+        budget: 20_000,
+        most: 15,
+    });
     await effects.close();
     if (without === undefined || watched === undefined) throw new Error("nothing was measured");
     const ratio = watched.cpu / without.cpu;

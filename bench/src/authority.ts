@@ -11,7 +11,7 @@ import { valuesGiven } from "../../packages/machine/src/authority/given.ts";
 import type { Frame } from "../../packages/machine/src/run/fiber.ts";
 import { gate, standingOn } from "../../packages/machine/src/run/gate.ts";
 import { Labelled, type Raw, type Value } from "../../packages/machine/src/value/value.ts";
-import { figure, geometricMean, median, type Row, type Section } from "./harness.ts";
+import { figure, geometricMean, median, QUICK, type Row, type Section } from "./harness.ts";
 import { WORK } from "./programs.ts";
 import { compileText, runPure } from "./remit.ts";
 
@@ -118,7 +118,7 @@ function decisions(compiled: Compiled): Case[] {
 /** Median milliseconds of the thread's own processor time of one run of each: of short things the clock tells what others did meanwhile. */
 function processorTimes(cases: readonly Case[]): number[] {
     const samples: number[][] = cases.map(() => []);
-    for (let round = 0; round < 9; round++)
+    for (let round = 0; round < (QUICK ? 1 : 9); round++)
         cases.forEach(({ run }, i) => {
             let runs = 0;
             let passed = 0;
@@ -128,7 +128,7 @@ function processorTimes(cases: readonly Case[]): number[] {
                 runs++;
                 const { user, system } = process.threadCpuUsage(before);
                 passed = (user + system) / 1000;
-            } while (passed < 40);
+            } while (passed < (QUICK ? 1 : 40));
             (samples[i] as number[]).push(passed / runs);
         });
     return samples.map(median);

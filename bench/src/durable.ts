@@ -6,10 +6,10 @@ import { closeSync, existsSync, fdatasyncSync, mkdtempSync, openSync, rmSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chain } from "./chain.ts";
-import { type Contender, figure, type Row, rounds, type Section } from "./harness.ts";
+import { type Contender, figure, here, QUICK, type Row, rounds, type Section } from "./harness.ts";
 
 const GOAL = 500;
-const SIZES = [10, 100, 1_000, 10_000];
+const SIZES = QUICK ? [10, 100] : [10, 100, 1_000, 10_000];
 const MEMORY = "/dev/shm";
 
 export async function durable(): Promise<Section> {
@@ -29,9 +29,9 @@ export async function durable(): Promise<Section> {
                 }
             };
             const contenders: Contender[] = [
-                { name: "Remit", run: () => onDisk.run(n) },
-                { name: "append + fdatasync alone", run: floor },
-                ...(inMemory === null ? [] : [{ name: "Remit, file system in memory", run: () => inMemory.run(n) }]),
+                here("Remit", () => onDisk.run(n)),
+                here("append + fdatasync alone", floor),
+                ...(inMemory === null ? [] : [here("Remit, file system in memory", () => inMemory.run(n))]),
             ];
             const [ours, least, code] = await rounds(contenders, { budget: 45_000, most: 5 });
             if (ours === undefined || least === undefined) continue;

@@ -1,6 +1,6 @@
 /**
- * Measuring: each case runs in rounds that alternate between Remit and what it is compared with, in one process; medians and ratios are
- * taken over the rounds. Six other programs ran before (see `warm`), since a machine that has run one program only is faster than it ever is in use.
+ * Measuring: each case runs in rounds that alternate between Remit and what it is compared with; medians and ratios are taken over the rounds. Others
+ * run in processes of their own (`apart.ts`), Remit beside parts of itself in one.
  */
 import { cpus, loadavg, release, totalmem } from "node:os";
 
@@ -9,11 +9,16 @@ export interface Row {
     /** Of one unit of work, in `unit`. Median over the rounds. */
     readonly ours: number;
     readonly unit: string;
-    readonly against: readonly { readonly name: string; readonly value: number; readonly ratio: number }[];
+    readonly against: readonly Other[];
     readonly goal?: string;
     readonly met?: boolean;
     readonly note?: string;
 }
+
+/** `lost`: why it has no figure. */
+export type Other =
+    | { readonly name: string; readonly value: number; readonly ratio: number; readonly lost?: undefined }
+    | { readonly name: string; readonly value?: undefined; readonly ratio?: undefined; readonly lost: string };
 
 export interface Section {
     readonly title: string;
@@ -23,7 +28,9 @@ export interface Section {
     readonly cause?: string;
 }
 
+/** NaN of nothing. */
 export function median(values: readonly number[]): number {
+    if (values.length === 0) return Number.NaN;
     const sorted = [...values].sort((a, b) => a - b);
     const middle = sorted.length >> 1;
     return sorted.length % 2 ? (sorted[middle] as number) : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
@@ -33,34 +40,50 @@ export function geometricMean(values: readonly number[]): number {
     return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
 }
 
-export interface Contender {
-    readonly name: string;
-    /** Does the work once. */
-    run(): unknown;
+/** Whether this is only to see that every section reaches its end: one short round of small cases, and no result is kept. */
+export const QUICK = process.env.REMIT_BENCH_QUICK === "1";
+
+/** A contender was ended because it passed a bound, or ended by itself. */
+export class Lost extends Error {
+    readonly reason: string;
+    constructor(name: string, reason: string) {
+        super(`${name}: ${reason}`);
+        this.reason = reason;
+    }
 }
 
-/**
- * Median milliseconds of one `run` of each contender. Every round runs each of them for at least `slice` milliseconds, in turn.
- */
-export async function alternate(contenders: readonly Contender[], options: { rounds?: number; slice?: number } = {}): Promise<number[]> {
-    const rounds = options.rounds ?? 7;
-    const slice = options.slice ?? 60;
-    const samples: number[][] = contenders.map(() => []);
-    for (let round = -1; round < rounds; round++) {
-        for (const [index, contender] of contenders.entries()) {
-            let runs = 0;
+export interface Turn {
+    /** Milliseconds of one run. */
+    readonly ms: number;
+    /** Processor time of one run, all threads of the process. */
+    readonly cpu: number;
+}
+
+export interface Contender {
+    readonly name: string;
+    /** Does the work as often as fits into `slice` milliseconds, once at least. Throws `Lost`. */
+    turn(slice: number): Promise<Turn>;
+}
+
+/** A contender in this process. */
+export function here(name: string, run: () => unknown): Contender {
+    return {
+        name,
+        turn: async (slice) => {
+            const used = process.cpuUsage();
             const start = performance.now();
+            let runs = 0;
             let passed = 0;
             do {
-                const result = contender.run();
+                const result = run();
                 if (result instanceof Promise) await result;
                 runs++;
                 passed = performance.now() - start;
             } while (passed < slice);
-            if (round >= 0) (samples[index] as number[]).push(passed / runs);
-        }
-    }
-    return samples.map(median);
+            const { user, system } = process.cpuUsage(used);
+            return { ms: passed / runs, cpu: (user + system) / 1000 / runs };
+        },
+    };
 }
 
 export interface Round {
@@ -70,47 +93,54 @@ export interface Round {
     readonly best: number;
     /** Processor time of one run, all threads of the process: says more than the clock where other programs are in the way. */
     readonly cpu: number;
+    /** Why nothing was measured; the figures are not numbers then. */
+    readonly lost: string | null;
 }
 
 /**
- * For work that may take long: each contender once a round (as often as fits into `slice` milliseconds), in turn, for as many rounds as `budget`
- * milliseconds allow (one at least, `most` at most). The first round warms up, unless it took most of the budget: then it counts.
+ * Each contender once a round (as often as fits into `slice` milliseconds), in turn, for as many rounds as `budget` milliseconds allow (one at least,
+ * `most` at most). The first round warms up, unless it took most of the budget: then it counts. One that is lost takes no further turn.
  */
 export async function rounds(
     contenders: readonly Contender[],
-    options: { budget: number; most?: number; slice?: number },
+    options: { readonly budget?: number; readonly most?: number; readonly slice?: number } = {},
 ): Promise<Round[]> {
-    let samples: number[][] = contenders.map(() => []);
-    let cpu: number[][] = contenders.map(() => []);
+    const { budget = Number.POSITIVE_INFINITY, most = 9, slice = 0 } = QUICK ? { budget: 0 } : options;
+    const lost = new Map<Contender, string>();
+    let samples = new Map<Contender, Turn[]>();
     const begun = performance.now();
-    for (let round = 0; round <= (options.most ?? 9); round++) {
+    for (let round = 0; round <= most; round++) {
         const before = performance.now();
-        for (const [index, contender] of contenders.entries()) {
-            const used = process.cpuUsage();
-            const start = performance.now();
-            let runs = 0;
-            let passed = 0;
-            do {
-                await contender.run();
-                runs++;
-                passed = performance.now() - start;
-            } while (passed < (options.slice ?? 0));
-            (samples[index] as number[]).push(passed / runs);
-            const { user, system } = process.cpuUsage(used);
-            (cpu[index] as number[]).push((user + system) / 1000 / runs);
+        for (const one of contenders) {
+            if (lost.has(one)) continue;
+            try {
+                samples.set(one, [...(samples.get(one) ?? []), await one.turn(slice)]);
+            } catch (error) {
+                if (!(error instanceof Lost)) throw error;
+                lost.set(one, error.reason);
+            }
         }
         const now = performance.now();
-        const more = now - begun + (now - before) <= options.budget;
-        if (round === 0 && more) {
-            samples = contenders.map(() => []);
-            cpu = contenders.map(() => []);
-        }
-        if (!more) break;
+        if (now - begun + (now - before) > budget) break;
+        if (round === 0) samples = new Map();
     }
-    return contenders.map(({ name }, index) => {
-        const all = samples[index] as number[];
-        return { name, median: median(all), best: Math.min(...all), cpu: median(cpu[index] as number[]) };
+    return contenders.map((one) => {
+        const turns = lost.has(one) ? [] : (samples.get(one) ?? []);
+        const times = turns.map((turn) => turn.ms);
+        return {
+            name: one.name,
+            median: median(times),
+            best: Math.min(...times),
+            cpu: median(turns.map((turn) => turn.cpu)),
+            lost: lost.get(one) ?? null,
+        };
     });
+}
+
+/** A row's entry of another contender. `per`: from milliseconds of a run to the row's unit. */
+export function other(round: Round, ours: number, per: (ms: number) => number): Other {
+    const value = per(round.median);
+    return round.lost === null ? { name: round.name, value, ratio: value / ours } : { name: round.name, lost: round.lost };
 }
 
 export function machineFacts(): string {

@@ -3,10 +3,10 @@
  */
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import type { Row, Section } from "./harness.ts";
+import { QUICK, type Row, type Section } from "./harness.ts";
 
 const GOAL = 5;
-export const RUNS = 10_000;
+export const RUNS = QUICK ? 200 : 10_000;
 
 export async function heap(): Promise<Section> {
     const child = fileURLToPath(new URL("./heap-child.ts", import.meta.url));

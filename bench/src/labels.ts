@@ -3,7 +3,7 @@
  * Labels cannot be turned off; without an origin there is only nothing to carry.
  */
 import { type Compiled, Machine } from "@remit/machine";
-import { alternate, type Row, type Section } from "./harness.ts";
+import { here, type Row, rounds, type Section } from "./harness.ts";
 import { compileText } from "./remit.ts";
 
 const N = 1_000;
@@ -36,10 +36,11 @@ export async function labels(): Promise<Section> {
             origins: (i: number) => ["tool:Work", several[i % 8] as string],
         },
     ];
-    const times = await alternate(
-        cases.map(({ name, input, origins }) => ({ name, run: () => chain(compiled, input, origins) })),
-        { rounds: 9, slice: 150 },
+    const measured = await rounds(
+        cases.map(({ name, input, origins }) => here(name, () => chain(compiled, input, origins))),
+        { most: 9, slice: 150 },
     );
+    const times = measured.map((one) => one.median);
     const bare = times[0] as number;
     const rows = cases.map(({ name }, i): Row => {
         const time = times[i] as number;

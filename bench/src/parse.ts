@@ -1,9 +1,9 @@
 /**
  * Reading programs: parsing and checking Remit against acorn parsing (only) JavaScript that says the same with the same number of bytes.
  */
-import * as acorn from "acorn";
 import { check, loadProgram, parse, source } from "@remit/language";
-import { alternate, figure, type Section } from "./harness.ts";
+import { apart } from "./apart.ts";
+import { figure, other, QUICK, type Row, rounds, type Section } from "./harness.ts";
 
 const remitFunc = (i: number): string => `
 // Adds up what ${i} customers ordered, and says who is late.
@@ -58,38 +58,61 @@ export function corpus(functions: number): { readonly js: string; readonly remit
     return { js, remit };
 }
 
+type Asked = { readonly functions: number; readonly parseOnly?: true };
+
+/** Each text once. */
+function kept(of: (functions: number) => string): (functions: number) => string {
+    const texts = new Map<number, string>();
+    return (functions) => {
+        const text = texts.get(functions) ?? of(functions);
+        texts.set(functions, text);
+        return text;
+    };
+}
+
+/** Remit's own process: parses, and checks; gives the number of errors, or of items. */
+export function remit(): (asked: Asked) => number {
+    const textOf = kept((functions) => corpus(functions).remit);
+    return ({ functions, parseOnly }) => {
+        const text = textOf(functions);
+        if (parseOnly) return parse(source(text, "b.remit")).items.length;
+        const { diagnostics } = check(loadProgram("b.remit", { read: () => text, resolve: () => null }));
+        return diagnostics.filter((one) => one.severity === "error").length;
+    };
+}
+
+export async function acorn(): Promise<(asked: Asked) => number> {
+    const { parse: parseJs } = await import("acorn");
+    const textOf = kept((functions) => corpus(functions).js);
+    return ({ functions }) => parseJs(textOf(functions), { ecmaVersion: "latest", sourceType: "module", locations: true }).body.length;
+}
+
 export async function parsing(): Promise<Section> {
-    const rows = [];
-    for (const functions of [10, 100, 1000]) {
-        const { js, remit } = corpus(functions);
-        const whole = (): number => check(loadProgram("b.remit", { read: () => remit, resolve: () => null })).diagnostics.length;
-        const errors = check(loadProgram("b.remit", { read: () => remit, resolve: () => null })).diagnostics.filter(
-            (one) => one.severity === "error",
-        );
-        if (errors.length > 0) throw new Error(`the corpus has errors: ${errors[0]?.message}`);
-        const [ours, only, theirs] = (await alternate(
-            [
-                { name: "parse + check", run: whole },
-                { name: "parse", run: () => parse(source(remit, "b.remit")).items.length },
-                { name: "acorn", run: () => acorn.parse(js, { ecmaVersion: "latest", sourceType: "module", locations: true }) },
-            ],
+    const own = apart("Remit", { module: import.meta.url, make: "remit" });
+    const theirs = apart("acorn, parse only", { module: import.meta.url, make: "acorn" });
+    const rows: Row[] = [];
+    for (const functions of QUICK ? [10, 100] : [10, 100, 1000]) {
+        const errors = (await own.ask({ functions })).value;
+        if (errors !== 0) throw new Error(`the corpus has ${String(errors)} errors`);
+        const [first, ...others] = await rounds(
+            [own.at({ functions }), own.at({ functions, parseOnly: true }, "Remit, parse only"), theirs.at({ functions })],
             // Where one run takes long there are few in a round, and collecting garbage is a good part of it.
-            { rounds: functions >= 1000 ? 21 : 9 },
-        )) as [number, number, number];
-        const mb = js.length / 1e6;
+            { most: functions >= 1000 ? 21 : 9, slice: 60 },
+        );
+        if (first === undefined || first.lost !== null) throw new Error(`Remit was ended: ${first?.lost}`);
+        const against = others.map((one) => other(one, first.median, (ms) => ms));
+        const bytes = corpus(functions).js.length;
         rows.push({
-            name: `${figure(js.length / 1000)} kB`,
-            ours,
+            name: `${figure(bytes / 1000)} kB`,
+            ours: first.median,
             unit: "ms parse + check",
-            against: [
-                { name: "Remit, parse only", value: only, ratio: only / ours },
-                { name: "acorn, parse only", value: theirs, ratio: theirs / ours },
-            ],
+            against,
             goal: "≥ 1× acorn",
-            met: theirs / ours >= 1,
-            note: `${figure(mb / (ours / 1000))} MB/s`,
+            met: (against.find((one) => one.name === theirs.name)?.ratio ?? 1) >= 1,
+            note: `${figure(bytes / 1e6 / (first.median / 1000))} MB/s`,
         });
     }
+    for (const one of [own, theirs]) one.close();
     return {
         title: "Reading programs",
         cause: "Checking does more than parsing: names, contracts, effects and budgets of every function are found out over the whole program.",

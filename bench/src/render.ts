@@ -25,7 +25,8 @@ function cells(section: Section): string[][] {
         `${figure(row.ours)} ${row.unit}`,
         ...names.map((name) => {
             const one = row.against.find((other) => other.name === name);
-            return one === undefined ? "–" : `${figure(one.value)} (${figure(one.ratio)}×)`;
+            if (one === undefined) return "–";
+            return one.lost === undefined ? `${figure(one.value)} (${figure(one.ratio)}×)` : `ended: ${one.lost}`;
         }),
         goalOf(row),
     ]);

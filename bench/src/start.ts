@@ -7,9 +7,9 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { figure, median, type Row, type Section } from "./harness.ts";
+import { figure, median, QUICK, type Row, type Section } from "./harness.ts";
 
-const ROUNDS = 21;
+const ROUNDS = QUICK ? 1 : 21;
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const PROGRAM = "main agent Hello {\n    main func(input: { n: number }) {\n        input.n + 1\n    }\n}\n";
 

@@ -2,10 +2,21 @@
  * A chain of n steps that do nothing but grow a list by one item each, in the frameworks people would use instead. Each returns a function that
  * runs the whole chain once; building the chain is not measured, except where the framework builds per run.
  */
-export type Chain = (n: number) => Promise<() => Promise<unknown>>;
+type Chain = (n: number) => Promise<() => Promise<unknown>>;
+
+/** One peer's own process: chains are built once a length. */
+export function chains(name: string): (n: number) => Promise<unknown> {
+    const build = { effect, xstate, mastra, aiSdk, langgraph: langgraph(false), checkpointed: langgraph(true) }[name] as Chain;
+    const built = new Map<number, ReturnType<Chain>>();
+    return async (n) => {
+        const known = built.get(n) ?? build(n);
+        built.set(n, known);
+        await (await known)();
+    };
+}
 
 /** LangGraph.js with its in-memory checkpointer (`checkpointed`) or without. One node in a loop, as its own ReAct benchmark has it. */
-export const langgraph =
+const langgraph =
     (checkpointed: boolean): Chain =>
     async (n) => {
         const { Annotation, END, MemorySaver, START, StateGraph } = await import("@langchain/langgraph");
@@ -23,7 +34,7 @@ export const langgraph =
     };
 
 /** Mastra: one workflow whose step is repeated until the count is reached. */
-export const mastra: Chain = async (n) => {
+const mastra: Chain = async (n) => {
     const { createStep, createWorkflow } = await import("@mastra/core/workflows");
     const { z } = await import("zod");
     const shape = z.object({ count: z.number(), items: z.array(z.number()) });
@@ -43,7 +54,7 @@ export const mastra: Chain = async (n) => {
 };
 
 /** XState: a machine that invokes a promise again until the count is reached. */
-export const xstate: Chain = async (n) => {
+const xstate: Chain = async (n) => {
     const { assign, createActor, fromPromise, setup, toPromise } = await import("xstate");
     const machine = setup({
         types: { context: {} as { count: number; items: number[] } },
@@ -76,7 +87,7 @@ export const xstate: Chain = async (n) => {
 };
 
 /** Effect: a generator that yields n promises. */
-export const effect: Chain = async (n) => {
+const effect: Chain = async (n) => {
     const { Effect } = await import("effect");
     return () =>
         Effect.runPromise(
@@ -89,7 +100,7 @@ export const effect: Chain = async (n) => {
 };
 
 /** The AI SDK's tool loop with its own mock model: n turns that each call one tool. */
-export const aiSdk: Chain = async (n) => {
+const aiSdk: Chain = async (n) => {
     const { generateText, isStepCount, stepCountIs, tool } = (await import("ai")) as never as Record<
         string,
         (...args: never[]) => unknown

@@ -2,54 +2,61 @@
  * What one step and one effect cost, in chains of 10 to 10,000 that grow a list by an item each: Remit with budgets, labels and the ledger in
  * memory, and what others do. The durable side is `durable.ts`.
  */
+import { type Apart, apart } from "./apart.ts";
 import { chain } from "./chain.ts";
-import { type Contender, figure, type Row, rounds, type Section } from "./harness.ts";
-import * as peers from "./steps-peers.ts";
+import { figure, other, QUICK, type Row, rounds, type Section } from "./harness.ts";
 
-const SIZES = [10, 100, 1_000, 10_000];
+const SIZES = QUICK ? [10, 100] : [10, 100, 1_000, 10_000];
 const GOAL = 25;
 /** A contender whose one run would take longer than this, by its last sizes, is left out, milliseconds. */
 const TOO_LONG = 20_000;
 
-const PEERS: readonly { readonly name: string; readonly chain: peers.Chain }[] = [
-    { name: "Effect", chain: peers.effect },
-    { name: "XState", chain: peers.xstate },
-    { name: "Mastra", chain: peers.mastra },
-    { name: "AI SDK tool loop", chain: peers.aiSdk },
-    { name: "LangGraph", chain: peers.langgraph(false) },
-    { name: "LangGraph + MemorySaver", chain: peers.langgraph(true) },
-];
+/** Name → the function of `steps-peers.ts` that makes it. */
+const PEERS: { readonly [name: string]: string } = {
+    Effect: "effect",
+    XState: "xstate",
+    Mastra: "mastra",
+    "AI SDK tool loop": "aiSdk",
+    LangGraph: "langgraph",
+    "LangGraph + MemorySaver": "checkpointed",
+};
+
+/** Remit's own process: the chain of so many steps. */
+export async function remit(): Promise<(n: number) => Promise<void>> {
+    const { run } = await chain({ ledger: "memory" });
+    return run;
+}
 
 export async function steps(): Promise<Section> {
-    const remit = await chain({ ledger: "memory" });
+    const own = apart("Remit", { module: import.meta.url, make: "remit" });
+    const module = new URL("./steps-peers.ts", import.meta.url).href;
+    const peers: readonly Apart[] = Object.entries(PEERS).map(([name, made]) => apart(name, { module, make: "chains", args: [made] }));
     const rows: Row[] = [];
     /** Milliseconds of one run at each size before. */
     const past = new Map<string, number[]>();
     for (const n of SIZES) {
-        const contenders: Contender[] = [{ name: "Remit", run: () => remit.run(n) }];
-        for (const peer of PEERS)
-            if (expected(past.get(peer.name) ?? []) <= TOO_LONG) contenders.push({ name: peer.name, run: await peer.chain(n) });
-        const results = await rounds(contenders, { budget: 30_000, most: n <= 100 ? 21 : 9, slice: 60 });
-        for (const { name, median } of results) past.set(name, [...(past.get(name) ?? []), median]);
-        const [ours, ...others] = results.map(({ name, median, best, cpu }) => ({
-            name,
-            value: (median * 1000) / n,
-            best: (best * 1000) / n,
-            cpu: (cpu * 1000) / n,
-        }));
-        if (ours === undefined) continue;
-        const left = PEERS.filter(({ name }) => !others.some((one) => one.name === name)).map(({ name }) => name);
+        const within = peers.filter(({ name }) => expected(past.get(name) ?? []) <= TOO_LONG);
+        const [first, ...results] = await rounds(
+            [own, ...within].map((one) => one.at(n)),
+            { budget: 30_000, most: n <= 100 ? 21 : 9, slice: 60 },
+        );
+        if (first === undefined || first.lost !== null) throw new Error(`Remit was ended: ${first?.lost}`);
+        const perStep = (ms: number): number => (ms * 1000) / n;
+        const ours = perStep(first.median);
+        for (const { name, median, lost } of results)
+            past.set(name, [...(past.get(name) ?? []), lost === null ? median : Number.POSITIVE_INFINITY]);
+        const left = peers.filter((one) => !within.includes(one)).map(({ name }) => name);
         rows.push({
             name: `${n.toLocaleString("en")} steps`,
-            ours: ours.value,
+            ours,
             unit: "µs/step",
-            against: others.map(({ name, value }) => ({ name, value, ratio: value / ours.value })),
+            against: results.map((one) => other(one, ours, perStep)),
             goal: `≤ ${GOAL} µs`,
-            met: ours.value <= GOAL,
-            note: `best round ${figure(ours.best)} µs, processor time ${figure(ours.cpu)} µs${left.length === 0 ? "" : `; left out, since one run would take more than ${TOO_LONG / 1000} s: ${left.join(", ")}`}`,
+            met: ours <= GOAL,
+            note: `best round ${figure(perStep(first.best))} µs, processor time ${figure(perStep(first.cpu))} µs${left.length === 0 ? "" : `; left out, since one run would take more than ${TOO_LONG / 1000} s or a shorter one was ended: ${left.join(", ")}`}`,
         });
     }
-    await remit.close();
+    for (const one of [own, ...peers]) one.close();
     return {
         title: "One step with one effect, ledger in memory",
         how: "A loop in which every pass performs one effect, a function that does nothing, and adds its result to a list. Remit with budgets, labels, events and the record of outcomes on. Ratio is time of the other ÷ time of Remit.",

@@ -3,14 +3,11 @@
  * with an agent that answers with a fixed function, against sandboxes in which people run such functions, each fresh for every answer: QuickJS
  * (WebAssembly), an isolate of V8, a context of an isolate that is there already, and the AI SDK's code mode. The same function, the same host callback.
  */
-import { experimental_runCodeMode as runCodeMode } from "@ai-sdk/code-mode";
 import type { Json } from "@remit/language";
 import { type AgentReply, type Compiled, type Effect, Machine, type Outcome } from "@remit/machine";
-import { tool } from "ai";
-import ivm from "isolated-vm";
-import { getQuickJS, type QuickJSContext } from "quickjs-emscripten";
-import { z } from "zod";
-import { figure, median, type Row, type Section } from "./harness.ts";
+import type { QuickJSContext } from "quickjs-emscripten";
+import { apart } from "./apart.ts";
+import { figure, Lost, median, QUICK, type Row, type Section } from "./harness.ts";
 import { compileText } from "./remit.ts";
 
 /** Passes of the loop that make 1,000 steps. */
@@ -121,6 +118,7 @@ function remit(compiled: Compiled, fresh: boolean): Runner {
 // ---- the others --------------------------------------------------------------------------------------------------------
 
 async function quickjs(): Promise<Runner> {
+    const { getQuickJS } = await import("quickjs-emscripten");
     const quick = await getQuickJS();
     const offer = (context: QuickJSContext): void => {
         const step = context.newFunction("step", (given) => {
@@ -152,7 +150,8 @@ async function quickjs(): Promise<Runner> {
 }
 
 /** `warm`: an isolate that stays, and a context for every answer, which is what keeps answers of one agent apart and no more. */
-function isolate(warm: boolean): Runner {
+async function isolate(warm: boolean): Promise<Runner> {
+    const { default: ivm } = await import("isolated-vm");
     const kept = warm ? new ivm.Isolate({ memoryLimit: 64 }) : null;
     return {
         name: warm ? "isolated-vm, isolate kept" : "isolated-vm",
@@ -173,7 +172,9 @@ function isolate(warm: boolean): Runner {
     };
 }
 
-function codeMode(): Runner {
+async function codeMode(): Promise<Runner> {
+    const { experimental_runCodeMode: runCodeMode } = await import("@ai-sdk/code-mode");
+    const [{ tool }, { z }] = await Promise.all([import("ai"), import("zod")]);
     const tools = {
         step: tool({
             description: "One step.",
@@ -196,48 +197,77 @@ function codeMode(): Runner {
 // ---- measuring ---------------------------------------------------------------------------------------------------------
 
 /** Milliseconds of processor time that a round gives to each runner and work. */
-const SLICE = 40;
+const SLICE = QUICK ? 1 : 40;
 /** And of what goes before. */
-const WARM = 300;
-const ROUNDS = 9;
+const WARM = QUICK ? 0 : 300;
+const ROUNDS = QUICK ? 1 : 9;
 
 type Kind = "ready" | "whole";
+interface Asked {
+    readonly work: Work["name"];
+    /** Milliseconds of processor time. */
+    readonly slice: number;
+}
+
+const RUNNERS: { readonly [name: string]: () => Runner | Promise<Runner> } = {
+    Remit: () => remit(compileText(SOURCE), true),
+    "Remit, an answer met before": () => remit(compileText(SOURCE), false),
+    QuickJS: quickjs,
+    "isolated-vm, isolate kept": () => isolate(true),
+    "isolated-vm": () => isolate(false),
+    "AI SDK code mode": codeMode,
+};
+
+/** A runner's own process: the work as often as it fits into the slice, once at least; medians, and the value of the last. */
+export async function runner(name: string): Promise<(asked: Asked) => Promise<Took>> {
+    const { run } = await (RUNNERS[name] as () => Runner | Promise<Runner>)();
+    return async ({ work, slice }) => {
+        const took: Took[] = [];
+        const until = clock() + slice;
+        do took.push(await run(WORK[work]));
+        while (clock() < until);
+        const of = (kind: Kind): number => median(took.map((one) => one[kind]));
+        return { ready: of("ready"), whole: of("whole"), value: took.at(-1)?.value };
+    };
+}
 
 export async function yielding(): Promise<Section> {
-    const compiled = compileText(SOURCE);
-    const runners = [remit(compiled, true), remit(compiled, false), await quickjs(), isolate(true), isolate(false), codeMode()];
+    const all = Object.keys(RUNNERS).map((name) => apart(name, { module: import.meta.url, make: "runner", args: [name] }));
     const works = Object.values(WORK);
-    for (const runner of runners)
-        for (const work of works) {
-            const { value } = await runner.run(work);
-            if (value !== work.value) throw new Error(`${runner.name}, ${work.name}: ${String(value)} and not ${work.value}`);
-        }
-    // The same for each of them: as in a process that goes on for a while.
-    for (const runner of runners) for (const work of works) for (const until = clock() + WARM; clock() < until; ) await runner.run(work);
+    const lost = new Map<string, string>();
     const samples = new Map<string, number[]>();
-    const at = (runner: Runner, work: Work["name"], kind: Kind): number[] => {
-        const key = `${runner.name}/${work}/${kind}`;
+    const at = (name: string, work: Work["name"], kind: Kind): number[] => {
+        const key = `${name}/${work}/${kind}`;
         const found = samples.get(key) ?? [];
         samples.set(key, found);
         return found;
     };
-    for (let round = -2; round < ROUNDS; round++)
-        for (const work of works)
-            for (const runner of runners) {
-                const took: { [kind in Kind]: number[] } = { ready: [], whole: [] };
-                const until = clock() + SLICE;
-                do {
-                    const { ready, whole } = await runner.run(work);
-                    took.ready.push(ready);
-                    took.whole.push(whole);
-                } while (clock() < until);
-                if (round < 0) continue;
-                for (const kind of ["ready", "whole"] as const) at(runner, work.name, kind).push(median(took[kind]));
+    /** Rounds below zero warm up, the first of them longest: as in a process that goes on for a while. */
+    for (let round = -3; round < ROUNDS; round++)
+        for (const { name: work, value } of works)
+            for (const one of all) {
+                if (lost.has(one.name)) continue;
+                try {
+                    const took = (await one.ask({ work, slice: round === -3 ? WARM : SLICE })).value as Took;
+                    if (took.value !== value) throw new Error(`${one.name}, ${work}: ${String(took.value)} and not ${value}`);
+                    if (round >= 0) for (const kind of ["ready", "whole"] as const) at(one.name, work, kind).push(took[kind]);
+                } catch (error) {
+                    if (!(error instanceof Lost)) throw error;
+                    lost.set(one.name, error.reason);
+                }
             }
-    const of = (runner: Runner, work: Work["name"], kind: Kind) => (round: number) => at(runner, work, kind)[round] as number;
-    const perCall = (runner: Runner) => (round: number) =>
+    for (const one of all) one.close();
+    const runners = all.map(({ name }) => ({ name }));
+    const of = (runner: { readonly name: string }, work: Work["name"], kind: Kind) => (round: number) =>
+        at(runner.name, work, kind)[round] as number;
+    const perCall = (runner: { readonly name: string }) => (round: number) =>
         (of(runner, "calls", "whole")(round) - of(runner, "ready", "whole")(round)) / CALLS;
-    const row = (name: string, unit: string, what: (runner: Runner) => (round: number) => number, goal?: number): Row => {
+    const row = (
+        name: string,
+        unit: string,
+        what: (runner: { readonly name: string }) => (round: number) => number,
+        goal?: number,
+    ): Row => {
         /** Microseconds, by round. */
         const all = runners.map((runner) => Array.from({ length: ROUNDS }, (_, round) => what(runner)(round) * 1000));
         const [own, ...theirs] = all.map(median) as [number, ...number[]];
@@ -245,7 +275,11 @@ export async function yielding(): Promise<Section> {
             name,
             ours: own,
             unit,
-            against: theirs.map((value, i) => ({ name: (runners[i + 1] as Runner).name, value, ratio: value / own })),
+            against: theirs.map((value, i) => {
+                const { name: other } = runners[i + 1] as { readonly name: string };
+                const reason = lost.get(other);
+                return reason === undefined ? { name: other, value, ratio: value / own } : { name: other, lost: reason };
+            }),
             ...(goal === undefined ? {} : { goal: `≤ ${goal} µs`, met: own <= goal }),
             note: `best round ${figure(Math.min(...(all[0] as number[])))} µs`,
         };
