@@ -20,11 +20,22 @@ export class Fail {
     readonly region: number | null;
     /** It bounds the whole run: nothing inside the run can catch it. */
     readonly whole: boolean;
+    /** It bounds whatever is made at one place: the innermost yield around that place fails by it, the run where there is none (J7). */
+    readonly here: boolean;
 
     constructor(
         kind: FailureKind,
         message: string,
-        more: { detail?: Json; hint?: string; site?: Site | null; labels?: number; whole?: boolean; by?: string; region?: number } = {},
+        more: {
+            detail?: Json;
+            hint?: string;
+            site?: Site | null;
+            labels?: number;
+            whole?: boolean;
+            here?: boolean;
+            by?: string;
+            region?: number;
+        } = {},
     ) {
         this.kind = kind;
         this.message = message;
@@ -32,7 +43,8 @@ export class Fail {
         this.hint = more.hint;
         this.site = more.site ?? null;
         this.labels = more.labels ?? 0;
-        this.whole = more.whole ?? false;
+        this.here = more.here ?? false;
+        this.whole = more.whole ?? this.here;
         this.by = more.by ?? null;
         this.region = more.region ?? null;
     }
@@ -44,6 +56,18 @@ export class Fail {
     /** `act`, `reason` and `agent` tell it as a value: no limit, no violation, and not the end of the run. */
     get isTold(): boolean {
         return this.class === "failure" && !this.whole;
+    }
+
+    /** The same limit, of a region. */
+    of(region: number): Fail {
+        const { kind, message, detail, hint, site, labels } = this;
+        return new Fail(kind, message, {
+            ...(detail === undefined ? {} : { detail }),
+            ...(hint === undefined ? {} : { hint }),
+            site,
+            labels,
+            region,
+        });
     }
 
     toFailure(): Failure {

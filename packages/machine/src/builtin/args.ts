@@ -83,7 +83,7 @@ export function rangeOf(call: string, length: number, from: Arg | undefined, to:
 
 /** Room for a text of this many UTF-16 units. */
 export function room(rt: Runtime, units: number): void {
-    if (units > MAX_STRING) throw new Fail("limit.bytes", `a string may hold ${MAX_STRING} characters`, { whole: true });
+    if (units > MAX_STRING) throw new Fail("limit.bytes", `a string may hold ${MAX_STRING} characters`, { here: true });
     rt.heap.take(units >>> 3);
     rt.charge(2 * units);
 }
@@ -105,7 +105,7 @@ export function part(of: string, text: string): string {
 
 /** Room for a list of this many items. */
 export function roomForItems(rt: Runtime, items: number): void {
-    if (items > MAX_ITEMS) throw new Fail("limit.bytes", `a list may hold ${MAX_ITEMS} items`, { whole: true });
+    if (items > MAX_ITEMS) throw new Fail("limit.bytes", `a list may hold ${MAX_ITEMS} items`, { here: true });
     rt.charge(8 * items);
 }
 

@@ -15,7 +15,7 @@ import type { Fiber, Frame } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
 
 export function tooDeep(limit: number): Fail {
-    return new Fail("limit.depth", `Maximum call depth of ${limit} exceeded`, { whole: true });
+    return new Fail("limit.depth", `Maximum call depth of ${limit} exceeded`, { here: true });
 }
 
 /** Throws where a fiber has no room for one more call. */

@@ -51,7 +51,7 @@ import { beginGenerate } from "./generate.ts";
 import { define, now } from "./define.ts";
 import { caughtByAgent } from "./agent-call.ts";
 import { beginHandover, handedBack, handoverAt } from "./handover.ts";
-import { abandon } from "./sessions.ts";
+import { abandon, yieldAround } from "./sessions.ts";
 import type { Machine } from "./machine.ts";
 import { measure } from "./memory.ts";
 import type { Mark } from "./run.ts";
@@ -77,10 +77,11 @@ export function runFiber(m: Machine, fiber: Fiber): "wait" | "slice" {
     for (;;) {
         if (fiber.frames.length === 0) return "wait";
         try {
-            if (m.run.heap.room < 0) measure(m);
+            if (m.run.heap.room < 0) measure(m, fiber);
+            if (m.result !== null) return "wait";
             const state = runFrames(m, fiber);
             m.run.release();
-            if (m.run.heap.room < 0 && m.result === null) measure(m);
+            if (m.run.heap.room < 0 && m.result === null) measure(m, fiber);
             return state;
         } catch (error) {
             m.run.end();
@@ -106,10 +107,12 @@ export function catchesViolation(m: Machine, frame: Frame, fail: Fail): boolean 
 }
 
 /** Looks for a handler. False where the fiber ended by the failure. */
-export function unwind(m: Machine, fiber: Fiber, fail: Fail): boolean {
+export function unwind(m: Machine, fiber: Fiber, thrown: Fail): boolean {
     const { frames } = fiber;
+    if (thrown.site === null) thrown.site = siteOfTop(fiber);
+    const around = thrown.here ? yieldAround(m, fiber) : null;
+    const fail = around === null ? thrown : thrown.of(around);
     if (fail.whole) {
-        if (fail.site === null) fail.site = siteOfTop(fiber);
         m.finish(fail);
         return false;
     }
@@ -118,7 +121,6 @@ export function unwind(m: Machine, fiber: Fiber, fail: Fail): boolean {
     if (fail.class === "violation" && frames.length > 0) fail.by ??= fiber.top.principal;
     while (frames.length > 0) {
         const frame = fiber.top;
-        if (fail.site === null) fail.site = siteOfTop(fiber);
         m.stand(fiber, frame);
         if (frame.native?.kind === "handover") {
             if (caughtByAgent(m, fiber, frame, fail)) {
@@ -185,7 +187,8 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
             run.left += I.step;
             if (run.heap.room < 0) {
                 run.release();
-                measure(m);
+                measure(m, fiber);
+                if (m.result !== null) return "wait";
                 continue;
             }
             if (m.spends(I.step)) throw stepsSpent(m, I.step);
@@ -414,7 +417,7 @@ function giveUp(m: Machine, fiber: Fiber, mark: Mark, step: number): void {
     const { run } = m;
     if (run.cause === "depth") {
         run.end();
-        throw new Fail("limit.depth", `Maximum call depth of ${CLOSURE_DEPTH} inside a lambda exceeded`, { whole: true });
+        throw new Fail("limit.depth", `Maximum call depth of ${CLOSURE_DEPTH} inside a lambda exceeded`, { here: true });
     }
     if (m.spends(0)) {
         run.end();

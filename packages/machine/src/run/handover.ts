@@ -173,7 +173,7 @@ export function handoverOutcome(m: Machine, fiber: Fiber, native: HandoverWait, 
     if (!outcome.ok) {
         m.tracer?.at(I.site, native.path, `agent ${shownName(name)}`);
         const fail = failFrom(m, outcome.failure, I.site, [`agent:${name}`]);
-        throw fail.class === "limit" && !fail.whole ? bounded(fail, regionOf(m, state, session, fail)) : fail;
+        throw fail.class === "limit" && !fail.whole ? fail.of(regionOf(m, state, session, fail)) : fail;
     }
     if (reply === null)
         throw new Fail("invalid_payload", `${shownName(name)}'s turn gave what is no reply`, {
@@ -246,18 +246,6 @@ function regionOf(m: Machine, state: HandoverState, session: Session, fail: Fail
     return state.account !== 0 && meter !== undefined && m.accounts.at(state.account).limits[meter] !== undefined
         ? state.account
         : session.account;
-}
-
-/** A limit of the session, which nothing inside it catches. */
-function bounded(fail: Fail, region: number): Fail {
-    const { detail, hint, site, labels } = fail;
-    return new Fail(fail.kind, fail.message, {
-        ...(detail === undefined ? {} : { detail }),
-        ...(hint === undefined ? {} : { hint }),
-        site,
-        labels,
-        region,
-    });
 }
 
 const SHORT = 300;

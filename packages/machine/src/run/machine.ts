@@ -19,7 +19,7 @@ import { Authority } from "../authority/authority.ts";
 import { Accounts, type Spender } from "./accounts.ts";
 import { type Entry, startEntry } from "./entry.ts";
 import { runFiber, unwind } from "./execute.ts";
-import { closeAll } from "./sessions.ts";
+import { closeAll, yieldAround } from "./sessions.ts";
 import type { Described } from "./described.ts";
 import { Fiber, type Frame, type Pending } from "./fiber.ts";
 import { DEFAULTS, type StartOptions } from "./options.ts";
@@ -408,7 +408,8 @@ export class Machine {
         } catch (error) {
             if (!(error instanceof Fail)) throw error;
             // Beyond that of a part of the run: the next that it makes fails there.
-            if (error.region === null) this.finish(error);
+            const isOfPart = error.here && this.current !== null && yieldAround(this, this.current) !== null;
+            if (error.region === null && !isOfPart) this.finish(error);
         }
     }
 

@@ -10,34 +10,77 @@
  */
 import { Fail } from "../failure.ts";
 import { Labelled, List, type Obj, ROOM, type Value } from "../value/value.ts";
+import type { Fiber, Frame } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
+import { yieldAround } from "./sessions.ts";
+import { endRegion } from "./spending.ts";
 
 /** Texts from this length on are looked for among the others. */
 const LONG = 128;
 /** Most texts that are looked for: more than that many do not fit any limit that is usual. */
 const MAX_TEXTS = 10_000_000;
 
-/** Makes room where there is less than nothing left, or fails. */
-export function measure(m: Machine): void {
+/** Makes room where there is less than nothing left, or fails. Where it is yields that hold most of it, the one that holds most fails (J7). */
+export function measure(m: Machine, running: Fiber): void {
     const { run } = m;
-    const held = new Holdings(run.memory, ++run.heap.marks);
-    held.all(run.imports);
-    for (const fiber of m.fibers.values())
-        for (const { locals, native } of fiber.frames) {
-            held.all(locals, 1);
-            if (native?.kind === "parallel") held.all([native.items, native.done]);
-            else if (native?.kind === "handover") held.all([native.args]);
+    for (;;) {
+        const held = new Holdings(run.memory, ++run.heap.marks);
+        held.all(run.imports);
+        for (const fiber of m.fibers.values()) held.frames(fiber.frames);
+        run.work(held.looked);
+        if (held.units <= run.memory) {
+            run.heap.room = Math.max(run.memory - held.units, run.memory >>> 3);
+            return;
         }
-    run.work(held.looked);
-    if (held.units > run.memory) throw tooMuch(run.memory, "data of the run at one time");
-    run.heap.room = Math.max(run.memory - held.units, run.memory >>> 3);
+        const fail = tooMuch(run.memory, "data of the run at one time");
+        const most = yieldAround(m, running) === null ? largestYield(m) : null;
+        if (most === null) throw fail;
+        endRegion(m, most.fiber, fail.of(most.account));
+        m.enter(running);
+        m.stand(running, running.top);
+    }
+}
+
+interface Holder {
+    readonly fiber: Fiber;
+    readonly account: number;
+    readonly answering: (readonly Frame[])[];
+}
+
+/** The outermost yield whose answer holds most, where answers hold more than half of what may be held; else null. */
+function largestYield(m: Machine): Holder | null {
+    const held = new Holdings(Number.POSITIVE_INFINITY, ++m.run.heap.marks);
+    held.all(m.run.imports);
+    const holders = new Map<Fiber, Holder>();
+    for (const fiber of m.fibers.values()) {
+        let outer: Fiber | null = fiber.parent;
+        while (outer !== null && !holders.has(outer)) outer = outer.parent;
+        if (outer !== null) {
+            holders.get(outer)?.answering.push(fiber.frames);
+            continue;
+        }
+        const at = fiber.frames.findIndex(({ native }) => native?.kind === "handover" && m.sessions.has(native.state.session));
+        held.frames(at < 0 ? fiber.frames : fiber.frames.slice(0, at + 1));
+        const account = at < 0 ? null : yieldAround(m, fiber, at);
+        if (account !== null) holders.set(fiber, { fiber, account, answering: [fiber.frames.slice(at + 1)] });
+    }
+    let most: Holder | null = null;
+    let [largest, all] = [0, 0];
+    for (const holder of holders.values()) {
+        const before = held.units;
+        for (const frames of holder.answering) held.frames(frames);
+        const units = held.units - before;
+        all += units;
+        if (units > largest) [most, largest] = [holder, units];
+    }
+    return all > m.run.memory / 2 ? most : null;
 }
 
 /** The failure of a run whose data takes more than `units`. */
 export function tooMuch(units: number, what: string): Fail {
     const limit = units * ROOM.unit;
     return new Fail("limit.bytes", `${what} may take about ${limit} bytes of memory`, {
-        whole: true,
+        here: true,
         detail: { meter: "memory", limit },
         hint: 'keep less at a time, or raise "memory" in limits',
     });
@@ -55,6 +98,14 @@ class Holdings {
     constructor(most: number, mark: number) {
         this.most = most;
         this.mark = mark;
+    }
+
+    frames(frames: readonly Frame[]): void {
+        for (const { locals, native } of frames) {
+            this.all(locals, 1);
+            if (native?.kind === "parallel") this.all([native.items, native.done]);
+            else if (native?.kind === "handover") this.all([native.args]);
+        }
     }
 
     /** Everything in `cells` from `from` on, and in what is in it. Ends early where it is too much. */

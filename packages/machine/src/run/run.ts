@@ -144,7 +144,7 @@ export class Run implements RunState {
         if (this.stretch === "none") this.endSlice();
         if (this.workAtStart - this.workLeft > MAX_WORK)
             throw new Fail("limit.steps", `one instruction may look at about ${MAX_WORK * 4} items`, {
-                whole: true,
+                here: true,
                 detail: { meter: "work", limit: MAX_WORK, used: this.workAtStart - this.workLeft },
                 hint: "do it for fewer items at a time",
             });
@@ -193,7 +193,7 @@ export class Run implements RunState {
 
     charge(bytes: number): void {
         this.bytes += bytes;
-        if (bytes > MAX_VALUE_BYTES) throw new Fail("limit.bytes", `one value may take ${MAX_VALUE_BYTES} bytes`, { whole: true });
+        if (bytes > MAX_VALUE_BYTES) throw new Fail("limit.bytes", `one value may take ${MAX_VALUE_BYTES} bytes`, { here: true });
         if (this.bytes > this.maxBytes) throw this.tooMuch();
         this.work(bytes >>> 4);
     }
@@ -202,7 +202,10 @@ export class Run implements RunState {
     give(bytes: number): void {
         this.given += bytes;
         this.bytes += bytes;
-        if (this.given > MAX_GIVEN) throw new Fail("limit.bytes", `a run may hand out ${MAX_GIVEN} bytes of data at once`, { whole: true });
+        if (this.given > MAX_GIVEN) {
+            this.given -= bytes;
+            throw new Fail("limit.bytes", `a run may hand out ${MAX_GIVEN} bytes of data at once`, { here: true });
+        }
         if (this.bytes > this.maxBytes) throw this.tooMuch();
         this.work(Math.ceil(bytes / 16));
     }

@@ -4,6 +4,8 @@
  * Boundary: state of sessions. What is said in them is `turns.ts`, what follows from it `handover.ts`.
  *
  * J3: one session a call: opened by it, closed on every way out, never seen by anybody else.
+ * J7: a yield is a fault domain: a limit of what is made at one place (depth, the size of a value, memory, work of one instruction) is a
+ *     failure of the innermost yield around that place, and of the run only where there is none.
  */
 import type { Site, SpendForm } from "@remit/language";
 import type { Session } from "../agent/session.ts";
@@ -100,12 +102,9 @@ export function within(
 ): void {
     const { state, path } = native;
     const { turns, bytes = Number.POSITIVE_INFINITY, silence = Number.POSITIVE_INFINITY } = d.with;
-    const limits = limitsIn(d);
     const around = answeredBy(fiber, session);
-    if (turns !== undefined || Object.keys(limits).length > 0) {
-        const name = m.authority.nameOf(session.principal);
-        state.account = openAccount(m, fiber, accountAt(frame), limits, path, name, frame.parent, site);
-    }
+    const name = m.authority.nameOf(session.principal);
+    state.account = openAccount(m, fiber, accountAt(frame), limitsIn(d), path, name, frame.parent, site);
     const most = around?.most ?? session.most;
     const own = turns === undefined ? most : session.turns + turns;
     const quiet = Math.min(silence, around?.silence ?? Number.POSITIVE_INFINITY);
@@ -137,6 +136,17 @@ export function saysTurns(fiber: Fiber): boolean {
     const { native, form, pc } = fiber.top;
     if (native?.kind !== "handover") return false;
     return handoverAt(form.code[pc] as Instruction).with.turns !== undefined || native.state.config?.turns !== undefined;
+}
+
+/** The account of the innermost yield that a fiber stands in, at its frame `from` or below; null where it stands in none (J7). */
+export function yieldAround(m: Machine, fiber: Fiber, from = fiber.frames.length - 1): number | null {
+    for (let f: Fiber | null = fiber; f !== null; f = f.parent)
+        for (let i = f === fiber ? from : f.frames.length - 1; i >= 0; i--) {
+            const native = f.frames[i]?.native;
+            const session = native?.kind === "handover" ? m.sessions.get(native.state.session) : undefined;
+            if (native?.kind === "handover" && session !== undefined) return payerOf(native.state, session);
+        }
+    return null;
 }
 
 /** The account that pays for a call. */

@@ -117,7 +117,11 @@ export function timeUp(m: Machine, pending: Pending): void {
     if (account === undefined || fiber === undefined) return;
     m.stand(fiber, fiber.top);
     const who = { who: account.name, path: account.path };
-    const fail = overdrawn(m, m.accounts.exceeded(account, "time", who), pending.effect.path, pending.effect.site);
+    endRegion(m, fiber, overdrawn(m, m.accounts.exceeded(account, "time", who), pending.effect.path, pending.effect.site));
+}
+
+/** Ends what goes on in a region that `fiber` opened, fibers inside it included, by the failure of the region. */
+export function endRegion(m: Machine, fiber: Fiber, fail: Fail): void {
     const inside = [...m.fibers.values()].filter((f) => f !== fiber && isInside(f, fiber));
     for (const f of inside.reverse()) discard(m, f, fail);
     m.ready = m.ready.filter((f) => f !== fiber && !inside.includes(f));

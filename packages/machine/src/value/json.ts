@@ -99,7 +99,7 @@ class Walk {
             v = v.v;
         }
         this.size += typeof v === "string" ? 8 + 2 * v.length : v !== null && typeof v === "object" ? 200 : 8;
-        if (this.size > MAX_SIZE) throw new Fail("limit.bytes", `one value may take ${MAX_SIZE} bytes as JSON`, { whole: true });
+        if (this.size > MAX_SIZE) throw new Fail("limit.bytes", `one value may take ${MAX_SIZE} bytes as JSON`, { here: true });
         if (typeof v === "number" && !Number.isFinite(v)) throw new Fail("value", `${v} cannot be written as JSON`, { labels: this.met });
         if (v === null || typeof v !== "object") return v;
         if (v instanceof Capability) throw capabilityIsNotData(v, this.met);

@@ -198,7 +198,7 @@ export function concat(m: Joins, a: string, b: string, at: Site | null): string 
 }
 
 function tooLong(at: Site | null): Fail {
-    return new Fail("limit.bytes", `a string may hold ${MAX_STRING} characters`, { site: at, whole: true });
+    return new Fail("limit.bytes", `a string may hold ${MAX_STRING} characters`, { site: at, here: true });
 }
 
 function shown(v: Raw): string {

@@ -242,7 +242,7 @@ export class Heap {
         this.room -= CELL;
         if (this.room < 0) this.full();
         if (list.gen !== this.gen && list.gen !== -this.gen) this.touchGrowth(list);
-        if (list.items.length >= MAX_ITEMS) throw new Fail("limit.bytes", `a list may hold ${MAX_ITEMS} items`, { whole: true });
+        if (list.items.length >= MAX_ITEMS) throw new Fail("limit.bytes", `a list may hold ${MAX_ITEMS} items`, { here: true });
         list.items.push(value);
     }
 

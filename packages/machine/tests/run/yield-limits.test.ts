@@ -50,22 +50,22 @@ describe("F8: a yield is bounded, and what bounds it is not caught inside", () =
         expect(ran.steps).toBeLessThan(1_200);
     });
 
-    test("a list that doubles ends the run where it comes to the memory of the run", () => {
+    test("a list that doubles comes to the memory of the run", () => {
         const ran = run(catching("steps: 5000"), {
             agents: [answer("l = [1]\nloop until false max 100000 { l = l.concat(l) }\nreturn 1", "a")],
             options: { limits: { memory: 20_000_000 } },
         });
-        expect(kind(ran)).toBe("limit.bytes");
+        expect(kind(ran)).toEqual(["limit.bytes"]);
     });
 
-    test("recursion without end ends the run by its depth", () => {
+    test("recursion without end comes to the depth of the run", () => {
         // A thousand frames are too much to be saved at each of their steps.
         for (const more of [{}, { options: { mode: "frames", slice: 300 } }] as const) {
             const ran = once(catching("steps: 500000"), {
                 agents: [remit("func f(n) { return f(n + 1) }\nmain func answer(agent, a) { return f(0) }")],
                 ...more,
             });
-            expect(kind(ran)).toMatch(/^limit\.depth$/);
+            expect(kind(ran)).toEqual(["limit.depth"]);
         }
     });
 
@@ -86,6 +86,96 @@ describe("F8: a yield is bounded, and what bounds it is not caught inside", () =
         // Where each step is saved and loaded, a text of 64 Mi is one too many.
         expect(kind(run(program, { agents, options: { limits: { bytes: 500_000 } } }))).toBe("limit.bytes");
         expect(text).toContain("ha");
+    });
+
+    const DOUBLED = "l = [1]\nrepeat * 40 { l = [l, l] }\n";
+    test.each<readonly [string, string, string]>([
+        [
+            "recursion that catches its own end",
+            "limit.depth",
+            "func f(n) { return try { f(n + 1) } catch e { 0 } }\nmain func answer(agent, a) { return f(0) }",
+        ],
+        [
+            "a text that doubles",
+            "limit.bytes",
+            'func answer(agent, a) {\ns = "ha"\nrepeat * 60 { s = try { s + s } catch e { "ha" } }\nreturn 1 }',
+        ],
+        ["a list that doubles", "limit.bytes", "func answer(agent, a) {\nl = [1]\nrepeat * 60 { l = l.concat(l) }\nreturn 1 }"],
+        [
+            "a text that is joined",
+            "limit.bytes",
+            `func answer(agent, a) {\nl = ["ha"]\nrepeat * 20 { l = l.concat(l) }\nreturn l.join("${"-".repeat(100)}") }`,
+        ],
+        [
+            "what one list holds",
+            "limit.bytes",
+            "func answer(agent, a) {\nl = [1]\nrepeat * 22 { l = l.concat(l) }\nloop until false max 9000000 { l.add(1) }\nreturn 1 }",
+        ],
+        ["a value that is larger than itself as its text", "limit.bytes", `func answer(agent, a) {\n${DOUBLED}return json.text(l, 4) }`],
+        ["a value that is larger than itself, given back", "limit.bytes", `func answer(agent, a) {\n${DOUBLED}return l }`],
+        [
+            "a value that is larger than itself, raised",
+            "limit.bytes",
+            `func answer(agent, a) {\n${DOUBLED}return try { raise l } catch e { 1 } }`,
+        ],
+        [
+            "a value that is larger than itself, sent",
+            "limit.bytes",
+            `func answer(agent, a) {\n${DOUBLED}return try { agent.yield(l: l) } catch e { 1 } }`,
+        ],
+    ])("J7: %s is the failure of the yield, and the program goes on", (_, wanted, source) => {
+        for (const options of [{}, { mode: "frames" }, { slice: 3000 }] as const)
+            expect(end(once(catching(""), { agents: [remit(source)], options }))).toEqual([wanted]);
+    });
+
+    test("J7: what a program does by itself ends its run as before", () => {
+        const own = (statements: string): string =>
+            withFixer(`x = try { ${statements} } catch e { [e.kind] }\nreturn x`, "func f(n) { f(n + 1) }");
+        expect(kind(once(own("f(0)")))).toBe("limit.depth");
+        expect(kind(once(own(`${DOUBLED}json.text(l, 4)`)))).toBe("limit.bytes");
+    });
+
+    test("J7: a limit of what stands around passes through", () => {
+        const more = answer("l = [1]\nrepeat * 20 { l = l.concat(l) }\nreturn 1", "a");
+        const region = withFixer(
+            "x = try { spend 100k bytes { try { Fixer.yield(a: 1) } catch e { [1] } } } catch e { [e.kind] }\nreturn x",
+        );
+        expect(end(once(region, { agents: [more] }))).toEqual(["limit.bytes"]);
+        expect(kind(once(catching(""), { agents: [more], options: { limits: { bytes: 100_000 } } }))).toBe("limit.bytes");
+        const loop = answer("loop until false max 100000000 { n = 1 }\nreturn 1", "a");
+        expect(kind(once(catching(""), { agents: [loop], options: { limits: { steps: 5000 } } }))).toBe("limit.steps");
+    });
+
+    test("J7: of nested yields the inner one fails, and draws on the session's turns", () => {
+        const asks = answer('x = try { agent.yield(b: 1) } catch e { [e.kind] }\nreturn [x, agent.send("left")]', "a");
+        const deep = remit("func f(n) { return f(n + 1) }\nmain func answer(agent, b) { return f(0) }");
+        const ran = once(withFixer("return Fixer.yield(a: 1) with { turns: 3 }"), { agents: [asks, deep, "still here"] });
+        expect(end(ran)).toEqual([["limit.depth"], "still here"]);
+        const none = once(withFixer("return Fixer.yield(a: 1) with { turns: 2 }"), { agents: [asks, deep, "still here"] });
+        expect(kind(none)).toBe("limit.turns");
+    });
+
+    test("J7: where answers hold most of the memory, a yield fails and not the program beside it", () => {
+        const program = withFixer(
+            `
+            r = parallel for i in [0, 1] max 2 {
+                x = if i == 0 { yielding() } else { holding() }
+                x
+            }
+            return r`,
+            `import tool T from "http://example.test"
+            func yielding() { return try { Fixer.yield(a: 1) } catch e { [e.kind] } }
+            func holding() { T.wait(1)  own = [1]  repeat * 17 { own = own.concat(own) }  own.length }`,
+        );
+        const holds = answer('l = [1]\nrepeat * 17 { l = l.concat(l) }\nagent.send("wait")\nreturn l.length', "a");
+        const ran = once(program, {
+            agents: [holds, "go on"],
+            options: { limits: { memory: 3_000_000 } },
+            // The answer has made its list and waits when the program beside it makes its own.
+            pick: (waiting) =>
+                ["turn[0]", "T.wait", ""].map((at) => waiting.findIndex((e) => e.path.includes(at))).find((at) => at >= 0) ?? 0,
+        });
+        expect(end(ran)).toEqual([["limit.bytes"], 131072]);
     });
 
     test("a nested yield draws on what is left", () => {
