@@ -7,7 +7,7 @@
  * A4: the generic `call` of an MCP server is the method it names.
  */
 import { type Json, schemeOf } from "@remit/language";
-import { toJson } from "../value/json.ts";
+import { toJson, type Walking } from "../value/json.ts";
 import type { Labels } from "../value/label.ts";
 import { Labelled, Obj, type Value } from "../value/value.ts";
 import { labelOf, rawOf } from "../value/operators.ts";
@@ -30,19 +30,21 @@ export interface Given {
 }
 
 /** Arguments that the program computed. `at`: what the place of the call depends on, which the call tells even where it has no arguments. */
-export function valuesGiven(args: readonly Value[], labels: Labels, at = 0): Given {
-    return new ValuesGiven(args, labels, at);
+export function valuesGiven(args: readonly Value[], run: Walking, at = 0): Given {
+    return new ValuesGiven(args, run, at);
 }
 
 /** Made before every call: nothing is looked at before it is asked for. */
 class ValuesGiven implements Given {
     private readonly args: readonly Value[];
+    private readonly run: Walking;
     private readonly labels: Labels;
     private readonly at: number;
 
-    constructor(args: readonly Value[], labels: Labels, at: number) {
+    constructor(args: readonly Value[], run: Walking, at: number) {
         this.args = args;
-        this.labels = labels;
+        this.run = run;
+        this.labels = run.labels;
         this.at = at;
     }
 
@@ -83,7 +85,7 @@ class ValuesGiven implements Given {
     }
 
     private found(value: Value, outer: number): Found {
-        const out = toJson(value, this.labels);
+        const out = toJson(value, this.run);
         return { json: out.json, labels: this.labels.union(outer, out.labels) };
     }
 
@@ -92,7 +94,7 @@ class ValuesGiven implements Given {
         const raw = rawOf(value);
         if (raw === null || typeof raw === "string" || typeof raw === "boolean" || (typeof raw === "number" && Number.isFinite(raw)))
             return labelOf(value);
-        return toJson(value, this.labels).labels;
+        return toJson(value, this.run).labels;
     }
 }
 
@@ -141,7 +143,8 @@ export interface Alias {
 }
 
 /** `server.call({tool, args})` of an MCP tool (A4). What else it is given, and what chose the tool, goes along with the arguments. */
-export function aliasOf(uri: string, method: string, args: readonly Value[], labels: Labels): Alias | null {
+export function aliasOf(uri: string, method: string, args: readonly Value[], run: Walking): Alias | null {
+    const { labels } = run;
     if (!isGeneric(uri, method) || args.length !== 1) return null;
     const given = args[0] as Value;
     const object = rawOf(given);
@@ -152,7 +155,7 @@ export function aliasOf(uri: string, method: string, args: readonly Value[], lab
     const chosen = labels.union(labels.union(labelOf(given), object.keyLabel), labelOf(name));
     let all = chosen;
     for (const key of object.shape.keys)
-        if (key !== "tool" && key !== "args") all = labels.union(all, toJson(object.get(key) as Value, labels).labels);
+        if (key !== "tool" && key !== "args") all = labels.union(all, toJson(object.get(key) as Value, run).labels);
     const inner = object.get("args") ?? null;
     const whole = labels.union(all, labelOf(inner));
     return { method: text, args: [whole === 0 ? inner : new Labelled(rawOf(inner), whole)], chosen };

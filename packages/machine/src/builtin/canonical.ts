@@ -56,7 +56,7 @@ export class Keys {
             return found.key;
         };
         const { items, names } = value instanceof List ? { items: value.items, names: null } : sorted(value);
-        this.rt.work(WORK.values(1 + items.length));
+        this.rt.work(WORK.values(2 * (1 + items.length)));
         let text = names === null ? "[" : "{";
         for (let at = 0; at < items.length; at++) {
             if (names !== null) text += `${inner(names[at] as string)}:`;

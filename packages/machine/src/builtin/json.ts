@@ -13,6 +13,7 @@ import { capabilityIsNotData, MAX_DEPTH } from "../value/json.ts";
 import { MAX_STRING } from "../value/operators.ts";
 import { Capability, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
 import { type Arg, cut, isLambda, label, labelsWith, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
+import { GrowingText, scalarText } from "./growing.ts";
 import { type Builtin, type Runtime, WORK } from "./builtin.ts";
 
 export function parseJson(text: string, rt: Runtime, labels: number): Raw {
@@ -204,61 +205,45 @@ function excerpt(digits: string): string {
     return digits.length > 40 ? `${digits.slice(0, 40)}…` : digits;
 }
 
-/** UTF-16 units written between two charges. */
-const FLUSH = 4096;
-
 /** The JSON text of a value: on one line, or indented by `indent` spaces. */
 export function jsonText(value: Value, rt: Runtime, indent = 0): { text: string; labels: number } {
     let labels = 0;
-    let units = 0;
     const above = new Set<Raw>();
-    const out: string[] = [];
-    let total = 0;
-    const flush = (): void => {
-        total += units;
-        if (total > MAX_STRING) room(rt, total);
-        rt.charge(2 * units);
-        rt.work(WORK.chars(8 * units));
-        units = 0;
-    };
-    const put = (text: string): void => {
-        units += text.length;
-        if (units > FLUSH) flush();
-        out.push(text);
-    };
-    const write = (v: Value, line: string, depth: number): void => {
+    const out = new GrowingText(rt, (units) => {
+        if (units > MAX_STRING) room(rt, units);
+    });
+    /** `before` is what stands before the value. */
+    const write = (v: Value, before: string, line: string, depth: number): void => {
         if (v instanceof Labelled) {
             labels = rt.labels.union(labels, v.l);
             v = v.v;
         }
         if (v === null || typeof v !== "object") {
-            put(JSON.stringify(v));
+            out.put(before + scalarText(v));
             return;
         }
         if (v instanceof Capability) throw capabilityIsNotData(v, labels);
         if (above.has(v)) throw new Fail("value", "this value contains itself", { labels });
         if (depth > MAX_DEPTH) throw new Fail("value", `this value is nested more than ${MAX_DEPTH} deep`, { labels });
         above.add(v);
+        rt.work(WORK.values(2));
         if (!(v instanceof List)) labels = rt.labels.union(labels, v.keyLabel);
         const inner = indent === 0 ? "" : `${line}${" ".repeat(indent)}`;
-        const size = v instanceof List ? v.items.length : v.slots.length;
         const [open, close] = v instanceof List ? "[]" : "{}";
-        put(open as string);
-        for (let at = 0; at < size; at++) {
-            if (at > 0) put(",");
-            put(inner);
-            if (v instanceof List) write(v.items[at] as Value, inner, depth + 1);
-            else {
-                put(`${JSON.stringify(v.shape.keys[at])}:${indent === 0 ? "" : " "}`);
-                write(v.slots[at] as Value, inner, depth + 1);
+        if (v instanceof List)
+            for (let at = 0; at < v.items.length; at++)
+                write(v.items[at] as Value, at === 0 ? `${before}${open}${inner}` : `,${inner}`, inner, depth + 1);
+        else
+            for (let at = 0; at < v.slots.length; at++) {
+                const key = `${inner}${JSON.stringify(v.shape.keys[at])}:${indent === 0 ? "" : " "}`;
+                write(v.slots[at] as Value, at === 0 ? `${before}${open}${key}` : `,${key}`, inner, depth + 1);
             }
-        }
-        put(size === 0 ? (close as string) : `${line}${close}`);
+        const isEmpty = (v instanceof List ? v.items : v.slots).length === 0;
+        out.put(isEmpty ? `${before}${open}${close}` : `${line}${close}`);
         above.delete(v);
     };
-    write(value, indent === 0 ? "" : "\n", 0);
-    flush();
-    return { text: out.join(""), labels };
+    write(value, "", indent === 0 ? "" : "\n", 0);
+    return { text: out.take(), labels };
 }
 
 const MAX_INDENT = 10;

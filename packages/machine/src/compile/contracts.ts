@@ -41,7 +41,7 @@ function hold(m: RunState, fn: Fn, value: Value, contract: Contract, what: strin
     }
     let json: ReturnType<typeof toJson>;
     try {
-        json = toJson(value, m.labels);
+        json = toJson(value, m);
     } catch (error) {
         throw located(error, at);
     }

@@ -25,7 +25,7 @@ export function raisedFailure(rt: Runtime, value: Value, site: Site | null): Fai
     let json: Json;
     let labels = labelOf(value);
     try {
-        const out = toJson(value, rt.labels);
+        const out = toJson(value, rt);
         json = out.json;
         labels = rt.labels.union(labels, out.labels);
     } catch (error) {

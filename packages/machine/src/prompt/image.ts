@@ -39,7 +39,7 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** The file of a value, and an empty body that carries its origins. */
 export function fileOf(value: Value, rt: Runtime): { file: FilePart; body: Body } {
-    const { json, labels } = toJson(value, rt.labels);
+    const { json, labels } = toJson(value, rt);
     const file =
         typeof json === "string"
             ? fromDataUrl(json)

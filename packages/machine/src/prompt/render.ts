@@ -7,7 +7,8 @@
  * R2: the origins given back are those of what the text holds, item by item, so that a clipped body forgets the origins of what was cut.
  * R3: what is rendered is charged while it grows: a value whose text is exponentially larger than itself ends as `limit.bytes`.
  */
-import type { Runtime } from "../builtin/builtin.ts";
+import { GrowingText, scalarText } from "../builtin/growing.ts";
+import { type Runtime, WORK } from "../builtin/builtin.ts";
 import { Fail } from "../failure.ts";
 import { capabilityIsNotData, MAX_DEPTH } from "../value/json.ts";
 import { Capability, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
@@ -52,8 +53,8 @@ export function renderValue(value: Value, rt: Runtime): { text: string; labels: 
     const writer = new Writer(rt);
     const [raw, own] = open(value, 0, rt);
     if (typeof raw === "string") {
-        writer.grow(raw.length);
-        return { text: raw, labels: own };
+        writer.put(raw);
+        return { text: writer.take(), labels: own };
     }
     writer.met = own;
     writer.write(raw, "", 0);
@@ -81,7 +82,7 @@ export function bodyOf(value: Value, rt: Runtime): Body {
         const marks: number[] = [];
         const part = (prefix: string, item: Value): void => {
             writer.met = 0;
-            writer.out.push(prefix);
+            writer.put(prefix);
             writer.write(item, "  ", 1);
             parts.push(writer.take());
             marks.push(mark(writer.met));
@@ -92,8 +93,8 @@ export function bodyOf(value: Value, rt: Runtime): Body {
         return { kind: raw instanceof List ? "list" : "object", parts, own: ownMark, marks, sets };
     }
     if (typeof raw === "string") {
-        writer.grow(raw.length);
-        return { kind: "string", parts: [raw], own: ownMark, marks: [], sets };
+        writer.put(raw);
+        return { kind: "string", parts: [writer.take()], own: ownMark, marks: [], sets };
     }
     writer.write(raw, "", 0);
     return { kind: "scalar", parts: [writer.take()], own: ownMark, marks: [], sets };
@@ -109,30 +110,28 @@ function isObj(raw: Raw): raw is Obj {
 
 /** Writes JSON indented by two spaces; `met` collects the labels of what is written. */
 class Writer {
-    out: string[] = [];
     met = 0;
     private readonly rt: Runtime;
     private readonly above = new Set<List | Obj>();
-    private size = 0;
+    private readonly out: GrowingText;
 
     constructor(rt: Runtime) {
         this.rt = rt;
+        this.out = new GrowingText(rt, (units) => {
+            if (units > MAX_RENDERED)
+                throw new Fail("limit.bytes", `the text of this value is longer than ${MAX_RENDERED} characters`, {
+                    hint: "use a part of it, or clip it with max",
+                    labels: this.met,
+                });
+        });
     }
 
-    grow(units: number): void {
-        this.size += units;
-        if (this.size > MAX_RENDERED)
-            throw new Fail("limit.bytes", `the text of this value is longer than ${MAX_RENDERED} characters`, {
-                hint: "use a part of it, or clip it with max",
-                labels: this.met,
-            });
-        this.rt.charge(2 * units);
+    put(text: string): void {
+        this.out.put(text);
     }
 
     take(): string {
-        const text = this.out.join("");
-        this.out = [];
-        return text;
+        return this.out.take();
     }
 
     enter(container: List | Obj, depth: number): void {
@@ -141,20 +140,16 @@ class Writer {
         this.above.add(container);
     }
 
-    private put(text: string): void {
-        this.grow(text.length);
-        this.out.push(text);
-    }
-
     write(value: Value, indent: string, depth: number): void {
         const [raw, labels] = open(value, this.met, this.rt);
         this.met = labels;
         if (raw === null || typeof raw !== "object") {
-            this.put(JSON.stringify(raw));
+            this.put(scalarText(raw));
             return;
         }
         if (raw instanceof Capability) throw capabilityIsNotData(raw, this.met);
         this.enter(raw, depth);
+        this.rt.work(WORK.values(2));
         const inner = `${indent}  `;
         if (raw instanceof List) {
             raw.items.forEach((item, at) => {

@@ -228,7 +228,7 @@ function callsFunction(
 
 /** What `act()` called gave a value. */
 export function actReturned(m: Machine, fiber: Fiber, native: HandoverWait, value: Value): void {
-    const out = toJson(value, m.run.labels);
+    const out = toJson(value, m.run);
     given(m, fiber, native, m.fromJson(shown(out.json, false)), out.labels);
 }
 
@@ -283,7 +283,7 @@ function argsFor(m: Machine, tool: ImportEntry, given: Value): Value[] {
     const sole = SOLE[scheme];
     const isCmd = scheme === "shell" && raw instanceof Obj && raw.has("cmd") && !raw.has("command");
     if (sole === undefined || !(typeof raw === "string" || isCmd)) return [given];
-    const { json, labels } = toJson(given, m.run.labels);
+    const { json, labels } = toJson(given, m.run);
     const { cmd = null, ...rest } = isObject(json) ? json : { cmd: json };
     return [join(m.run, m.fromJson({ ...rest, [sole]: cmd }), labels)];
 }
@@ -299,7 +299,7 @@ function manual(
     asks: Value,
     site: Site | null,
 ): void {
-    const { json: only, labels } = toJson(asks, m.run.labels);
+    const { json: only, labels } = toJson(asks, m.run);
     const wanted = isObject(only) && typeof only.name === "string" ? only.name : null;
     // A tool is asked what it has only for who has something of it: it may have to be started for that.
     const own = tools.filter(({ value }) => value !== null && hasSome(m, fiber, frame.principal, value));
@@ -346,7 +346,7 @@ export function actOutcome(m: Machine, fiber: Fiber, native: HandoverWait, pendi
         given(m, fiber, native, failed(m, failure), 0);
         return;
     }
-    const out = toJson(givenValue(m, pending.effect, outcome), m.run.labels);
+    const out = toJson(givenValue(m, pending.effect, outcome), m.run);
     const { uri } = pending.effect.request as unknown as ToolRequest;
     given(m, fiber, native, m.fromJson(resultOf(uri, out.json)), out.labels);
 }

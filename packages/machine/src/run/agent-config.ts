@@ -46,7 +46,7 @@ export function agentConfig(m: Machine, value: Value, d: HandoverDetail, site: S
     if (held !== null && !(held instanceof Capability && held.kind === "agent")) throw wrong("'agent' is the name of an agent");
     let labels = labelOf(value);
     const read = (key: string): Json => {
-        const out = toJson(raw.get(key) ?? null, m.run.labels);
+        const out = toJson(raw.get(key) ?? null, m.run);
         labels = m.run.labels.union(labels, out.labels);
         return out.json;
     };

@@ -54,7 +54,7 @@ import { beginHandover, handedBack, handoverAt } from "./handover.ts";
 import { abandon, yieldAround } from "./sessions.ts";
 import type { Machine } from "./machine.ts";
 import { measure } from "./memory.ts";
-import type { Mark } from "./run.ts";
+import { type Mark, MAX_STEPS, tooLong } from "./run.ts";
 import { beginParallel, iterationEnded } from "./parallel.ts";
 import { gate, isFree } from "./gate.ts";
 import { askMemory, askTool } from "./perform.ts";
@@ -423,6 +423,10 @@ function giveUp(m: Machine, fiber: Fiber, mark: Mark, step: number): void {
         run.end();
         throw stepsSpent(m);
     }
+    if (run.isAtMost) {
+        run.end();
+        throw tooLong(`take ${MAX_STEPS} steps`, MAX_STEPS);
+    }
     run.undo(mark);
     run.left += step;
     if (run.left >= run.granted) fiber.need = 2 * Math.max(fiber.need, run.granted);
@@ -753,7 +757,7 @@ function endorsed(
         readers: readers === null ? null : [...readers],
     });
     // A list or object is made anew, so that labels inside it go too and what others hold stays as it is.
-    const raw = m.fromJson(toJson(value, labels).json);
+    const raw = m.fromJson(toJson(value, m.run).json);
     m.tracer?.at(site, frame.path, "endorsed");
     const made = join(m.run, rawOf(raw), labels.of(after));
     m.tracer?.at(site, frame.path);

@@ -121,14 +121,14 @@ export function gate(
     site: Site | null,
     chosen: "program" | "model" = "program",
 ): Reach | null {
-    const alias = target.method === null ? null : aliasOf(target.uri, target.method, args, m.run.labels);
+    const alias = target.method === null ? null : aliasOf(target.uri, target.method, args, m.run);
     const method = alias?.method ?? target.method;
     const meant = alias === null ? target : { ...target, method };
     // Arguments of an agent stay in the run: no clause is about them, and they may hold capabilities. A model's prompt is looked at when it is made.
     // What is handed to an agent outside the program leaves it.
     const isOutside = target.c.kind === "agent" && m.compiled.agent(target.c.file, target.c.name)?.outside != null;
     const isInner = (target.c.kind === "agent" && !isOutside) || target.c.kind === "llm";
-    const given = isInner ? valuesGiven([], m.run.labels) : valuesGiven(alias?.args ?? args, m.run.labels, frame.placeLabel);
+    const given = isInner ? valuesGiven([], m.run) : valuesGiven(alias?.args ?? args, m.run, frame.placeLabel);
     const written = isWritten(m, frame.fn);
     const chosenBy = written ? "agent" : chosen;
     if (written) isTold(m, frame, target, site);
@@ -150,7 +150,7 @@ export function gate(
         frame.principal,
         meant,
         shown.json,
-        alias === null ? given : valuesGiven(args, m.run.labels),
+        alias === null ? given : valuesGiven(args, m.run),
         decision,
         chosenBy,
         site,
@@ -187,7 +187,7 @@ function isUndescribed(m: Machine, { c, uri }: Target, method: string | null): b
 
 /** Who chose the tool of a generic call made the call: where that is nobody whom the program trusts, it is as if a model did. */
 export function chooserOf(m: Machine, uri: string, method: string, args: readonly Value[]): "program" | "model" {
-    const alias = aliasOf(uri, method, args, m.run.labels);
+    const alias = aliasOf(uri, method, args, m.run);
     return alias === null || m.run.labels.origins(alias.chosen).every(m.authority.trusts) ? "program" : "model";
 }
 

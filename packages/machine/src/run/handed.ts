@@ -87,7 +87,7 @@ export function copies(
                 if (value instanceof Labelled) all = run.labels.union(all, value.l);
                 return raw;
             }
-            const out = toJson(value, run.labels);
+            const out = toJson(value, run);
             all = run.labels.union(all, out.labels);
             run.give(3 * out.size);
             return join(run, fromJson(out.json, run.heap), out.labels);

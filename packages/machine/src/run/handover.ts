@@ -355,7 +355,7 @@ export function handedBack(m: Machine, fiber: Fiber, frame: Frame, native: Hando
     const entry = m.compiled.agent(...session.agent) as AgentEntry;
     let out: ReturnType<typeof toJson>;
     try {
-        out = toJson(value, m.run.labels);
+        out = toJson(value, m.run);
     } catch (error) {
         throw located(error, I.site);
     }

@@ -452,7 +452,7 @@ export class Machine {
         if (!(end instanceof Fail)) {
             this.tracer?.result(end);
             try {
-                const out = toJson(end, run.labels);
+                const out = toJson(end, run);
                 json = out.json;
                 origins = run.labels.origins(out.labels);
             } catch (error) {

@@ -124,7 +124,7 @@ function argsToJson(m: Machine, frame: Frame, args: readonly Value[], site: Site
     let labels = frame.placeLabel;
     try {
         const json = args.map((arg) => {
-            const out = toJson(arg, m.run.labels);
+            const out = toJson(arg, m.run);
             labels = m.run.labels.union(labels, out.labels);
             m.run.give(3 * out.size);
             return out.json;
@@ -173,7 +173,7 @@ export function askTool(
         uri: form.uri,
         ...(args === null ? {} : { args: out.json }),
         // Which argument carries what: said only where any does.
-        ...(args === null || out.labels.length === 0 ? {} : { origins: originsByName(m, valuesGiven(args, m.run.labels)) }),
+        ...(args === null || out.labels.length === 0 ? {} : { origins: originsByName(m, valuesGiven(args, m.run)) }),
     } as Json);
     frame.native = { kind: "effect", path };
 }

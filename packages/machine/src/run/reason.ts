@@ -35,7 +35,7 @@ export function beginReason(m: Machine, fiber: Fiber, frame: Frame, d: HandoverD
         raw instanceof List ? raw.items.map((item) => join(m.run, item, prompts === raw ? 0 : (prompts as { l: number }).l)) : [prompts];
     const [head, ...rest] = parts;
     if (head === undefined) throw new Fail("value", "reason needs a prompt", { site });
-    const shape = toJson(example, m.run.labels);
+    const shape = toJson(example, m.run);
     const place = frame.placeLabel;
     // The shape is in the prompt. How often the model is asked, and whether, says something of what chose it.
     const first = join(
@@ -61,7 +61,7 @@ export function beginReason(m: Machine, fiber: Fiber, frame: Frame, d: HandoverD
 }
 
 function optionsOf(m: Machine, value: Value, site: Site | null): { readonly attempts: number; readonly labels: number } {
-    const { json, labels } = toJson(value, m.run.labels);
+    const { json, labels } = toJson(value, m.run);
     const wrong = (message: string): Fail => new Fail("value", message, { site, labels });
     if (json === null) return { attempts: ATTEMPTS, labels };
     if (typeof json !== "object" || Array.isArray(json)) throw wrong("the options of reason() are an object");

@@ -25,8 +25,21 @@ const MAX_VALUE_BYTES = 128 * 1024 * 1024;
 /** Most that a run may put into requests and events from one outcome to the next. */
 const MAX_GIVEN = 1024 ** 3;
 
-/** Most work of one instruction: a few seconds. */
-export const MAX_WORK = 2 ** 28;
+/** Most work of one instruction: about a second. */
+export const MAX_WORK = 2 ** 25;
+
+/** Most steps of one instruction with a lambda, and most of `ROOM` that it may make: about a second, too. */
+export const MAX_STEPS = 2 ** 24;
+const MAX_MADE = 2 ** 25;
+
+/** The failure of an instruction that would hold up its host. */
+export function tooLong(what: string, limit: number): Fail {
+    return new Fail("limit.steps", `one instruction may ${what}`, {
+        here: true,
+        detail: { meter: "work", limit },
+        hint: "do it for fewer items at a time",
+    });
+}
 
 /** Counts at the beginning of a stretch, to be put back where it is given up. */
 export interface Mark {
@@ -65,6 +78,10 @@ export class Run implements RunState {
     stretch: "none" | "pure" | "single" = "none";
     /** Work that was left when the stretch began. */
     private workAtStart = 0;
+    /** Steps and room that a stretch of one instruction may not use. */
+    private kept = { steps: 0, room: 0 };
+    /** Steps that such a stretch had when it began. */
+    private most = 0;
     /** Gives capabilities that are named as values their right; null where the run's own principal runs. */
     minter: ((c: Capability) => Capability) | null = null;
     /** `.only(…)` by whoever runs; set by the machine. */
@@ -125,7 +142,8 @@ export class Run implements RunState {
     }
 
     over(): void {
-        if (this.stretch === "single" && this.left + Math.min(this.overdraft, this.beyond) >= 0) return;
+        const beyond = Math.min(this.overdraft, this.beyond, MAX_STEPS - this.most);
+        if (this.stretch === "single" && this.left + beyond >= 0) return;
         if (this.stretch !== "none") this.bail("slice");
     }
 
@@ -142,12 +160,7 @@ export class Run implements RunState {
     private tired(): void {
         if (this.stretch === "pure") this.bail("slice");
         if (this.stretch === "none") this.endSlice();
-        if (this.workAtStart - this.workLeft > MAX_WORK)
-            throw new Fail("limit.steps", `one instruction may look at about ${MAX_WORK * 4} items`, {
-                here: true,
-                detail: { meter: "work", limit: MAX_WORK, used: this.workAtStart - this.workLeft },
-                hint: "do it for fewer items at a time",
-            });
+        if (this.workAtStart - this.workLeft > MAX_WORK) throw tooLong(`look at about ${MAX_WORK * 4} items`, MAX_WORK);
     }
 
     /** The slice is as long as what was taken of it. */
@@ -163,7 +176,8 @@ export class Run implements RunState {
         if (this.stretch === "pure") this.bail("slice");
         if (this.stretch === "none") this.force();
         // One instruction cannot be measured in between: what it makes counts, also what it no longer holds.
-        if (this.heap.room < -this.memory) throw tooMuch(this.memory, "what one instruction makes");
+        const most = Math.min(this.memory, MAX_MADE);
+        if (this.kept.room > 0 || this.heap.room < -most) throw tooMuch(most, "what one instruction makes");
     }
 
     private force(): void {
@@ -238,12 +252,31 @@ export class Run implements RunState {
         this.depth = depth;
         this.stretch = kind;
         this.workAtStart = this.workLeft;
+        if (kind === "single") this.keep(Math.max(0, this.left - MAX_STEPS), Math.max(0, this.heap.room - MAX_MADE));
+        this.most = this.left;
         return { steps: this.steps, left: this.left, work: this.workLeft, bytes: this.bytes, room: this.heap.room };
+    }
+
+    private keep(steps: number, room: number): void {
+        this.left -= steps;
+        this.granted -= steps;
+        this.heap.room -= room;
+        this.kept = { steps, room };
+    }
+
+    /** True where a stretch of one instruction had all the steps that one may have. */
+    get isAtMost(): boolean {
+        return this.most >= MAX_STEPS;
     }
 
     end(): void {
         this.heap.undo = null;
         this.stretch = "none";
+        const { steps, room } = this.kept;
+        if (steps > 0 || room > 0) {
+            this.keep(-steps, -room);
+            this.kept = { steps: 0, room: 0 };
+        }
         if (this.workLeft < 0) this.endSlice();
         if (this.heap.room < 0) this.force();
     }

@@ -84,7 +84,7 @@ export function serveTurns(m: Machine): boolean {
 export function firstPrompt(m: Machine, d: HandoverDetail, native: HandoverWait): AgentPart[] {
     const { state } = native;
     if (native.what !== "yield") {
-        const said = toJson(native.args.items[0] as Value, m.run.labels).json;
+        const said = toJson(native.args.items[0] as Value, m.run).json;
         return [{ type: "text", text: typeof said === "string" ? said : JSON.stringify(said) }, ...skillParts(m, d)];
     }
     const session = m.sessions.get(state.session) as Session;
@@ -93,7 +93,7 @@ export function firstPrompt(m: Machine, d: HandoverDetail, native: HandoverWait)
         const name = state.params[i] as string;
         const handle = handles[i] ?? null;
         if (handle !== null) return { name, ...handle };
-        const out = toJson(arg, m.run.labels);
+        const out = toJson(arg, m.run);
         return { name, value: out.json, origins: m.run.labels.origins(out.labels) };
     });
     const payer = payerOf(state, session);

@@ -68,15 +68,21 @@ function isObj(v: Raw): v is Obj {
     return v !== null && typeof v === "object" && "shape" in v;
 }
 
+/** What a walk through a value tells its run: labels that it met, and work as it goes. */
+export interface Walking {
+    readonly labels: Labels;
+    work(units: number): void;
+}
+
 /** Plain JSON of a value, the union of all labels in it, and its size in bytes. Objects come out with a null prototype. */
-export function toJson(value: Value, labels: Labels): { json: Json; labels: number; size: number } {
+export function toJson(value: Value, run: Walking): { json: Json; labels: number; size: number } {
     // The usual case, and nothing to walk through.
     const plain = value instanceof Labelled ? value.v : value;
     if (plain === null || typeof plain === "boolean" || (typeof plain === "number" && Number.isFinite(plain)))
         return { json: plain, labels: value instanceof Labelled ? value.l : 0, size: 8 };
     if (typeof plain === "string" && 8 + 2 * plain.length <= MAX_SIZE)
         return { json: plain, labels: value instanceof Labelled ? value.l : 0, size: 8 + 2 * plain.length };
-    const walk = new Walk(labels);
+    const walk = new Walk(run);
     const json = walk.of(value, 0);
     return { json, labels: walk.met, size: walk.size };
 }
@@ -85,12 +91,14 @@ class Walk {
     met = 0;
     size = 0;
     private readonly labels: Labels;
+    private readonly run: Walking;
     /** Lists and objects around the present one. */
     private top: List | Obj | null = null;
     private open: Set<List | Obj> | null = null;
 
-    constructor(labels: Labels) {
-        this.labels = labels;
+    constructor(run: Walking) {
+        this.run = run;
+        this.labels = run.labels;
     }
 
     of(v: Value, depth: number): Json {
@@ -117,6 +125,7 @@ class Walk {
     }
 
     private inside(v: List | Obj, depth: number): Json {
+        this.run.work(8 + (v instanceof List ? v.items : v.slots).length);
         if (v instanceof List) return v.items.map((item) => this.of(item, depth + 1));
         const made: { [key: string]: Json } = Object.create(null);
         this.met = this.labels.union(this.met, v.keyLabel);

@@ -95,7 +95,7 @@ export function callGlobal(rt: Runtime, on: "global" | "json", name: string, ...
 
 /** The plain JSON of a value. */
 export function plain(rt: Runtime, v: Value): Json {
-    return JSON.parse(JSON.stringify(toJson(v, rt.labels).json)) as Json;
+    return JSON.parse(JSON.stringify(toJson(v, rt).json)) as Json;
 }
 
 /** Origins on the value itself, not inside it. */
@@ -105,7 +105,7 @@ export function own(rt: Runtime, v: Value): readonly string[] {
 
 /** All origins in a value. */
 export function origins(rt: Runtime, v: Value): readonly string[] {
-    return rt.labels.origins(toJson(v, rt.labels).labels);
+    return rt.labels.origins(toJson(v, rt).labels);
 }
 
 /** What a call throws: the kind and message of its failure. */

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Compiled, Machine } from "../../src/index.ts";
-import { MAX_WORK } from "../../src/run/run.ts";
+import { MAX_STEPS, MAX_WORK } from "../../src/run/run.ts";
 import { OPTIONS, type Ran, runAll } from "./forms.ts";
 import { body, formOf } from "./text.ts";
 
@@ -117,4 +117,52 @@ test("what one instruction does with a lambda is bounded, whatever the slice", (
         const { result } = runAll(p, { options: { slice } });
         expect(result).toMatchObject({ ok: false, failure: { kind: "limit.steps", detail: { meter: "work", limit: MAX_WORK } } });
     }
+});
+
+/** A value of 40 lists (objects) whose text would be 2^40 times longer. */
+const DOUBLED = [
+    ["lists", "l = [1]  repeat * 40 { l = [l, l] }"],
+    ["objects", "l = { a: 1 }  repeat * 40 { l = { a: l, b: l } }"],
+] as const;
+const OF_ALL = ["json.text(l)", "text(l)", "[l].map((x) => json.text(x))"];
+test.each(DOUBLED.flatMap(([what, made]) => OF_ALL.map((e) => [`${e} of ${what}`, made, e] as const)))(
+    "%s ends by its work, long before the text is as long as one may be",
+    (_, made, e) => {
+        const { result, steps } = runAll(formOf(body(`${made}\n${e}.length`)));
+        expect(result).toMatchObject({ ok: false, failure: { kind: "limit.steps", detail: { meter: "work", limit: MAX_WORK } } });
+        expect(steps).toBeLessThan(100);
+    },
+);
+
+test("what is larger than itself is refused wherever it is walked as a tree", () => {
+    const before = `${BEFORE}\nimport tool T from "http://example.test"`;
+    for (const [, made] of DOUBLED)
+        for (const e of ["T.get(l)", "raise l", 'endorse l because "x"', "l", "[l].map((x) => x)"]) {
+            const { result } = runAll(formOf(body(`${made}\n${e}`, before), true));
+            expect(result).toMatchObject({ ok: false, failure: { kind: "limit.bytes" } });
+        }
+    const same = "if l == k { 1 } else { 2 }";
+    for (const e of ["[l, l].unique().length", "l.length", same])
+        expect(runAll(formOf(body(`${DOUBLED[0][1]}\nk = [1]  repeat * 40 { k = [k, k] }\n${e}`))).result).toMatchObject({ ok: true });
+});
+
+test("a failure that walked a large value counts what was walked: a loop of them returns to its host", () => {
+    const made = "xs = [1]  repeat * 12 { xs = xs.concat(xs) }  xs.add(xs)";
+    for (const e of ["raise xs", "T.get(xs)", "T.get({ a: xs })"]) {
+        const p = formOf(body(`${made}\nrepeat * 100 { try { ${e} } catch e { 1 } }`, 'import tool T from "http://example.test"'), true);
+        const m = Machine.start(new Compiled(p), { ...OPTIONS, slice: 10_000 });
+        let slices = 1;
+        for (; m.advance().state === "slice"; slices++);
+        expect(slices).toBeGreaterThan(20);
+    }
+});
+
+test("one instruction with a lambda takes so many steps and no more, whatever the slice", () => {
+    const made = "xs = [1]  repeat * 20 { xs = xs.concat(xs) }";
+    const p = formOf(body(`${made}\nxs.map((x) => [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17].any((y) => y > 17)).length`));
+    for (const slice of [1_000_000, 2 ** 26])
+        expect(runAll(p, { options: { slice } }).result).toMatchObject({
+            ok: false,
+            failure: { kind: "limit.steps", detail: { meter: "work", limit: MAX_STEPS } },
+        });
 });
