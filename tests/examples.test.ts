@@ -93,13 +93,19 @@ describe.each(names)("%s", (name) => {
         // from the record, without performing anything
         const kept = await openLedger(ledger);
         try {
-            expect(kept.verify(run.id).ok).toBe(true);
-            expect(kept.replay(run.id)).toMatchObject({ equal: true });
+            expect((await kept.verify(run.id)).ok).toBe(true);
+            expect(await kept.replay(run.id)).toMatchObject({ equal: true });
             expect(
-                continued(program.form, program.hash, run.id, [...kept.store.outcomes(run.id)], kept.run(run.id).options as never),
+                continued(
+                    program.form,
+                    program.hash,
+                    run.id,
+                    await Array.fromAsync(kept.store.outcomes(run.id)),
+                    (await kept.store.options(run.id)) as never,
+                ),
             ).toEqual(events.filter((event) => data(event).host !== true).map(comparableText));
         } finally {
-            kept.close();
+            await kept.close();
             await program.close();
         }
     });

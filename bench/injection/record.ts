@@ -16,8 +16,12 @@ type ArgClause = ClauseForm & { readonly kind: "arg" };
 type Kept = NonNullable<Outcome["record"]>;
 
 /** One line for each call and rule: `Chat.post: argument text carries tool:Web`. Empty: nothing crossed. */
-export function crossingsOf({ store, run }: Kept, program: Program, reads: (tool: string, method: string) => boolean): string[] {
-    const events = [...store.events(run)];
+export async function crossingsOf(
+    { store, run }: Kept,
+    program: Program,
+    reads: (tool: string, method: string) => boolean,
+): Promise<string[]> {
+    const events = await Array.fromAsync(store.events(run));
     const trusted = trustedOf(program);
     const approved = new Map<string, Data>();
     const asked = new Map<string, Data>();
@@ -54,15 +58,15 @@ export function crossingsOf({ store, run }: Kept, program: Program, reads: (tool
 }
 
 /** Whether a person allowed anything in the run. */
-export function saidYes({ store, run }: Kept): boolean {
-    return [...store.events(run)].some((event) => event.kind === "ask.decided" && (event.data as Data).decision === "once");
+export async function saidYes({ store, run }: Kept): Promise<boolean> {
+    return (await Array.fromAsync(store.events(run))).some(
+        (event) => event.kind === "ask.decided" && (event.data as Data).decision === "once",
+    );
 }
 
 /** What the auditors of the product find in the run, without what a person approved. */
-export function findingsOf({ store, run }: Kept): string[] {
-    return auditRun(store, run)
-        .findings.filter((one) => one.rule !== "flow-approved")
-        .map((one) => `${one.rule}: ${one.message}`);
+export async function findingsOf({ store, run }: Kept): Promise<string[]> {
+    return (await auditRun(store, run)).findings.filter((one) => one.rule !== "flow-approved").map((one) => `${one.rule}: ${one.message}`);
 }
 
 function clausesOf(program: Program, tool: string): readonly ClauseForm[] {

@@ -42,14 +42,14 @@ export async function column(worlds: readonly AnyWorld[], chosen: (id: string) =
                 count("pairs", 1);
                 count("useful", task.useful(attacked.end) ? 1 : 0);
                 count("askedAttacked", attacked.asked.length);
-                const over = attacked.record === null ? [] : crossingsOf(attacked.record, rules, readsOf(world));
+                const over = attacked.record === null ? [] : await crossingsOf(attacked.record, rules, readsOf(world));
                 if (attacked.record !== null) count("crossed", over.length > 0 ? 1 : 0);
                 crossings.push(...over.map((one) => `${goal.id} < ${task.id}: ${one}`));
                 if (!goal.reached(attacked.end)) continue;
-                const allowed = attacked.record !== null && saidYes(attacked.record);
+                const allowed = attacked.record !== null && (await saidYes(attacked.record));
                 count("reached", 1);
                 count("silent", allowed ? 0 : 1);
-                const findings = attacked.record === null ? [] : findingsOf(attacked.record);
+                const findings = attacked.record === null ? [] : await findingsOf(attacked.record);
                 reached.push({ task: task.id, goal: goal.id, allowed, findings });
             }
         }

@@ -109,7 +109,7 @@ async function next(file: string, n: number): Promise<number> {
     };
     const handle = await ledger.resume("last", { tools: tools(step), signal: stop.signal });
     await handle.result;
-    ledger.close();
+    await ledger.close();
     if (at !== n) throw new Error(`resumed at effect ${at}, not ${n}`);
     return passed;
 }

@@ -3,7 +3,7 @@
  */
 import { existsSync } from "node:fs";
 import type { LedgerStore, RunInfo } from "@remit/host";
-import { knownSecrets, LedgerError, ledgerPath, openSqlite, shownStore } from "@remit/host";
+import { knownSecrets, LedgerError, ledgerPath, openStore, shownStore } from "@remit/host";
 import { UsageError } from "./io.ts";
 
 export async function openForReading(options: Record<string, unknown>): Promise<LedgerStore | null> {
@@ -13,10 +13,10 @@ export async function openForReading(options: Record<string, unknown>): Promise<
         return null;
     }
     try {
-        return await openSqlite(path);
+        return await openStore(path);
     } catch (error) {
         if (!(error instanceof LedgerError) || error.code !== "readonly") throw error;
-        return openSqlite(path, { readOnly: true });
+        return openStore(path, { readOnly: true });
     }
 }
 
@@ -39,9 +39,9 @@ export async function openRun(id: string, options: Record<string, unknown>): Pro
     const store = await openForReading(options);
     if (store === null) throw new UsageError(`there is no run ${id}: no program has run yet`, "remit run FILE makes the first one");
     try {
-        return { store, run: store.run(id) };
+        return { store, run: await store.run(id) };
     } catch (error) {
-        store.close();
+        await store.close();
         throw error;
     }
 }

@@ -96,7 +96,7 @@ test("on a terminal its lines are shown", async () => {
     const { store, id } = await recorded();
     const out: string[] = [];
     const lines = new LineDebugger(
-        debugRun(store, id),
+        await debugRun(store, id),
         (text) => out.push(text),
         (_, text) => text,
     );

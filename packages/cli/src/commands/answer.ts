@@ -8,13 +8,13 @@ export default async function answer(args: string[], options: Record<string, unk
     const [run, ask, ...words] = args as [string, string, ...string[]];
     const ledger = await openLedger(options["ledger"] as string | undefined);
     try {
-        const { id } = ledger.run(run);
-        const question = ledger.store.asks.find(id, ask);
+        const { id } = await ledger.run(run);
+        const question = await ledger.store.asks.find(id, ask);
         const decision = answerOf(words.join(" "), question.request.options);
         // Of a record that somebody changed nothing is an answer, and that is what is said.
         if (decision === null && question.tampered !== true)
             throw new UsageError(`'${words.join(" ")}' is no answer to this question`, `it takes ${question.request.options.join(", ")}`);
-        const answered = ledger.answer(id, question.id, decision ?? "deny");
+        const answered = await ledger.answer(id, question.id, decision ?? "deny");
         if (options["json"]) printJson(answered as unknown as Json, true);
         else say(`${paint(process.stderr)("green", "answered")}: ${plain(answered.decision ?? "")}. remit resume ${id} goes on.`);
         return EXIT.ok;
@@ -24,6 +24,6 @@ export default async function answer(args: string[], options: Record<string, unk
         say(`  ${plain(error.hint)}`);
         return EXIT.failed;
     } finally {
-        ledger.close();
+        await ledger.close();
     }
 }

@@ -13,7 +13,7 @@ export default async function asks(args: string[], options: Record<string, unkno
         return EXIT.ok;
     }
     try {
-        const all = store.asks.list(args[0] === undefined ? undefined : store.run(args[0]).id);
+        const all = await store.asks.list(args[0] === undefined ? undefined : (await store.run(args[0])).id);
         const found = options["all"] ? all : all.filter((one) => one.state === "open");
         if (options["json"]) {
             printJson(found as unknown as Json);
@@ -30,7 +30,7 @@ export default async function asks(args: string[], options: Record<string, unkno
             print(
                 askText(one.request, {
                     paint: colour,
-                    root: rootOf(store, one.run),
+                    root: await rootOf(store, one.run),
                     full: options["full"] === true,
                     more: "--full shows all",
                     width: process.stdout.isTTY === true ? process.stdout.columns || 80 : undefined,
@@ -42,14 +42,14 @@ export default async function asks(args: string[], options: Record<string, unkno
         }
         return EXIT.ok;
     } finally {
-        store.close();
+        await store.close();
     }
 }
 
 /** A question of a run that is not there, or cannot be read, is shown all the same. */
-function rootOf(store: LedgerStore, run: string): string {
+async function rootOf(store: LedgerStore, run: string): Promise<string> {
     try {
-        return store.run(run).root || process.cwd();
+        return (await store.run(run)).root || process.cwd();
     } catch (error) {
         if (!(error instanceof LedgerError)) throw error;
         return process.cwd();

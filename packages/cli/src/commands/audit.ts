@@ -108,34 +108,34 @@ async function ofRun(id: string, invariants: readonly Invariant[], options: Opti
     const ledger = await openLedger(options["ledger"] as string | undefined);
     try {
         const store = shownStore(ledger.store, secretsNow());
-        const info = ledger.run(id);
-        const kept = info.options as { readonly workspace?: string };
+        const info = await ledger.run(id);
+        const kept = (await ledger.store.options(info.id)) as { readonly workspace?: string };
         const config = loadConfig({
             folder: process.cwd(),
             ...(kept.workspace === undefined ? {} : { workspace: kept.workspace }),
             ...(info.root === "" ? {} : { from: dirname(join(info.root, info.file)) }),
         });
-        const program = store.program(info.program);
+        const program = await store.program(info.program);
         const [wrong] = unknownIn(invariants, program);
         if (wrong !== undefined) throw new UsageError(wrong, "an invariant about what is not there always holds");
         const acceptForeign = options["acceptForeign"] === true;
-        const other = options["against"] === undefined ? null : ledger.run(String(options["against"])).id;
+        const other = options["against"] === undefined ? null : (await ledger.run(String(options["against"]))).id;
         const rules = {
             invariants: [...invariants, ...config.audit.invariants],
             acceptForeign,
-            ...(other === null ? {} : { against: profileOfRun(store, other) }),
+            ...(other === null ? {} : { against: await profileOfRun(store, other) }),
         };
         const auditors = (options["auditor"] as string[] | undefined) ?? [];
-        const looked = auditRun(store, info.id, rules);
+        const looked = await auditRun(store, info.id, rules);
         // What is compared with says what is not new: it has to be as it was kept too.
-        const doubts = other === null || other === info.id ? [] : doubtsOf(store, other, acceptForeign);
+        const doubts = other === null || other === info.id ? [] : await doubtsOf(store, other, acceptForeign);
         const found = { ...looked, unsure: [...looked.unsure, ...doubts] };
         if (auditors.length === 0) return { looked: found, config };
         const said = await auditorsSay(ledger.store, info.id, auditors, found.findings, hostOptions(options));
-        const all = auditRun(store, info.id, { ...rules, others: said.findings });
+        const all = await auditRun(store, info.id, { ...rules, others: said.findings });
         return { looked: { ...all, unsure: [...found.unsure, ...said.unsure] }, config };
     } finally {
-        ledger.close();
+        await ledger.close();
     }
 }
 

@@ -15,16 +15,16 @@ export default async function cost(args: string[], options: Record<string, unkno
     }
     try {
         const unreadable: UnreadableRun[] = [];
-        const chosen = args.length > 0 ? args.map((id) => store.run(id)) : store.runs(20, (one) => unreadable.push(one));
-        const all = chosen.flatMap((run) => {
+        const chosen =
+            args.length > 0 ? await Promise.all(args.map((id) => store.run(id))) : await store.runs(20, (one) => unreadable.push(one));
+        const all: ({ run: string; file: string } & ReturnType<typeof costOf>)[] = [];
+        for (const run of chosen)
             try {
-                return [{ run: run.id, file: run.file, ...costOf(store.events(run.id)) }];
+                all.push({ run: run.id, file: run.file, ...costOf(await Array.fromAsync(store.events(run.id))) });
             } catch (error) {
                 if (!(error instanceof LedgerError)) throw error;
                 unreadable.push({ id: run.id, error });
-                return [];
             }
-        });
         sayUnreadable(unreadable);
         const code = unreadable.length === 0 ? EXIT.ok : EXIT.failed;
         if (options["json"]) {
@@ -51,6 +51,6 @@ export default async function cost(args: string[], options: Record<string, unkno
         }
         return code;
     } finally {
-        store.close();
+        await store.close();
     }
 }

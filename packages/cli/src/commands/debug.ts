@@ -20,15 +20,19 @@ export default async function debug(args: string[], options: Record<string, unkn
     try {
         if (options["agent"] !== undefined) {
             const { debugWith } = await import("../debug/agent.ts");
-            return await debugWith(debugRun(store, run.id, { scrubber }), scrubber, store, options);
+            return await debugWith(await debugRun(store, run.id, { scrubber }), scrubber, store, options);
         }
         for (const name of ["at", "json"])
             if (options[name] !== undefined) throw new UsageError(`--${name} is for --agent`, "in the debugger: goto PLACE");
-        const lines = new LineDebugger(debugRun(store, run.id, { scrubber }), (text) => print(scrubber.text(text)), paint(process.stdout));
+        const lines = new LineDebugger(
+            await debugRun(store, run.id, { scrubber }),
+            (text) => print(scrubber.text(text)),
+            paint(process.stdout),
+        );
         lines.begin();
         return await converse(lines);
     } finally {
-        store.close();
+        await store.close();
     }
 }
 

@@ -8,13 +8,13 @@ import { showRun } from "../ledger.ts";
 export default async function diff(args: string[], options: Record<string, unknown>): Promise<number> {
     const { store, run: a } = await showRun(args[0] as string, options);
     try {
-        const b = store.run(args[1] as string);
-        const found = diffRuns([...store.events(a.id)], [...store.events(b.id)]);
+        const b = await store.run(args[1] as string);
+        const found = diffRuns(await Array.fromAsync(store.events(a.id)), await Array.fromAsync(store.events(b.id)));
         if (options["json"]) printJson(found as unknown as Json);
         else if (found.length === 0) say("The runs are equal: same steps, same prompts, same results.");
         else print(diffText(found, { paint: paint(process.stdout) as never }));
         return found.length === 0 ? EXIT.ok : EXIT.failed;
     } finally {
-        store.close();
+        await store.close();
     }
 }

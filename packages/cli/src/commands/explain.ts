@@ -69,13 +69,13 @@ async function explainRunOf(id: string, options: Record<string, unknown>): Promi
     const { store, run } = await showRun(id, options);
     try {
         const at = options["at"] as string | undefined;
-        const found = explainRun(store.events(run.id)).filter((one) => at === undefined || one.path.includes(at));
+        const found = explainRun(await Array.fromAsync(store.events(run.id))).filter((one) => at === undefined || one.path.includes(at));
         if (options["json"]) printJson(found as never);
         else if (found.length === 0)
             say(options["at"] ? `No generate of this run is at ${String(options["at"])}.` : "This run called no model.");
         else print(explainText(found, { paint: paint(process.stdout) as never, ...(options["full"] ? { full: plain } : {}) }));
         return EXIT.ok;
     } finally {
-        store.close();
+        await store.close();
     }
 }

@@ -7,8 +7,8 @@ import { secretsNow } from "../ledger.ts";
 export default async function replay(args: string[], options: Record<string, unknown>): Promise<number> {
     const ledger = await openLedger(options["ledger"] as string | undefined);
     try {
-        const run = ledger.run(args[0] as string);
-        const found = secretsNow().scrub(ledger.replay(run.id) as unknown as Json) as unknown as Replayed;
+        const run = await ledger.run(args[0] as string);
+        const found = secretsNow().scrub((await ledger.replay(run.id)) as unknown as Json) as unknown as Replayed;
         if (options["json"]) {
             printJson(found as unknown as Json, true);
             return found.equal ? EXIT.ok : EXIT.failed;
@@ -29,6 +29,6 @@ export default async function replay(args: string[], options: Record<string, unk
         }
         return found.equal ? EXIT.ok : EXIT.failed;
     } finally {
-        ledger.close();
+        await ledger.close();
     }
 }

@@ -9,7 +9,7 @@ export default async function resume(args: string[], options: Record<string, unk
     const ledger = await openLedger(options["ledger"] as string | undefined);
     const watch = watched(options);
     try {
-        const info = ledger.run(args[0] as string);
+        const info = await ledger.run(args[0] as string);
         watch.root = info.root || process.cwd();
         const on = handlers(options, watch);
         const asked = on.ask;
@@ -36,7 +36,7 @@ export default async function resume(args: string[], options: Record<string, unk
         throw error;
     } finally {
         watch.end();
-        ledger.close();
+        await ledger.close();
     }
 }
 

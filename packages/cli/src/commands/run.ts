@@ -76,15 +76,15 @@ async function rulesOf(file: string, program: RemitProgram<Json, Json>, options:
         ...(options["trust"] ? { trust: true } : {}),
     });
     const store = await program.ledger();
-    const before = options["against"] === undefined || store === null ? null : store.run(String(options["against"])).id;
+    const before = options["against"] === undefined || store === null ? null : (await store.run(String(options["against"]))).id;
     if (store !== null && before !== null) {
-        const [why] = doubtsOf(store, before);
+        const [why] = await doubtsOf(store, before);
         if (why !== undefined) throw new UsageError(`--against: ${why}`);
     }
     return {
         invariants: audit.invariants,
         failOn: severityOf(undefined, { audit, ...rest }),
-        ...(store === null || before === null ? {} : { against: profileOfRun(store, before) }),
+        ...(store === null || before === null ? {} : { against: await profileOfRun(store, before) }),
     };
 }
 

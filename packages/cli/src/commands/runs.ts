@@ -27,7 +27,7 @@ export default async function runs(args: string[], options: Record<string, unkno
     try {
         const open = (run: RunInfo): boolean => ["interrupted", "waiting", "stopped"].includes(stateOf(run));
         const unreadable: UnreadableRun[] = [];
-        const all = store.runs(options["waiting"] ? EVERY : limit, (one) => unreadable.push(one));
+        const all = await store.runs(options["waiting"] ? EVERY : limit, (one) => unreadable.push(one));
         const found = options["waiting"] ? all.filter(open).slice(0, limit) : all;
         sayUnreadable(unreadable);
         const code = unreadable.length === 0 ? EXIT.ok : EXIT.failed;
@@ -61,7 +61,7 @@ export default async function runs(args: string[], options: Record<string, unkno
         const [head, ...lines] = text.split("\n");
         print([colour("dim", head ?? ""), ...lines].join("\n"));
         // a run whose questions are all answered can go on, and one that waits for the outcome of an effect is told it by `resume`
-        const asking = new Set(store.asks.list().flatMap((one) => (one.state === "open" ? [one.run] : [])));
+        const asking = new Set((await store.asks.list()).flatMap((one) => (one.state === "open" ? [one.run] : [])));
         const waiting = found.filter((run) => stateOf(run) === "waiting" && asking.has(run.id)).length;
         const going = found.filter((run) => open(run) && !(stateOf(run) === "waiting" && asking.has(run.id)));
         if (waiting + going.length > 0) say("");
@@ -70,7 +70,7 @@ export default async function runs(args: string[], options: Record<string, unkno
             say(`${going.length === 1 ? "One run" : `${going.length} runs`} can go on: remit resume ${going[0]?.id ?? "RUN"}`);
         return code;
     } finally {
-        store.close();
+        await store.close();
     }
 }
 
@@ -97,9 +97,8 @@ async function prune(args: string[], options: Record<string, unknown>): Promise<
         const before = Date.now() - (older ?? 0);
         const chosen =
             args.length > 0
-                ? [...new Map(args.map((id) => named(store, id)).map((one) => [one.id, one])).values()]
-                : store
-                      .runs(EVERY, (one) => unreadable.push(one))
+                ? [...new Map((await Promise.all(args.map((id) => named(store, id)))).map((one) => [one.id, one])).values()]
+                : (await store.runs(EVERY, (one) => unreadable.push(one)))
                       .slice(keep ?? 0)
                       .filter((run) => run.ended !== null && (older === null || Date.parse(run.ended) < before))
                       .map(described);
@@ -113,14 +112,14 @@ async function prune(args: string[], options: Record<string, unknown>): Promise<
             say("Nothing was removed; --yes removes without asking.");
             return EXIT.ok;
         }
-        const { runs: gone, bytes, shrunk } = store.remove(chosen.map((one) => one.id));
+        const { runs: gone, bytes, shrunk } = await store.remove(chosen.map((one) => one.id));
         const room = shrunk
             ? `, ${megabytes(bytes)} freed`
             : "; the ledger is in use, so its file stays as large as it is and the room is used again";
         say(`Removed ${counted(gone, "run")}${room}.`);
         return EXIT.ok;
     } finally {
-        store.close();
+        await store.close();
     }
 }
 
@@ -134,9 +133,9 @@ function described(run: RunInfo): Chosen {
 }
 
 /** A run that cannot be read can be removed by its whole id. */
-function named(store: LedgerStore, id: string): Chosen {
+async function named(store: LedgerStore, id: string): Promise<Chosen> {
     try {
-        return described(store.run(id));
+        return described(await store.run(id));
     } catch (error) {
         if (!(error instanceof LedgerError) || error.code !== "tampered") throw error;
         return { id, line: "cannot be read" };

@@ -8,7 +8,7 @@ import { openRun } from "../ledger.ts";
 export default async function snapshot(args: string[], options: Record<string, unknown>): Promise<number> {
     const { store, run } = await openRun(args[0] as string, options);
     try {
-        const session = debugRun(store, run.id);
+        const session = await debugRun(store, run.id);
         const at = options["at"];
         const stop = moved(session.goTo(typeof at === "string" ? targetOf(at) : lastOf(session)));
         if (stop.reason === "diverged") say(`The record does not fit the program: ${plainLine(stop.message ?? "")}`);
@@ -19,7 +19,7 @@ export default async function snapshot(args: string[], options: Record<string, u
         else print(textOf(made));
         return EXIT.ok;
     } finally {
-        store.close();
+        await store.close();
     }
 }
 

@@ -13,16 +13,16 @@ export default async function trace(args: string[], options: Record<string, unkn
     try {
         if (options["follow"]) return await follow(store, run.id, options);
         if (options["ndjson"]) {
-            for (const event of exported(store, run.id, { secrets: secretsNow() })) await write(`${safeJson(event)}\n`);
+            for await (const event of exported(store, run.id, { secrets: secretsNow() })) await write(`${safeJson(event)}\n`);
             return EXIT.ok;
         }
-        const events = [...shownStore(store, secretsNow()).events(run.id)];
+        const events = await Array.fromAsync(shownStore(store, secretsNow()).events(run.id));
         if (options["atif"]) return (await import("../trajectory.ts")).writeRun(events, options["output"] as string | undefined);
         if (options["otel"] !== undefined) return await otel(events, options);
         print(traceText(events, { full: options["full"] === true, paint: paint(process.stdout) as never }));
         return EXIT.ok;
     } finally {
-        store.close();
+        await store.close();
     }
 }
 
@@ -53,18 +53,18 @@ async function verify(id: string | undefined, options: Record<string, unknown>):
         };
         const runs =
             id === undefined
-                ? store.runs(Number.MAX_SAFE_INTEGER, (one) => unsound(one.id, one.error.message)).map((run) => run.id)
-                : [store.run(id).id];
+                ? (await store.runs(Number.MAX_SAFE_INTEGER, (one) => unsound(one.id, one.error.message))).map((run) => run.id)
+                : [(await store.run(id)).id];
         for (const run of runs) {
-            const { ok, events, anchored, bound, problem } = store.verify(run);
+            const { ok, events, anchored, bound, problem } = await store.verify(run);
             if (ok) print(`${run}: ${colour("green", "sound")}, ${counted(events, "event")}, ${ANCHORED[anchored]}${BOUND[bound]}`);
             else if (problem === undefined) unsound(run, "the chain does not hold");
             else unsound(run, problem.what === "row" ? problem.message : `${problem.what} ${problem.seq}: ${problem.message}`);
         }
-        if (id === undefined) for (const run of store.dropped()) unsound(run, "it was recorded, and is not in the ledger any more");
+        if (id === undefined) for (const run of await store.dropped()) unsound(run, "it was recorded, and is not in the ledger any more");
         return sound ? EXIT.ok : EXIT.failed;
     } finally {
-        store.close();
+        await store.close();
     }
 }
 
@@ -77,7 +77,7 @@ async function follow(store: LedgerStore, id: string, options: Record<string, un
     });
     const depth = (path: string): string => "  ".repeat(Math.max(0, path.split("/").length - 1));
     for (;;) {
-        for (const event of exported(store, id, { from: next, secrets })) {
+        for await (const event of exported(store, id, { from: next, secrets })) {
             next = event.seq + 1;
             if (options["ndjson"]) await write(`${safeJson(event)}\n`);
             else
@@ -85,7 +85,7 @@ async function follow(store: LedgerStore, id: string, options: Record<string, un
                     `${plainLine(event.time.slice(11, 23))} ${depth(event.path)}${plainLine(event.kind)} ${plainLine(event.path.split("/").at(-1) ?? event.path)}\n`,
                 );
         }
-        const run = store.run(id);
+        const run = await store.run(id);
         if (stopped) return EXIT.cancelled;
         if (run.status === "done" || run.status === "failed" || !run.live) {
             say(`${run.id}: ${run.status === "running" ? "interrupted" : run.status}`);

@@ -7,8 +7,8 @@ import { EXIT, paint, plain, print, printJson, safeJson } from "../io.ts";
 export default async function why(args: string[], options: Record<string, unknown>): Promise<number> {
     const ledger = await openLedger(options["ledger"] as string | undefined);
     try {
-        const run = ledger.run(args[0] as string);
-        const found = whyOf(ledger.store, run.id, args[1] ?? "", secretsNow());
+        const run = await ledger.run(args[0] as string);
+        const found = await whyOf(ledger.store, run.id, args[1] ?? "", secretsNow());
         if (options["json"]) {
             printJson(found as unknown as Json, true);
             return EXIT.ok;
@@ -32,7 +32,7 @@ export default async function why(args: string[], options: Record<string, unknow
         }
         return EXIT.ok;
     } finally {
-        ledger.close();
+        await ledger.close();
     }
 }
 

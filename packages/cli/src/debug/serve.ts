@@ -13,13 +13,12 @@ import { framed, FramingError, Messages } from "./framing.ts";
 export async function serve(run: string | undefined, options: Record<string, unknown>): Promise<number> {
     const stores: LedgerStore[] = [];
     const scrubber = knownSecrets();
-    return new Promise<number>((resolve) => {
+    return new Promise<number>((resolve, reject) => {
         const end = (code: number): void => {
             process.stdin.removeAllListeners("data");
             // A pause while bytes are being handed out is undone; the process would wait for the editor.
             process.stdin.destroy();
-            for (const store of stores.splice(0)) store.close();
-            resolve(code);
+            void Promise.all(stores.splice(0).map((store) => store.close())).then(() => resolve(code), reject);
         };
         const adapter = new Adapter({
             // What was no secret when the run was recorded may be one that is known now.

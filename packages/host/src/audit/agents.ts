@@ -46,11 +46,11 @@ export async function auditorsSay(
     found: readonly AuditFinding[],
     options: Omit<LoadOptions, "ledger"> = {},
 ): Promise<AgentsSaid> {
-    const info = store.run(id);
+    const info = await store.run(id);
     // Before anything is cut, so that no beginning of a secret is left.
     const scrubber = knownSecrets(options.env);
     const clean = (json: Json): Json => clipped(scrubber.scrub(json), { text: MAX_TEXT });
-    const input = inputOf(info.id, store.program(info.program), [...store.events(info.id)], found, clean);
+    const input = inputOf(info.id, await store.program(info.program), await Array.fromAsync(store.events(info.id)), found, clean);
     const findings: AuditFinding[] = [];
     const unsure: string[] = [];
     const runs: string[] = [];

@@ -33,11 +33,11 @@ export interface AuditRunOptions extends AuditOptions {
     readonly acceptForeign?: boolean;
 }
 
-export function auditRun(store: LedgerStore, id: string, options: AuditRunOptions = {}): Audited {
-    const info = store.run(id);
-    const unsure = doubtsOf(store, info.id, options.acceptForeign);
-    const program = store.program(info.program);
-    const events = [...store.events(info.id)];
+export async function auditRun(store: LedgerStore, id: string, options: AuditRunOptions = {}): Promise<Audited> {
+    const info = await store.run(id);
+    const unsure = await doubtsOf(store, info.id, options.acceptForeign);
+    const program = await store.program(info.program);
+    const events = await Array.fromAsync(store.events(info.id));
     const found = auditEvents(events, program, options);
     const places = placesOf(program, events);
     const checked = resolved(options.others ?? [], {
@@ -48,8 +48,8 @@ export function auditRun(store: LedgerStore, id: string, options: AuditRunOption
 }
 
 /** Why what is kept of a run cannot be relied on; empty where it can. */
-export function doubtsOf(store: LedgerStore, id: string, acceptForeign = false): string[] {
-    const { ok, bound } = store.verify(id);
+export async function doubtsOf(store: LedgerStore, id: string, acceptForeign = false): Promise<string[]> {
+    const { ok, bound } = await store.verify(id);
     if (!ok) return [`the ledger of run ${id} does not verify, so what it says cannot be relied on`];
     // Chains alone tell of mistakes: whoever writes the file can make them anew, without what is to be hidden.
     if (bound === "yes" || acceptForeign) return [];

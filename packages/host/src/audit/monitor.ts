@@ -68,10 +68,10 @@ export function watchOf(program: Program, options: Omit<MonitorOptions, "finding
     return { begin: () => fresh(auditor.begin()), event: (event) => fresh(auditor.event(event)) };
 }
 
-/** What a run gave and did, to compare others with. Throws `LedgerError` `unknown`. */
-export function profileOfRun(store: LedgerStore, id: string): Profile {
-    const info = store.run(id);
-    return profileOf(store.events(info.id), store.program(info.program));
+/** What a run gave and did, to compare others with. Rejects with `LedgerError` `unknown`. */
+export async function profileOfRun(store: LedgerStore, id: string): Promise<Profile> {
+    const info = await store.run(id);
+    return profileOf(await Array.fromAsync(store.events(info.id)), await store.program(info.program));
 }
 
 /** `2026-11-21`, UTC. */

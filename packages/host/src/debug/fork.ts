@@ -23,7 +23,7 @@ import {
     type Outcome,
     type ToolRequest,
 } from "@remit/machine";
-import type { LedgerStore, RecordedOutcome, RunInfo } from "../ledger/store.ts";
+import { keptRun, type LedgerStore, type RecordedOutcome, type RunInfo } from "../ledger/store.ts";
 import type { Advance, Answered } from "../run/drive.ts";
 import { RemitError } from "../run/error.ts";
 import { execute, type RunHandle } from "../run/handle.ts";
@@ -49,12 +49,13 @@ export interface Forked {
 
 /** Begins the new run. Throws `RemitError` `value` where the run has no such effect, or where its answer cannot be another one. */
 export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked, options: ResumeRunOptions = {}): Promise<RunHandle<T>> {
-    const info = store.run(id);
+    const run = await keptRun(store, id);
+    const { info, program } = run;
     const { path } = forked;
-    const before = journalBefore(store, info, path);
+    const before = await journalBefore(store, info, path);
     const probe = forked.probe === true ? { mode: "dry-run" as const } : {};
-    const kept: KeptOptions = { ...(info.options as unknown as KeptOptions), ...probe };
-    const { world, program } = await worldAgain(store, { ...info, options: kept as unknown as Json }, options);
+    const kept: KeptOptions = { ...(run.options as unknown as KeptOptions), ...probe };
+    const world = await worldAgain({ ...run, options: kept as unknown as Json }, options);
     const fresh = newRunId();
     const machine = startMachine(compileProgram(program), startOptions(fresh, program, info.program, kept, SLICE), world.secrets);
 
@@ -63,7 +64,7 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
     const outcomes: Answered[] = [];
     const open = new Map<string, Effect>();
     let ended = false;
-    const run = (): void => {
+    const compute = (): void => {
         for (let state: Advance["state"] = "sliced"; state === "sliced"; ) {
             const advance = machine.advance();
             ({ state } = advance);
@@ -74,12 +75,12 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
         ended = machine.pending.length === 0;
     };
     for (const one of before) if (isStrike(one)) machine.resolve(one.path, one.outcome);
-    run();
+    compute();
     for (const one of before) {
         outcomes.push({ path: one.path, outcome: one.outcome });
         if (isStrike(one) || !open.delete(one.path)) continue;
         machine.resolve(one.path, one.outcome);
-        run();
+        compute();
     }
     const effect = open.get(path);
     if (effect === undefined || ended)
@@ -87,7 +88,7 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
     const outcome = world.secrets.scrub(outcomeOf(effect, forked) as unknown as Json) as unknown as Outcome;
 
     // ---- the new run ----
-    const writer = store.create({
+    const writer = await store.create({
         id: fresh,
         program,
         hash: info.program,
@@ -98,7 +99,7 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
     try {
         // One commit: whatever ends this process, there is no run that would perform again what is in the record.
         const pending = [...open.keys()].map((one) => ({ path: one, begun: one === path }));
-        writer.commit({
+        await writer.commit({
             outcomes,
             events,
             pending,
@@ -113,6 +114,8 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
         );
         return execute<T>(machine, {
             store,
+            id: fresh,
+            program,
             writer,
             host,
             secrets: world.secrets,
@@ -133,17 +136,17 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
             ...(on.part === undefined ? {} : { part: on.part }),
         });
     } catch (error) {
-        writer.release();
+        await writer.release();
         throw error;
     }
 }
 
 /** Outcomes that were told before that of the effect; all of them where it has none. */
-function journalBefore(store: LedgerStore, info: RunInfo, path: string): RecordedOutcome[] {
-    const all = [...store.outcomes(info.id)];
+async function journalBefore(store: LedgerStore, info: RunInfo, path: string): Promise<RecordedOutcome[]> {
+    const all = await Array.fromAsync(store.outcomes(info.id));
     const at = all.findIndex((one) => one.path === path && !isStrike(one));
     if (at >= 0) return all.slice(0, at);
-    if (!store.pending(info.id).some((one) => one.path === path))
+    if (!(await store.pending(info.id)).some((one) => one.path === path))
         throw no(`the run has no effect at ${path}`, "`remit trace` shows its effects");
     return all;
 }

@@ -26,19 +26,18 @@ export function lookingAt(session: DebugSession, scrubber: Scrubber): HostTool {
 
 /** The same for a run as it ended: where it failed, else before its last event. Opened when it is first looked at. */
 export function lookingBack(store: LedgerStore, id: string, scrubber: Scrubber): HostTool {
-    let made: HostTool | null = null;
-    const open = (): HostTool => {
-        if (made !== null) return made;
-        const session = debugRun(store, id);
-        const seqs = [...store.events(id)].filter((event) => event.kind !== "run.ended").map((event) => event.seq);
-        moved(session.goTo(session.info.status === "failed" ? { kind: "failure" } : { kind: "event", seq: seqs.at(-1) ?? 1 }));
-        made = lookingAt(session, scrubber);
-        return made;
+    let made: Promise<HostTool> | null = null;
+    const open = async (): Promise<HostTool> => {
+        const session = await debugRun(store, id);
+        const last = session.timeline.record.events.findLast((event) => event.kind !== "run.ended");
+        moved(session.goTo(session.info.status === "failed" ? { kind: "failure" } : { kind: "event", seq: last?.seq ?? 1 }));
+        return lookingAt(session, scrubber);
     };
     return Object.fromEntries(
         INSPECTOR.methods.map(({ name, description = "", input, readOnly }) => {
-            const call = (arg: { readonly [key: string]: Json }) => {
-                const method = open()[name] as { readonly call: (arg: { readonly [key: string]: Json }) => unknown };
+            const call = async (arg: { readonly [key: string]: Json }) => {
+                made ??= open();
+                const method = (await made)[name] as { readonly call: (arg: { readonly [key: string]: Json }) => unknown };
                 return method.call(arg);
             };
             return [name, { call, description, input, readOnly }];

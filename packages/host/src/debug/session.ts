@@ -67,15 +67,13 @@ export type DebugOptions = TimelineOptions;
 export class DebugSession {
     readonly info: RunInfo;
     readonly timeline: Timeline;
-    private readonly store: LedgerStore;
     /** Takes out of what is shown what is known to be a secret now. */
     private readonly scrubber: Scrubber | null;
     private points: readonly Breakpoint[] = [];
     private seen: { readonly moment: Moment; readonly inspection: Inspection } | null = null;
 
     /** Use `debugRun`. */
-    constructor(store: LedgerStore, timeline: Timeline, scrubber: Scrubber | null = null) {
-        this.store = store;
+    constructor(timeline: Timeline, scrubber: Scrubber | null = null) {
         this.scrubber = scrubber;
         this.timeline = timeline;
         this.info = timeline.info;
@@ -137,7 +135,7 @@ export class DebugSession {
     events(count: number): LedgerEvent[] {
         const last: LedgerEvent[] = [];
         let of = 0;
-        for (const event of this.store.events(this.info.id)) {
+        for (const event of this.timeline.record.events) {
             if (!isHosts(event) && ++of > this.moment.events) break;
             last.push(event);
             if (last.length > count) last.shift();
@@ -147,7 +145,7 @@ export class DebugSession {
 
     /** Sources that agents wrote in this run. */
     get written(): readonly WrittenSource[] {
-        this.sources ??= writtenIn(this.store.events(this.info.id));
+        this.sources ??= writtenIn(this.timeline.record.events);
         return this.sources;
     }
     private sources: readonly WrittenSource[] | null = null;
@@ -380,7 +378,7 @@ export class DebugSession {
     /** An event of the ledger, with the number of the machine's events before it. */
     private find(wanted: (event: LedgerEvent) => boolean): { readonly before: number } | null {
         let before = 0;
-        for (const event of this.store.events(this.info.id)) {
+        for (const event of this.timeline.record.events) {
             if (wanted(event)) return { before };
             if (!isHosts(event)) before++;
         }
@@ -488,7 +486,7 @@ export async function movedUnless(movement: Movement, stopped: () => boolean): P
     }
 }
 
-/** Opens a run, standing at its beginning. Throws `LedgerError` `unknown`, `RemitError` where the record cannot be run at all. */
-export function debugRun(store: LedgerStore, id: string, options: DebugOptions = {}): DebugSession {
-    return new DebugSession(store, timelineOf(store, id, options), options.scrubber ?? null);
+/** Opens a run, standing at its beginning. Rejects with `LedgerError` `unknown`, `RemitError` where the record cannot be run at all. */
+export async function debugRun(store: LedgerStore, id: string, options: DebugOptions = {}): Promise<DebugSession> {
+    return new DebugSession(await timelineOf(store, id, options), options.scrubber ?? null);
 }

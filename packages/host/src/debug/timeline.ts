@@ -2,7 +2,7 @@
  * A run's time, to move in: the machine computes again from the outcomes of the ledger, forwards; going back is loading a checkpoint and
  * computing up to where it was.
  *
- * Boundary: reads the ledger and writes nothing; holds no host, so that no effect can be performed. What a step means to a person is
+ * Boundary: over a record of the ledger; holds no host, so that no effect can be performed. What a step means to a person is
  * `session.ts`.
  *
  * W1: a place in time is a `Moment`; the same moment is the same state, however it was come to (M4, M5).
@@ -14,12 +14,11 @@
  */
 import type { Json, Program } from "@remit/language";
 import { type Compiled, compileProgram, Fail, type Failure, Machine, type MachineEvent, type StartOptions, struckAt } from "@remit/machine";
-import type { LedgerStore, RecordedOutcome, RunInfo } from "../ledger/store.ts";
+import { type LedgerStore, type RecordedOutcome, recordOf, type RunInfo, type RunRecord, type SavedState } from "../ledger/store.ts";
 import { RemitError } from "../run/error.ts";
-import { SLICE, startOptions } from "../run/machine.ts";
-import type { KeptOptions } from "../run/options.ts";
+import { SLICE, startOptionsOf } from "../run/machine.ts";
 import { isHosts } from "../run/replay.ts";
-import { isStrike, strikeOf } from "../run/retell.ts";
+import { isStrike, strikeOf, tellStrikes } from "../run/retell.ts";
 import { createScrubber, type Scrubber } from "../secret/scrub.ts";
 
 export interface Moment {
@@ -64,7 +63,7 @@ export class Timeline {
     readonly info: RunInfo;
     readonly program: Program;
     readonly compiled: Compiled;
-    private readonly store: LedgerStore;
+    readonly record: RunRecord;
     private readonly options: StartOptions;
     private readonly room: number;
     private readonly scrubber: Scrubber;
@@ -73,7 +72,6 @@ export class Timeline {
     private size = 0;
     /** Outcomes in the ledger when the debugger came. */
     private readonly recorded: number;
-    private page: { readonly from: number; readonly outcomes: readonly RecordedOutcome[] } = { from: 0, outcomes: [] };
     private readonly strike: { readonly until: number | null } | null;
     private state: "slice" | "waiting" | "done" = "slice";
     private told = 0;
@@ -84,20 +82,21 @@ export class Timeline {
     private late = new Set<string>();
     machine: Machine;
 
-    constructor(store: LedgerStore, id: string, options: TimelineOptions = {}) {
-        this.store = store;
-        this.info = store.run(id);
-        this.program = store.program(this.info.program);
+    /** `saved`: the state that the ledger keeps of it. */
+    constructor(record: RunRecord, saved: SavedState | null, options: TimelineOptions = {}) {
+        this.record = record;
+        this.info = record.info;
+        this.program = record.program;
         this.compiled = compileProgram(this.program);
-        this.options = startOptions(this.info.id, this.program, this.info.program, this.info.options as unknown as KeptOptions, SLICE);
+        this.options = startOptionsOf(record);
         this.every = Math.max(1, options.every ?? EVERY);
         this.room = options.room ?? ROOM;
         this.scrubber = options.scrubber ?? createScrubber();
-        this.recorded = this.info.effects;
-        this.strike = this.info.failure?.kind === "limit.time" ? strikeOf(store.events(this.info.id)) : null;
+        this.recorded = Math.min(this.info.effects, record.outcomes.length);
+        this.strike = this.info.failure?.kind === "limit.time" ? strikeOf(record.events) : null;
         this.machine = this.begun();
         this.keep();
-        this.keepSaved();
+        this.keepSaved(saved);
     }
 
     get moment(): Moment {
@@ -116,7 +115,7 @@ export class Timeline {
     /** Path of the effect that is answered next; null where the record has no further answer, or the program is not at it yet. */
     get next(): string | null {
         if (this.asking !== null) return this.asking;
-        return this.state === "waiting" && this.told < this.recorded ? (this.outcome(this.told)?.path ?? null) : null;
+        return this.state === "waiting" && this.told < this.recorded ? (this.record.outcomes[this.told]?.path ?? null) : null;
     }
 
     /** Why the record does not fit the program; null while it does. */
@@ -189,7 +188,7 @@ export class Timeline {
     }
 
     private upcoming(): RecordedOutcome | undefined {
-        return this.told < this.recorded ? this.outcome(this.told) : undefined;
+        return this.told < this.recorded ? this.record.outcomes[this.told] : undefined;
     }
 
     private compute(events: MachineEvent[], go: (until: number) => ReturnType<Machine["advance"]>): void {
@@ -225,16 +224,6 @@ export class Timeline {
         for (const event of last) events.push(event);
         this.events += last.length;
         this.state = "done";
-    }
-
-    private outcome(n: number): RecordedOutcome | undefined {
-        const { from, outcomes } = this.page;
-        const known = outcomes[n - from];
-        if (n >= from && known !== undefined) return known;
-        const made: RecordedOutcome[] = [];
-        for (const one of this.store.outcomes(this.info.id, n)) if (made.push(one) >= PAGE) break;
-        this.page = { from: n, outcomes: made };
-        return made[0];
     }
 
     /** Goes to a moment that was come by before. */
@@ -348,12 +337,9 @@ export class Timeline {
         return machine;
     }
 
-    private strikes: readonly RecordedOutcome[] | null = null;
-
     /** What came while the machine computed counts where it says (J4). */
     private tellStrikes(after: number): void {
-        this.strikes ??= [...this.store.outcomes(this.info.id)].filter(isStrike);
-        for (const { n, path, outcome } of this.strikes) if (n > after) this.machine.resolve(path, outcome);
+        tellStrikes(this.record.outcomes.slice(after), this.machine);
     }
 
     private restore(from: Checkpoint): void {
@@ -411,13 +397,11 @@ export class Timeline {
     }
 
     /** What the ledger itself keeps of a run that is not over: the way to its end is short. */
-    private keepSaved(): void {
-        const { info, store } = this;
-        const saved = info.status === "running" && info.live ? null : store.state(info.id);
+    private keepSaved(saved: SavedState | null): void {
         const start = this.checkpoints[0] as Checkpoint;
         if (saved === null || saved.outcomes > this.recorded || start.at.ended) return;
         let events = 0;
-        for (const event of store.events(info.id)) if (!isHosts(event)) events++;
+        for (const event of this.record.events) if (!isHosts(event)) events++;
         try {
             const documents = [saved.image, ...saved.deltas].map((one) => this.scrubber.reveal(one));
             this.machine = Machine.load(this.compiled, this.options, documents);
@@ -437,12 +421,14 @@ export class Timeline {
         this.restore(start);
     }
 }
-const PAGE = 64;
 
-/** Opens a run's time. Throws `LedgerError` `unknown`, `RemitError` where the record cannot be run at all. */
-export function timelineOf(store: LedgerStore, id: string, options?: TimelineOptions): Timeline {
+/** Opens a run's time. Rejects with `LedgerError` `unknown`, `RemitError` where the record cannot be run at all. */
+export async function timelineOf(store: LedgerStore, id: string, options?: TimelineOptions): Promise<Timeline> {
+    const record = await recordOf(store, id);
+    const { info } = record;
+    const saved = info.status === "running" && info.live ? null : await store.state(info.id);
     try {
-        return new Timeline(store, id, options);
+        return new Timeline(record, saved, options);
     } catch (error) {
         if (error instanceof Fail) throw new RemitError(error.toFailure(), id);
         throw error;

@@ -4,7 +4,7 @@
  * Boundary: one table of its own in the ledger's file, made when the first question is kept; the rules are in `asks.ts`.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { AskRow, AskRows } from "./asks.ts";
+import type { AskChange, AskRow, AskRows } from "./asks.ts";
 
 const TABLE = `CREATE TABLE IF NOT EXISTS asks (
     id TEXT PRIMARY KEY, run TEXT NOT NULL, path TEXT NOT NULL, pending TEXT NOT NULL, request TEXT NOT NULL, bound TEXT NOT NULL,
@@ -29,75 +29,75 @@ export function sqliteAskRows(db: DatabaseSync, transaction: <T>(work: () => T) 
         known ||= db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'asks'").get() !== undefined;
         return known;
     };
-    const rows = (sql: string, ...values: string[]): AskRow[] => (there() ? (query(sql).all(...values) as unknown as AskRow[]) : []);
+    const rows = (sql: string, ...values: string[]): AskRow[] =>
+        read(() => (there() ? (query(sql).all(...values) as unknown as AskRow[]) : []));
+    const change = ({ row: r, from }: AskChange): boolean =>
+        query("UPDATE asks SET state = ?, decision = ?, decider = ?, decided = ?, seal = ? WHERE id = ? AND state = ?").run(
+            r.state,
+            r.decision,
+            r.decider,
+            r.decided,
+            r.seal,
+            r.id,
+            from,
+        ).changes === 1;
     return {
-        atomically: (work) =>
-            db.isTransaction
-                ? work()
-                : there()
-                  ? transaction(work)
-                  : transaction(() => {
-                        db.exec(TABLE);
-                        return work();
-                    }),
-        insert: (r) => {
-            query("INSERT INTO asks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
-                r.id,
-                r.run,
-                r.path,
-                r.pending,
-                r.request,
-                r.bound,
-                r.schema,
-                r.owner,
-                r.asked,
-                r.expires,
-                r.mac,
-                r.state,
-                r.decision,
-                r.decider,
-                r.decided,
-                r.seal,
-            );
-        },
-        byId: (id) => rows("SELECT * FROM asks WHERE id >= ? AND id < ? LIMIT 2", id, `${id}\uffff`),
-        all: (run) =>
-            read(() =>
-                run === undefined
-                    ? rows("SELECT * FROM asks ORDER BY asked, rowid")
-                    : rows("SELECT * FROM asks WHERE run = ? ORDER BY asked, rowid", run),
+        insert: async (r, changes) =>
+            transaction(() => {
+                if (!there()) db.exec(TABLE);
+                changes.forEach(change);
+                query("INSERT INTO asks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
+                    r.id,
+                    r.run,
+                    r.path,
+                    r.pending,
+                    r.request,
+                    r.bound,
+                    r.schema,
+                    r.owner,
+                    r.asked,
+                    r.expires,
+                    r.mac,
+                    r.state,
+                    r.decision,
+                    r.decider,
+                    r.decided,
+                    r.seal,
+                );
+            }),
+        byId: async (id) => rows("SELECT * FROM asks WHERE id >= ? AND id < ? LIMIT 2", id, `${id}\uffff`),
+        all: async (run) =>
+            run === undefined
+                ? rows("SELECT * FROM asks ORDER BY asked, rowid")
+                : rows("SELECT * FROM asks WHERE run = ? ORDER BY asked, rowid", run),
+        ofPath: async (run, path) => rows("SELECT * FROM asks WHERE run = ? AND path = ? ORDER BY asked DESC, rowid DESC", run, path),
+        update: async (one) => transaction(() => change(one)),
+        waits: async (run, pending) =>
+            read(
+                () =>
+                    query(
+                        "SELECT 1 FROM runs JOIN pending ON pending.run = runs.key WHERE runs.id = ? AND pending.path = ? AND runs.status NOT IN ('done', 'failed')",
+                    ).get(run, pending) !== undefined,
             ),
-        ofPath: (run, path) => rows("SELECT * FROM asks WHERE run = ? AND path = ? ORDER BY asked DESC, rowid DESC", run, path),
-        update: (r, from) =>
-            query("UPDATE asks SET state = ?, decision = ?, decider = ?, decided = ?, seal = ? WHERE id = ? AND state = ?").run(
-                r.state,
-                r.decision,
-                r.decider,
-                r.decided,
-                r.seal,
-                r.id,
-                from,
-            ).changes === 1,
-        waits: (run, pending) =>
-            query(
-                "SELECT 1 FROM runs JOIN pending ON pending.run = runs.key WHERE runs.id = ? AND pending.path = ? AND runs.status NOT IN ('done', 'failed')",
-            ).get(run, pending) !== undefined,
     };
 }
 
 export function memoryAskRows(waits: (run: string, pending: string) => boolean): AskRows {
     let kept: AskRow[] = [];
+    const change = ({ row, from }: AskChange): boolean => {
+        const was = kept.find((r) => r.id === row.id && r.state === from);
+        kept = kept.map((r) => (r === was ? row : r));
+        return was !== undefined;
+    };
     return {
-        atomically: (work) => work(),
-        insert: (row) => void kept.push(row),
-        byId: (id) => kept.filter((r) => r.id.startsWith(id)).slice(0, 2),
-        all: (run) => kept.filter((r) => run === undefined || r.run === run),
-        ofPath: (run, path) => kept.filter((r) => r.run === run && r.path === path).reverse(),
-        update: (row, from) => {
-            const was = kept.find((r) => r.id === row.id && r.state === from);
-            kept = kept.map((r) => (r === was ? row : r));
-            return was !== undefined;
+        insert: async (row, changes) => {
+            changes.forEach(change);
+            kept.push(row);
         },
-        waits,
+        byId: async (id) => kept.filter((r) => r.id.startsWith(id)).slice(0, 2),
+        all: async (run) => kept.filter((r) => run === undefined || r.run === run),
+        ofPath: async (run, path) => kept.filter((r) => r.run === run && r.path === path).reverse(),
+        update: async (one) => change(one),
+        waits: async (run, pending) => waits(run, pending),
     };
 }

@@ -67,17 +67,17 @@ export type Taken =
 
 export interface Asks {
     /** Keeps a question; an open one of the same path is withdrawn. */
-    put(ask: NewAsk): Ask;
+    put(ask: NewAsk): Promise<Ask>;
     /** Oldest first. */
-    list(run?: string): Ask[];
-    /** By id, an unambiguous beginning of one, or path. Throws `AskError` `unknown`. */
-    find(run: string, id: string): Ask;
-    /** Throws `AskError`; then nothing was changed. */
-    decide(id: string, decision: string, by: string): Ask;
+    list(run?: string): Promise<Ask[]>;
+    /** By id, an unambiguous beginning of one, or path. Rejects with `AskError` `unknown`. */
+    find(run: string, id: string): Promise<Ask>;
+    /** Rejects with `AskError`; then nothing was changed. */
+    decide(id: string, decision: string, by: string): Promise<Ask>;
     /** The answer to the question of this path that is bound like this; given once. */
-    take(run: string, path: string, bound: string): Taken;
+    take(run: string, path: string, bound: string): Promise<Taken>;
     /** Answers that were used and allowed something. */
-    approvals(run: string): Approval[];
+    approvals(run: string): Promise<Approval[]>;
 }
 
 /** Why an answer is not taken, and what to do. */
@@ -119,21 +119,26 @@ export interface AskRow {
     readonly seal: string | null;
 }
 
+/** A question's row as it is to be, where it was in state `from`. */
+export interface AskChange {
+    readonly row: AskRow;
+    readonly from: AskRow["state"];
+}
+
 /** Where rows are kept. */
 export interface AskRows {
-    /** All or nothing, and nobody else in between. */
-    atomically<T>(work: () => T): T;
-    insert(row: AskRow): void;
+    /** The changes that still can be made, and the new row, together. */
+    insert(row: AskRow, changes: readonly AskChange[]): Promise<void>;
     /** By beginning of an id, at most two. */
-    byId(id: string): AskRow[];
+    byId(id: string): Promise<AskRow[]>;
     /** Of one run, or of all, oldest first. */
-    all(run?: string): AskRow[];
+    all(run?: string): Promise<AskRow[]>;
     /** Newest first. */
-    ofPath(run: string, path: string): AskRow[];
-    /** The row as it is now, where it was in state `from`. True where it was. */
-    update(row: AskRow, from: AskRow["state"]): boolean;
+    ofPath(run: string, path: string): Promise<AskRow[]>;
+    /** Makes the change where the row is in its state `from`, at one stroke. True where it was made. */
+    update(change: AskChange): Promise<boolean>;
     /** The run has not ended and waits for this effect. */
-    waits(run: string, pending: string): boolean;
+    waits(run: string, pending: string): Promise<boolean>;
 }
 
 /** What a yes is bound to. `schema` is empty where no tool is called. */
@@ -171,8 +176,8 @@ export function asksOver(rows: AskRows, key: () => Buffer, now: () => number = D
         same(r.mac, macOf(r)) && (r.decision === null ? r.state === "open" || r.state === "withdrawn" : same(r.seal ?? "", sealOf(r)));
     const expired = (r: AskRow): boolean => r.state === "open" && r.expires <= now();
 
-    function shown(r: AskRow): Ask {
-        const over = r.state === "open" || r.state === "answered" ? !rows.waits(r.run, r.pending) : false;
+    async function shown(r: AskRow): Promise<Ask> {
+        const over = r.state === "open" || r.state === "answered" ? !(await rows.waits(r.run, r.pending)) : false;
         return {
             id: r.id,
             run: r.run,
@@ -200,7 +205,7 @@ export function asksOver(rows: AskRows, key: () => Buffer, now: () => number = D
     }
 
     return {
-        put: (ask) => {
+        put: async (ask) => {
             const made: AskRow = {
                 id: randomBytes(5).toString("hex"),
                 run: ask.run,
@@ -221,19 +226,17 @@ export function asksOver(rows: AskRows, key: () => Buffer, now: () => number = D
                 seal: null,
             };
             const row = { ...made, mac: macOf(made) };
-            rows.atomically(() => {
-                for (const old of rows.ofPath(ask.run, ask.path)) {
-                    // What is not sound stays as it is, for whoever looks into it.
-                    if (!sound(old)) continue;
-                    if (old.state === "open" || old.state === "answered") rows.update({ ...old, state: "withdrawn" }, old.state);
-                }
-                rows.insert(row);
-            });
+            // A record that is not sound stays as it is, so that it can be examined.
+            const old = (await rows.ofPath(ask.run, ask.path)).filter((r) => sound(r) && (r.state === "open" || r.state === "answered"));
+            await rows.insert(
+                row,
+                old.map((r) => ({ row: { ...r, state: "withdrawn" }, from: r.state })),
+            );
             return shown(row);
         },
-        list: (run) => rows.all(run).map(shown),
-        find: (run, id) => {
-            const all = rows.all(run);
+        list: async (run) => Promise.all((await rows.all(run)).map(shown)),
+        find: async (run, id) => {
+            const all = await rows.all(run);
             const named = all.filter((r) => r.path === id);
             const open = named.filter((r) => r.state === "open");
             return shown(
@@ -243,37 +246,35 @@ export function asksOver(rows: AskRows, key: () => Buffer, now: () => number = D
                 ),
             );
         },
-        decide: (id, decision, by) =>
-            rows.atomically(() => {
-                const row = one(rows.byId(id), id);
-                if (!sound(row)) throw new AskError("tampered", `the question ${row.id} was changed since it was asked`);
-                if (row.owner !== by) throw new AskError("owner", `the question ${row.id} is for ${row.owner}, not for ${by}`);
-                if (row.state === "withdrawn") throw new AskError("withdrawn", `the question ${row.id} was withdrawn`);
-                if (row.state !== "open") throw new AskError("answered", `the question ${row.id} was answered already: ${row.decision}`);
-                if (!rows.waits(row.run, row.pending)) throw new AskError("lost", `nothing waits for the question ${row.id} any more`);
-                if (expired(row)) throw new AskError("expired", `the question ${row.id} could be answered until ${iso(row.expires)}`);
-                if (!requestOf(row).options.includes(decision))
-                    throw new AskError("option", `'${decision}' is no answer to the question ${row.id}`);
-                const next = answered(row, "answered", decision, by);
-                if (!rows.update(next, "open")) throw new AskError("answered", `the question ${row.id} was answered already`);
-                return shown(next);
-            }),
-        take: (run, path, bound) =>
-            rows.atomically((): Taken => {
-                // A record that somebody changed stands in nobody's way.
-                const row = rows.ofPath(run, path).find((r) => (r.state === "open" || r.state === "answered") && sound(r));
-                if (row === undefined || row.bound !== bound) return { kind: "none" };
-                if (row.state === "answered") {
-                    if (!rows.update({ ...row, state: "used" }, "answered")) return { kind: "none" };
-                    return { kind: "decided", decision: row.decision as string, late: false };
-                }
-                if (!expired(row)) return { kind: "open", ask: shown(row) };
-                if (!rows.update(answered(row, "used", "deny", "expiry"), "open")) return { kind: "none" };
-                return { kind: "decided", decision: "deny", late: true };
-            }),
-        approvals: (run) =>
-            rows
-                .all(run)
+        decide: async (id, decision, by) => {
+            const row = one(await rows.byId(id), id);
+            if (!sound(row)) throw new AskError("tampered", `the question ${row.id} was changed since it was asked`);
+            if (row.owner !== by) throw new AskError("owner", `the question ${row.id} is for ${row.owner}, not for ${by}`);
+            if (row.state === "withdrawn") throw new AskError("withdrawn", `the question ${row.id} was withdrawn`);
+            if (row.state !== "open") throw new AskError("answered", `the question ${row.id} was answered already: ${row.decision}`);
+            if (!(await rows.waits(row.run, row.pending))) throw new AskError("lost", `nothing waits for the question ${row.id} any more`);
+            if (expired(row)) throw new AskError("expired", `the question ${row.id} could be answered until ${iso(row.expires)}`);
+            if (!requestOf(row).options.includes(decision))
+                throw new AskError("option", `'${decision}' is no answer to the question ${row.id}`);
+            const next = answered(row, "answered", decision, by);
+            if (!(await rows.update({ row: next, from: "open" })))
+                throw new AskError("answered", `the question ${row.id} was answered already`);
+            return shown(next);
+        },
+        take: async (run, path, bound): Promise<Taken> => {
+            // A record that was changed without the key is passed over.
+            const row = (await rows.ofPath(run, path)).find((r) => (r.state === "open" || r.state === "answered") && sound(r));
+            if (row === undefined || row.bound !== bound) return { kind: "none" };
+            if (row.state === "answered") {
+                if (!(await rows.update({ row: { ...row, state: "used" }, from: "answered" }))) return { kind: "none" };
+                return { kind: "decided", decision: row.decision as string, late: false };
+            }
+            if (!expired(row)) return { kind: "open", ask: await shown(row) };
+            if (!(await rows.update({ row: answered(row, "used", "deny", "expiry"), from: "open" }))) return { kind: "none" };
+            return { kind: "decided", decision: "deny", late: true };
+        },
+        approvals: async (run) =>
+            (await rows.all(run))
                 .filter((r) => r.state === "used" && (r.decision === "once" || r.decision === "session") && sound(r))
                 .map((r) => ({
                     path: r.path,

@@ -19,14 +19,14 @@ export interface ExportOptions {
     readonly secrets?: Scrubber;
 }
 
-export function* exportRun(store: LedgerStore, run: string, options: ExportOptions = {}): Generator<string> {
-    yield* toNdjson(exported(store, run, options));
+export async function* exportRun(store: LedgerStore, run: string, options: ExportOptions = {}): AsyncGenerator<string> {
+    for await (const event of exported(store, run, options)) yield* toNdjson([event]);
 }
 
 /** The events of such a stream. */
-export function* exported(store: LedgerStore, run: string, options: ExportOptions = {}): Generator<SealedEvent> {
+export async function* exported(store: LedgerStore, run: string, options: ExportOptions = {}): AsyncGenerator<SealedEvent> {
     const { without = [], secrets } = options;
-    for (const event of store.events(run, options.from ?? 1)) {
+    for await (const event of store.events(run, options.from ?? 1)) {
         const left = without.length === 0 ? event : redactEvent(event, without, sha256);
         yield secrets === undefined ? left : concealed(left, secrets);
     }

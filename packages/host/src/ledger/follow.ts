@@ -24,8 +24,8 @@ export async function* follow(store: LedgerStore, run: string, options: FollowOp
     for (;;) {
         // First the ear, then the state, then the events: whatever is committed in between is either given now or heard of.
         const news = options.news?.();
-        const live = options.live?.() ?? store.run(run).live;
-        for (const event of store.events(run, next)) {
+        const live = options.live?.() ?? (await store.run(run)).live;
+        for await (const event of store.events(run, next)) {
             if (options.signal?.aborted === true) return;
             yield event;
             next = event.seq + 1;

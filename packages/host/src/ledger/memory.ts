@@ -94,7 +94,7 @@ export function memoryStore(): LedgerStore {
         kept.status = "running";
         return {
             id: kept.run.id,
-            commit: (batch: Batch) => {
+            commit: async (batch: Batch) => {
                 if (!open) throw new LedgerError("owned", `run ${kept.run.id} is no longer owned by this writer`);
                 committed = true;
                 const time = Date.now();
@@ -134,7 +134,7 @@ export function memoryStore(): LedgerStore {
                 }
             },
             timed: () => undefined,
-            release: () => {
+            release: async () => {
                 if (open) {
                     kept.owned = false;
                     if (!committed) kept.status = status;
@@ -151,7 +151,6 @@ export function memoryStore(): LedgerStore {
             program: run.hash,
             file: run.file,
             root: run.root,
-            options: run.options,
             started: new Date(kept.started).toISOString(),
             ended: kept.ended === null ? null : new Date(kept.ended).toISOString(),
             status: kept.status,
@@ -168,7 +167,7 @@ export function memoryStore(): LedgerStore {
     return {
         durable: false,
         path: null,
-        create: (run) => {
+        create: async (run) => {
             const kept: Kept = {
                 run,
                 started: Date.now(),
@@ -191,40 +190,37 @@ export function memoryStore(): LedgerStore {
             runs.set(run.id, kept);
             return writer(kept);
         },
-        own: (id) => {
+        own: async (id) => {
             const kept = find(id);
             if (kept.status === "done" || kept.status === "failed") throw new LedgerError("finished", `run ${kept.run.id} is over`);
             if (kept.owned) throw new LedgerError("owned", `run ${kept.run.id} goes on in this process`);
             return writer(kept);
         },
-        dropped: () => [],
-        runs: (limit = 100) => [...runs.values()].reverse().slice(0, limit).map(info),
-        run: (id) => info(find(id)),
-        events: function* (id, from = 1): Generator<SealedEvent> {
+        dropped: async () => [],
+        runs: async (limit = 100) => [...runs.values()].reverse().slice(0, limit).map(info),
+        run: async (id) => info(find(id)),
+        options: async (id) => find(id).run.options,
+        events: async function* (id, from = 1): AsyncGenerator<SealedEvent> {
             const kept = find(id);
             for (let at = from - 1; at < sealAll(kept).length; at++) yield kept.sealed[at] as SealedEvent;
         },
-        outcomes: (id, after = 0) =>
-            find(id)
-                .outcomes.slice(after)
-                .map(
-                    ({ path, outcome, time }, i): RecordedOutcome => ({
-                        n: after + i + 1,
-                        time: new Date(time).toISOString(),
-                        path,
-                        outcome,
-                    }),
-                ),
-        pending: (id) => [...find(id).pending.values()],
-        program: (hash): Program => {
+        outcomes: async function* (id, after = 0): AsyncGenerator<RecordedOutcome> {
+            const { outcomes } = find(id);
+            for (let n = after + 1; n <= outcomes.length; n++) {
+                const { path, outcome, time } = outcomes[n - 1] as Kept["outcomes"][number];
+                yield { n, time: new Date(time).toISOString(), path, outcome };
+            }
+        },
+        pending: async (id) => [...find(id).pending.values()],
+        program: async (hash): Promise<Program> => {
             for (const kept of runs.values()) if (kept.run.hash === hash) return kept.run.program;
             throw new LedgerError("unknown", `there is no program ${hash}`);
         },
-        state: (id) => {
+        state: async (id) => {
             const kept = find(id);
             return kept.image === null ? null : { image: kept.image, deltas: [...kept.deltas], outcomes: kept.stateOutcomes };
         },
-        verify: (id) => {
+        verify: async (id) => {
             const kept = find(id);
             const sealed = sealAll(kept);
             let answered = "";
@@ -249,12 +245,12 @@ export function memoryStore(): LedgerStore {
             });
         },
         asks,
-        remove: (ids) => {
+        remove: async (ids) => {
             const gone = new Set(ids.map((id) => find(id)));
             for (const kept of gone) if (kept.owned) throw new LedgerError("owned", `run ${kept.run.id} goes on in this process`);
             for (const kept of gone) runs.delete(kept.run.id);
             return { runs: gone.size, bytes: 0, shrunk: true };
         },
-        close: () => runs.clear(),
+        close: async () => runs.clear(),
     };
 }

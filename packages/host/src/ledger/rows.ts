@@ -6,7 +6,7 @@
 import { plainLine } from "@remit/language";
 import type { LedgerEvent, SealedEvent, Usage } from "@remit/machine";
 import { type Blobs, unpack } from "./blob.ts";
-import { LedgerError, guarded } from "./error.ts";
+import { LedgerError } from "./error.ts";
 import { isLive, parseOwner } from "./lease.ts";
 import type { RunInfo, RunStatus } from "./store.ts";
 
@@ -124,7 +124,6 @@ export function infoOf(row: RunRow, blobs: Blobs, path: string): RunInfo {
     const odd = strange(row);
     if (odd !== null) throw new LedgerError("tampered", `the ledger ${path} has a run ${row.id} whose ${odd} cannot be read`);
     const owner = readable("owner", () => parseOwner(row.owner));
-    const { options } = row;
     const result = readable("result", () => (row.result === null ? {} : (unpack(row.result, blobs) as Pick<RunInfo, "value" | "failure">)));
     const usage = readable("usage", () => JSON.parse(row.usage) as Usage);
     return {
@@ -132,10 +131,6 @@ export function infoOf(row: RunRow, blobs: Blobs, path: string): RunInfo {
         program: row.program,
         file: row.file,
         root: row.root,
-        // Read when asked for: the contents of imported files are in it.
-        get options() {
-            return guarded(path, () => unpack(options, blobs));
-        },
         started: row.started,
         ended: row.ended,
         status: row.status,

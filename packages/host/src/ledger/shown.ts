@@ -14,14 +14,15 @@ import type { LedgerStore } from "./store.ts";
 
 export function shownStore(store: LedgerStore, scrubber: Scrubber): LedgerStore {
     const clean = <T>(value: T): T => scrubber.scrub(value as unknown as Json) as unknown as T;
-    function* events(found: Iterable<SealedEvent>): Generator<SealedEvent> {
-        for (const event of found) yield clean(event);
+    async function* events(found: AsyncIterable<SealedEvent>): AsyncGenerator<SealedEvent> {
+        for await (const event of found) yield clean(event);
     }
     return {
         ...store,
-        runs: (limit, unreadable) => store.runs(limit, unreadable).map(clean),
-        run: (id) => clean(store.run(id)),
+        runs: async (limit, unreadable) => (await store.runs(limit, unreadable)).map(clean),
+        run: async (id) => clean(await store.run(id)),
+        options: async (id) => clean(await store.options(id)),
         events: (id, from) => events(store.events(id, from)),
-        asks: { ...store.asks, list: (run) => store.asks.list(run).map(clean) },
+        asks: { ...store.asks, list: async (run) => (await store.asks.list(run)).map(clean) },
     };
 }

@@ -259,7 +259,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
     return {
         durable: true,
         path,
-        create: (run: NewRun) => {
+        create: async (run: NewRun) => {
             const owner = thisOwner();
             const now = Date.now();
             const mine = JSON.stringify(owner);
@@ -278,7 +278,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
             });
             return writerOf(ledger, { row: rowOf(run.id), before: "running", parts, pending }, mine);
         },
-        own: (id, { acceptForeign = false } = {}) =>
+        own: async (id, { acceptForeign = false } = {}) =>
             guarded(path, () => {
                 const row = rowOf(id);
                 if (row.status === "done" || row.status === "failed") throw new LedgerError("finished", `run ${row.id} is over`);
@@ -297,7 +297,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
                 if (changes !== 1) throw new LedgerError("owned", `run ${row.id} was taken over by another process`);
                 return writerOf(ledger, { ...standing, row: taken }, mine);
             }),
-        runs: (limit = 100, unreadable) => {
+        runs: async (limit = 100, unreadable) => {
             const keys = guarded(path, () => query("SELECT key FROM runs ORDER BY key DESC LIMIT ?").all(limit)) as { key: number }[];
             // One by one: a row that cannot be read does not hide the others.
             return keys.flatMap(({ key: at }) => {
@@ -315,29 +315,30 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
                 }
             });
         },
-        dropped: () =>
+        dropped: async () =>
             guarded(path, () => {
                 const there = query("SELECT 1 FROM runs WHERE id = ?");
                 return [...readAnchors(anchors, key()).keys()].filter((id) => there.get(id) === undefined);
             }),
-        run: (id) => guarded(path, () => infoOf(rowOf(id), stored, path)),
-        events: function* (id, from = 1): Generator<SealedEvent> {
+        run: async (id) => guarded(path, () => infoOf(rowOf(id), stored, path)),
+        options: async (id) => guarded(path, () => unpack(rowOf(id).options, stored)),
+        events: async function* (id, from = 1): AsyncGenerator<SealedEvent> {
             const row = rowOf(id);
             for (const event of guardedAll(path, () => eventsOf(row, from))) {
                 known(whatIsNew.event(event as unknown as Json), `event ${event.seq} of run ${row.id}`);
                 yield event;
             }
         },
-        outcomes: function* (id, after = 0): Generator<RecordedOutcome> {
+        outcomes: async function* (id, after = 0): AsyncGenerator<RecordedOutcome> {
             const row = rowOf(id);
             for (const { n, time, path: at, outcome } of guardedAll(path, () => outcomesOf(row, after))) {
                 known(whatIsNew.outcome(outcome as unknown as Json), `outcome ${n} of run ${row.id}`);
                 yield { n, time, path: at, outcome };
             }
         },
-        pending: (id) => guarded(path, () => pendingOf(rowOf(id))),
-        program: programOf,
-        state: (id) =>
+        pending: async (id) => guarded(path, () => pendingOf(rowOf(id))),
+        program: async (hash) => programOf(hash),
+        state: async (id) =>
             guarded(path, (): SavedState | null => {
                 const rows = statesOf(rowOf(id));
                 const at = rows.findLastIndex((row) => row.kind === "image");
@@ -345,8 +346,8 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
                 const [image, ...deltas] = rows.slice(at).map((row) => unpack(row.state, stored));
                 return { image: image as Json, deltas, outcomes: rows.at(-1)?.outcomes ?? 0 };
             }),
-        verify: (id) => guarded(path, () => verified(rowOf(id))),
-        remove: (ids) =>
+        verify: async (id) => guarded(path, () => verified(rowOf(id))),
+        remove: async (ids) =>
             guarded(path, () => {
                 const rows = new Map(ids.map(rowOf).map((row) => [row.key, row]));
                 return removeRuns(ledger, path, db, [...rows.values()]);
@@ -355,7 +356,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
             sqliteAskRows(db, transaction, (work) => guarded(path, work)),
             key,
         ),
-        close: () => {
+        close: async () => {
             if (db.isOpen) guarded(path, () => db.close());
         },
     };

@@ -1,9 +1,11 @@
 /**
  * What a ledger store is: one interface over the embedded file and over memory.
  *
- * Boundary: shapes, and what both stores do the same way. A store never looks inside `data`.
+ * Boundary: shapes, and what all stores do the same way. A store never looks inside `data`.
  *
- * T1: `commit` is atomic: after it returns everything in the batch is kept (on disk where the store is durable), after it throws nothing is.
+ * T1: `commit` is atomic: when it resolves everything in the batch is kept (on disk where the store is durable), when it rejects nothing is.
+ * T4: the commits of one writer are kept in the order in which they were called. The caller may call the next one before the last has resolved;
+ *     after one that was rejected all that were called behind it are rejected too.
  * T2: only the owner of a run commits to it; the owner is one `RunWriter` at a time.
  * T3: a run's events are numbered from 1 without gaps, its outcomes too.
  */
@@ -36,7 +38,6 @@ export interface RunInfo {
     readonly program: string;
     readonly file: string;
     readonly root: string;
-    readonly options: Json;
     /** ISO 8601 UTC. */
     readonly started: string;
     readonly ended: string | null;
@@ -108,12 +109,12 @@ export interface Batch {
 
 export interface RunWriter {
     readonly id: string;
-    /** Throws `LedgerError`; then nothing of the batch is kept. */
-    commit(batch: Batch): void;
+    /** Resolves when the batch is durable. Rejects with `LedgerError`; then nothing of the batch is kept. */
+    commit(batch: Batch): Promise<void>;
     /** Where the heartbeat reads the time that counts so far from, milliseconds. */
     timed(spent: () => number): void;
-    /** Gives the run up; it can be resumed unless it has ended. */
-    release(): void;
+    /** Gives the run up, after the commits before it; it can be resumed unless it has ended. */
+    release(): Promise<void>;
 }
 
 /** What `verify` found. `ok` is false where anything was changed, dropped, moved or cut. */
@@ -144,34 +145,64 @@ export interface LedgerStore {
     readonly durable: boolean;
     /** Absolute path of the file; null in memory. */
     readonly path: string | null;
-    create(run: NewRun): RunWriter;
+    /** Makes the run and takes it. */
+    create(run: NewRun): Promise<RunWriter>;
     /**
-     * Takes over a run that nobody owns. Throws `LedgerError`: `unknown`, `owned`, `finished`; `tampered` where what a resume starts from was
-     * changed; `elsewhere` where that cannot be told (another key) and `acceptForeign` does not say that it is to be taken as it is.
+     * Takes over a run that has no live owner. Rejects with `LedgerError`: `unknown`, `owned`, `finished`; `tampered` where what a resume starts
+     * from was changed; `elsewhere` where that cannot be told (another key) and `acceptForeign` does not say that it is to be taken as it is.
      */
-    own(id: string, options?: { readonly acceptForeign?: boolean }): RunWriter;
+    own(id: string, options?: { readonly acceptForeign?: boolean }): Promise<RunWriter>;
     /** Newest first, 100 where no limit is said. One that cannot be read is told and left out; without `unreadable` its error is thrown. */
-    runs(limit?: number, unreadable?: (one: UnreadableRun) => void): RunInfo[];
+    runs(limit?: number, unreadable?: (one: UnreadableRun) => void): Promise<RunInfo[]>;
     /** Ids of runs that were anchored and are not in the ledger any more. */
-    dropped(): string[];
-    /** By id, by an unambiguous beginning of one, or `last`. Throws `LedgerError` `unknown`. */
-    run(id: string): RunInfo;
+    dropped(): Promise<string[]>;
+    /** By id, by an unambiguous beginning of one, or `last`. Rejects with `LedgerError` `unknown`. */
+    run(id: string): Promise<RunInfo>;
+    /** What the run was started with. It can be large: the contents of imported files are in it. */
+    options(id: string): Promise<Json>;
     /** From event number `from` on. */
-    events(id: string, from?: number): Iterable<SealedEvent>;
+    events(id: string, from?: number): AsyncIterable<SealedEvent>;
     /** Those with `n` greater than `after`. */
-    outcomes(id: string, after?: number): Iterable<RecordedOutcome>;
-    pending(id: string): PendingEffect[];
-    program(hash: string): Program;
-    state(id: string): SavedState | null;
-    verify(id: string): Verification;
+    outcomes(id: string, after?: number): AsyncIterable<RecordedOutcome>;
+    pending(id: string): Promise<PendingEffect[]>;
+    program(hash: string): Promise<Program>;
+    state(id: string): Promise<SavedState | null>;
+    verify(id: string): Promise<Verification>;
     /** Questions that wait, or waited, for a person. */
     readonly asks: Asks;
     /**
-     * Removes runs and what only they need, for ever; ids as for `run`, also of runs that cannot be read. Throws `LedgerError` `unknown`, and
-     * `owned` where one of them goes on; then none is removed.
+     * Removes runs and what only they need, for ever; ids as for `run`, also of runs that cannot be read. Rejects with `LedgerError` `unknown`,
+     * and `owned` where one of them goes on; then none is removed.
      */
-    remove(ids: readonly string[]): Removed;
-    close(): void;
+    remove(ids: readonly string[]): Promise<Removed>;
+    /** Resolves when every commit that was called before is durable or was rejected. */
+    close(): Promise<void>;
+}
+
+/** What a run was begun with, and what became of it. */
+export interface KeptRun {
+    readonly info: RunInfo;
+    readonly options: Json;
+    readonly program: Program;
+}
+
+/** A run as it stands in the ledger, read once: what replaying, debugging and explaining it need. */
+export interface RunRecord extends KeptRun {
+    readonly events: readonly SealedEvent[];
+    readonly outcomes: readonly RecordedOutcome[];
+}
+
+/** `id` as for `run`. Rejects with `LedgerError`. */
+export async function keptRun(store: LedgerStore, id: string): Promise<KeptRun> {
+    const info = await store.run(id);
+    return { info, options: await store.options(info.id), program: await store.program(info.program) };
+}
+
+/** `id` as for `run`. Rejects with `LedgerError`. */
+export async function recordOf(store: LedgerStore, id: string): Promise<RunRecord> {
+    const kept = await keptRun(store, id);
+    const run = kept.info.id;
+    return { ...kept, events: await Array.fromAsync(store.events(run)), outcomes: await Array.fromAsync(store.outcomes(run)) };
 }
 
 /** The sum of two usages, field by field; a field that neither has stays absent. */

@@ -85,7 +85,7 @@ export function writerOf(file: LedgerFile, standing: Standing, mine: string): Ru
         transaction(() => writeAnchor(file.anchors, file.key(), at));
     }
 
-    function commit(batch: Batch): void {
+    async function commit(batch: Batch): Promise<void> {
         if (!open) throw new LedgerError("owned", `run ${row.id} is no longer owned by this writer`);
         const now = Date.now();
         const time = new Date(now).toISOString();
@@ -197,7 +197,7 @@ export function writerOf(file: LedgerFile, standing: Standing, mine: string): Ru
         timed: (read) => {
             clock = read;
         },
-        release: () => {
+        release: async () => {
             if (!open) return;
             close();
             const next: BoundRow = { ...timed(), status: committed ? row.status : standing.before };

@@ -27,6 +27,8 @@ export interface Asking {
     readonly park: boolean;
     /** The ledger is looked at from other processes too. */
     readonly shared: boolean;
+    /** The run goes on: what was allowed before counts. */
+    readonly resumed: boolean;
     /** What a tool says of a method now; null where nothing can be said. */
     readonly describe: (about: Named, signal: AbortSignal) => Promise<Json>;
 }
@@ -43,8 +45,6 @@ export interface Approving {
     readonly ask: Performer;
     /** Performs a call, after what was allowed was compared with what the tool is now. */
     call(effect: Effect, io: PerformIO, perform: Performer): Promise<Outcome | Later>;
-    /** Takes up what was allowed before the run was interrupted. */
-    restore(): void;
 }
 
 /** How often the ledger is looked at for an answer from elsewhere while a person is asked here, milliseconds. */
@@ -73,7 +73,20 @@ export function approving(on: Handlers, asking: Asking): Approving {
         if (decision === "session") sessions.set(sessionOf(String(allowed.detail.principal), namedIn(allowed.detail) as Named), allowed);
     }
 
+    let restored: Promise<void> | null = null;
+    /** Takes up what was allowed before the run was interrupted. */
+    async function restore(): Promise<void> {
+        for (const { path, detail, decision, schema } of await asks.approvals(run))
+            if (detail !== null && typeof detail === "object" && !Array.isArray(detail)) remember(path, decision, { schema, detail });
+    }
+    async function ready(): Promise<void> {
+        if (!asking.resumed) return;
+        restored ??= restore();
+        await restored;
+    }
+
     const ask: Performer = async (effect, io) => {
+        await ready();
         const request = effect.request as unknown as AskRequest;
         const detail = detailOf(request);
         const schema = await schemaOf(namedIn(detail), io.signal);
@@ -83,13 +96,13 @@ export function approving(on: Handlers, asking: Asking): Approving {
             return { ok: true, value: decision, origins: ["user"] };
         };
 
-        const before = asks.take(run, effect.path, bound);
+        const before = await asks.take(run, effect.path, bound);
         if (before.kind === "decided") return before.late ? denied(effect, "nobody answered in time") : given(before.decision);
         if (on.ask === undefined && !asking.park) return denied(effect, "nobody was there to answer");
         const open: Ask =
             before.kind === "open"
                 ? before.ask
-                : asks.put({
+                : await asks.put({
                       run,
                       path: effect.path,
                       pending: io.parent ?? effect.path,
@@ -105,13 +118,13 @@ export function approving(on: Handlers, asking: Asking): Approving {
         if (said === null) return { later: true };
         if (said !== ELSEWHERE) {
             try {
-                asks.decide(open.id, request.options.includes(said) ? said : "deny", owner);
+                await asks.decide(open.id, request.options.includes(said) ? said : "deny", owner);
             } catch (error) {
                 // Somebody else was faster, or it came too late: the record says what counts.
                 if (!(error instanceof AskError)) throw error;
             }
         }
-        const taken = asks.take(run, effect.path, bound);
+        const taken = await asks.take(run, effect.path, bound);
         if (taken.kind !== "decided") return denied(effect, "the record of the question does not hold");
         return taken.late ? denied(effect, "nobody answered in time") : given(taken.decision);
     };
@@ -123,14 +136,13 @@ export function approving(on: Handlers, asking: Asking): Approving {
         const elsewhere = new Promise<typeof ELSEWHERE>((resolve, reject) => {
             if (!asking.shared) return;
             timer = setInterval(() => {
-                try {
-                    const { state } = asks.find(run, open.id);
-                    if (state !== "open" && state !== "expired") resolve(ELSEWHERE);
-                } catch (error) {
-                    // Somebody took the record away: what is said here would count for nothing.
-                    if (error instanceof AskError) resolve(ELSEWHERE);
-                    else reject(error);
-                }
+                asks.find(run, open.id).then(
+                    ({ state }) => {
+                        if (state !== "open" && state !== "expired") resolve(ELSEWHERE);
+                    },
+                    // The record was removed: what is said here would count for nothing.
+                    (error: unknown) => (error instanceof AskError ? resolve(ELSEWHERE) : reject(error)),
+                );
             }, LOOK_MS);
             timer.unref();
         });
@@ -144,6 +156,7 @@ export function approving(on: Handlers, asking: Asking): Approving {
     }
 
     async function call(effect: Effect, io: PerformIO, perform: Performer): Promise<Outcome | Later> {
+        await ready();
         if (once.size === 0 && sessions.size === 0) return perform(effect, io);
         const request = effect.request as unknown as ToolRequest;
         const named = request.op === "call" ? namedBy(request) : null;
@@ -163,14 +176,7 @@ export function approving(on: Handlers, asking: Asking): Approving {
         return perform(effect, io);
     }
 
-    return {
-        ask,
-        call,
-        restore: () => {
-            for (const { path, detail, decision, schema } of asks.approvals(run))
-                if (detail !== null && typeof detail === "object" && !Array.isArray(detail)) remember(path, decision, { schema, detail });
-        },
-    };
+    return { ask, call };
 }
 
 const ELSEWHERE = Symbol("answered elsewhere");

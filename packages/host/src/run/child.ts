@@ -24,7 +24,7 @@ const KINDS: { readonly [kind: string]: readonly [EventKind, EventKind] } = {
 
 export function childOf(
     host: Host,
-    note: (event: MachineEvent) => void,
+    note: (event: MachineEvent) => Promise<void>,
     secrets: Scrubber,
     person: (change: 1 | -1) => void,
 ): (parent: Effect, effect: Effect, io: PerformIO) => Promise<Outcome> {
@@ -32,7 +32,7 @@ export function childOf(
     return async (parent, asked, io) => {
         const effect = effectOut(asked, secrets);
         const [began, ended] = KINDS[effect.kind] ?? (["effect.started", "effect.ended"] as const);
-        const tell = (kind: EventKind, data: { [key: string]: Json }): void =>
+        const tell = (kind: EventKind, data: { [key: string]: Json }): Promise<void> =>
             note({
                 path: effect.path,
                 parent: parent.path,
@@ -42,7 +42,7 @@ export function childOf(
                 labels: effect.labels,
                 data: { ...data, effect: effect.kind, host: true },
             });
-        tell(began, { request: effect.request });
+        await tell(began, { request: effect.request });
         let outcome: Outcome;
         if (isPersonal(effect)) person(1);
         try {
@@ -59,7 +59,7 @@ export function childOf(
         } finally {
             if (isPersonal(effect)) person(-1);
         }
-        tell(ended, outcome.ok ? { ok: true, value: outcome.value } : { ok: false, failure: outcome.failure as unknown as Json });
+        await tell(ended, outcome.ok ? { ok: true, value: outcome.value } : { ok: false, failure: outcome.failure as unknown as Json });
         return outcome;
     };
 }

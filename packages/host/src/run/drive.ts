@@ -119,9 +119,9 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
     const clock = runClock({ signal: options.signal, timeout: options.timeout, spent: options.spent, happened: () => perform.poke() });
     writer.timed(clock.spent);
     const { rule } = machine;
-    const note = (event: MachineEvent): void => {
+    const note = (event: MachineEvent): Promise<void> => {
         notes.push(event);
-        commit({});
+        return commit({});
     };
     const child = childOf(options.host, note, secrets, clock.person);
     const perform = performing(options.host, {
@@ -151,7 +151,7 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
         else perform.begin({ ...effect, request: { ms: Math.max(0, ms - (clock.spent() - began)) } });
     }
     /** D7: while the machine computes. */
-    function timers(part: Advance): void {
+    async function timers(part: Advance): Promise<void> {
         for (const path of part.dropped) if (early.delete(path)) perform.drop(path);
         for (const effect of part.effects)
             if (isTimer(effect) && !part.dropped.includes(effect.path)) {
@@ -160,7 +160,7 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
             }
         const outcomes = perform.takeTimers().map(({ path, outcome }): Answered => ({ path, outcome: struckAt(outcome, machine.reach) }));
         if (outcomes.length === 0) return;
-        commit({ outcomes });
+        await commit({ outcomes });
         for (const { path, outcome } of outcomes) machine.resolve(path, outcome);
     }
 
@@ -171,11 +171,12 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
         readonly begin?: readonly string[];
         readonly end?: RunEnd;
     }
-    function commit({ outcomes = [], advance, fresh, begin, end }: Commit): void {
+    async function commit({ outcomes = [], advance, fresh, begin, end }: Commit): Promise<void> {
         const waits = advance?.state === "waiting";
-        writer.commit({
+        const noted = notes.splice(0);
+        await writer.commit({
             outcomes,
-            events: advance === undefined ? notes : notes.length === 0 ? advance.events : [...notes, ...advance.events],
+            events: advance === undefined ? noted : noted.length === 0 ? advance.events : [...noted, ...advance.events],
             pending: fresh?.map(({ effect, begun }) => ({ path: effect.path, begun })),
             begin,
             dropped: advance?.dropped,
@@ -185,7 +186,6 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
             spent: clock.spent(),
             end,
         });
-        notes.length = 0;
         options.committed?.();
         for (const event of advance?.events ?? []) if (ENDS_SESSION.has(event.kind)) ended(event.path);
     }
@@ -200,7 +200,7 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
     }
 
     /** Commits what was computed and begins what there is room for. */
-    function commitAndBegin(outcomes: readonly Answered[], advance: Advance | undefined): void {
+    async function commitAndBegin(outcomes: readonly Answered[], advance: Advance | undefined): Promise<void> {
         for (const path of advance?.dropped ?? []) {
             perform.drop(path);
             later.delete(path);
@@ -214,7 +214,7 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
         const gone = new Set(advance?.dropped);
         const asked = (advance?.effects ?? []).filter(({ path }) => !gone.has(path) && (!early.has(path) || perform.running.has(path)));
         const fresh = asked.map((effect) => ({ effect, begun: fits(effect) }));
-        commit({ outcomes, advance, fresh, begin: begin.map((effect) => effect.path) });
+        await commit({ outcomes, advance, fresh, begin: begin.map((effect) => effect.path) });
         queue = stay;
         for (const effect of begin) begins(effect);
         for (const { effect, begun } of fresh) {
@@ -224,23 +224,23 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
         early.clear();
     }
 
-    function taken(): Answered[] {
+    async function taken(): Promise<Answered[]> {
         const out: Answered[] = [];
         for (const { path, outcome, effect } of perform.take()) {
             if (outcome === null) {
                 later.set(path, effect);
                 // It was not performed: whoever resumes the run begins it.
-                if (!isPersonal(effect)) commit({ fresh: [{ effect, begun: false }] });
+                if (!isPersonal(effect)) await commit({ fresh: [{ effect, begun: false }] });
             } else out.push({ path, outcome });
         }
         return out;
     }
 
-    function finish(advance: Advance, outcomes: readonly Answered[]): DriveEnd {
+    async function finish(advance: Advance, outcomes: readonly Answered[]): Promise<DriveEnd> {
         const end = advance.end as NonNullable<Advance["end"]>;
         perform.abort("the run has ended");
         const how: RunEnd & DriveEnd = end.ok ? { status: "done", value: end.value } : { status: "failed", failure: end.failure };
-        commit({ outcomes, advance, end: how });
+        await commit({ outcomes, advance, end: how });
         return how;
     }
 
@@ -261,8 +261,8 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
         perform.abort("the run was cancelled");
         await drained();
         // What was cut short says so; whether it happened is not known, so it is no outcome.
-        const kept = taken().filter(({ outcome }) => outcome.ok || outcome.failure.kind !== "cancelled");
-        commit({ outcomes: kept, end: { status: "stopped" } });
+        const kept = (await taken()).filter(({ outcome }) => outcome.ok || outcome.failure.kind !== "cancelled");
+        await commit({ outcomes: kept, end: { status: "stopped" } });
         return { status: "stopped" };
     }
     async function drained(): Promise<void> {
@@ -280,26 +280,26 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
             let advance = machine.advance();
             let part = advance;
             while (advance.state === "sliced") {
-                if (answers.length > 0) commit({ outcomes: answers });
+                if (answers.length > 0) await commit({ outcomes: answers });
                 answers = [];
                 await turn();
                 const what = clock.interrupt();
                 if (what !== null) return await interrupted(what, advance);
-                timers(part);
+                await timers(part);
                 part = machine.advance();
                 advance = joined(advance, part);
             }
-            if (advance.state === "ended") return finish(advance, answers);
-            commitAndBegin(answers, advance);
-            for (answers = []; answers.length === 0; answers = taken()) {
+            if (advance.state === "ended") return await finish(advance, answers);
+            await commitAndBegin(answers, advance);
+            for (answers = []; answers.length === 0; answers = await taken()) {
                 const what = clock.interrupt();
                 if (what !== null) return await interrupted(what);
-                if (queue.length > 0 && perform.room() > 0) commitAndBegin([], undefined);
+                if (queue.length > 0 && perform.room() > 0) await commitAndBegin([], undefined);
                 const idle = perform.running.size === 0 || (later.size > 0 && [...perform.running.values()].every(isTimer));
                 if (idle && !perform.ready()) {
                     perform.abort("the run waits for a person");
                     if (later.size === 0) throw new Error("the machine waits, but nothing it waits for was asked for");
-                    commit({ end: { status: "waiting" } });
+                    await commit({ end: { status: "waiting" } });
                     return { status: "waiting", waiting: [...later.values()] };
                 }
                 await perform.changed();
@@ -310,7 +310,7 @@ export async function drive(machine: Steppable, options: DriveOptions): Promise<
     } catch (error) {
         perform.abort("the run could not go on");
         try {
-            writer.release();
+            await writer.release();
         } catch (second) {
             // A ledger that takes nothing more cannot be told that it is let go; the first error says why.
             if (!(second instanceof LedgerError)) throw second;

@@ -12,7 +12,7 @@ import { follow } from "../ledger/follow.ts";
 import type { LedgerStore, RunStatus, RunWriter } from "../ledger/store.ts";
 import { type DriveEnd, type DriveOptions, type Steppable, drive } from "./drive.ts";
 import { RemitError, type RunFailure } from "./error.ts";
-import { announce } from "./started.ts";
+import { announce, type HeardRun } from "./started.ts";
 
 export interface RunResult<T = Json> {
     readonly run: string;
@@ -45,7 +45,10 @@ export interface RunHandle<T = Json> {
 
 export interface ExecuteOptions extends Omit<DriveOptions, "store" | "writer" | "committed"> {
     readonly store: LedgerStore;
-    readonly writer: RunWriter;
+    readonly id: string;
+    readonly program: Program;
+    /** Where the run cannot be made or taken over, the result rejects with its error. */
+    readonly writer: RunWriter | Promise<RunWriter>;
     /** Called with each event after it is kept. */
     readonly event?: (event: LedgerEvent) => void;
     /** Called once, when the run is over for this process. */
@@ -53,8 +56,7 @@ export interface ExecuteOptions extends Omit<DriveOptions, "store" | "writer" | 
 }
 
 export function execute<T>(machine: Steppable, options: ExecuteOptions): RunHandle<T> {
-    const { store, writer } = options;
-    const { id } = writer;
+    const { store, id, program } = options;
     const cancel = new AbortController();
     const outside = options.signal;
     const onAbort = (): void => cancel.abort();
@@ -63,30 +65,44 @@ export function execute<T>(machine: Steppable, options: ExecuteOptions): RunHand
 
     let wakers: (() => void)[] = [];
     let over = false;
-    const heard = announce(id, () => ({ program: programOf(store, id), events: store.events(id) }));
-    const told = options.event !== undefined || heard !== null;
-    let seen = told ? store.run(id).events : 0;
+    let heard: HeardRun | null = null;
+    let seen = 0;
+    let telling: Promise<void> = Promise.resolve();
+    let queued = false;
+    async function tell(): Promise<void> {
+        queued = false;
+        for await (const event of store.events(id, seen + 1)) {
+            seen = event.seq;
+            heard?.events.push(event);
+            options.event?.(event);
+        }
+    }
     const committed = (): void => {
-        if (told)
-            for (const event of store.events(id, seen + 1)) {
-                seen = event.seq;
-                heard?.events.push(event);
-                options.event?.(event);
-            }
-        if (wakers.length === 0) return;
+        if ((options.event !== undefined || heard !== null) && !queued) {
+            queued = true;
+            telling = telling.then(tell);
+            // The result tells of it.
+            telling.catch(() => cancel.abort());
+        }
         const waiting = wakers;
         wakers = [];
         for (const wake of waiting) wake();
     };
 
-    const result = drive(machine, { ...options, signal: cancel.signal, committed })
-        .then((end) => resultOf<T>(store, id, end))
-        .finally(() => {
-            outside?.removeEventListener("abort", onAbort);
-            options.over?.();
-            over = true;
-            committed();
-        });
+    const driven = async (): Promise<RunResult<T>> => {
+        const writer = await options.writer;
+        heard = await announce(id, program, () => store.events(id));
+        if (heard !== null || options.event !== undefined) seen = (await store.run(id)).events;
+        const end = await drive(machine, { ...options, writer, signal: cancel.signal, committed });
+        await telling;
+        return resultOf<T>(store, id, end);
+    };
+    const result = driven().finally(() => {
+        outside?.removeEventListener("abort", onAbort);
+        options.over?.();
+        over = true;
+        committed();
+    });
     // A caller that only reads events must not be ended by a rejection it never asked for.
     result.catch(() => undefined);
     let value: Promise<T> | null = null;
@@ -101,16 +117,15 @@ export function execute<T>(machine: Steppable, options: ExecuteOptions): RunHand
             [Symbol.asyncIterator]: () =>
                 follow(store, id, { news: () => new Promise((resolve) => void wakers.push(resolve)), live: () => !over }),
         },
-        get program() {
-            return programOf(store, id);
-        },
+        program,
         cancel: () => cancel.abort(),
     };
 }
 
 /** The handle of a run that did not go on. */
-export function settled<T>(store: LedgerStore, id: string, end: DriveEnd): RunHandle<T> {
-    const result = Promise.resolve(resultOf<T>(store, id, end));
+export function settled<T>(store: LedgerStore, { id, program }: Pick<RunHandle, "id" | "program">, end: DriveEnd): RunHandle<T> {
+    const result = resultOf<T>(store, id, end);
+    result.catch(() => undefined);
     return {
         id,
         result,
@@ -118,15 +133,9 @@ export function settled<T>(store: LedgerStore, id: string, end: DriveEnd): RunHa
             return result.then(valueOrThrow);
         },
         events: { [Symbol.asyncIterator]: () => follow(store, id) },
-        get program() {
-            return programOf(store, id);
-        },
+        program,
         cancel: () => undefined,
     };
-}
-
-function programOf(store: LedgerStore, id: string): Program {
-    return store.program(store.run(id).program);
 }
 
 /** The value of a result; throws `RemitError` where there is none. */
@@ -135,8 +144,8 @@ export function valueOrThrow<T>(result: RunResult<T>): T {
     throw new RemitError(result.failure as RunFailure, result.run);
 }
 
-function resultOf<T>(store: LedgerStore, id: string, end: DriveEnd): RunResult<T> {
-    const info = store.run(id);
+async function resultOf<T>(store: LedgerStore, id: string, end: DriveEnd): Promise<RunResult<T>> {
+    const info = await store.run(id);
     const about = { run: info.id, status: end.status, usage: info.usage, steps: info.steps, effects: info.effects };
     switch (end.status) {
         case "done":

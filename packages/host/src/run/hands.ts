@@ -21,7 +21,7 @@ export interface Hands {
 export function handsOf(
     rule: Rule,
     child: (parent: Effect, effect: Effect, io: PerformIO) => Promise<Outcome>,
-    note: (event: MachineEvent) => void,
+    note: (event: MachineEvent) => Promise<void>,
 ): Hands {
     /** Uses so far, by the effect in which they arose. */
     const counts = new Map<string, number>();
@@ -51,7 +51,7 @@ export function handsOf(
                 chosen_by: "agent",
                 host: true,
             };
-            note({
+            await note({
                 path,
                 parent: parent.path,
                 kind: "policy.denied",

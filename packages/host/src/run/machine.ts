@@ -5,7 +5,7 @@
  */
 import type { Program } from "@remit/language";
 import { type Compiled, Fail, type FileContent, Machine, type StartOptions, compileProgram, shownName, variantSites } from "@remit/machine";
-import type { RunInfo, SavedState } from "../ledger/store.ts";
+import type { KeptRun, SavedState } from "../ledger/store.ts";
 import { machineId } from "../load/engine.ts";
 import type { Advance, Steppable } from "./drive.ts";
 import { leaving } from "../secret/exits.ts";
@@ -94,6 +94,11 @@ export function startOptions(run: string, program: Program, hash: string, kept: 
     };
 }
 
+/** What a run in the ledger was begun with. */
+export function startOptionsOf({ info, options, program }: KeptRun, slice = SLICE): StartOptions {
+    return startOptions(info.id, program, info.program, options as unknown as KeptOptions, slice);
+}
+
 /** Steps between two looks at the outside: about 20 ms of computing. */
 export const SLICE = 500_000;
 
@@ -102,18 +107,18 @@ export function startMachine(compiled: Compiled, options: StartOptions, secrets:
 }
 
 /** The machine of a run in the ledger: as it was saved, or at its start. */
-export function machineOf(info: RunInfo, program: Program, saved: SavedState | null, secrets: Scrubber, slice = SLICE): Steppable {
-    const compiled = compileProgram(program);
-    const options = startOptions(info.id, program, info.program, info.options as unknown as KeptOptions, slice);
+export function machineOf(run: KeptRun, saved: SavedState | null, secrets: Scrubber, slice = SLICE): Steppable {
+    const compiled = compileProgram(run.program);
+    const options = startOptionsOf(run, slice);
     if (saved === null) return startMachine(compiled, options, secrets);
     try {
         const documents = [saved.image, ...saved.deltas].map((one) => secrets.reveal(one));
         return steppable(Machine.load(compiled, options, documents), secrets);
     } catch (error) {
         if (!(error instanceof Fail)) throw error;
-        const { engine } = info.options as Partial<KeptOptions>;
+        const { engine } = run.options as Partial<KeptOptions>;
         const hint = `go on with it in the build of Remit that recorded it${engine === undefined ? "" : ` (${engine})`}; this one is ${machineId()}`;
-        throw new RemitError({ ...error.toFailure(), hint }, info.id);
+        throw new RemitError({ ...error.toFailure(), hint }, run.info.id);
     }
 }
 

@@ -12,7 +12,7 @@ import { type FollowOptions, follow } from "../ledger/follow.ts";
 import { machineId } from "../load/engine.ts";
 import { openStore } from "../ledger/open.ts";
 import { ledgerPath } from "../ledger/place.ts";
-import type { LedgerStore, RunInfo, UnreadableRun, Verification } from "../ledger/store.ts";
+import { type KeptRun, type LedgerStore, type RunInfo, type UnreadableRun, type Verification, keptRun, recordOf } from "../ledger/store.ts";
 import { shownStore } from "../ledger/shown.ts";
 import { knownSecrets } from "../secret/known.ts";
 import { type RunHandle, execute, settled } from "./handle.ts";
@@ -37,32 +37,32 @@ export interface ResumeRunOptions extends Omit<HostOptions, "ledger" | "model" |
 export interface Ledger {
     readonly store: LedgerStore;
     /** Newest first, 100 where no limit is said. One that cannot be read is told and left out; without `unreadable` its error is thrown. */
-    runs(limit?: number, unreadable?: (one: UnreadableRun) => void): RunInfo[];
-    /** By id, an unambiguous beginning of one, or `last`. Throws `LedgerError` `unknown`. */
-    run(id: string): RunInfo;
-    events(id: string, from?: number): Iterable<LedgerEvent>;
+    runs(limit?: number, unreadable?: (one: UnreadableRun) => void): Promise<RunInfo[]>;
+    /** By id, an unambiguous beginning of one, or `last`. Rejects with `LedgerError` `unknown`. */
+    run(id: string): Promise<RunInfo>;
+    events(id: string, from?: number): AsyncIterable<LedgerEvent>;
     /** Events as they come, also of a run in another process; ends with the run. */
     follow(id: string, options?: FollowOptions): AsyncIterable<LedgerEvent>;
-    verify(id: string): Verification;
+    verify(id: string): Promise<Verification>;
     /** NDJSON lines, whole or with parts taken out; parts that hold what the environment calls a secret now are always taken out. */
-    export(id: string, without?: readonly SealedPart[]): Iterable<string>;
-    program(id: string): Program;
+    export(id: string, without?: readonly SealedPart[]): AsyncIterable<string>;
+    program(id: string): Promise<Program>;
     /**
-     * Goes on with a run. Throws `LedgerError` `owned` while another process runs it, `finished` when it is over, `tampered` where what it starts
+     * Goes on with a run. Rejects with `LedgerError` `owned` while another process runs it, `finished` when it is over, `tampered` where what it starts
      * from was changed in the file, `elsewhere` where it was recorded under another key. A run with an outcome that nobody knows gives a handle
      * whose result is `waiting`.
      */
     resume<T>(id: string, options?: ResumeRunOptions): Promise<RunHandle<T>>;
     /** Questions of a run, or of all, oldest first. */
-    asks(run?: string): Ask[];
+    asks(run?: string): Promise<Ask[]>;
     /**
      * Answers a question by its id, a beginning of it, or its path; `resume` goes on with the run. `by`: who answers, default the user of this
-     * process. Throws `AskError`; then nothing was changed.
+     * process. Rejects with `AskError`; then nothing was changed.
      */
-    answer(run: string, ask: string, decision: string, by?: string): Ask;
+    answer(run: string, ask: string, decision: string, by?: string): Promise<Ask>;
     /** Performs no effect. */
-    replay(id: string): Replayed;
-    close(): void;
+    replay(id: string): Promise<Replayed>;
+    close(): Promise<void>;
 }
 
 /** Opens the ledger at `path` (default: see `ledgerPath`), or wraps a store. Throws `LedgerError`. */
@@ -77,56 +77,48 @@ export async function openLedger(
         runs: (limit, unreadable) => store.runs(limit, unreadable),
         run: (id) => store.run(id),
         events: (id, from) => store.events(id, from),
-        follow: (id, how) => follow(store, store.run(id).id, how),
+        follow: (id, how) => follow(store, id, how),
         verify: (id) => store.verify(id),
         export: (id, without = []) => exportRun(store, id, { without, secrets }),
-        program: (id) => store.program(store.run(id).program),
-        replay: (id) =>
-            replayRun(
-                shownStore(store, secrets),
-                id,
-                (info) => machineOf(store.run(info.id), store.program(info.program), null, secrets),
-                machineId(),
-            ),
-        asks: (id) => store.asks.list(id === undefined ? undefined : store.run(id).id),
-        answer: (id, ask, decision, by = thisUser()) => store.asks.decide(store.asks.find(store.run(id).id, ask).id, decision, by),
+        program: async (id) => store.program((await store.run(id)).program),
+        replay: async (id) => {
+            const run = await keptRun(store, id);
+            return replayRun(await recordOf(shownStore(store, secrets), id), () => machineOf(run, null, secrets), machineId());
+        },
+        asks: async (id) => store.asks.list(id === undefined ? undefined : (await store.run(id)).id),
+        answer: async (id, ask, decision, by = thisUser()) => {
+            const { id: run } = await store.run(id);
+            return store.asks.decide((await store.asks.find(run, ask)).id, decision, by);
+        },
         resume: (id, how = {}) => resumeRun(store, id, how),
         close: () => store.close(),
     };
 }
 
 /** The world of a run that goes on in this process: what it was begun with, where nothing else is said. */
-export async function worldAgain(
-    store: LedgerStore,
-    info: RunInfo,
-    options: ResumeRunOptions,
-): Promise<{ world: World; program: Program }> {
-    const program = store.program(info.program);
-    const kept = info.options as unknown as KeptOptions;
+export async function worldAgain(run: KeptRun, options: ResumeRunOptions): Promise<World> {
+    const { info, program } = run;
+    const kept = run.options as unknown as KeptOptions;
     const model = options.model ?? kept.model;
     const from = info.root === "" ? undefined : join(info.root, info.file);
     const setting = await settingOf(from, { ...options, workspace: options.workspace ?? kept.workspace });
-    const world = worldOf(
-        { program, root: info.root },
-        options.model === undefined ? { ...setting, modelFolder: kept.modelFolder } : setting,
-        {
-            ...options,
-            ...(kept.mode === undefined ? {} : { mode: kept.mode }),
-            ...(model === undefined ? {} : { model }),
-        },
-    );
-    return { world, program };
+    return worldOf({ program, root: info.root }, options.model === undefined ? { ...setting, modelFolder: kept.modelFolder } : setting, {
+        ...options,
+        ...(kept.mode === undefined ? {} : { mode: kept.mode }),
+        ...(model === undefined ? {} : { model }),
+    });
 }
 
 async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOptions): Promise<RunHandle<T>> {
     // First of all: what is read below is what was kept.
-    const writer = store.own(id, { acceptForeign: options.acceptForeign ?? false });
+    const writer = await store.own(id, { acceptForeign: options.acceptForeign ?? false });
     let over = (): void => undefined;
     try {
-        const info = store.run(writer.id);
-        const kept = info.options as unknown as KeptOptions;
+        const run = await keptRun(store, writer.id);
+        const { info, program } = run;
+        const kept = run.options as unknown as KeptOptions;
         const on = options.on ?? {};
-        const { world, program } = await worldAgain(store, info, options);
+        const world = await worldAgain(run, options);
         const asking = askingOf(info.id, store, { ...kept.asks, ...(options.park === undefined ? {} : { park: options.park }) });
         const host = withPeople(world, on, asking, true);
         const { unknown } = on;
@@ -136,7 +128,7 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
         };
         const continued = await continueRun(store, writer, {
             host,
-            machine: (of, saved) => machineOf(of, program, saved, world.secrets),
+            machine: (of, saved) => machineOf(of, saved, world.secrets),
             ...(unknown === undefined
                 ? {}
                 : {
@@ -146,10 +138,12 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
         });
         if (continued.status === "waiting") {
             over();
-            return settled<T>(store, info.id, { status: "waiting", waiting: continued.waiting });
+            return settled<T>(store, { id: info.id, program }, { status: "waiting", waiting: continued.waiting });
         }
         return execute<T>(continued.machine, {
             store,
+            id: info.id,
+            program,
             writer,
             host,
             secrets: world.secrets,
@@ -162,7 +156,7 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
             ...(on.part === undefined ? {} : { part: on.part }),
         });
     } catch (error) {
-        writer.release();
+        await writer.release();
         over();
         throw error;
     }

@@ -141,6 +141,8 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
         const release = shared.take();
         return execute<O>(machine, {
             store: own,
+            id,
+            program: loaded.program,
             writer,
             host: withPeople(world, on, askingOf(id, own, kept.asks)),
             secrets,
@@ -164,7 +166,7 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
         ledger: async () => store,
         close: async () => {
             await shared.close();
-            if (store !== null && store !== options.ledger) store.close();
+            if (store !== null && store !== options.ledger) await store.close();
         },
     });
 }

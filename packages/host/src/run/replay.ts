@@ -1,7 +1,7 @@
 /**
  * Replaying: the same program with the answers of the ledger, no effect performed; the record must come out equal.
  *
- * Boundary: reads the ledger, writes nothing.
+ * Boundary: over a record of the ledger; writes nothing.
  *
  * J2: events are compared by path, without time, number, run and hashes; those of the host (`host: true`) are not expected.
  * J5: nothing of the world reaches the machine but what is told again (`retell.ts`), so a difference has two causes: the record was changed (`verify` tells), or
@@ -9,7 +9,7 @@
  */
 import { amountOf, type Json } from "@remit/language";
 import { canonicalJson, comparable, type LedgerEvent, type MachineEvent } from "@remit/machine";
-import type { LedgerStore, RunInfo } from "../ledger/store.ts";
+import type { KeptRun, RunRecord } from "../ledger/store.ts";
 import type { Advance, Steppable } from "./drive.ts";
 import type { KeptOptions } from "./options.ts";
 import { retell } from "./retell.ts";
@@ -34,14 +34,14 @@ export interface Replayed {
 }
 
 /**
- * `engine`: the build of the machine that replays. `store`: without what is known to be a secret now, as what the machine tells is (`shownStore`).
+ * `engine`: the build of the machine that replays. `record`: without what is known to be a secret now, as what the machine tells is (`shownStore`).
  */
-export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunInfo) => Steppable, engine: string): Replayed {
-    const info = store.run(id);
-    const recordedBy = (info.options as Partial<KeptOptions>).engine ?? engine;
+export function replayRun(record: RunRecord, machineOf: (run: KeptRun) => Steppable, engine: string): Replayed {
+    const { info } = record;
+    const recordedBy = (record.options as Partial<KeptOptions>).engine ?? engine;
     const over = info.status === "done" || info.status === "failed";
-    const machine = machineOf(info);
-    const recorded = byPath(store.events(info.id));
+    const machine = machineOf(record);
+    const recorded = byPath(record.events);
     let replayed = 0;
     let first: Divergence | undefined;
     let end: Advance["end"];
@@ -57,7 +57,7 @@ export function replayRun(store: LedgerStore, id: string, machineOf: (info: RunI
             if (over) diverge({ path: event.path, message: `${event.kind} is not in the ledger` });
         } else if (canonical(was) !== canonical(event)) diverge({ path: event.path, seq: was.seq, message: different(was, event) });
     };
-    const retold = retell(store, info, machine, (advance) => {
+    const retold = retell(record, machine, (advance) => {
         for (const event of advance.events) compare(event);
         if (advance.state === "ended") end = advance.end;
         return first === undefined;

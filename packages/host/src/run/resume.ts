@@ -9,7 +9,7 @@
  */
 import type { Json } from "@remit/language";
 import type { Effect, MachineEvent, Outcome } from "@remit/machine";
-import type { LedgerStore, RunInfo, RunWriter, SavedState } from "../ledger/store.ts";
+import { type KeptRun, type LedgerStore, type RunInfo, type RunWriter, type SavedState, keptRun } from "../ledger/store.ts";
 import type { Answered, Resumed, Steppable } from "./drive.ts";
 import type { Host } from "./host.ts";
 
@@ -38,7 +38,7 @@ export interface ResumeOptions {
     readonly host: Host;
     readonly unknown?: AskUnknown;
     /** Makes the machine: from the saved state, or from the start where none was saved yet. */
-    readonly machine: (info: RunInfo, saved: SavedState | null) => Steppable;
+    readonly machine: (run: KeptRun, saved: SavedState | null) => Steppable;
 }
 
 /** Kinds that only read the world, or whose repetition a person sees. */
@@ -55,11 +55,13 @@ export async function isRepeatable(effect: Effect, host: Host): Promise<boolean>
 /** Finds out what to do first with a run that was taken over. */
 export async function continueRun(store: LedgerStore, writer: RunWriter, options: ResumeOptions): Promise<Continued> {
     try {
-        const info = store.run(writer.id);
-        const saved = store.state(info.id);
-        const outcomes: Answered[] = [...store.outcomes(info.id, saved?.outcomes ?? 0)].map(({ path, outcome }) => ({ path, outcome }));
-        const machine = options.machine(info, saved);
-        const begunPaths = new Set(store.pending(info.id).flatMap((one) => (one.begun ? [one.path] : [])));
+        const kept = await keptRun(store, writer.id);
+        const { info } = kept;
+        const saved = await store.state(info.id);
+        const outcomes: Answered[] = [];
+        for await (const { path, outcome } of store.outcomes(info.id, saved?.outcomes ?? 0)) outcomes.push({ path, outcome });
+        const machine = options.machine(kept, saved);
+        const begunPaths = new Set((await store.pending(info.id)).flatMap((one) => (one.begun ? [one.path] : [])));
         const answeredPaths = new Set(outcomes.map((one) => one.path));
         const again: Effect[] = [];
         const twice: Effect[] = [];
@@ -87,12 +89,12 @@ export async function continueRun(store: LedgerStore, writer: RunWriter, options
             else answers.push({ path: effect.path, outcome: outcomeOf(effect, said) });
         }
         if (waiting.length > 0) {
-            writer.commit({ end: { status: "waiting" } });
+            await writer.commit({ end: { status: "waiting" } });
             return { status: "waiting", info, waiting };
         }
         return { status: "ready", info, machine, resumed: { again, twice, outcomes, answers, notes } };
     } catch (error) {
-        writer.release();
+        await writer.release();
         throw error;
     }
 }

@@ -1,7 +1,7 @@
 /**
  * Telling a machine again what the ledger says it was told.
  *
- * Boundary: reads the ledger, performs nothing. Whether what comes out is what came out before is `replay.ts`.
+ * Boundary: over a record of the ledger; performs nothing. Whether what comes out is what came out before is `replay.ts`.
  *
  * J1: outcomes are told in the order in which they were told before, which is recorded input.
  * J3: where the run's time ended it is recorded input too (D6): the same slice, or waiting with the same outcomes.
@@ -10,7 +10,7 @@
  *     the same.
  */
 import { type Failure, type LedgerEvent, type Outcome, struckAt } from "@remit/machine";
-import type { LedgerStore, RunInfo } from "../ledger/store.ts";
+import type { RecordedOutcome, RunRecord } from "../ledger/store.ts";
 import type { Advance, Steppable } from "./drive.ts";
 
 export interface Retold {
@@ -24,8 +24,7 @@ export interface Retold {
 
 /** `see`: told of every advance; false ends the telling. */
 export function retell(
-    store: LedgerStore,
-    info: RunInfo,
+    { info, events, outcomes: recorded }: Pick<RunRecord, "info" | "events" | "outcomes">,
     machine: Pick<Steppable, "advance" | "resolve" | "end" | "reach">,
     see: (advance: Advance) => boolean = () => true,
 ): Retold {
@@ -42,7 +41,7 @@ export function retell(
         if (!ended) for (const path of advance.dropped) if (open.delete(path)) late.add(path);
         for (const effect of advance.effects) open.add(effect.path);
     };
-    const strike = info.failure?.kind === "limit.time" ? strikeOf(store.events(info.id)) : null;
+    const strike = info.failure?.kind === "limit.time" ? strikeOf(events) : null;
     const run = (): void => {
         for (;;) {
             const advance = machine.advance(strike?.until ?? undefined);
@@ -56,9 +55,9 @@ export function retell(
     };
     const told = (odd: string | null): Retold => ({ outcomes, open: [...open], odd });
 
-    tellStrikes(store, info.id, machine);
+    tellStrikes(recorded, machine);
     run();
-    for (const one of store.outcomes(info.id)) {
+    for (const one of recorded) {
         if (!going) break;
         outcomes++;
         const { path, outcome } = one;
@@ -86,8 +85,8 @@ export function strikeOf(events: Iterable<LedgerEvent>): { readonly until: numbe
 }
 
 /** Ends of times that came while the machine computed: told at the beginning, they count where they say (J4). */
-export function tellStrikes(store: LedgerStore, id: string, machine: { resolve(path: string, outcome: Outcome): unknown }): void {
-    for (const one of store.outcomes(id)) if (isStrike(one)) machine.resolve(one.path, one.outcome);
+export function tellStrikes(outcomes: readonly RecordedOutcome[], machine: { resolve(path: string, outcome: Outcome): unknown }): void {
+    for (const one of outcomes) if (isStrike(one)) machine.resolve(one.path, one.outcome);
 }
 
 export function isStrike(told: { readonly path: string; readonly outcome: Outcome }): boolean {

@@ -20,11 +20,10 @@ export interface HeardRun {
 }
 
 /** Null where nobody listens; else what takes each event. */
-export function announce(id: string, about: () => { readonly program: Program; readonly events: Iterable<LedgerEvent> }): HeardRun | null {
+export async function announce(id: string, program: Program, events: () => AsyncIterable<LedgerEvent>): Promise<HeardRun | null> {
     const to = channel(RUNS);
     if (!to.hasSubscribers) return null;
-    const { program, events } = about();
-    const run: HeardRun = { id, program, events: [...events] };
+    const run: HeardRun = { id, program, events: await Array.fromAsync(events()) };
     to.publish(run);
     return run;
 }

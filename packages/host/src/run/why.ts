@@ -9,12 +9,11 @@
  */
 import type { Json } from "@remit/language";
 import { compileProgram, type DerivedStep as Step, Machine, type ToolRequest } from "@remit/machine";
-import type { LedgerStore, RunInfo } from "../ledger/store.ts";
+import { type LedgerStore, type RunRecord, recordOf } from "../ledger/store.ts";
 import { knownSecrets } from "../secret/known.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { RemitError } from "./error.ts";
-import { SLICE, startOptions, steppable } from "./machine.ts";
-import type { KeptOptions } from "./options.ts";
+import { startOptionsOf, steppable } from "./machine.ts";
 import { retell } from "./retell.ts";
 
 export interface Why {
@@ -48,9 +47,10 @@ export interface HandUse {
  * `where`: a pointer into the run's value (`/diff`, `diff.0`), or the path of a tool or memory call and a pointer into its arguments
  * (`main/Mail.send#0/to`, `main/Mail.send#0:/0/to`). Throws `RemitError` where there is no such place or the run cannot be done again.
  */
-export function whyOf(store: LedgerStore, id: string, where = "", secrets: Scrubber = knownSecrets()): Why {
-    const info = store.run(id);
-    const machine = derived(store, info, secrets);
+export async function whyOf(store: LedgerStore, id: string, where = "", secrets: Scrubber = knownSecrets()): Promise<Why> {
+    const record = await recordOf(store, id);
+    const { info } = record;
+    const machine = derived(record, secrets);
     const tracer = machine.tracer;
     if (tracer === null) throw new Error("a run with derivations has a tracer");
     const uses = [...tracer.uses.keys()];
@@ -68,21 +68,21 @@ export function whyOf(store: LedgerStore, id: string, where = "", secrets: Scrub
                     .join(", ") || "its calls (it made none)"
             }`,
         });
-    const hands = handsOf(store, info, chain);
+    const hands = handsOf(record, chain);
     const held = hands.map(({ tool }) => `tool:${tool}`);
     const origins = [...new Set([...chain.flatMap((step) => step.origins), ...held])].sort();
     return secrets.scrub({ ...found, chain, hands, origins } as unknown as Json) as unknown as Why;
 }
 
 /** Y2. */
-function handsOf(store: LedgerStore, info: RunInfo, chain: readonly Step[]): HandUse[] {
+function handsOf({ events }: RunRecord, chain: readonly Step[]): HandUse[] {
     // What was seen in a turn is still known in the later ones of its session.
     const sessions = [
         ...new Set(chain.flatMap(({ what, path }) => (what.startsWith("agent ") ? [path.split("/turn[", 1)[0] as string] : []))),
     ];
     if (sessions.length === 0) return [];
     const out = new Map<string, HandUse>();
-    for (const { kind, path, parent, seq, data } of store.events(info.id)) {
+    for (const { kind, path, parent, seq, data } of events) {
         const { host, effect, request, ok } = data as { readonly [key: string]: Json };
         if (host !== true || effect !== "tool" || parent === null || !sessions.some((one) => path.startsWith(`${one}/`))) continue;
         const begun = out.get(path);
@@ -119,15 +119,13 @@ function pointerOf(text: string): string {
 }
 
 /** The run again, with derivations, up to where its ledger ends. */
-function derived(store: LedgerStore, info: RunInfo, secrets: Scrubber): Machine {
-    const program = store.program(info.program);
-    const options = startOptions(info.id, program, info.program, info.options as unknown as KeptOptions, SLICE);
-    const machine = Machine.start(compileProgram(program), { ...options, derive: true });
-    const { odd } = retell(store, info, steppable(machine, secrets));
+function derived(record: RunRecord, secrets: Scrubber): Machine {
+    const machine = Machine.start(compileProgram(record.program), { ...startOptionsOf(record), derive: true });
+    const { odd } = retell(record, steppable(machine, secrets));
     if (odd !== null)
         throw new RemitError({
             kind: "value",
-            message: `doing run ${info.id} again went another way at ${odd}`,
+            message: `doing run ${record.info.id} again went another way at ${odd}`,
             hint: "remit replay shows where it differs",
         });
     return machine;

@@ -133,9 +133,8 @@ export function worldOf(
 }
 
 /** The host of one run: the shared world, and the people this run may ask. `resumed`: what was allowed before is taken up. */
-export function withPeople(world: World, on: Handlers, asking: Omit<Asking, "describe">, resumed = false): Host {
-    const approvals = approving(on, { ...asking, describe: world.describe });
-    if (resumed) approvals.restore();
+export function withPeople(world: World, on: Handlers, asking: Omit<Asking, "describe" | "resumed">, resumed = false): Host {
+    const approvals = approving(on, { ...asking, describe: world.describe, resumed });
     const asked = hostOf({ ...people(on), ask: approvals.ask, ...world.own });
     const perform: Host["perform"] = (effect, io) => world.host.perform(effect, io);
     return {
@@ -153,7 +152,7 @@ export function withPeople(world: World, on: Handlers, asking: Omit<Asking, "des
 /** Longest time a question can be answered where nothing is said, milliseconds. */
 const EXPIRES_MS = 24 * 3_600_000;
 
-export function askingOf(run: string, store: LedgerStore, kept: AskOptions | undefined): Omit<Asking, "describe"> {
+export function askingOf(run: string, store: LedgerStore, kept: AskOptions | undefined): Omit<Asking, "describe" | "resumed"> {
     return {
         run,
         asks: store.asks,

@@ -124,9 +124,9 @@ describe("F31: the way of a value of every kind begins where it was born", () =>
         const at = world();
         try {
             const { run: id } = await ranIn(at, { clauses: "", body: `p = Page.get({})\n${statement}\nSend.go({ to: x })` });
-            const found = whyOf(at.store, id, "main/Send.go#0.to");
+            const found = await whyOf(at.store, id, "main/Send.go#0.to");
             expect(found.origins).toEqual(["tool:Page"]);
-            expect(chainOf(at, id, "main/Send.go#0.to")).toEqual(["1 tool Page.get", "2"]);
+            expect(await chainOf(at, id, "main/Send.go#0.to")).toEqual(["1 tool Page.get", "2"]);
         } finally {
             at.close();
         }
@@ -172,7 +172,7 @@ main func() {
         const { store, result } = await run(text, {}, { tools });
         expect(result.failure).toMatchObject({ kind: "violation.flow", detail: { origins: ["tool:Page"] } });
         expect(asked).toEqual([]);
-        const { chain } = whyOf(store, result.run, "main/Db.query#0.sql");
+        const { chain } = await whyOf(store, result.run, "main/Db.query#0.sql");
         expect(chain.map((step) => [step.what, step.site?.line])).toEqual([
             ["tool Page.get", 4],
             ["value", 5],
@@ -213,7 +213,7 @@ main agent Main {
     const tools = { Mail: { read: () => "a letter", send: () => "sent" } };
     const { store, result } = await run(source, { to: "bob" }, { tools, asks: { park: true } });
     expect(result.status).toBe("waiting");
-    const session = debugRun(store, result.run);
+    const session = await debugRun(store, result.run);
     moved(session.goTo({ kind: "end" }));
     const made: Snapshot = snapshotOf(session, createScrubber());
     expect(SNAPSHOT.safeParse(made).success).toBe(true);
@@ -257,7 +257,7 @@ main func(input: { text: string }) {
     expect(result.failure?.message).toContain(SECRET);
     const scrubber = createScrubber([{ name: "env:PIN", value: SECRET }]);
     for (const place of ["failure", "end", "start"] as const) {
-        const session = debugRun(store, result.run);
+        const session = await debugRun(store, result.run);
         moved(session.goTo({ kind: place }));
         const bytes = JSON.stringify(snapshotOf(session, scrubber));
         expect(bytes).not.toContain(SECRET);
@@ -285,14 +285,14 @@ main agent Main {
 }
 `;
     const { store, result } = await run(source, { to: "bob" }, { tools: { Mail: { read: () => 1, send: () => 1, drop: () => 1 } } });
-    const kinds = new Set([...store.events(result.run)].map((one) => one.kind));
+    const kinds = new Set((await Array.fromAsync(store.events(result.run))).map((one) => one.kind));
     for (const kind of [
         ...["agent.started", "agent.ended", "delegate.granted", "delegate.lifted", "policy.denied", "policy.endorsed"],
         ...["ask.requested", "ask.decided", "tool.started", "tool.ended", "yield.opened", "agent.asked", "agent.answered"],
         ...["yield.payload", "yield.closed", "run.ended"],
     ])
         expect([...kinds]).toContain(kind);
-    expect(store.verify(result.run).ok).toBe(true);
+    expect((await store.verify(result.run)).ok).toBe(true);
 });
 
 test("F47: spans of an agent, a skill, a function and a sink are one tree, without content unless it is asked for", async () => {
@@ -316,11 +316,13 @@ main func(input: { to: string }) {
         readonly spanId: string;
         readonly parentSpanId?: string;
     }
-    const told = (content: boolean): Span[] =>
+    const told = async (content: boolean): Promise<Span[]> =>
         (
-            otlp([...store.events(result.run)], { content }) as unknown as { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] }
+            otlp(await Array.fromAsync(store.events(result.run)), { content }) as unknown as {
+                resourceSpans: { scopeSpans: { spans: Span[] }[] }[];
+            }
         ).resourceSpans.flatMap((one) => one.scopeSpans.flatMap(({ spans }) => spans));
-    const spans = told(false);
+    const spans = await told(false);
     const byId = new Map(spans.map((one) => [one.spanId, one]));
     const way = (one: Span | undefined): string[] => (one === undefined ? [] : [...way(byId.get(one.parentSpanId ?? "")), one.name]);
     expect(spans.filter((one) => !byId.has(one.parentSpanId ?? ""))).toHaveLength(1);
@@ -334,5 +336,5 @@ main func(input: { to: string }) {
         "execute_tool Mail.send",
     ]);
     for (const word of ["TEXT", "SENT", "LOG", '"TO"']) expect(JSON.stringify(spans)).not.toContain(word);
-    expect(JSON.stringify(told(true))).toContain("SENT");
+    expect(JSON.stringify(await told(true))).toContain("SENT");
 });

@@ -47,15 +47,15 @@ function killed(nth: number): void {
 }
 async function resumed(unknown: (effect: Effect) => UnknownAnswer | null) {
     const ledger = await openLedger(join(root, "ledger.db"), { config: join(root, "config") });
-    const [run] = ledger.runs();
+    const [run] = await ledger.runs();
     const id = run?.id ?? "";
     const env = { HOME: root, PATH: process.env.PATH };
     try {
         const result = await (await ledger.resume(id, { workspace: root, trust: true, env, on: { unknown } })).result;
-        const events: LedgerEvent[] = [...ledger.store.events(id)];
-        return { result, events, verified: ledger.verify(id).ok };
+        const events: LedgerEvent[] = await Array.fromAsync(ledger.store.events(id));
+        return { result, events, verified: (await ledger.verify(id)).ok };
     } finally {
-        ledger.close();
+        await ledger.close();
     }
 }
 const log = (): string => (existsSync(join(root, "log")) ? readFileSync(join(root, "log"), "utf8") : "");

@@ -15,7 +15,7 @@ const on = {
     },
 };
 const ledger = await openLedger(join(folder, "ledger.db"), { config: join(folder, "config") });
-const [before] = ledger.runs();
+const [before] = await ledger.runs();
 const about = { workspace: folder, trust: true, on };
 const handle =
     before === undefined

@@ -334,7 +334,7 @@ test("what its hands read stands beside what it said, with its place in the ledg
         const read: Act = { do: "request", method: "fs/read_text_file", params: { path: join(root, "a.txt") } };
         const missing: Act = { do: "request", method: "fs/read_text_file", params: { path: join(root, "none.txt") } };
         const { events } = await did("may Repo.read", [read, missing], { ledger: ledger.store });
-        const why = whyOf(ledger.store, ledger.runs()[0]?.id ?? "", "data/text");
+        const why = await whyOf(ledger.store, (await ledger.runs())[0]?.id ?? "", "data/text");
         expect(why.chain.map(({ what }) => what)).toContain("agent Fixer");
         const ended = events.filter(({ kind }) => kind === "tool.ended");
         expect(ended).toHaveLength(2);
@@ -345,7 +345,7 @@ test("what its hands read stands beside what it said, with its place in the ledg
         ]);
         expect(why.origins).toContain("tool:Repo");
     } finally {
-        ledger.close();
+        await ledger.close();
     }
 });
 

@@ -26,7 +26,7 @@ async function waiting(): Promise<string> {
     const program = await load({ source: SOURCE }, { ledger: ledger.store, tools, asks: { park: true }, cache: false });
     const { run } = await program.run(null).result;
     await program.close();
-    ledger.close();
+    await ledger.close();
     return run;
 }
 function edit(sql: string): void {
@@ -47,9 +47,9 @@ test.each([
     edit(`UPDATE runs SET ${change} WHERE key = 1`);
     const ledger = await openLedger(file, { config: join(folder, "config") });
     const unreadable: string[] = [];
-    expect(ledger.runs(10, ({ error }) => unreadable.push(error.message)).map(({ id }) => id)).toEqual([whole]);
+    expect((await ledger.runs(10, ({ error }) => unreadable.push(error.message))).map(({ id }) => id)).toEqual([whole]);
     expect(unreadable).toEqual([expect.stringContaining(`whose ${field} cannot be read`)]);
-    ledger.close();
+    await ledger.close();
 });
 
 test.each([
@@ -68,13 +68,13 @@ test.each([
     const run = await waiting();
     edit(`UPDATE asks SET ${column} = ${value}`);
     const ledger = await openLedger(file, { config: join(folder, "config") });
-    const [one, ...others] = ledger.asks();
+    const [one, ...others] = await ledger.asks();
     expect(others).toEqual([]);
     expect(one?.tampered).toBe(true);
-    const before = JSON.stringify(ledger.asks());
-    expect(() => ledger.answer(run, one?.id ?? "", "once")).toThrow();
-    expect(JSON.stringify(ledger.asks())).toBe(before);
-    ledger.close();
+    const before = JSON.stringify(await ledger.asks());
+    await expect(async () => ledger.answer(run, one?.id ?? "", "once")).rejects.toThrow();
+    expect(JSON.stringify(await ledger.asks())).toBe(before);
+    await ledger.close();
     expect(sent).toEqual([]);
 });
 
@@ -88,11 +88,11 @@ test.each([
     const handle = await ledger.resume(run, { tools });
     expect((await handle.result).status).toBe("waiting");
     expect(sent).toEqual([]);
-    expect(ledger.asks(run).map(({ state, tampered }) => [state, tampered])).toEqual([
+    expect((await ledger.asks(run)).map(({ state, tampered }) => [state, tampered])).toEqual([
         [expect.anything(), true],
         ["open", undefined],
     ]);
-    ledger.close();
+    await ledger.close();
 });
 
 test("a changed record, however new it says it is, stands in no other question's way", async () => {
@@ -100,20 +100,20 @@ test("a changed record, however new it says it is, stands in no other question's
     edit("UPDATE asks SET asked = 9007199254740991, owner = 'nobody'");
     const ledger = await openLedger(file, { config: join(folder, "config") });
     await (await ledger.resume(run, { tools })).result;
-    const asked = ledger.asks(run).find(({ tampered }) => tampered !== true);
-    ledger.answer(run, asked?.id ?? "", "once");
+    const asked = (await ledger.asks(run)).find(({ tampered }) => tampered !== true);
+    await ledger.answer(run, asked?.id ?? "", "once");
     expect((await (await ledger.resume(run, { tools })).result).status).toBe("done");
     expect(sent).toEqual(["dana"]);
-    ledger.close();
+    await ledger.close();
 });
 
 test("an answer that was used is used up, also where the file says that it was not", async () => {
     const run = await waiting();
     const config = join(folder, "config");
     const ledger = await openLedger(file, { config });
-    ledger.answer(run, ledger.asks(run)[0]?.id ?? "", "once");
+    await ledger.answer(run, (await ledger.asks(run))[0]?.id ?? "", "once");
     await (await ledger.resume(run, { tools })).result;
-    ledger.close();
+    await ledger.close();
     expect(sent).toEqual(["dana"]);
     edit("UPDATE asks SET state = 'answered'");
     const again = await openLedger(file, { config });
@@ -121,14 +121,14 @@ test("an answer that was used is used up, also where the file says that it was n
     const other = await waiting();
     edit(`UPDATE asks SET run = '${other}' WHERE run = '${run}'; DELETE FROM asks WHERE state = 'open'`);
     expect((await (await again.resume(other, { tools })).result).status).toBe("waiting");
-    again.close();
+    await again.close();
     expect(sent).toEqual(["dana"]);
 });
 
 test("a file with a journal that names a file to be removed, or with code of a module, is not opened", async () => {
     await waiting();
-    const opened = openLedger(file, { config: join(folder, "config") });
-    (await opened).close();
+    const opened = await openLedger(file, { config: join(folder, "config") });
+    await (await opened).close();
     // The end of a rollback journal with the name of a "super-journal": SQLite removes what it names.
     const name = join(folder, "precious.txt");
     const rest = Buffer.alloc(16);

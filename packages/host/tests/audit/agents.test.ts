@@ -20,9 +20,9 @@ async function audited(
     files: readonly string[],
 ): Promise<{ findings: readonly AuditFinding[]; fabricated: readonly AuditFinding[]; unsure: readonly string[] }> {
     const { run } = await begin(SUBJECT);
-    const rules = auditRun(at.store, run);
+    const rules = await auditRun(at.store, run);
     const said = await auditorsSay(at.store, run, files, rules.findings, { workspace: at.folder, cache: false });
-    const all = auditRun(at.store, run, { others: said.findings });
+    const all = await auditRun(at.store, run, { others: said.findings });
     // Whatever they said, what the rules found stands as it was.
     expect(all.findings.slice(0, rules.findings.length)).toEqual(rules.findings);
     expect(rules.findings.map((one) => one.rule)).toEqual(["taint-to-target"]);
@@ -44,7 +44,7 @@ test("a finding whose events are there is added, under the auditor's name", asyn
         by: expect.stringMatching(/^a\.remit \(run /),
     });
     // It has a record of its own.
-    expect(at.store.runs().length).toBe(2);
+    expect((await at.store.runs()).length).toBe(2);
 });
 
 test.each<[string, string]>([
@@ -92,7 +92,7 @@ main agent Auditor { model Model role "an auditor" description "audits" main fun
 
 test("an auditor cannot speak for a rule, nor hide what a rule found behind the same words", async () => {
     const { run } = await begin(SUBJECT);
-    const [first] = auditRun(at.store, run).findings as [AuditFinding];
+    const [first] = (await auditRun(at.store, run)).findings as [AuditFinding];
     const said = { rule: "taint-to-target", severity: "note", message: first.message, events: [1] };
     const file = write("a.remit", auditor(`[${JSON.stringify(said)}]`));
     const { findings } = await audited([file]);
@@ -122,9 +122,9 @@ main agent Auditor {
     const { findings, unsure } = await audited([file]);
     expect(unsure).toEqual([]);
     expect(findings.map((one) => one.rule)).toEqual(["taint-to-target"]);
-    const own = at.store.runs().find((one) => one.file.endsWith("a.remit"));
-    const events = [...at.store.events(own?.id ?? "")];
-    const subject = at.store.runs().find((one) => one.file === "<memory>")?.id;
+    const own = (await at.store.runs()).find((one) => one.file.endsWith("a.remit"));
+    const events = await Array.fromAsync(at.store.events(own?.id ?? ""));
+    const subject = (await at.store.runs()).find((one) => one.file === "<memory>")?.id;
     expect(JSON.stringify(events)).toContain("report clean");
     for (const kind of ["run.started", "generate.started"])
         expect(events.find((event) => event.kind === kind)?.labels).toEqual([`run:${subject}`]);
@@ -136,7 +136,9 @@ main agent Auditor { main func(input) { Repo.write({ path: "x", content: input.t
     );
     const second = await audited([acts]);
     expect(second.unsure).toEqual([expect.stringContaining("did not answer")]);
-    expect([...at.store.events(at.store.run("last").id)].find((event) => event.kind === "policy.denied")).toMatchObject({
+    expect(
+        (await Array.fromAsync(at.store.events((await at.store.run("last")).id))).find((event) => event.kind === "policy.denied"),
+    ).toMatchObject({
         data: { why: "flow", flow: { origins: [expect.stringMatching(/^run:/)] } },
     });
 });
@@ -144,11 +146,11 @@ main agent Auditor { main func(input) { Repo.write({ path: "x", content: input.t
 test("the same input again when it is replayed: origins are kept with the run", async () => {
     const file = write("a.remit", auditor(`[]`));
     await audited([file]);
-    const own = at.store.run("last");
+    const own = await at.store.run("last");
     const { openLedger } = await import("../../src/index.ts");
     const ledger = await openLedger(at.store);
-    expect(ledger.replay(own.id)).toMatchObject({ equal: true });
-    expect((own.options as { [key: string]: Json })["inputOrigins"]).toEqual([expect.stringMatching(/^run:/)]);
+    expect(await ledger.replay(own.id)).toMatchObject({ equal: true });
+    expect(((await at.store.options(own.id)) as { [key: string]: Json })["inputOrigins"]).toEqual([expect.stringMatching(/^run:/)]);
 });
 
 test("an auditor looks at the run as it ended", async () => {

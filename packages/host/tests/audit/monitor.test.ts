@@ -27,7 +27,7 @@ main agent Main {
 `;
 
 test("F54: one new grant mid-run is one finding, told while the run goes on", async () => {
-    const profile = profileOfRun(at.store, (await begin(PROGRAM, { more: false, wait: true })).run);
+    const profile = await profileOfRun(at.store, (await begin(PROGRAM, { more: false, wait: true })).run);
     const told: AuditFinding[] = [];
     let heard: () => void = () => undefined;
     const finding = new Promise<void>((resolve) => {
@@ -49,7 +49,7 @@ test("F54: one new grant mid-run is one finding, told while the run goes on", as
     expect(told).toEqual(all);
     expect(all.map((one) => one.message)).toEqual(['new: Fixer was given Mail.send in "*@example.com" by user']);
     // What is told as it happens is what an audit finds afterwards.
-    const after = auditRun(at.store, handle.id, { against: profile }).findings;
+    const after = (await auditRun(at.store, handle.id, { against: profile })).findings;
     expect(after.filter((one) => one.rule === "drift")).toEqual(all);
 });
 

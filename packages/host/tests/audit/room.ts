@@ -16,8 +16,8 @@ export function room(): void {
         at.store = openSqlite(join(at.folder, "ledger.db"), { config: join(at.folder, "config") });
         at.sent = [];
     });
-    afterEach(() => {
-        at.store.close();
+    afterEach(async () => {
+        await at.store.close();
         rmSync(at.folder, { recursive: true, force: true });
     });
 }
@@ -69,7 +69,7 @@ export function write(name: string, text: string): string {
 /** What an audit of a run finds. */
 export async function found(text: string, input: Json = {}, options: AuditRunOptions = {}, how: LoadOptions = {}): Promise<AuditFinding[]> {
     const { run } = await begin(text, input, how);
-    const audited = auditRun(at.store, run, options);
+    const audited = await auditRun(at.store, run, options);
     if (audited.unsure.length > 0 || audited.fabricated.length > 0) throw new Error(JSON.stringify(audited));
     return [...audited.findings];
 }

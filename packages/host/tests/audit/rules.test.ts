@@ -136,7 +136,7 @@ test("F44: an invariant holds on the clean run and fails with the event on the b
     expect(more).toEqual([]);
     expect(bad).toMatchObject({ severity: "high", principal: "Fixer", path: "main/Fixer.go#0/Files.write#0" });
     const [evidence] = bad?.evidence ?? [];
-    const event = evidence?.kind === "event" ? [...at.store.events(evidence.run)][evidence.seq - 1] : undefined;
+    const event = evidence?.kind === "event" ? (await Array.fromAsync(at.store.events(evidence.run)))[evidence.seq - 1] : undefined;
     expect(event).toMatchObject({ kind: "tool.started", data: { tool: "Files", method: "write", args: [{ path: "src/../a.ts" }] } });
 });
 
@@ -173,7 +173,7 @@ const DRIFT = (host: string): string =>
 
 test("granting one new thing yields exactly one finding, and using it none", async () => {
     const before = await begin(DRIFT("example.com"), { more: false });
-    const profile = profileOfRun(at.store, before.run);
+    const profile = await profileOfRun(at.store, before.run);
     expect(of(await found(DRIFT("example.com"), { more: false }, { against: profile }), "drift")).toEqual([]);
     expect(of(await found(DRIFT("example.com"), { more: true }, { against: profile }), "drift")).toMatchObject([
         { severity: "medium", message: 'new: Fixer was given Mail.send in "*@example.com" by user', principal: "user" },
@@ -182,7 +182,7 @@ test("granting one new thing yields exactly one finding, and using it none", asy
 
 test("another bound is another grant; the same one again is none", async () => {
     const before = await begin(DRIFT("example.com"), { more: true });
-    const profile = profileOfRun(at.store, before.run);
+    const profile = await profileOfRun(at.store, before.run);
     expect(of(await found(DRIFT("example.com"), { more: true }, { against: profile }), "drift")).toEqual([]);
     expect(of(await found(DRIFT("evil.com"), { more: true }, { against: profile }), "drift").map((one) => one.message)).toEqual([
         'new: Fixer was given Mail.send in "*@evil.com" by user',
@@ -191,7 +191,7 @@ test("another bound is another grant; the same one again is none", async () => {
 
 test("wider remits, new imports, a yes for the session and new deeds are drift, each once", async () => {
     const loop = (remit: string, body: string): string => main(`for i in [1, 2, 3] max 3 { Fixer.go({}) }\n 1`, FIXER(remit, body));
-    const before = profileOfRun(at.store, (await begin(loop("may Repo", `Repo.read({ path: "a" })`))).run);
+    const before = await profileOfRun(at.store, (await begin(loop("may Repo", `Repo.read({ path: "a" })`))).run);
     const drift = async (text: string, how = {}): Promise<string[]> =>
         of(await found(text, {}, { against: before }, how), "drift").map((one) => `${one.severity} ${one.message}`);
     expect(await drift(loop("may Repo  may Mail.send", `Mail.send({ to: "a" })`))).toEqual(["medium new: Fixer may Mail.send"]);
@@ -259,11 +259,11 @@ main agent Main {
 
 test("what the record says is not relied on where it was changed, also where nothing is found", async () => {
     const { run } = await begin(main(`Mail.send({ to: "a" })`));
-    expect(auditRun(at.store, run)).toMatchObject({ findings: [], unsure: [] });
+    expect(await auditRun(at.store, run)).toMatchObject({ findings: [], unsure: [] });
     const db = new DatabaseSync(join(at.folder, "ledger.db"));
     expect(db.prepare("UPDATE events SET data = replace(data, '\"a\"', '\"b\"') WHERE kind = 'tool.started'").run().changes).toBe(1);
     db.close();
-    expect(auditRun(at.store, run)).toMatchObject({ findings: [], unsure: [expect.stringContaining("does not verify")] });
+    expect(await auditRun(at.store, run)).toMatchObject({ findings: [], unsure: [expect.stringContaining("does not verify")] });
 });
 
 test("a record without a code of one's own key is never called clean: its chains can be made anew", async () => {
@@ -272,6 +272,6 @@ test("a record without a code of one's own key is never called clean: its chains
     db.exec("UPDATE runs SET bound = ''");
     db.close();
     const why = expect.stringContaining("under no key, so whether its record was changed cannot be told");
-    expect(auditRun(at.store, run)).toMatchObject({ findings: [], unsure: [why] });
-    expect(auditRun(at.store, run, { acceptForeign: true })).toMatchObject({ findings: [], unsure: [] });
+    expect(await auditRun(at.store, run)).toMatchObject({ findings: [], unsure: [why] });
+    expect(await auditRun(at.store, run, { acceptForeign: true })).toMatchObject({ findings: [], unsure: [] });
 });

@@ -141,9 +141,9 @@ ${main("[Mail.send({}), try { T.trim() } catch e { e.kind }, F.go()]")}`;
             { file, line: 8, column: 17 },
             { file, line: 11, column: 26 },
         ]);
-        const denied = [...store.events(result.run)].find((event) => event.kind === "policy.denied");
+        const denied = (await Array.fromAsync(store.events(result.run))).find((event) => event.kind === "policy.denied");
         expect(denied?.data).toMatchObject({ clause: { file, line: 7, column: 17 } });
-        store.close();
+        await store.close();
     });
 
     describe("untrusted", () => {
@@ -236,17 +236,17 @@ main agent A { model M  role "r"  description "d"  main func() { generate({ inpu
         });
         expect(result.status).toBe("waiting");
         rmSync(join(folder, "remit.json"));
-        expect([...store.events(result.run)][0]).toMatchObject({
+        expect((await Array.fromAsync(store.events(result.run)))[0]).toMatchObject({
             kind: "run.started",
             data: { policy: { clauses: { Mail: [{ kind: "gate", gate: "ask" }] } } },
         });
-        store.asks.decide(store.asks.list(result.run)[0]?.id ?? "", "once", "os:me");
+        await store.asks.decide((await store.asks.list(result.run))[0]?.id ?? "", "once", "os:me");
         const ledger = await openLedger(store);
         expect((await (await ledger.resume(result.run, { tools: MAIL })).result).status).toBe("waiting");
-        store.asks.decide(store.asks.list(result.run)[1]?.id ?? "", "once", "os:me");
+        await store.asks.decide((await store.asks.list(result.run))[1]?.id ?? "", "once", "os:me");
         expect(await (await ledger.resume(result.run, { tools: MAIL })).value).toEqual(["sent", "sent"]);
-        expect(ledger.replay(result.run)).toMatchObject({ equal: true });
-        store.close();
+        expect(await ledger.replay(result.run)).toMatchObject({ equal: true });
+        await store.close();
     });
 });
 

@@ -37,28 +37,33 @@ async function recorded(): Promise<{ store: LedgerStore; id: string; calls: numb
     expect(result.ok).toBe(false);
     return { store, id: result.run, calls, tools };
 }
-const dump = (store: LedgerStore, id: string): string =>
-    JSON.stringify([store.run(id), [...store.events(id)], [...store.outcomes(id)], store.verify(id)]);
+const dump = async (store: LedgerStore, id: string): Promise<string> =>
+    JSON.stringify([
+        await store.run(id),
+        await Array.fromAsync(store.events(id)),
+        await Array.fromAsync(store.outcomes(id)),
+        await store.verify(id),
+    ]);
 
 test("up to the place nothing is performed; the value carries who proposed it; the first run stays as it was", async () => {
     const { store, id, calls, tools } = await recorded();
-    const before = dump(store, id);
+    const before = await dump(store, id);
     calls.length = 0;
-    const forked = { path: lastPath(store, id), value: 7, origin: "agent:Fixer", proposal: "p", by: "os:1" };
+    const forked = { path: await lastPath(store, id), value: 7, origin: "agent:Fixer", proposal: "p", by: "os:1" };
     const handle = await forkRun<Json>(store, id, forked, { tools });
     expect(await handle.value).toEqual([10, [110, 120, 130], 7]);
     expect(calls).toEqual([]);
-    expect(dump(store, id)).toBe(before);
-    expect(store.verify(handle.id).ok).toBe(true);
-    const ended = [...store.events(handle.id)].find((one) => one.kind === "tool.ended" && one.path === lastPath(store, id));
+    expect(await dump(store, id)).toBe(before);
+    expect((await store.verify(handle.id)).ok).toBe(true);
+    const ended = (await Array.fromAsync(store.events(handle.id))).find((one) => one.kind === "tool.ended" && one.path === forked.path);
     expect(JSON.stringify(ended)).toContain("agent:Fixer");
-    const asks = [...store.events(handle.id)].filter((one) => one.kind.startsWith("ask."));
+    const asks = (await Array.fromAsync(store.events(handle.id))).filter((one) => one.kind.startsWith("ask."));
     expect(asks.map((one) => one.data)).toMatchObject([
         { of: id, value: 7, origin: "agent:Fixer", proposal: "p", host: true },
         { decision: "accept", by: "os:1", host: true },
     ]);
     const ledger = await openLedger(store);
-    expect(ledger.replay(handle.id)).toMatchObject({ equal: true });
+    expect(await ledger.replay(handle.id)).toMatchObject({ equal: true });
 });
 
 test("from an earlier place on it is a run like any other", async () => {
@@ -75,7 +80,7 @@ test("only where the run asked for something, and not for what nobody gives", as
     const at = (path: string) => forkRun<Json>(store, id, { path, value: 1, origin: "agent:Fixer", proposal: "p" }, { tools });
     await expect(at("main/Work.step#9")).rejects.toThrow("has no effect at");
     await expect(at("main")).rejects.toThrow("has no effect at");
-    expect(store.runs()).toHaveLength(1);
+    expect(await store.runs()).toHaveLength(1);
 });
 
 const HANDED = `import agent Worker from "stub:faulty?kind=unreachable"
@@ -91,7 +96,7 @@ test("a value stands for what an agent gives: a yield's function, a text, a task
     const store = memoryStore();
     const program = await load<{ n: number }>({ source: HANDED, file: "main.remit" }, { ledger: store, cache: false });
     const forked = async (id: string, value: Json) => {
-        const [path] = [...store.outcomes(id)].filter(({ outcome }) => !outcome.ok).map((one) => one.path);
+        const [path] = (await Array.fromAsync(store.outcomes(id))).filter(({ outcome }) => !outcome.ok).map((one) => one.path);
         return (await forkRun<Json>(store, id, { path: path ?? "", value, origin: "agent:Fixer", proposal: "p" })).result;
     };
     const first = await program.run({ n: 4 }).result;
@@ -101,13 +106,15 @@ test("a value stands for what an agent gives: a yield's function, a text, a task
     const second = await forked(first.run, { twice: 8 });
     const third = await forked(second.run, "Nothing.");
     expect(third.failure?.message).toContain("data");
-    expect(store.verify(third.run).ok).toBe(true);
-    const path = [...store.outcomes(third.run)].at(-1)?.path ?? "";
+    expect((await store.verify(third.run)).ok).toBe(true);
+    const path = (await Array.fromAsync(store.outcomes(third.run))).at(-1)?.path ?? "";
     const last = await forkRun<Json>(store, third.run, { path, value: "Done.", origin: "agent:Fixer", proposal: "p" });
     expect(await last.value).toEqual([8, "Nothing.", "Done."]);
-    const payload = [...store.events(last.id)].find(({ kind }) => kind === "yield.payload");
+    const payload = (await Array.fromAsync(store.events(last.id))).find(({ kind }) => kind === "yield.payload");
     expect(JSON.stringify(payload)).toContain("twice");
-    expect(JSON.stringify([...store.outcomes(last.id)].map((one) => one.outcome))).toContain('"origins":["agent:Fixer"]');
+    expect(JSON.stringify((await Array.fromAsync(store.outcomes(last.id))).map((one) => one.outcome))).toContain(
+        '"origins":["agent:Fixer"]',
+    );
 });
 
 test("a question for a person is not answered by a proposal", async () => {
@@ -117,17 +124,17 @@ test("a question for a person is not answered by a proposal", async () => {
     const program = await load<{ n: number }>({ source, file: "main.remit" }, { ledger: store, tools, cache: false, asks: { park: true } });
     const result = await program.run({ n: 1 }).result;
     expect(result.status).toBe("waiting");
-    const path = store.pending(result.run)[0]?.path ?? "";
+    const path = (await store.pending(result.run))[0]?.path ?? "";
     expect(path).toContain("ask");
     await expect(forkRun(store, result.run, { path, value: "once", origin: "agent:Fixer", proposal: "p" }, { tools })).rejects.toThrow(
         "not for what ask gives",
     );
-    expect(store.runs()).toHaveLength(1);
+    expect(await store.runs()).toHaveLength(1);
 });
 
 /** Path of the outcome that failed. */
-function lastPath(store: LedgerStore, id: string): string {
-    return [...store.outcomes(id)].at(-1)?.path ?? "";
+async function lastPath(store: LedgerStore, id: string): Promise<string> {
+    return (await Array.fromAsync(store.outcomes(id))).at(-1)?.path ?? "";
 }
 
 test("F56: a probe reads and changes nothing, says what it is, and leaves the run that it comes from as it was", async () => {
@@ -145,15 +152,15 @@ main func(input) {
     const program = await load<Json, Json>({ source, file: "main.remit" }, { ledger: store, ...on });
     const result = await program.run(null).result;
     expect(result.ok).toBe(true);
-    const before = dump(store, result.run);
+    const before = await dump(store, result.run);
     rmSync(join(root, "b.txt"));
     const forked = { path: "main/Repo.read#0", value: "other", origin: "agent:Fixer", proposal: "p", probe: true };
     const handle = await forkRun<Json>(store, result.run, forked, on);
     expect(await handle.value).toMatchObject({ first: "other", read: "there" });
     expect(existsSync(join(root, "b.txt"))).toBe(false);
-    expect(dump(store, result.run)).toBe(before);
-    const asked = [...store.events(handle.id)].find((one) => one.kind === "ask.requested");
+    expect(await dump(store, result.run)).toBe(before);
+    const asked = (await Array.fromAsync(store.events(handle.id))).find((one) => one.kind === "ask.requested");
     expect(asked?.data).toMatchObject({ probe: true, of: result.run });
-    expect(store.run(handle.id).options).toMatchObject({ mode: "dry-run" });
+    expect(await store.options(handle.id)).toMatchObject({ mode: "dry-run" });
     rmSync(root, { recursive: true, force: true });
 });

@@ -41,24 +41,24 @@ function again(session: DebugSession, asked: Asked): Asked {
 describe.each(Object.entries(LOOKS))("%s", (_, source) => {
     test("F55: each look again at its place gives what was answered live", async () => {
         const run = await recorded(source, { items: [1, 2, 3] });
-        const asked = live(run.store.events(run.id));
+        const asked = live(await Array.fromAsync(run.store.events(run.id)));
         expect(asked.length).toBeGreaterThan(5);
-        expect(run.store.run(run.id).status).toBe("failed");
-        const session = debugRun(run.store, run.id);
+        expect((await run.store.run(run.id)).status).toBe("failed");
+        const session = await debugRun(run.store, run.id);
         for (const one of asked) expect(again(session, one)).toEqual(one);
         // backwards as well
         for (const one of [asked.at(-1), asked[1]] as Asked[]) expect(again(session, one)).toEqual(one);
     });
 });
 
-test("so it does in a run whose process was killed", () => {
-    const run = killed();
+test("so it does in a run whose process was killed", async () => {
+    const run = await killed();
     try {
-        const asked = live(run.store.events(run.id));
+        const asked = live(await Array.fromAsync(run.store.events(run.id)));
         expect(asked.map((one) => one.method)).toEqual(["frame", "frame"]);
-        for (const one of asked) expect(again(debugRun(run.store, run.id), one)).toEqual(one);
+        for (const one of asked) expect(again(await debugRun(run.store, run.id), one)).toEqual(one);
     } finally {
-        run.close();
+        await run.close();
     }
 });
 
@@ -77,8 +77,8 @@ test("F55: an auditor in a frame of a failed run looks and does nothing: no effe
         { tools: { ...TOOLS, Mail: watched } },
     );
     expect(did).toEqual(["read"]);
-    const before = contents(run.store, run.id);
-    const session = debugRun(run.store, run.id);
+    const before = await contents(run.store, run.id);
+    const session = await debugRun(run.store, run.id);
     moved(session.goTo({ kind: "failure" }));
     const state = stateOf(session);
     for (const tool of [lookingAt(session, createScrubber()), lookingBack(run.store, run.id, createScrubber())]) {
@@ -93,6 +93,6 @@ test("F55: an auditor in a frame of a failed run looks and does nothing: no effe
     }
     expect(session.timeline.machine.inspected(0, "purge", {})).toMatchObject({ ok: false });
     expect(stateOf(session)).toEqual(state);
-    expect(contents(run.store, run.id)).toBe(before);
+    expect(await contents(run.store, run.id)).toBe(before);
     expect(did).toEqual(["read"]);
 });

@@ -208,23 +208,29 @@ export async function recorded(
 }
 
 /** A run whose process was killed while a tool worked. */
-export function killed(): Recorded & { close(): void } {
+export async function killed(): Promise<Recorded & { close(): Promise<void> }> {
     const folder = mkdtempSync(join(tmpdir(), "remit-debug-"));
     const child = spawnSync(process.execPath, [KILLED, folder], { env: { ...process.env, NODE_OPTIONS: "" }, encoding: "utf8" });
     if (child.signal !== "SIGKILL") throw new Error(`not killed: ${child.stderr}`);
     const store = openSqlite(join(folder, "ledger.db"), { config: join(folder, "config") });
-    const [run] = store.runs();
+    const [run] = await store.runs();
     return {
         store,
         id: run?.id ?? "",
-        close: () => {
-            store.close();
+        close: async () => {
+            await store.close();
             rmSync(folder, { recursive: true, force: true });
         },
     };
 }
 
 /** Everything that a store holds of a run. */
-export function contents(store: LedgerStore, id: string): string {
-    return JSON.stringify([store.run(id), [...store.events(id)], [...store.outcomes(id)], store.pending(id), store.state(id)]);
+export async function contents(store: LedgerStore, id: string): Promise<string> {
+    return JSON.stringify([
+        await store.run(id),
+        await Array.fromAsync(store.events(id)),
+        await Array.fromAsync(store.outcomes(id)),
+        await store.pending(id),
+        await store.state(id),
+    ]);
 }

@@ -45,8 +45,8 @@ async function failed(before: number): Promise<Recorded> {
     return recorded(HOLDS, { text: holding(before) });
 }
 
-function at({ store, id }: Recorded): DebugSession {
-    const session = debugRun(store, id, { scrubber });
+async function at({ store, id }: Recorded): Promise<DebugSession> {
+    const session = await debugRun(store, id, { scrubber });
     moved(session.goTo({ kind: "failure" }));
     return session;
 }
@@ -59,11 +59,11 @@ async function asked(session: DebugSession, method: string, arg: Json): Promise<
 describe.each(PLACES)("a secret %i units into a text", (before) => {
     test("is in no snapshot and no look, not even its beginning", async () => {
         const run = await failed(before);
-        expect(contents(run.store, run.id)).toContain(SECRET);
-        const plain = debugRun(run.store, run.id);
+        expect(await contents(run.store, run.id)).toContain(SECRET);
+        const plain = await debugRun(run.store, run.id);
         moved(plain.goTo({ kind: "failure" }));
         expect(leaked(JSON.stringify(snapshotOf(plain, scrubber)))).toBe(0);
-        const session = at(run);
+        const session = await at(run);
         const { threads } = session.inspect();
         expect(threads[0]?.stackFrames.length).toBe(2);
         expect(leaked(scrubber.text(JSON.stringify(threads)))).toBe(0);
@@ -72,7 +72,7 @@ describe.each(PLACES)("a secret %i units into a text", (before) => {
     });
 
     test("is told to no agent that looks, not even its beginning", async () => {
-        const session = at(await failed(before));
+        const session = await at(await failed(before));
         for (const [method, arg] of [
             ["frame", { index: 0 }],
             ["frame", { index: 1 }],
@@ -94,16 +94,16 @@ test("what an agent is given besides holds no beginning of it either: the effect
         writeFileSync(auditor, "main agent Auditor {\n    main func(input) {\n        []\n    }\n}\n");
         for (const before of [985, 995, 3985, 3999]) {
             const { store, id } = await failed(before);
-            const session = debugRun(store, id);
+            const session = await debugRun(store, id);
             moved(session.goTo({ kind: "failure" }));
             await expect(askAgent(session, "stub:refuse", { ledger: store, env })).rejects.toThrow();
             const { runs, unsure } = await auditorsSay(store, id, [auditor], [], { env, workspace: folder, cache: false });
             expect({ unsure, runs: runs.length }).toEqual({ unsure: [], runs: 1 });
-            const others = store.runs().filter((one) => one.id !== id);
+            const others = (await store.runs()).filter((one) => one.id !== id);
             expect(others.length).toBe(2);
             for (const one of others) {
-                expect(contents(store, one.id)).toContain("xxxx");
-                expect(leaked(contents(store, one.id))).toBe(0);
+                expect(await contents(store, one.id)).toContain("xxxx");
+                expect(leaked(await contents(store, one.id))).toBe(0);
             }
         }
     } finally {

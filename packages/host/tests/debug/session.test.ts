@@ -27,13 +27,13 @@ describe("time", () => {
         "several questions about itself in a statement": () =>
             recorded(LOOKS["principals, delegation and rights"] as string, { items: [1] }),
         "a budget of steps that is used up": () => recorded(BRANCHES, { items: [1, 2, 3, 4] }, { limits: { steps: 41 } }),
-        "a process that was killed": async () => closing(killed()),
+        "a process that was killed": async () => closing(await killed()),
     };
-    const open: (() => void)[] = [];
-    afterAll(() => {
-        for (const close of open) close();
+    const open: (() => Promise<void>)[] = [];
+    afterAll(async () => {
+        for (const close of open) await close();
     });
-    const closing = (run: ReturnType<typeof killed>): Recorded => {
+    const closing = (run: Awaited<ReturnType<typeof killed>>): Recorded => {
         open.push(run.close);
         return run;
     };
@@ -44,13 +44,13 @@ describe("time", () => {
         let before: string;
         beforeAll(async () => {
             run = await make();
-            before = contents(run.store, run.id);
-            states = walk(debugRun(run.store, run.id));
+            before = await contents(run.store, run.id);
+            states = walk(await debugRun(run.store, run.id));
         });
-        afterAll(() => expect(contents(run.store, run.id)).toBe(before));
+        afterAll(async () => expect(await contents(run.store, run.id)).toBe(before));
 
-        test("backwards is forwards in reverse", () => {
-            const s = debugRun(run.store, run.id);
+        test("backwards is forwards in reverse", async () => {
+            const s = await debugRun(run.store, run.id);
             walk(s);
             const back = [state(s)];
             while (s.timeline.back() !== null) back.push(state(s));
@@ -58,23 +58,23 @@ describe("time", () => {
             expect(states.length).toBeGreaterThan(5);
         });
 
-        test.each([1, 3, 1000])("checkpoints %i steps apart change nothing", (every) => {
-            const s = debugRun(run.store, run.id, { every, ...(every === 3 ? { room: 20_000 } : {}) });
+        test.each([1, 3, 1000])("checkpoints %i steps apart change nothing", async (every) => {
+            const s = await debugRun(run.store, run.id, { every, ...(every === 3 ? { room: 20_000 } : {}) });
             expect(walk(s)).toEqual(states);
             const back = [state(s)];
             while (s.timeline.back() !== null) back.push(state(s));
             expect(back.reverse()).toEqual(states);
         });
 
-        test("random walks", () => {
+        test("random walks", async () => {
             const at = new Map(states.map((one, i) => [JSON.stringify((one as unknown[])[0]), i]));
-            fc.assert(
-                fc.property(
+            await fc.assert(
+                fc.asyncProperty(
                     fc.array(fc.nat(8), { minLength: 1, maxLength: 12 }),
                     fc.constantFrom(1, 7, 100_000),
                     fc.constantFrom(1, 5, 9999),
-                    (walked, every, leap) => {
-                        const s = debugRun(run.store, run.id, { every });
+                    async (walked, every, leap) => {
+                        const s = await debugRun(run.store, run.id, { every });
                         for (const how of walked) {
                             if (how < 3) s.timeline.tick();
                             else if (how === 3) s.timeline.leap(leap);
@@ -96,17 +96,17 @@ describe("time", () => {
 
     test("budgets of regions end where they ended", async () => {
         const { store, id } = await recorded(SPENDS, { items: [1, 2, 3, 4, 5] });
-        const info = store.run(id);
+        const info = await store.run(id);
         expect(info.value).toEqual(["steps", "limit.time", "limit.time"]);
-        expect((await openLedger(store)).replay(id)).toMatchObject({ equal: true });
-        const s = debugRun(store, id);
+        expect(await (await openLedger(store)).replay(id)).toMatchObject({ equal: true });
+        const s = await debugRun(store, id);
         expect(moved(s.goTo({ kind: "path", path: "main/parallel[0]" })).reason).toBe("goto");
         const before = [...Array(40)].map(() => {
             moved(s.back());
             return state(s);
         });
         expect(s.moment.steps).toBeLessThan(30);
-        const forwards = debugRun(store, id);
+        const forwards = await debugRun(store, id);
         const states = new Map([[JSON.stringify(forwards.moment), state(forwards)]]);
         while (forwards.moment.steps < 30) {
             forwards.timeline.tick();
@@ -117,7 +117,7 @@ describe("time", () => {
             if (moment.steps < 30) expect(one).toEqual(states.get(JSON.stringify(moment)));
         }
         // Around each end of a time: back over it, and to the same place again.
-        for (const event of [...store.events(id)].filter((one) => one.kind === "budget")) {
+        for (const event of (await Array.fromAsync(store.events(id))).filter((one) => one.kind === "budget")) {
             moved(s.goTo({ kind: "event", seq: event.seq }));
             const near = state(s);
             moved(s.stepIn());
@@ -138,9 +138,9 @@ describe("time", () => {
             {},
             { limits: { time: 60 } },
         );
-        const info = run.store.run(run.id);
+        const info = await run.store.run(run.id);
         expect(info.failure?.kind).toBe("limit.time");
-        const s = debugRun(run.store, run.id);
+        const s = await debugRun(run.store, run.id);
         expect(moved(s.goTo({ kind: "end" }))).toMatchObject({ reason: "end", moment: { steps: info.steps } });
         moved(s.back());
         expect(s.where().state).toBe("running");
@@ -156,9 +156,11 @@ describe("time", () => {
         const { store, id } = await recorded(FAILS, { n: 1 });
         const odd = {
             ...store,
-            outcomes: (of: string, after?: number) => [...store.outcomes(of, after)].map((one) => ({ ...one, path: "main/Other.call#0" })),
+            async *outcomes(of: string, after?: number) {
+                for await (const one of store.outcomes(of, after)) yield { ...one, path: "main/Other.call#0" };
+            },
         };
-        const s = debugRun(odd, id);
+        const s = await debugRun(odd, id);
         expect(moved(s.goTo({ kind: "end" }))).toMatchObject({ reason: "diverged", message: expect.stringContaining("main/Other.call#0") });
     });
 });
@@ -166,7 +168,7 @@ describe("time", () => {
 describe("steps", () => {
     test("in, over, out, and back again", async () => {
         const { store, id } = await recorded(FAILS, { n: 1 });
-        const s = debugRun(store, id);
+        const s = await debugRun(store, id);
         expect(line(s)).toBe(8);
         moved(s.next());
         expect(line(s)).toBe(9);
@@ -198,7 +200,7 @@ describe("steps", () => {
 
     test("over a parallel for, and into its branches", async () => {
         const { store, id } = await recorded(BRANCHES, { items: [1, 2] });
-        const s = debugRun(store, id);
+        const s = await debugRun(store, id);
         s.breakpoints = [readBreakpoint("main.remit:18", null) ?? { kind: "failure" }];
         moved(s.continue());
         expect(line(s)).toBe(18);
@@ -247,9 +249,9 @@ describe("breakpoints and places", () => {
         "main/twice#0",
         "main/for[1]/twice#1",
         "main/parallel[2]/checked#0",
-    ])("%s: as often backwards as forwards, at the same places", (text) => {
+    ])("%s: as often backwards as forwards, at the same places", async (text) => {
         for (const every of [2, 100_000]) {
-            const s = debugRun(run.store, run.id, { every });
+            const s = await debugRun(run.store, run.id, { every });
             const point = readBreakpoint(text, "main.remit");
             expect(point).not.toBeNull();
             s.breakpoints = [point as NonNullable<typeof point>];
@@ -263,8 +265,8 @@ describe("breakpoints and places", () => {
 
     test("violations stop before what is refused", async () => {
         const refused = await recorded(REFUSED, { to: "bob@b.com" });
-        expect(refused.store.run(refused.id).value).toBe("violation.remit");
-        const s = debugRun(refused.store, refused.id);
+        expect((await refused.store.run(refused.id)).value).toBe("violation.remit");
+        const s = await debugRun(refused.store, refused.id);
         s.breakpoints = [{ kind: "violation" }];
         expect(moved(s.continue())).toMatchObject({ reason: "breakpoint", breakpoint: { kind: "violation" } });
         expect(s.where()).toMatchObject({ site: { line: 6 }, frame: { principalName: "Sender" } });
@@ -278,8 +280,8 @@ describe("breakpoints and places", () => {
 
     test("authority, delegations and tokens in force", async () => {
         const asks = await recorded(ASKS, { to: "bob" }, { on: { ask: () => null } });
-        expect(asks.store.run(asks.id).status).toBe("waiting");
-        const s = debugRun(asks.store, asks.id);
+        expect((await asks.store.run(asks.id)).status).toBe("waiting");
+        const s = await debugRun(asks.store, asks.id);
         expect(moved(s.goTo({ kind: "end" })).reason).toBe("waiting");
         expect(s.where()).toMatchObject({ state: "open", site: { line: 6 } });
         expect(s.inspect().pending).toMatchObject([{ kind: "ask" }]);
@@ -291,8 +293,8 @@ describe("breakpoints and places", () => {
     });
 
     test("events by number, paths, steps and the failure", async () => {
-        const s = debugRun(run.store, run.id);
-        for (const event of [...run.store.events(run.id)].reverse()) {
+        const s = await debugRun(run.store, run.id);
+        for (const event of (await Array.fromAsync(run.store.events(run.id))).reverse()) {
             moved(s.goTo({ kind: "event", seq: event.seq }));
             if (event.seq > 1) expect(s.moment.events).toBeLessThan(event.seq);
             s.timeline.tick();
@@ -311,14 +313,14 @@ describe("breakpoints and places", () => {
         moved(s.goTo({ kind: "step", step: 12 }));
         expect(s.moment.steps).toBeGreaterThanOrEqual(12);
         const failed = await recorded(FAILS, { n: 1 });
-        const f = debugRun(failed.store, failed.id);
+        const f = await debugRun(failed.store, failed.id);
         moved(f.goTo({ kind: "failure" }));
         expect([line(f), f.where().state]).toEqual([5, "running"]);
     });
 
     test("a movement can be stopped: forwards where it came to, backwards where it began", async () => {
         const long = await recorded("main func() {\n    x = 0\n    repeat * 40000 {\n        x += 1\n    }\n    x\n}\n", {});
-        const s = debugRun(long.store, long.id);
+        const s = await debugRun(long.store, long.id);
         s.breakpoints = [{ kind: "line", file: "main.remit", line: 6 }];
         expect(await movedUnless(s.continue(), () => true)).toBeNull();
         expect(s.moment.steps).toBeGreaterThan(0);
@@ -329,8 +331,8 @@ describe("breakpoints and places", () => {
         expect(moved(s.reverseContinue()).reason).toBe("start");
     });
 
-    test("lines of statements", () => {
-        const s = debugRun(run.store, run.id);
+    test("lines of statements", async () => {
+        const s = await debugRun(run.store, run.id);
         expect(s.settle("main.remit", 9)).toEqual({ file: "main.remit", line: 11 });
         expect(s.settle("/somewhere/main.remit", 3)).toEqual({ file: "main.remit", line: 3 });
         expect(s.settle("main.remit", 99)).toBeNull();
@@ -359,17 +361,17 @@ test("no tool is called and a secret that was taken out stays out", async () => 
         { tools: { ...TOOLS, Work: { ...TOOLS.Work, step: (n: number) => ++calls + n } } },
         store,
     );
-    const before = contents(store, id);
+    const before = await contents(store, id);
     const frozen = new Proxy(store, {
         get: (target, name) => {
             if (name === "own" || name === "create") throw new Error("written to");
             return Reflect.get(target, name);
         },
     });
-    const s = debugRun(frozen, id);
+    const s = await debugRun(frozen, id);
     moved(s.continue());
     moved(s.reverseContinue());
     moved(s.goTo({ kind: "failure" }));
     expect(calls).toBe(1);
-    expect(contents(store, id)).toBe(before);
+    expect(await contents(store, id)).toBe(before);
 });

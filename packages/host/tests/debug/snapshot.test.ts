@@ -26,8 +26,8 @@ function checked(made: Snapshot): Snapshot {
     return made;
 }
 
-function at(run: Recorded, target: Target): Snapshot {
-    const session = debugRun(run.store, run.id);
+async function at(run: Recorded, target: Target): Promise<Snapshot> {
+    const session = await debugRun(run.store, run.id);
     moved(session.goTo(target));
     return checked(snapshotOf(session, scrubber));
 }
@@ -35,7 +35,7 @@ function at(run: Recorded, target: Target): Snapshot {
 describe("snapshots", () => {
     test("of a question that waits inside a delegation: frames in order, principals, the delegation, the effect", async () => {
         const run = await recorded(ASKS, { to: "bob" }, { on: { ask: () => null } });
-        const made = at(run, { kind: "end" });
+        const made = await at(run, { kind: "end" });
         expect(made.format).toBe("remit-snapshot/1");
         expect(made.threads[0]?.frames.map((f) => [f.name, made.principals[f.principal]?.name])).toEqual([
             ["Sender.go", "Sender"],
@@ -48,20 +48,20 @@ describe("snapshots", () => {
     });
 
     test("of a failure, with the values around it", async () => {
-        const made = at(await recorded(FAILS, { n: 1 }), { kind: "failure" });
+        const made = await at(await recorded(FAILS, { n: 1 }), { kind: "failure" });
         expect(made.threads[0]?.frames[0]?.scopes[0]?.variables.map((v) => v.name)).toEqual(["n", "x", "y"]);
     });
 
     test("a secret is nowhere in it, whatever holds it", async () => {
         const run = await recorded(ASKS, { to: SECRET }, { on: { ask: () => null } });
-        const text = JSON.stringify(at(run, { kind: "end" }));
+        const text = JSON.stringify(await at(run, { kind: "end" }));
         expect(text).not.toContain(SECRET);
         expect(text).not.toContain(Buffer.from(SECRET).toString("base64").replace(/=+$/, ""));
         expect(text).toContain("[secret env:KEY]");
     });
 
     test("what is not one follows the schema no more", async () => {
-        const made = at(await recorded(ASKS, { to: "bob" }, { on: { ask: () => null } }), { kind: "end" });
+        const made = await at(await recorded(ASKS, { to: "bob" }, { on: { ask: () => null } }), { kind: "end" });
         for (const wrong of [
             { ...made, format: "remit-snapshot/2" },
             { ...made, more: 1 },
@@ -77,7 +77,7 @@ describe("snapshots", () => {
 agent Sender { remit { may Mail.find  spend 5 calls  flow strict } func go(mail, to) { mail.send({ to: to }) } }
 main agent Main { main func(input) { spend 1k tokens, 2 usd { Sender.go(Mail.only(send), input.to) } } }
 `;
-        const made = at(await recorded(text, { to: "bob" }, { on: { ask: () => null } }), { kind: "end" });
+        const made = await at(await recorded(text, { to: "bob" }, { on: { ask: () => null } }), { kind: "end" });
         expect(made.capabilities).toMatchObject([
             { name: "mail", held: { right: { holder: expect.any(String), methods: ["send"], live: true } } },
         ]);
@@ -86,8 +86,8 @@ main agent Main { main func(input) { spend 1k tokens, 2 usd { Sender.go(Mail.onl
 
     test("the same bytes for the same moment, however it was come to", async () => {
         const run = await recorded(BRANCHES, { items: [1, 2, 3] }, { concurrency: 2 });
-        const session = debugRun(run.store, run.id);
-        const direct = JSON.stringify(at(run, { kind: "step", step: 20 }));
+        const session = await debugRun(run.store, run.id);
+        const direct = JSON.stringify(await at(run, { kind: "step", step: 20 }));
         moved(session.goTo({ kind: "end" }));
         moved(session.goTo({ kind: "step", step: 20 }));
         expect(JSON.stringify(snapshotOf(session, scrubber))).toBe(direct);
@@ -95,7 +95,8 @@ main agent Main { main func(input) { spend 1k tokens, 2 usd { Sender.go(Mail.onl
 
     test("F46: the differences of two, applied to the first, give the second", async () => {
         const run = await recorded(BRANCHES, { items: [1, 2, 3] }, { concurrency: 2 });
-        const moments = [0, 5, 12, 25, 40].map((step) => at(run, { kind: "step", step }) as unknown as Json);
+        const moments: Json[] = [];
+        for (const step of [0, 5, 12, 25, 40]) moments.push((await at(run, { kind: "step", step })) as unknown as Json);
         for (const a of moments)
             for (const b of moments) {
                 expect(applyChanges(a, diffSnapshots(a, b))).toEqual(b);

@@ -27,8 +27,14 @@ async function ran(source: string) {
     const program = await load<{ n: number }, number>({ source, file: "main.remit" }, { ledger: store, cache: false });
     const run = program.run({ n: 3 });
     const value = await run.value;
-    const info = store.run(run.id);
-    return { store, id: run.id, value, steps: info.steps, events: [...store.events(run.id)].map((one) => [one.kind, one.path]) };
+    const info = await store.run(run.id);
+    return {
+        store,
+        id: run.id,
+        value,
+        steps: info.steps,
+        events: (await Array.fromAsync(store.events(run.id))).map((one) => [one.kind, one.path]),
+    };
 }
 
 test("in a run it costs a step and does nothing", async () => {
@@ -41,7 +47,7 @@ test("in a run it costs a step and does nothing", async () => {
 
 test("going on stops at each, in functions that a run computes at one go too, forwards and backwards", async () => {
     const { store, id } = await ran(SOURCE);
-    const session = debugRun(store, id);
+    const session = await debugRun(store, id);
     const seen: (readonly [string, number | undefined])[] = [];
     const go = (back = false): string => {
         const stop = moved(back ? session.reverseContinue() : session.continue());
@@ -70,5 +76,5 @@ test("going on stops at each, in functions that a run computes at one go too, fo
 test("where the name is bound it is the name", async () => {
     const { value, store, id } = await ran("main func(input: { n: number }) {\n    debugger = input.n\n    debugger\n}\n");
     expect(value).toBe(3);
-    expect(moved(debugRun(store, id).continue()).reason).toBe("end");
+    expect(moved((await debugRun(store, id)).continue()).reason).toBe("end");
 });

@@ -52,7 +52,7 @@ async function stopped(runs = 1): Promise<string> {
         await handle.value;
     };
     await begin(runs);
-    ledger.close();
+    await ledger.close();
     edit("UPDATE runs SET owner = NULL");
     return first;
 }
@@ -79,7 +79,7 @@ async function resumed(at = file, key = config, more: { acceptForeign?: boolean 
         const handle = await ledger.resume<Json>("last", { tools: { Work }, on: { unknown: () => ({ answer: "again" }) }, ...more });
         return await handle.value;
     } finally {
-        ledger.close();
+        await ledger.close();
     }
 }
 async function refusal(at = file, key = config): Promise<LedgerError> {
@@ -95,13 +95,13 @@ async function refusal(at = file, key = config): Promise<LedgerError> {
 test("an untouched run goes on, and verifies before and after", async () => {
     const id = await stopped();
     const ledger = await openLedger(file, { config });
-    expect(ledger.verify(id)).toMatchObject({ ok: true, bound: "yes" });
-    ledger.close();
+    expect(await ledger.verify(id)).toMatchObject({ ok: true, bound: "yes" });
+    await ledger.close();
     expect(await resumed()).toEqual({ limit: 10, out: [1, 2, 3, 4, 5] });
     expect(calls).toEqual([3, 4, 5]);
     const after = await openLedger(file, { config });
-    expect(after.verify(id)).toMatchObject({ ok: true, bound: "yes" });
-    after.close();
+    expect(await after.verify(id)).toMatchObject({ ok: true, bound: "yes" });
+    await after.close();
 });
 
 /** Edits of a file by somebody without the key. */
@@ -137,23 +137,23 @@ describe("an edited ledger file is not gone on with", () => {
         expect(error.hint).toMatch(/restore a copy/);
         expect(calls).toEqual([]);
         const ledger = await openLedger(file, { config });
-        const found = ledger.verify("last");
+        const found = await ledger.verify("last");
         expect(found.ok).toBe(false);
         expect(found.problem?.message).toMatch(message);
         // It can still be looked at.
-        expect([...ledger.events("last")].length).toBeGreaterThan(3);
-        ledger.close();
+        expect((await Array.fromAsync(ledger.events("last"))).length).toBeGreaterThan(3);
+        await ledger.close();
     });
 
     test("an outcome that came after the state", async () => {
         const id = await stopped();
         // As if the process had ended between an outcome and the state that follows it.
         const store = openSqlite(file, { config });
-        const writer = store.own(id);
-        const [open] = store.pending(id);
-        writer.commit({ outcomes: [{ path: open?.path ?? "", outcome: { ok: true, value: 3, origins: [] } }] });
-        writer.release();
-        store.close();
+        const writer = await store.own(id);
+        const [open] = await store.pending(id);
+        await writer.commit({ outcomes: [{ path: open?.path ?? "", outcome: { ok: true, value: 3, origins: [] } }] });
+        await writer.release();
+        await store.close();
         edit(`UPDATE outcomes SET outcome = replace(outcome, '"value":3', '"value":8')`);
         const error = await refusal();
         expect(error.code).toBe("tampered");
@@ -181,12 +181,12 @@ describe("an edited ledger file is not gone on with", () => {
         const early = join(folder, "early.db");
         edit(`VACUUM INTO '${early}'`);
         const store = openSqlite(file, { config });
-        const writer = store.own(id);
-        writer.commit({
+        const writer = await store.own(id);
+        await writer.commit({
             events: [{ path: "main/x", parent: null, kind: "budget", principal: "user", site: null, labels: [], data: { host: true } }],
         });
-        writer.commit({ end: { status: "stopped" } });
-        store.close();
+        await writer.commit({ end: { status: "stopped" } });
+        await store.close();
         rmSync(`${file}-wal`, { force: true });
         copyFileSync(early, file);
         const error = await refusal();
@@ -214,9 +214,9 @@ describe("a ledger that was copied", () => {
         const other = join(folder, "other-config");
         const copy = copied();
         const ledger = await openLedger(copy, { config: other });
-        expect(ledger.verify(id)).toMatchObject({ ok: true, bound: "foreign", anchored: "no" });
-        expect(ledger.replay(id).equal).toBe(true);
-        ledger.close();
+        expect(await ledger.verify(id)).toMatchObject({ ok: true, bound: "foreign", anchored: "no" });
+        expect((await ledger.replay(id)).equal).toBe(true);
+        await ledger.close();
         const error = await refusal(copy, other);
         expect(error.code).toBe("elsewhere");
         expect(error.message).toMatch(/another key/);
@@ -224,8 +224,8 @@ describe("a ledger that was copied", () => {
         expect(calls).toEqual([]);
         expect(await resumed(copy, other, { acceptForeign: true })).toEqual({ limit: 10, out: [1, 2, 3, 4, 5] });
         const after = await openLedger(copy, { config: other });
-        expect(after.verify(id)).toMatchObject({ ok: true, bound: "yes", anchored: "yes" });
-        after.close();
+        expect(await after.verify(id)).toMatchObject({ ok: true, bound: "yes", anchored: "yes" });
+        await after.close();
     });
 
     test("to another machine and edited there so that its own chains do not hold is refused whatever is said", async () => {
@@ -246,14 +246,14 @@ describe("a ledger that was copied", () => {
         const id = await stopped();
         edit("UPDATE runs SET bound = ''");
         const store = openSqlite(file, { config });
-        expect(store.verify(id)).toMatchObject({ ok: true, bound: "no" });
-        store.close();
+        expect(await store.verify(id)).toMatchObject({ ok: true, bound: "no" });
+        await store.close();
         expect((await refusal()).code).toBe("elsewhere");
     });
 });
 
 /** A run of a program that holds nothing. */
-function begun(store: LedgerStore): RunWriter {
+function begun(store: LedgerStore): Promise<RunWriter> {
     const program = { format: "remit-program/1" as const, files: [] };
     return store.create({ id: "r1", program, hash: sha256(canonicalJson(program)), file: "a.remit", root: "", options: {} });
 }
@@ -261,29 +261,29 @@ function begun(store: LedgerStore): RunWriter {
 test("K4: time that passed between two commits is kept with the heartbeat", async () => {
     const store = openSqlite(file, { config, beat: 5 });
     let now = 0;
-    const writer = begun(store);
-    writer.commit({ spent: 3 });
+    const writer = await begun(store);
+    await writer.commit({ spent: 3 });
     now = 41_000;
     writer.timed(() => now);
-    await expect.poll(() => store.run("r1").spent).toBe(41_000);
-    expect(store.verify("r1")).toMatchObject({ ok: true, bound: "yes" });
+    await expect.poll(async () => (await store.run("r1")).spent).toBe(41_000);
+    expect(await store.verify("r1")).toMatchObject({ ok: true, bound: "yes" });
     now = 43_000;
-    writer.release();
-    expect(store.run("r1").spent).toBe(43_000);
-    const next = store.own("r1");
-    next.commit({ end: { status: "stopped" } });
-    expect(store.verify("r1")).toMatchObject({ ok: true, bound: "yes" });
-    store.close();
+    await writer.release();
+    expect((await store.run("r1")).spent).toBe(43_000);
+    const next = await store.own("r1");
+    await next.commit({ end: { status: "stopped" } });
+    expect(await store.verify("r1")).toMatchObject({ ok: true, bound: "yes" });
+    await store.close();
 });
 
 test("a ledger that is closed while a run is under way hears nothing more of it", async () => {
     const store = openSqlite(file, { config, beat: 1 });
-    const writer = begun(store);
-    writer.commit({ spent: 3 });
+    const writer = await begun(store);
+    await writer.commit({ spent: 3 });
     const thrown: unknown[] = [];
     const hear = (error: unknown): void => void thrown.push(error);
     process.on("uncaughtExceptionMonitor", hear);
-    store.close();
+    await store.close();
     await new Promise((resolve) => setTimeout(resolve, 20));
     process.off("uncaughtExceptionMonitor", hear);
     expect(thrown).toEqual([]);

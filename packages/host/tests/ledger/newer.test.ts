@@ -19,16 +19,16 @@ beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "remit-newer-"));
     store = openSqlite(join(folder, "ledger.db"), { config: join(folder, "config") });
 });
-afterEach(() => {
-    store.close();
+afterEach(async () => {
+    await store.close();
     rmSync(folder, { recursive: true, force: true });
 });
 
 const event = { path: "main", parent: null, kind: "for", principal: "user", site: null, labels: [], data: {} };
 const program = { format: "remit-program/1", files: [] } as const;
 /** A ledger as a later version writes it: chained, bound and anchored, with something new in it. */
-const written = (batch: { events?: readonly object[]; outcomes?: readonly object[] }): string => {
-    const writer = store.create({
+const written = async (batch: { events?: readonly object[]; outcomes?: readonly object[] }): Promise<string> => {
+    const writer = await store.create({
         id: "r1",
         program,
         hash: sha256(canonicalJson(program as unknown as Json)),
@@ -36,16 +36,16 @@ const written = (batch: { events?: readonly object[]; outcomes?: readonly object
         root: "",
         options: {},
     });
-    writer.commit({
+    await writer.commit({
         events: (batch.events ?? []) as unknown as MachineEvent[],
         outcomes: (batch.outcomes ?? []).map((outcome) => ({ path: "main/x", outcome: outcome as unknown as Outcome })),
     });
-    writer.release();
+    await writer.release();
     return "r1";
 };
-const refusal = (work: () => unknown): string => {
+const refusal = async (work: () => unknown): Promise<string> => {
     try {
-        work();
+        await work();
     } catch (error) {
         if (error instanceof LedgerError) return `${error.code}: ${error.message} ${error.hint}`;
         throw error;
@@ -55,11 +55,11 @@ const refusal = (work: () => unknown): string => {
 
 test.each([["kind", { ...event, kind: "dream.started" }, /schema: event 1 of run r1 .* its kind is "dream.started" .*newer/]])(
     "an event with a new %s",
-    (_name, one, message) => {
-        const id = written({ events: [one] });
-        expect(refusal(() => [...store.events(id)])).toMatch(message);
+    async (_name, one, message) => {
+        const id = await written({ events: [one] });
+        expect(await refusal(async () => await Array.fromAsync(store.events(id)))).toMatch(message);
         // The chain holds all the same.
-        expect(store.verify(id).ok).toBe(true);
+        expect((await store.verify(id)).ok).toBe(true);
     },
 );
 
@@ -69,14 +69,14 @@ test.each([
     ["kind of failure", { ok: false, failure: { kind: "bored", message: "x" } }, /of its failure its kind is "bored"/],
     ["field of a failure", { ok: false, failure: { kind: "tool", message: "x", blame: 1 } }, /of its failure it has a field 'blame'/],
     ["unit of usage", { ok: true, value: 1, origins: [], usage: { joules: 3 } }, /of its usage it has a field 'joules'/],
-])("an outcome with a new %s", (_name, outcome, message) => {
-    const id = written({ outcomes: [outcome] });
-    expect(refusal(() => [...store.outcomes(id)])).toMatch(message);
+])("an outcome with a new %s", async (_name, outcome, message) => {
+    const id = await written({ outcomes: [outcome] });
+    expect(await refusal(async () => await Array.fromAsync(store.outcomes(id)))).toMatch(message);
 });
 
-test("a line of the event stream with a new field or kind", () => {
-    written({ events: [event] });
-    const [line = ""] = [...toNdjson(store.events("r1"))];
+test("a line of the event stream with a new field or kind", async () => {
+    await written({ events: [event] });
+    const [line = ""] = [...toNdjson(await Array.fromAsync(store.events("r1")))];
     const read = (change: object): string => {
         const [one] = fromNdjson([JSON.stringify({ ...(JSON.parse(line) as object), ...change })]);
         return one?.ok === false ? one.message : "read";
@@ -97,12 +97,12 @@ test("a saved state of a later engine: resume and its message", async () => {
     );
     const handle = loaded.run(null, { signal: cancel.signal });
     for await (const one of handle.events) if (one.kind === "tool.started") break;
-    const state = store.state(handle.id)?.image as { [key: string]: Json };
+    const state = (await store.state(handle.id))?.image as { [key: string]: Json };
     cancel.abort();
     await handle.result;
-    const writer = store.own(handle.id);
-    writer.commit({ state: { kind: "image", json: { ...state, engine: "remit-machine/2" } } });
-    writer.release();
+    const writer = await store.own(handle.id);
+    await writer.commit({ state: { kind: "image", json: { ...state, engine: "remit-machine/2" } } });
+    await writer.release();
     const ledger = await openLedger(store);
     const error = await ledger.resume(handle.id, { tools }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(RemitError);

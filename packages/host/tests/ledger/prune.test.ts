@@ -18,24 +18,24 @@ beforeEach(() => {
     file = join(folder, "ledger.db");
     store = openSqlite(file, { config: join(folder, "config") });
 });
-afterEach(() => {
-    store.close();
+afterEach(async () => {
+    await store.close();
     rmSync(folder, { recursive: true, force: true });
 });
 
 /** Each run has a program of its own, a text that all share and one of its own, nested in a larger value. */
-function fill(id: string): void {
+async function fill(id: string): Promise<void> {
     const program = { format: "remit-program/1", files: [], name: id } as unknown as Program;
     const hash = sha256(canonicalJson(program as unknown as Json));
     const shared = "s".repeat(BLOB_THRESHOLD + 1);
     const own = id.repeat(BLOB_THRESHOLD);
-    const writer = store.create({ id, program, hash, file: "a.remit", root: "", options: { input: shared } });
-    writer.commit({
+    const writer = await store.create({ id, program, hash, file: "a.remit", root: "", options: { input: shared } });
+    await writer.commit({
         events: [{ path: "main", parent: null, kind: "for", principal: "user", site: null, labels: [], data: { list: [own, shared] } }],
         outcomes: [{ path: "main/x", outcome: { ok: true, value: { list: [own, own, shared] }, origins: [] } }],
         state: { kind: "image", json: { own } },
     });
-    writer.commit({ end: { status: "done", value: [own] } });
+    await writer.commit({ end: { status: "done", value: [own] } });
 }
 const rows = (sql: string): unknown[] => {
     const db = new DatabaseSync(file);
@@ -44,54 +44,54 @@ const rows = (sql: string): unknown[] => {
     return found;
 };
 
-test("P1: what only a removed run needs goes, and what others need stays whole", () => {
-    for (const id of ["r1", "r2", "r3"]) fill(id);
+test("P1: what only a removed run needs goes, and what others need stays whole", async () => {
+    for (const id of ["r1", "r2", "r3"]) await fill(id);
     const before = rows("SELECT sha256 FROM blobs").length;
-    expect(store.remove(["r2"])).toMatchObject({ runs: 1, shrunk: true });
-    expect(store.runs().map((run) => run.id)).toEqual(["r3", "r1"]);
+    expect(await store.remove(["r2"])).toMatchObject({ runs: 1, shrunk: true });
+    expect((await store.runs()).map((run) => run.id)).toEqual(["r3", "r1"]);
     for (const id of ["r1", "r3"]) {
-        expect(store.verify(id)).toMatchObject({ ok: true, anchored: "yes", bound: "yes" });
-        expect(store.run(id).value).toEqual([id.repeat(BLOB_THRESHOLD)]);
-        expect([...store.outcomes(id)].length).toBe(1);
-        expect((store.run(id).options as { input: string }).input.length).toBe(BLOB_THRESHOLD + 1);
+        expect(await store.verify(id)).toMatchObject({ ok: true, anchored: "yes", bound: "yes" });
+        expect((await store.run(id)).value).toEqual([id.repeat(BLOB_THRESHOLD)]);
+        expect((await Array.fromAsync(store.outcomes(id))).length).toBe(1);
+        expect(((await store.options(id)) as { input: string }).input.length).toBe(BLOB_THRESHOLD + 1);
     }
-    expect(store.dropped()).toEqual([]);
+    expect(await store.dropped()).toEqual([]);
     expect(rows("SELECT hash FROM programs").length).toBe(2);
     expect(rows("SELECT sha256 FROM blobs").length).toBeLessThan(before);
     for (const table of ["events", "outcomes"]) expect(rows(`SELECT DISTINCT run FROM ${table}`).length).toBe(2);
-    store.remove(["r1", "r3", "r3"]);
+    await store.remove(["r1", "r3", "r3"]);
     for (const table of ["runs", "events", "outcomes", "pending", "continuations", "programs", "blobs"])
         expect(rows(`SELECT * FROM ${table}`)).toEqual([]);
 });
 
-test("P2: the file becomes smaller", () => {
-    for (let n = 0; n < 20; n++) fill(`r${n}x`);
-    store.close();
+test("P2: the file becomes smaller", async () => {
+    for (let n = 0; n < 20; n++) await fill(`r${n}x`);
+    await store.close();
     const large = statSync(file).size;
     store = openSqlite(file, { config: join(folder, "config") });
-    const { bytes } = store.remove(store.runs().map((run) => run.id));
+    const { bytes } = await store.remove((await store.runs()).map((run) => run.id));
     expect(statSync(file).size).toBe(large - bytes);
     expect(statSync(file).size).toBeLessThan(large / 5);
     expect(statSync(`${file}-wal`).size).toBe(0);
 });
 
-test("a run that goes on is never removed, and with it none", () => {
-    fill("r1");
-    const writer = store.create({ id: "r2", program: {} as Program, hash: "h", file: "a", root: "", options: {} });
-    expect(() => store.remove(["r1", "r2"])).toThrow(LedgerError);
-    expect(store.runs().length).toBe(2);
-    expect(store.remove(["r1"])).toMatchObject({ runs: 1, bytes: 0, shrunk: false });
-    writer.commit({ end: { status: "waiting" } });
-    expect(store.remove(["r2"]).shrunk).toBe(true);
-    expect(() => store.remove(["r2"])).toThrow(/no run r2/);
+test("a run that goes on is never removed, and with it none", async () => {
+    await fill("r1");
+    const writer = await store.create({ id: "r2", program: {} as Program, hash: "h", file: "a", root: "", options: {} });
+    await expect(async () => store.remove(["r1", "r2"])).rejects.toThrow(LedgerError);
+    expect((await store.runs()).length).toBe(2);
+    expect(await store.remove(["r1"])).toMatchObject({ runs: 1, bytes: 0, shrunk: false });
+    await writer.commit({ end: { status: "waiting" } });
+    expect((await store.remove(["r2"])).shrunk).toBe(true);
+    await expect(async () => store.remove(["r2"])).rejects.toThrow(/no run r2/);
 });
 
-test("a run that cannot be read can be removed", () => {
-    fill("r1");
-    fill("r2");
+test("a run that cannot be read can be removed", async () => {
+    await fill("r1");
+    await fill("r2");
     const db = new DatabaseSync(file);
     db.exec("UPDATE runs SET usage = '{', owner = '[', result = 'x' WHERE id = 'r1'");
     db.close();
-    store.remove(["r1"]);
-    expect(store.runs().map((run) => run.id)).toEqual(["r2"]);
+    await store.remove(["r1"]);
+    expect((await store.runs()).map((run) => run.id)).toEqual(["r2"]);
 });

@@ -63,21 +63,21 @@ const effect = (n: number): Effect => ({
     request: { n },
     labels: [],
 });
-const fill = (store: LedgerStore, id: string, count: number): void => {
-    const writer = store.create(newRun(id));
+const fill = async (store: LedgerStore, id: string, count: number): Promise<void> => {
+    const writer = await store.create(newRun(id));
     for (let n = 1; n <= count; n++) {
-        writer.commit({ pending: [{ path: effect(n).path, begun: true }] });
-        writer.commit({
+        await writer.commit({ pending: [{ path: effect(n).path, begun: true }] });
+        await writer.commit({
             outcomes: [{ path: effect(n).path, outcome: { ok: true, value: n, origins: [] } }],
             events: [event(n)],
             usage: { input: 2 },
         });
     }
-    writer.commit({ end: { status: "done", value: count } });
+    await writer.commit({ end: { status: "done", value: count } });
 };
-const codeOf = (work: () => unknown): string => {
+const codeOf = async (work: () => unknown): Promise<string> => {
     try {
-        work();
+        await work();
     } catch (error) {
         if (error instanceof LedgerError) return error.code;
         throw error;
@@ -88,11 +88,11 @@ const codeOf = (work: () => unknown): string => {
 describe.each(["sqlite", "memory"])("%s", (which) => {
     const make = (): LedgerStore => (which === "sqlite" ? open() : memoryStore());
 
-    test("what is committed is read back", () => {
+    test("what is committed is read back", async () => {
         const store = make();
-        const writer = store.create(newRun("r1"));
+        const writer = await store.create(newRun("r1"));
         const big = "ü".repeat(BLOB_THRESHOLD + 1);
-        writer.commit({
+        await writer.commit({
             events: [event(1, { big, $blob: "not one" }), event(2)],
             pending: [
                 { path: effect(1).path, begun: true },
@@ -101,28 +101,28 @@ describe.each(["sqlite", "memory"])("%s", (which) => {
             state: { kind: "image", json: { heap: [big] } },
             steps: 7,
         });
-        expect(store.pending("r1")).toEqual([
+        expect(await store.pending("r1")).toEqual([
             { path: effect(1).path, begun: true },
             { path: effect(2).path, begun: false },
         ]);
-        writer.commit({
+        await writer.commit({
             outcomes: [{ path: effect(1).path, outcome: { ok: true, value: { big }, origins: ["tool:T"], usage: { input: 3, usd: 0.5 } } }],
             begin: [effect(2).path],
             state: { kind: "delta", json: { d: 1 } },
             usage: { input: 3, usd: 0.5 },
         });
-        expect(store.pending("r1")).toEqual([{ path: effect(2).path, begun: true }]);
-        expect(store.state("r1")).toEqual({ image: { heap: [big] }, deltas: [{ d: 1 }], outcomes: 1 });
-        expect([...store.outcomes("r1")]).toMatchObject([{ n: 1, path: effect(1).path, outcome: { value: { big } } }]);
-        expect([...store.outcomes("r1", 1)]).toEqual([]);
-        const events = [...store.events("r1")];
+        expect(await store.pending("r1")).toEqual([{ path: effect(2).path, begun: true }]);
+        expect(await store.state("r1")).toEqual({ image: { heap: [big] }, deltas: [{ d: 1 }], outcomes: 1 });
+        expect(await Array.fromAsync(store.outcomes("r1"))).toMatchObject([{ n: 1, path: effect(1).path, outcome: { value: { big } } }]);
+        expect(await Array.fromAsync(store.outcomes("r1", 1))).toEqual([]);
+        const events = await Array.fromAsync(store.events("r1"));
         expect(events.map((one) => one.seq)).toEqual([1, 2]);
         expect(events[0]).toMatchObject({ ...event(1, { big, $blob: "not one" }), run: "r1" });
         expect(events[1]?.prev).toBe(events[0]?.hash);
-        writer.commit({ state: { kind: "image", json: { heap: [] } } });
-        expect(store.state("r1")).toEqual({ image: { heap: [] }, deltas: [], outcomes: 1 });
-        writer.commit({ end: { status: "done", value: [1] }, usage: { output: 4 } });
-        expect(store.run("r1")).toMatchObject({
+        await writer.commit({ state: { kind: "image", json: { heap: [] } } });
+        expect(await store.state("r1")).toEqual({ image: { heap: [] }, deltas: [], outcomes: 1 });
+        await writer.commit({ end: { status: "done", value: [1] }, usage: { output: 4 } });
+        expect(await store.run("r1")).toMatchObject({
             status: "done",
             live: false,
             value: [1],
@@ -131,61 +131,61 @@ describe.each(["sqlite", "memory"])("%s", (which) => {
             effects: 1,
             events: 2,
         });
-        expect(store.state("r1")).toBeNull();
-        expect(store.verify("r1")).toMatchObject({ ok: true, events: 2 });
-        expect(store.program(HASH)).toEqual({ format: "remit-program/1", files: [] });
-        store.close();
+        expect(await store.state("r1")).toBeNull();
+        expect(await store.verify("r1")).toMatchObject({ ok: true, events: 2 });
+        expect(await store.program(HASH)).toEqual({ format: "remit-program/1", files: [] });
+        await store.close();
     });
 
-    test("a run has one owner, a finished one none", () => {
+    test("a run has one owner, a finished one none", async () => {
         const store = make();
-        const writer = store.create(newRun("r1"));
-        expect(codeOf(() => store.own("r1"))).toBe("owned");
-        writer.commit({ end: { status: "stopped" } });
-        expect(store.run("r1")).toMatchObject({ status: "stopped", live: false });
-        expect(codeOf(() => writer.commit({ events: [event(1)] }))).toBe("owned");
-        const second = store.own("r1");
-        second.commit({ events: [event(1)] });
-        second.commit({ end: { status: "failed", failure: { kind: "value", message: "no" } } });
-        expect(store.run("r1").failure).toEqual({ kind: "value", message: "no" });
-        expect(codeOf(() => store.own("r1"))).toBe("finished");
-        expect(codeOf(() => store.own("nobody"))).toBe("unknown");
-        store.close();
+        const writer = await store.create(newRun("r1"));
+        expect(await codeOf(() => store.own("r1"))).toBe("owned");
+        await writer.commit({ end: { status: "stopped" } });
+        expect(await store.run("r1")).toMatchObject({ status: "stopped", live: false });
+        expect(await codeOf(() => writer.commit({ events: [event(1)] }))).toBe("owned");
+        const second = await store.own("r1");
+        await second.commit({ events: [event(1)] });
+        await second.commit({ end: { status: "failed", failure: { kind: "value", message: "no" } } });
+        expect((await store.run("r1")).failure).toEqual({ kind: "value", message: "no" });
+        expect(await codeOf(() => store.own("r1"))).toBe("finished");
+        expect(await codeOf(() => store.own("nobody"))).toBe("unknown");
+        await store.close();
     });
 
-    test("a run that is let go before anything is committed is as it was", () => {
+    test("a run that is let go before anything is committed is as it was", async () => {
         const store = make();
-        store.create(newRun("r1")).commit({ end: { status: "waiting" } });
-        store.own("r1").release();
-        expect(store.run("r1")).toMatchObject({ status: "waiting", live: false });
-        const writer = store.own("r1");
-        writer.commit({ events: [event(1)] });
-        writer.release();
-        expect(store.run("r1")).toMatchObject({ status: "running", live: false });
-        expect(store.verify("r1")).toMatchObject({ ok: true, bound: "yes" });
-        store.close();
+        await (await store.create(newRun("r1"))).commit({ end: { status: "waiting" } });
+        await (await store.own("r1")).release();
+        expect(await store.run("r1")).toMatchObject({ status: "waiting", live: false });
+        const writer = await store.own("r1");
+        await writer.commit({ events: [event(1)] });
+        await writer.release();
+        expect(await store.run("r1")).toMatchObject({ status: "running", live: false });
+        expect(await store.verify("r1")).toMatchObject({ ok: true, bound: "yes" });
+        await store.close();
     });
 
-    test("runs are found by beginning, by last and in order", () => {
+    test("runs are found by beginning, by last and in order", async () => {
         const store = make();
-        fill(store, "abc1", 1);
-        fill(store, "abd2", 1);
-        expect(store.run("abd").id).toBe("abd2");
-        expect(store.run("last").id).toBe("abd2");
-        expect(store.runs().map((run) => run.id)).toEqual(["abd2", "abc1"]);
-        store.close();
+        await fill(store, "abc1", 1);
+        await fill(store, "abd2", 1);
+        expect((await store.run("abd")).id).toBe("abd2");
+        expect((await store.run("last")).id).toBe("abd2");
+        expect((await store.runs()).map((run) => run.id)).toEqual(["abd2", "abc1"]);
+        await store.close();
     });
 });
 
-test("W1: the ledger, its anchors and the key are private, whatever the umask", () => {
+test("W1: the ledger, its anchors and the key are private, whatever the umask", async () => {
     const before = process.umask(0);
     try {
         const store = open();
-        fill(store, "r1", 2);
+        await fill(store, "r1", 2);
         for (const path of [file, `${file}-wal`, `${file}.anchors`, join(config, "key")])
             expect(statSync(path).mode & 0o777, path).toBe(0o600);
         for (const path of [join(folder, "state"), config]) expect(statSync(path).mode & 0o777, path).toBe(0o700);
-        store.close();
+        await store.close();
     } finally {
         process.umask(before);
     }
@@ -203,7 +203,7 @@ test("a key that is none is kept for a look, and another one is made", () => {
     expect(readFileSync(join(config, "key.damaged"), "utf8")).toBe("0123456789abcdef0123456789abcdef\n");
 });
 
-test("the place of the ledger: named, environment, project, state folder", () => {
+test("the place of the ledger: named, environment, project, state folder", async () => {
     const env = { HOME: folder, XDG_STATE_HOME: join(folder, "st") };
     expect(ledgerPath("x.db", env, folder)).toBe(join(folder, "x.db"));
     expect(ledgerPath(undefined, { ...env, REMIT_LEDGER: "/l.db" }, folder)).toBe("/l.db");
@@ -211,14 +211,14 @@ test("the place of the ledger: named, environment, project, state folder", () =>
     expect(ledgerPath(undefined, { HOME: folder, XDG_STATE_HOME: "relative" }, folder)).toBe(
         join(folder, ".local/state", "remit", "ledger.db"),
     );
-    openSqlite(join(folder, "p", ".remit", "ledger.db"), { config }).close();
+    await openSqlite(join(folder, "p", ".remit", "ledger.db"), { config }).close();
     expect(ledgerPath(undefined, env, join(folder, "p", "deep", "er"))).toBe(join(folder, "p", ".remit", "ledger.db"));
     // made by a run in which an agent's function was kept for review, and chosen by nobody
     mkdirSync(join(folder, "r", ".remit", "defined"), { recursive: true });
     expect(ledgerPath(undefined, env, join(folder, "r"))).toBe(join(folder, "st", "remit", "ledger.db"));
 });
 
-test("a .remit that came with a repository leads no ledger elsewhere and runs no code", () => {
+test("a .remit that came with a repository leads no ledger elsewhere and runs no code", async () => {
     const env = { HOME: folder, XDG_STATE_HOME: join(folder, "st") };
     const own = join(folder, "st", "remit", "ledger.db");
     for (const name of ["ledger.db", "ledger.db.anchors"]) {
@@ -231,89 +231,89 @@ test("a .remit that came with a repository leads no ledger elsewhere and runs no
     symlinkSync(folder, join(folder, "q", ".remit"));
     expect(ledgerPath(undefined, env, join(folder, "q"))).toBe(own);
 
-    open().close();
+    await open().close();
     const db = new DatabaseSync(file);
     db.exec("CREATE TRIGGER evil AFTER INSERT ON events BEGIN DELETE FROM events; END");
     db.close();
-    expect(codeOf(() => open())).toBe("foreign");
+    expect(await codeOf(() => open())).toBe("foreign");
 });
 
 describe("failures say what they are and lose nothing", () => {
-    test("T1: a ledger that may not grow keeps what was acknowledged", () => {
+    test("T1: a ledger that may not grow keeps what was acknowledged", async () => {
         const store = open({ maxPages: 60 });
-        const writer = store.create(newRun("r1"));
+        const writer = await store.create(newRun("r1"));
         let kept = 0;
-        const code = codeOf(() => {
-            for (; kept < 1000; kept++) writer.commit({ events: [event(kept + 1, { text: "x".repeat(3000) })] });
+        const code = await codeOf(async () => {
+            for (; kept < 1000; kept++) await writer.commit({ events: [event(kept + 1, { text: "x".repeat(3000) })] });
         });
         expect(code).toBe("full");
         expect(kept).toBeGreaterThan(5);
-        store.close();
+        await store.close();
         const again = open();
-        expect([...again.events("r1")].length).toBe(kept);
-        expect(again.verify("r1").ok).toBe(true);
-        again.close();
+        expect((await Array.fromAsync(again.events("r1"))).length).toBe(kept);
+        expect((await again.verify("r1")).ok).toBe(true);
+        await again.close();
     });
 
-    test("files that are no ledger, too new, damaged or missing", () => {
-        open().close();
+    test("files that are no ledger, too new, damaged or missing", async () => {
+        await open().close();
         const write = (sql: string): void => {
             const db = new DatabaseSync(file);
             db.exec(sql);
             db.close();
         };
         write("PRAGMA user_version = 99");
-        expect(codeOf(open)).toBe("schema");
+        expect(await codeOf(open)).toBe("schema");
         write("PRAGMA user_version = 0");
-        expect(codeOf(open)).toBe("schema");
+        expect(await codeOf(open)).toBe("schema");
         write("PRAGMA user_version = 1; PRAGMA application_id = 5");
-        expect(codeOf(open)).toBe("foreign");
+        expect(await codeOf(open)).toBe("foreign");
         writeFileSync(file, "just some text, longer than a header ".repeat(50));
         rmSync(`${file}-wal`, { force: true });
-        expect(codeOf(open)).toBe("foreign");
+        expect(await codeOf(open)).toBe("foreign");
         rmSync(file);
         const store = open();
-        fill(store, "r1", 200);
-        store.close();
+        await fill(store, "r1", 200);
+        await store.close();
         truncateSync(file, 9000);
         expect(["corrupt", "foreign", "io"]).toContain(
-            codeOf(() => {
+            await codeOf(async () => {
                 const damaged = open();
                 try {
-                    damaged.verify("r1");
+                    await damaged.verify("r1");
                 } finally {
-                    damaged.close();
+                    await damaged.close();
                 }
             }),
         );
-        expect(codeOf(() => openSqlite(join(folder, "none.db"), { config, readOnly: true }))).toBe("readonly");
+        expect(await codeOf(() => openSqlite(join(folder, "none.db"), { config, readOnly: true }))).toBe("readonly");
     });
 
-    test("S2: a file of the version before is brought up, and its runs are there", () => {
+    test("S2: a file of the version before is brought up, and its runs are there", async () => {
         const store = open();
-        fill(store, "r1", 2);
-        store.close();
+        await fill(store, "r1", 2);
+        await store.close();
         const db = new DatabaseSync(file);
         db.exec("ALTER TABLE runs DROP COLUMN spent; ALTER TABLE runs DROP COLUMN bound; PRAGMA user_version = 1");
         db.close();
         const again = open();
-        expect(again.run("r1")).toMatchObject({ status: "done", spent: 0 });
-        expect(again.verify("r1").ok).toBe(true);
-        const writer = again.create(newRun("r2"));
-        writer.commit({ spent: 7 });
-        expect(again.run("r2").spent).toBe(7);
-        again.close();
+        expect(await again.run("r1")).toMatchObject({ status: "done", spent: 0 });
+        expect((await again.verify("r1")).ok).toBe(true);
+        const writer = await again.create(newRun("r2"));
+        await writer.commit({ spent: 7 });
+        expect((await again.run("r2")).spent).toBe(7);
+        await again.close();
     });
 
-    test("T2: a writer that lost its lease cannot commit", () => {
+    test("T2: a writer that lost its lease cannot commit", async () => {
         const store = open();
-        const writer = store.create(newRun("r1"));
+        const writer = await store.create(newRun("r1"));
         const other = new DatabaseSync(file);
         other.exec("UPDATE runs SET owner = NULL");
         other.close();
-        expect(codeOf(() => writer.commit({ events: [event(1)] }))).toBe("owned");
-        expect([...store.events("r1")]).toEqual([]);
-        store.close();
+        expect(await codeOf(() => writer.commit({ events: [event(1)] }))).toBe("owned");
+        expect(await Array.fromAsync(store.events("r1"))).toEqual([]);
+        await store.close();
     });
 });
 
@@ -341,23 +341,23 @@ describe("tampering is named", () => {
         ["outcome dropped", "DELETE FROM outcomes WHERE n = 5", /outcome 5 was dropped/],
         ["blob changed", "UPDATE blobs SET bytes = 'y' || bytes", /changed blob/],
     ];
-    test.each(cases)("%s", (_name, sql, message) => {
+    test.each(cases)("%s", async (_name, sql, message) => {
         const store = open();
-        const writer = store.create(newRun("r1"));
+        const writer = await store.create(newRun("r1"));
         for (let n = 1; n <= 5; n++)
-            writer.commit({
+            await writer.commit({
                 events: [event(n, n === 1 ? { text: "x".repeat(BLOB_THRESHOLD + 1) } : { n })],
                 outcomes: [{ path: effect(n).path, outcome: { ok: true, value: n, origins: [] } }],
             });
-        writer.commit({ end: { status: "done", value: 1 } });
-        expect(store.verify("r1")).toEqual({ ok: true, events: 5, anchored: "yes", bound: "yes" });
+        await writer.commit({ end: { status: "done", value: 1 } });
+        expect(await store.verify("r1")).toEqual({ ok: true, events: 5, anchored: "yes", bound: "yes" });
         const other = new DatabaseSync(file);
         other.exec(sql);
         other.close();
-        const found = store.verify("r1");
+        const found = await store.verify("r1");
         expect(found.ok).toBe(false);
         expect(found.problem?.message).toMatch(message);
-        store.close();
+        await store.close();
     });
 
     const said = (kind: MachineEvent["kind"], data: Json): MachineEvent => ({ ...event(1, data), path: "main", parent: null, kind });
@@ -368,30 +368,30 @@ describe("tampering is named", () => {
         ["program", "UPDATE programs SET form = '{}'", /changed program/],
         ["program dropped", "DELETE FROM programs", /lacks program/],
         ["result unreadable", "UPDATE runs SET result = 'x'", /cannot be read/],
-    ])("in the run's row: %s", (_name, sql, message) => {
+    ])("in the run's row: %s", async (_name, sql, message) => {
         const store = open();
-        const writer = store.create(newRun("r1"));
-        writer.commit({ events: [said("run.started", { program: HASH })] });
-        writer.commit({ events: [said("run.ended", { ok: true, value: 1 })], end: { status: "done", value: 1 } });
-        expect(store.verify("r1")).toMatchObject({ ok: true });
+        const writer = await store.create(newRun("r1"));
+        await writer.commit({ events: [said("run.started", { program: HASH })] });
+        await writer.commit({ events: [said("run.ended", { ok: true, value: 1 })], end: { status: "done", value: 1 } });
+        expect(await store.verify("r1")).toMatchObject({ ok: true });
         const other = new DatabaseSync(file);
         other.exec(sql);
         other.close();
-        const found = store.verify("r1");
+        const found = await store.verify("r1");
         expect(found.ok).toBe(false);
         expect(found.problem?.message).toMatch(message);
-        store.close();
+        await store.close();
     });
-    test("what cannot be read, or is another program, is the ledger's failure and no defect", () => {
+    test("what cannot be read, or is another program, is the ledger's failure and no defect", async () => {
         const store = open();
-        fill(store, "r1", 2);
+        await fill(store, "r1", 2);
         const other = new DatabaseSync(file);
         other.exec(`UPDATE events SET data = 'x' WHERE seq = 2; UPDATE runs SET options = '[['; UPDATE programs SET form = '{}'`);
         other.close();
-        expect(codeOf(() => [...store.events("r1")])).toBe("tampered");
-        expect(codeOf(() => store.run("r1").options)).toBe("tampered");
-        expect(codeOf(() => store.program(HASH))).toBe("tampered");
-        store.close();
+        expect(await codeOf(async () => await Array.fromAsync(store.events("r1")))).toBe("tampered");
+        expect(await codeOf(async () => store.options("r1"))).toBe("tampered");
+        expect(await codeOf(() => store.program(HASH))).toBe("tampered");
+        await store.close();
     });
 
     test.each([
@@ -399,67 +399,67 @@ describe("tampering is named", () => {
         ["owner", "UPDATE runs SET owner = '{' WHERE id = 'r2'"],
         ["result", "UPDATE runs SET result = '[' WHERE id = 'r2'"],
         ["blob", "DELETE FROM blobs"],
-    ])("a run that cannot be read is named, and the others are listed: %s", (_name, sql) => {
+    ])("a run that cannot be read is named, and the others are listed: %s", async (_name, sql) => {
         const store = open();
-        fill(store, "r1", 1);
-        store.create(newRun("r2")).commit({ end: { status: "done", value: "x".repeat(BLOB_THRESHOLD + 1) } });
-        fill(store, "r3", 1);
+        await fill(store, "r1", 1);
+        await (await store.create(newRun("r2"))).commit({ end: { status: "done", value: "x".repeat(BLOB_THRESHOLD + 1) } });
+        await fill(store, "r3", 1);
         const other = new DatabaseSync(file);
         other.exec(sql);
         other.close();
         const unreadable: string[] = [];
-        expect(store.runs(10, (one) => unreadable.push(`${one.id} ${one.error.code}`)).map((run) => run.id)).toEqual(["r3", "r1"]);
+        expect((await store.runs(10, (one) => unreadable.push(`${one.id} ${one.error.code}`))).map((run) => run.id)).toEqual(["r3", "r1"]);
         expect(unreadable).toEqual(["r2 tampered"]);
-        expect(codeOf(() => store.runs())).toBe("tampered");
-        store.close();
+        expect(await codeOf(() => store.runs())).toBe("tampered");
+        await store.close();
     });
 
-    test("a run that was dropped whole is missed by its anchor", () => {
+    test("a run that was dropped whole is missed by its anchor", async () => {
         const store = open();
-        fill(store, "r1", 1);
-        fill(store, "r2", 1);
-        expect(store.dropped()).toEqual([]);
+        await fill(store, "r1", 1);
+        await fill(store, "r2", 1);
+        expect(await store.dropped()).toEqual([]);
         const other = new DatabaseSync(file);
         other.exec("DELETE FROM runs WHERE id = 'r1'");
         other.close();
-        expect(store.dropped()).toEqual(["r1"]);
-        store.close();
+        expect(await store.dropped()).toEqual(["r1"]);
+        await store.close();
     });
 
-    test("A3: a forged anchor counts for nothing, a missing one is said", () => {
+    test("A3: a forged anchor counts for nothing, a missing one is said", async () => {
         const store = open();
-        fill(store, "r1", 3);
+        await fill(store, "r1", 3);
         const anchors = readFileSync(`${file}.anchors`, "utf8");
         writeFileSync(`${file}.anchors`, anchors.replaceAll(/^r1 \d+/gm, "r1 1"));
-        expect(store.verify("r1")).toMatchObject({ ok: true, anchored: "no" });
-        store.close();
+        expect(await store.verify("r1")).toMatchObject({ ok: true, anchored: "no" });
+        await store.close();
     });
 });
 
-test("two stores on one file take turns", () => {
+test("two stores on one file take turns", async () => {
     const a = open();
     const b = open();
-    const one = a.create(newRun("a"));
-    const two = b.create(newRun("b"));
+    const one = await a.create(newRun("a"));
+    const two = await b.create(newRun("b"));
     for (let n = 1; n <= 50; n++) {
-        one.commit({ events: [event(n)] });
-        two.commit({ events: [event(n)] });
+        await one.commit({ events: [event(n)] });
+        await two.commit({ events: [event(n)] });
     }
-    expect(b.verify("a").ok && a.verify("b").ok).toBe(true);
-    expect(codeOf(() => b.own("a"))).toBe("owned");
-    a.close();
-    b.close();
+    expect((await b.verify("a")).ok && (await a.verify("b")).ok).toBe(true);
+    expect(await codeOf(() => b.own("a"))).toBe("owned");
+    await a.close();
+    await b.close();
 });
 
-test("a copied file is read elsewhere", () => {
+test("a copied file is read elsewhere", async () => {
     const store = open();
-    fill(store, "r1", 5);
-    store.close();
+    await fill(store, "r1", 5);
+    await store.close();
     copyFileSync(file, join(folder, "copy.db"));
     const copy = openSqlite(join(folder, "copy.db"), { config });
-    expect(copy.verify("r1")).toMatchObject({ ok: true, anchored: "no" });
-    expect(copy.run("r1").value).toBe(5);
-    copy.close();
+    expect(await copy.verify("r1")).toMatchObject({ ok: true, anchored: "no" });
+    expect((await copy.run("r1")).value).toBe(5);
+    await copy.close();
 });
 
 test("B1: packing and unpacking is the identity on every JSON value", () => {

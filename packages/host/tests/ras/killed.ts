@@ -39,7 +39,7 @@ const unknown = ({ request }: Effect): UnknownAnswer => {
 };
 const on = { event, unknown };
 const ledger = await openLedger(join(folder, "ledger.db"), { config: join(folder, "config") });
-const [before] = ledger.runs();
+const [before] = await ledger.runs();
 if (before === undefined) {
     const loading = {
         workspace: folder,
@@ -56,4 +56,4 @@ if (before === undefined) {
     const handle = await ledger.resume(before.id, { tools, on });
     process.stdout.write(JSON.stringify(await handle.result));
 }
-ledger.close();
+await ledger.close();

@@ -36,10 +36,10 @@ return { last: (await act("Work.step", { n: 4 })).structuredContent.tenfold };
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, value: { output: "seen 10 20 30\n", value: { last: 40 } } });
     expect(readFileSync(join(folder, "side.log"), "utf8").trim().split("\n").sort()).toEqual(["1", "2", "3", "4"]);
     const ledger = await openLedger(join(folder, "ledger.db"), { config: join(folder, "config") });
-    const [run] = ledger.runs();
-    expect(ledger.verify(run?.id ?? "")).toMatchObject({ ok: true });
-    expect(ledger.replay(run?.id ?? "")).toMatchObject({ equal: true });
-    ledger.close();
+    const [run] = await ledger.runs();
+    expect(await ledger.verify(run?.id ?? "")).toMatchObject({ ok: true });
+    expect(await ledger.replay(run?.id ?? "")).toMatchObject({ equal: true });
+    await ledger.close();
 });
 
 test("run again, a program that calls something else is told which call it was", async () => {

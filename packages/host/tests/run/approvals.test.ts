@@ -19,8 +19,8 @@ beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "remit-asks-"));
     store = openSqlite(join(folder, "ledger.db"), { config: join(folder, "config") });
 });
-afterEach(() => {
-    store.close();
+afterEach(async () => {
+    await store.close();
     rmSync(folder, { recursive: true, force: true });
 });
 
@@ -68,8 +68,8 @@ async function again(id: string, tools = mail()): Promise<RunResult> {
     const ledger = await openLedger(store);
     return (await ledger.resume<Json>(id, { tools })).result;
 }
-const open = (run: string) => store.asks.list(run).filter((one) => one.state === "open");
-const one = (run: string) => open(run)[0] as NonNullable<ReturnType<typeof open>[number]>;
+const open = async (run: string) => (await store.asks.list(run)).filter((one) => one.state === "open");
+const one = async (run: string) => (await open(run))[0] as NonNullable<Awaited<ReturnType<typeof open>>[number]>;
 /** The whole record, as it is in the file. */
 const record = (id: string): unknown => {
     const db = new DatabaseSync(join(folder, "ledger.db"), { readOnly: true });
@@ -88,9 +88,9 @@ const forge = (sql: string, ...values: string[]): void => {
     }
 };
 /** Refused with this code, and the record is untouched. */
-function refused(id: string, code: string, work: () => unknown): void {
+async function refused(id: string, code: string, work: () => Promise<unknown>): Promise<void> {
     const before = record(id);
-    expect(work).toThrow(expect.objectContaining({ code }));
+    await expect(work).rejects.toThrow(expect.objectContaining({ code }));
     expect(record(id)).toEqual(before);
 }
 
@@ -98,7 +98,7 @@ describe("a question that waits", () => {
     test("the run stops, the answer comes from elsewhere, the run goes on; once is for one call", async () => {
         const first = await begin();
         expect(first).toMatchObject({ status: "waiting", ok: false, failure: { kind: "waiting" } });
-        expect(open(first.run)).toMatchObject([
+        expect(await open(first.run)).toMatchObject([
             {
                 path: "main/Mail.send#0/ask",
                 owner: ME,
@@ -106,56 +106,58 @@ describe("a question that waits", () => {
             },
         ]);
         expect(sent).toEqual([]);
-        store.asks.decide(one(first.run).id, "once", ME);
+        await store.asks.decide((await one(first.run)).id, "once", ME);
         const second = await again(first.run);
         expect(second.status).toBe("waiting");
         expect(sent).toEqual([{ to: "bob" }]);
-        store.asks.decide(one(first.run).id, "deny", ME);
+        await store.asks.decide((await one(first.run)).id, "deny", ME);
         const third = await again(first.run);
         expect(third).toMatchObject({ status: "failed", failure: { kind: "denied" } });
         expect(sent).toEqual([{ to: "bob" }]);
         const ledger = await openLedger(store);
-        expect(ledger.verify(first.run).ok).toBe(true);
-        expect(ledger.replay(first.run)).toMatchObject({ equal: true });
+        expect((await ledger.verify(first.run)).ok).toBe(true);
+        expect(await ledger.replay(first.run)).toMatchObject({ equal: true });
     });
 
     test("an answer for the session is for every call of that method, also after the process ended", async () => {
         const { run } = await begin();
-        store.asks.decide(one(run).id, "session", ME);
+        await store.asks.decide((await one(run)).id, "session", ME);
         expect(await again(run)).toMatchObject({ status: "done" });
         expect(sent).toEqual([{ to: "bob" }, { to: "second" }]);
     });
 
     test("abort ends the run, and nothing waits any more", async () => {
         const { run } = await begin();
-        const { id } = one(run);
-        store.asks.decide(id, "abort", ME);
+        const { id } = await one(run);
+        await store.asks.decide(id, "abort", ME);
         expect(await again(run)).toMatchObject({ status: "failed", failure: { kind: "cancelled" } });
-        refused(id, "answered", () => store.asks.decide(id, "once", ME));
+        await refused(id, "answered", () => store.asks.decide(id, "once", ME));
         expect(sent).toEqual([]);
     });
 
     test("nobody there and nothing said of waiting is a no", async () => {
         expect(await begin({ asks: { owner: ME } })).toMatchObject({ status: "failed", failure: { kind: "denied" } });
-        expect(store.asks.list()).toEqual([]);
+        expect(await store.asks.list()).toEqual([]);
     });
 
     test("resuming without an answer keeps the question as it is", async () => {
         const { run } = await begin();
-        const before = record(one(run).id);
+        const before = record((await one(run)).id);
         expect((await again(run)).status).toBe("waiting");
-        expect(record(one(run).id)).toEqual(before);
-        expect(open(run)).toHaveLength(1);
+        expect(record((await one(run)).id)).toEqual(before);
+        expect(await open(run)).toHaveLength(1);
     });
 
     test("the same in memory", async () => {
-        store.close();
+        await store.close();
         store = memoryStore();
         const { run } = await begin();
-        expect(() => store.asks.decide(one(run).id, "once", "os:you")).toThrow(expect.objectContaining({ code: "owner" }));
-        store.asks.decide(one(run).id, "session", ME);
+        await expect(async () => store.asks.decide((await one(run)).id, "once", "os:you")).rejects.toThrow(
+            expect.objectContaining({ code: "owner" }),
+        );
+        await store.asks.decide((await one(run)).id, "session", ME);
         expect((await again(run)).status).toBe("done");
-        expect(() => store.asks.decide(store.asks.list(run)[0]?.id ?? "", "once", ME)).toThrow(
+        await expect(async () => store.asks.decide((await store.asks.list(run))[0]?.id ?? "", "once", ME)).rejects.toThrow(
             expect.objectContaining({ code: "answered" }),
         );
     });
@@ -163,8 +165,8 @@ describe("a question that waits", () => {
     test("a run that is removed takes its questions along", async () => {
         const { run } = await begin();
         const other = await begin();
-        store.remove([run]);
-        expect(store.asks.list().map((one) => one.run)).toEqual([other.run]);
+        await store.remove([run]);
+        expect((await store.asks.list()).map((one) => one.run)).toEqual([other.run]);
     });
 
     test("no secret is in a record", async () => {
@@ -182,9 +184,9 @@ describe("a question that waits", () => {
         );
         const { run } = await program.run({ to: "x s3cr3t-and-long-enough y" }).result;
         await program.close();
-        expect(JSON.stringify(record(one(run).id))).not.toContain("s3cr3t");
-        expect(JSON.stringify([...store.events(run)])).not.toContain("s3cr3t");
-        expect(one(run).request.detail).toMatchObject({ args: [{ to: "x [secret env:MAIL_TOKEN] y" }] });
+        expect(JSON.stringify(record((await one(run)).id))).not.toContain("s3cr3t");
+        expect(JSON.stringify(await Array.fromAsync(store.events(run)))).not.toContain("s3cr3t");
+        expect((await one(run)).request.detail).toMatchObject({ args: [{ to: "x [secret env:MAIL_TOKEN] y" }] });
     });
 });
 
@@ -193,34 +195,35 @@ describe("attacks on an approval", () => {
 
     test("wrong owner", async () => {
         const { run } = await begin();
-        const { id } = one(run);
-        refused(id, "owner", () => store.asks.decide(id, "once", "os:you"));
+        const { id } = await one(run);
+        await refused(id, "owner", () => store.asks.decide(id, "once", "os:you"));
         const ledger = await ledgerOf();
-        refused(id, "owner", () => ledger.answer(run, id, "once", "os:0:root"));
+        await refused(id, "owner", () => ledger.answer(run, id, "once", "os:0:root"));
         expect((await again(run)).status).toBe("waiting");
         expect(sent).toEqual([]);
     });
 
     test("double click: the second answer is told, whatever it says", async () => {
         const { run } = await begin();
-        const { id } = one(run);
-        store.asks.decide(id, "deny", ME);
-        for (const answer of ["once", "session", "deny"]) refused(id, "answered", () => store.asks.decide(id, answer, ME));
+        const { id } = await one(run);
+        await store.asks.decide(id, "deny", ME);
+        for (const answer of ["once", "session", "deny"]) await refused(id, "answered", () => store.asks.decide(id, answer, ME));
         expect((await again(run)).failure?.kind).toBe("denied");
-        refused(id, "answered", () => store.asks.decide(id, "once", ME));
+        await refused(id, "answered", () => store.asks.decide(id, "once", ME));
     });
 
     test("an answer that was not offered", async () => {
         const { run } = await begin();
-        const { id } = one(run);
-        for (const answer of ["", "yes", "ONCE", "__proto__", "once "]) refused(id, "option", () => store.asks.decide(id, answer, ME));
+        const { id } = await one(run);
+        for (const answer of ["", "yes", "ONCE", "__proto__", "once "])
+            await refused(id, "option", () => store.asks.decide(id, answer, ME));
     });
 
     test("after expiry: a no", async () => {
         const { run } = await begin({ asks: { park: true, owner: ME, expires: 1 } });
-        const [ask] = store.asks.list(run);
+        const [ask] = await store.asks.list(run);
         await new Promise((resolve) => setTimeout(resolve, 5));
-        refused(ask?.id ?? "", "expired", () => store.asks.decide(ask?.id ?? "", "once", ME));
+        await refused(ask?.id ?? "", "expired", () => store.asks.decide(ask?.id ?? "", "once", ME));
         expect(await again(run)).toMatchObject({
             status: "failed",
             failure: { kind: "denied", message: expect.stringContaining("in time") },
@@ -234,26 +237,26 @@ describe("attacks on an approval", () => {
         [Number.NaN, "expired", "1970-01-01T00:00:00.000Z"],
     ])("an end after %d ms is the furthest one that can be told, or none at all", async (expires, state, end) => {
         const { run } = await begin({ asks: { park: true, owner: ME, expires } });
-        expect(store.asks.list(run)).toMatchObject([{ state, expires: end }]);
+        expect(await store.asks.list(run)).toMatchObject([{ state, expires: end }]);
     });
 
     test("after the run has ended", async () => {
         const both = `import tool Mail from "host:mail" { send: ask }
 main agent A { main func(input) { parallel for to in ["a", "b"] max 2 { Mail.send({ to: to }) } } }`;
         const { run } = await begin({}, both);
-        const [a, b] = open(run);
-        store.asks.decide(a?.id ?? "", "abort", ME);
+        const [a, b] = await open(run);
+        await store.asks.decide(a?.id ?? "", "abort", ME);
         expect((await again(run)).failure?.kind).toBe("cancelled");
-        refused(b?.id ?? "", "lost", () => store.asks.decide(b?.id ?? "", "once", ME));
+        await refused(b?.id ?? "", "lost", () => store.asks.decide(b?.id ?? "", "once", ME));
         expect(sent).toEqual([]);
     });
 
     test("a decision written by hand: forged state, owner, arguments, bound, expiry, seal of another record", async () => {
         const { run } = await begin();
-        const { id } = one(run);
+        const { id } = await one(run);
         const other = await begin();
-        const theirs = one(other.run).id;
-        store.asks.decide(theirs, "once", ME);
+        const theirs = (await one(other.run)).id;
+        await store.asks.decide(theirs, "once", ME);
         const tries: [string, ...string[]][] = [
             ["UPDATE asks SET state = 'answered', decision = 'once', decider = ?, decided = 1, seal = '' WHERE id = ?", ME, id],
             [
@@ -265,8 +268,8 @@ main agent A { main func(input) { parallel for to in ["a", "b"] max 2 { Mail.sen
         for (const [sql, ...values] of tries) {
             const before = record(id);
             forge(sql, ...values);
-            expect(store.asks.list(run)[0]).toMatchObject({ tampered: true });
-            expect(() => store.asks.decide(id, "once", ME)).toThrow(expect.objectContaining({ code: "tampered" }));
+            expect((await store.asks.list(run))[0]).toMatchObject({ tampered: true });
+            await expect(async () => store.asks.decide(id, "once", ME)).rejects.toThrow(expect.objectContaining({ code: "tampered" }));
             expect((await again(run)).status).toBe("waiting");
             expect(sent).toEqual([]);
             // Put back, and what was asked anew meanwhile is taken away.
@@ -284,26 +287,26 @@ main agent A { main func(input) { parallel for to in ["a", "b"] max 2 { Mail.sen
         ]) {
             const before = record(id) as { [key: string]: string };
             forge(`UPDATE asks SET ${change} WHERE id = ?`, id);
-            refused(id, "tampered", () => store.asks.decide(id, "once", ME));
-            refused(id, "tampered", () => store.asks.decide(id, "once", "os:you"));
+            await refused(id, "tampered", () => store.asks.decide(id, "once", ME));
+            await refused(id, "tampered", () => store.asks.decide(id, "once", "os:you"));
             const column = change.split(" ")[0] as string;
             forge(`UPDATE asks SET ${column} = ? WHERE id = ?`, String(before[column]), id);
         }
         // The record is as it was, and takes an answer.
-        store.asks.decide(id, "session", ME);
+        await store.asks.decide(id, "session", ME);
         expect((await again(run)).status).toBe("done");
     });
 
     test("replayed: a used answer put back does nothing, and none is good for another call or another run", async () => {
         const { run } = await begin();
-        const { id } = one(run);
-        store.asks.decide(id, "once", ME);
+        const { id } = await one(run);
+        await store.asks.decide(id, "once", ME);
         expect((await again(run)).status).toBe("waiting");
         forge("UPDATE asks SET state = 'answered' WHERE id = ?", id);
         expect((await again(run)).status).toBe("waiting");
         expect(sent).toHaveLength(1);
         // For the second call, and for another run.
-        const next = one(run);
+        const next = await one(run);
         forge("UPDATE asks SET path = ? WHERE id = ?", next.path, id);
         expect((await again(run)).status).toBe("waiting");
         const other = await begin();
@@ -322,20 +325,20 @@ main agent A { main func(input) { parallel for to in ["a", "b"] max 2 { Mail.sen
             const { run, ok } = await begin({ on: { ask }, asks: { owner: ME } });
             expect(ok).toBe(false);
             expect(sent).toEqual([]);
-            expect(store.verify(run).ok).toBe(true);
+            expect((await store.verify(run)).ok).toBe(true);
         },
     );
 
     test("a tool that changed after it was asked about is asked about again, with the answer kept out", async () => {
         const { run } = await begin();
-        const { id } = one(run);
-        store.asks.decide(id, "once", ME);
+        const { id } = await one(run);
+        await store.asks.decide(id, "once", ME);
         const changed = mail("sends, and a copy to everybody");
         expect((await again(run, changed)).status).toBe("waiting");
         expect(sent).toEqual([]);
-        expect(one(run).id).not.toBe(id);
-        expect(store.asks.list(run)[0]).toMatchObject({ id, state: "withdrawn" });
-        store.asks.decide(one(run).id, "once", ME);
+        expect((await one(run)).id).not.toBe(id);
+        expect((await store.asks.list(run))[0]).toMatchObject({ id, state: "withdrawn" });
+        await store.asks.decide((await one(run)).id, "once", ME);
         expect((await again(run, changed)).status).toBe("waiting");
         expect(sent).toEqual([{ to: "bob" }]);
     });

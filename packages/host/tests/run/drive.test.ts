@@ -78,22 +78,29 @@ interface Setup {
     readonly log: string[];
     readonly run: (machine: Steppable, perform: Host["perform"], more?: Partial<DriveOptions>) => ReturnType<typeof drive>;
 }
-function setup(fail?: (batch: Batch, n: number) => void): Setup {
+async function setup(fail?: (batch: Batch, n: number) => void): Promise<Setup> {
     const store = memoryStore();
-    const inner = store.create({ id: "r", program: { format: "remit-program/1", files: [] }, hash: "h", file: "a", root: "", options: {} });
+    const inner = await store.create({
+        id: "r",
+        program: { format: "remit-program/1", files: [] },
+        hash: "h",
+        file: "a",
+        root: "",
+        options: {},
+    });
     const batches: Batch[] = [];
     const log: string[] = [];
     const writer: RunWriter = {
         id: "r",
         timed: (spent) => inner.timed(spent),
         release: () => inner.release(),
-        commit: (batch) => {
+        commit: async (batch) => {
             fail?.(batch, batches.length);
             batches.push(batch);
             for (const one of batch.outcomes ?? []) log.push(`keep ${one.path}`);
             for (const one of batch.pending ?? []) if (one.begun) log.push(`start ${one.path}`);
             for (const path of batch.begin ?? []) log.push(`start ${path}`);
-            inner.commit(batch);
+            await inner.commit(batch);
         },
     };
     return {
@@ -123,7 +130,7 @@ const forever = (_one: Effect, io: PerformIO): Promise<Outcome> =>
     });
 
 test("D1: each effect is kept as started before it is performed, each outcome before what follows", async () => {
-    const { log, run, store } = setup();
+    const { log, run, store } = await setup();
     const end = await run(staged([[effect("a")], [effect("b"), effect("c")], [effect("d")]], 2), echo);
     expect(end).toEqual({ status: "done", value: ["a", "b", "c", "d"] });
     for (const path of ["a", "b", "c", "d"]) {
@@ -131,11 +138,11 @@ test("D1: each effect is kept as started before it is performed, each outcome be
         expect(log.indexOf(`perform ${path}`)).toBeLessThan(log.indexOf(`keep ${path}`));
     }
     expect(log.indexOf("keep c")).toBeLessThan(log.indexOf("start d"));
-    expect(store.run("r")).toMatchObject({ status: "done", effects: 4, live: false });
+    expect(await store.run("r")).toMatchObject({ status: "done", effects: 4, live: false });
 });
 
 test("one commit an effect: outcome, state and next start together", async () => {
-    const { batches, run } = setup();
+    const { batches, run } = await setup();
     // The stages of this machine are cut by slices of their own, so ask for one that is not.
     const paths = ["a", "b", "c", "d"];
     let at = -1;
@@ -162,14 +169,14 @@ test("one commit an effect: outcome, state and next start together", async () =>
 });
 
 test("D5: events wait for the state that follows them", async () => {
-    const { batches, run } = setup();
+    const { batches, run } = await setup();
     await run(staged([[effect("a")]], 3), echo);
     for (const batch of batches)
         if ((batch.events?.length ?? 0) > 0) expect(batch.pending !== undefined || batch.end !== undefined).toBe(true);
 });
 
 test("the concurrency limit holds; what waits for room is kept as not begun", async () => {
-    const { batches, run } = setup();
+    const { batches, run } = await setup();
     let now = 0;
     let most = 0;
     const many = Array.from({ length: 20 }, (_, i) => effect(`e${i}`));
@@ -189,25 +196,25 @@ test("the concurrency limit holds; what waits for room is kept as not begun", as
 });
 
 test("D3: cancel tells the performers, keeps what still finishes, leaves the rest pending", async () => {
-    const { run, store } = setup();
+    const { run, store } = await setup();
     const cancel = new AbortController();
     setTimeout(() => cancel.abort(), 5);
     const end = await run(
         staged([[effect("slow"), effect("finishes")]]),
-        (one, io) =>
+        async (one, io) =>
             one.path === "slow"
                 ? forever(one, io)
                 : new Promise((resolve) => io.signal.addEventListener("abort", () => resolve(echo(one)))),
         { signal: cancel.signal },
     );
     expect(end).toEqual({ status: "stopped" });
-    expect([...store.outcomes("r")].map((one) => one.path)).toEqual(["finishes"]);
-    expect(store.pending("r").map((one) => one.path)).toEqual(["slow"]);
-    expect(store.run("r").status).toBe("stopped");
+    expect((await Array.fromAsync(store.outcomes("r"))).map((one) => one.path)).toEqual(["finishes"]);
+    expect((await store.pending("r")).map((one) => one.path)).toEqual(["slow"]);
+    expect((await store.run("r")).status).toBe("stopped");
 });
 
 test("a performer that ignores cancel holds the end up for the grace time only", async () => {
-    const { run } = setup();
+    const { run } = await setup();
     const cancel = new AbortController();
     cancel.abort();
     expect(await run(staged([[effect("deaf")]]), () => new Promise(() => undefined), { signal: cancel.signal, grace: 20 })).toEqual({
@@ -223,31 +230,31 @@ test("D8: a cancel is seen, and timers ring, where performers settle without a t
     };
     const cancel = new AbortController();
     setTimeout(() => cancel.abort(), 1);
-    expect(await setup().run(many(), quick, { signal: cancel.signal })).toEqual({ status: "stopped" });
+    expect(await (await setup()).run(many(), quick, { signal: cancel.signal })).toEqual({ status: "stopped" });
     let rang = false;
     setTimeout(() => {
         rang = true;
     }, 1);
-    expect(await setup().run(many(), async () => ({ ok: true, value: (await quick(), rang), origins: [] }))).toMatchObject({
+    expect(await (await setup()).run(many(), async () => ({ ok: true, value: (await quick(), rang), origins: [] }))).toMatchObject({
         status: "done",
         value: expect.arrayContaining([false, true]),
     });
 });
 
 test("the run's time ends it with limit.time, in computing and in waiting", async () => {
-    const waiting = setup();
+    const waiting = await setup();
     const end = await waiting.run(staged([[effect("a")]]), forever, { timeout: 20 });
     expect(end).toMatchObject({ status: "failed", failure: { kind: "limit.time" } });
-    const computing = setup();
+    const computing = await setup();
     expect(await computing.run(staged([[effect("a")]], 1e9), echo, { timeout: 20 })).toMatchObject({ failure: { kind: "limit.time" } });
 });
 
 test("D4: what earlier parts of a run took counts; how much it is is kept with every commit", async () => {
-    const { run, store, batches } = setup();
+    const { run, store, batches } = await setup();
     const end = await run(staged([[effect("a")]]), forever, { timeout: 1e7, spent: 1e7 + 5 });
     expect(end).toMatchObject({ status: "failed", failure: { kind: "limit.time" } });
     expect(batches.every((batch) => (batch.spent ?? 0) >= 1e7 + 5)).toBe(true);
-    expect(store.run("r").spent).toBeGreaterThanOrEqual(1e7 + 5);
+    expect((await store.run("r")).spent).toBeGreaterThanOrEqual(1e7 + 5);
 });
 
 test("D6: where the time was up is kept: at a step, or waiting", async () => {
@@ -255,15 +262,15 @@ test("D6: where the time was up is kept: at a step, or waiting", async () => {
         [0, null],
         [1e9, 0],
     ] as const) {
-        const { run, store } = setup();
+        const { run, store } = await setup();
         await run(staged([[effect("a")]], slices), forever, { timeout: 20 });
-        const events = [...store.events("r")].filter((event) => event.kind === "budget");
+        const events = (await Array.fromAsync(store.events("r"))).filter((event) => event.kind === "budget");
         expect(events.map((event) => event.data)).toMatchObject([{ limit: "limit.time", until, host: true }]);
     }
 });
 
 test("D4: time stands still while a person is asked", async () => {
-    const { run } = setup();
+    const { run } = await setup();
     const end = await run(
         staged([[effect("q", { kind: "ask" })]]),
         (one) => new Promise((resolve) => setTimeout(() => resolve(echo(one)), 60)),
@@ -273,29 +280,29 @@ test("D4: time stands still while a person is asked", async () => {
 });
 
 test("D4: so it does while a person is asked about what came up in an effect, and the effect's own deadline with it", async () => {
-    const { run, store } = setup();
-    const asking = (one: Effect, io: PerformIO): Promise<Outcome> =>
+    const { run, store } = await setup();
+    const asking = async (one: Effect, io: PerformIO): Promise<Outcome> =>
         one.kind === "ask"
             ? new Promise((resolve) => setTimeout(() => resolve(echo(one)), 200))
-            : io.child({ ...effect("a/ask", { kind: "ask" }), request: { question: "May it?", detail: null, options: ["once"] } });
+            : await io.child({ ...effect("a/ask", { kind: "ask" }), request: { question: "May it?", detail: null, options: ["once"] } });
     const end = await run(staged([[effect("a", { deadline: 100 })]]), asking, { timeout: 100 });
     expect(end).toEqual({ status: "done", value: ["a/ask"] });
-    expect(store.run("r").status).toBe("done");
+    expect((await store.run("r")).status).toBe("done");
 });
 
 test("an effect's deadline answers it with timeout; what comes later changes nothing (F3)", async () => {
-    const { run, store } = setup();
+    const { run, store } = await setup();
     const end = await run(staged([[effect("a", { deadline: 10 })], [effect("b")]]), (one) =>
         one.path === "a"
             ? new Promise((resolve) => setTimeout(() => resolve(echo(one)), 40))
             : new Promise((resolve) => setTimeout(() => resolve(echo(one)), 60)),
     );
     expect(end).toEqual({ status: "done", value: ["timeout", "b"] });
-    expect([...store.outcomes("r")].length).toBe(2);
+    expect((await Array.fromAsync(store.outcomes("r"))).length).toBe(2);
 });
 
 test("what a performer throws is a failure of its effect", async () => {
-    const { run } = setup();
+    const { run } = await setup();
     const end = await run(staged([[effect("a"), effect("m", { kind: "model" })]]), () => {
         throw new Error("broken");
     });
@@ -303,12 +310,12 @@ test("what a performer throws is a failure of its effect", async () => {
 });
 
 test("F2: secrets are taken out before anybody sees an outcome", async () => {
-    const { run, store } = setup();
+    const { run, store } = await setup();
     const end = await run(staged([[effect("a")]]), async () => ({ ok: true, value: "it is hunter2-hunter2", origins: [] }), {
         secrets: createScrubber([{ name: "env:PW", value: "hunter2-hunter2" }]),
     });
     expect(end).toEqual({ status: "done", value: ["it is [secret env:PW]"] });
-    expect(JSON.stringify([...store.outcomes("r")])).not.toContain("hunter2");
+    expect(JSON.stringify(await Array.fromAsync(store.outcomes("r")))).not.toContain("hunter2");
 });
 
 test("F4: secrets are taken out of progress before anybody watches it, cut in pieces or not; nothing comes after the answer", async () => {
@@ -316,7 +323,7 @@ test("F4: secrets are taken out of progress before anybody watches it, cut in pi
     const scrubber = createScrubber([{ name: "env:PW", value: secret }]);
     const seen: Json[] = [];
     const late: (() => void)[] = [];
-    const { run } = setup();
+    const { run } = await setup();
     const perform: Host["perform"] = async (one, io) => {
         for (const delta of ["it is hunt", "er2-hunter", "2-abc, or hunter2", "-hunter3 h"]) io.emit({ type: "text", delta });
         io.emit({ progress: 1, message: `with ${secret}` });
@@ -334,33 +341,38 @@ test("F4: secrets are taken out of progress before anybody watches it, cut in pi
 });
 
 test("nobody to answer now: the rest goes on, then the run stops as waiting", async () => {
-    const { run, store } = setup();
+    const { run, store } = await setup();
     const end = await run(
         staged([[effect("q", { kind: "ask" }), effect("a")]]),
-        async (one): Promise<Outcome | Later> => (one.kind === "ask" ? { later: true } : echo(one)),
+        async (one): Promise<Outcome | Later> => (one.kind === "ask" ? { later: true } : await echo(one)),
     );
     expect(end).toMatchObject({ status: "waiting", waiting: [{ path: "q" }] });
-    expect([...store.outcomes("r")].map((one) => one.path)).toEqual(["a"]);
-    expect(store.pending("r").map((one) => one.path)).toEqual(["q"]);
+    expect((await Array.fromAsync(store.outcomes("r"))).map((one) => one.path)).toEqual(["a"]);
+    expect((await store.pending("r")).map((one) => one.path)).toEqual(["q"]);
 });
 
 test("D2: when the ledger cannot be written nothing more is begun", async () => {
-    const full = setup((batch) => {
+    const full = await setup((batch) => {
         if ((batch.outcomes?.length ?? 0) > 0) throw new LedgerError("full", "no room");
     });
     await expect(full.run(staged([[effect("a")], [effect("b")]]), echo)).rejects.toMatchObject({ code: "full" });
     expect(full.log.filter((line) => line.startsWith("perform"))).toEqual(["perform a"]);
-    expect(full.store.run("r")).toMatchObject({ status: "running", live: false });
+    expect(await full.store.run("r")).toMatchObject({ status: "running", live: false });
 });
 
 test("H1: a request that arises while an effect runs leaves its own events, kept before it is performed", async () => {
-    const { run, store, log } = setup();
+    const { run, store, log } = await setup();
     const end = await run(staged([[effect("a")]]), async (one, io) => {
         if (one.kind === "ask") return { ok: true, value: "yes", origins: ["user"] };
         const said = await io.child(effect("a/elicit#0", { kind: "ask" }));
         return said.ok ? { ok: true, value: said.value, origins: [] } : said;
     });
     expect(end).toEqual({ status: "done", value: ["yes"] });
-    expect([...store.events("r")].map((event) => event.kind)).toEqual(["tool.started", "ask.requested", "ask.decided", "run.ended"]);
+    expect((await Array.fromAsync(store.events("r"))).map((event) => event.kind)).toEqual([
+        "tool.started",
+        "ask.requested",
+        "ask.decided",
+        "run.ended",
+    ]);
     expect(log).toContain("perform a");
 });

@@ -45,7 +45,7 @@ test("a live run is not taken over; its events can be followed; once its process
     await using holder = hold([HOLDER, folder, "3"]);
     const id = await holder.line();
     const ledger = await ledgerHere();
-    expect(ledger.run(id)).toMatchObject({ status: "running", live: true });
+    expect(await ledger.run(id)).toMatchObject({ status: "running", live: true });
     await expect(ledger.resume(id)).rejects.toMatchObject({ code: "owned" });
 
     letOn();
@@ -59,7 +59,7 @@ test("a live run is not taken over; its events can be followed; once its process
     const gone = new Promise((resolve) => holder.process.once("exit", resolve));
     holder.process.kill("SIGKILL");
     await gone;
-    expect(ledger.run(id)).toMatchObject({ status: "running", live: false });
+    expect(await ledger.run(id)).toMatchObject({ status: "running", live: false });
     const again: number[] = [];
     const handle = await ledger.resume(id, {
         tools: {
@@ -74,8 +74,8 @@ test("a live run is not taken over; its events can be followed; once its process
     });
     expect(await handle.value).toEqual([1, 200, 300]);
     expect(again).toEqual([2, 3]);
-    expect(ledger.verify(id)).toMatchObject({ ok: true });
-    ledger.close();
+    expect(await ledger.verify(id)).toMatchObject({ ok: true });
+    await ledger.close();
 });
 
 test("following ends with the run, and gives every event", async () => {
@@ -86,8 +86,8 @@ test("following ends with the run, and gives every event", async () => {
     const seqs: number[] = [];
     for await (const event of ledger.follow(id, { every: 5 })) seqs.push(event.seq);
     expect(await holder.line()).toBe("[1,2,3,4,5]");
-    expect(seqs).toEqual(Array.from({ length: ledger.run(id).events }, (_, i) => i + 1));
-    ledger.close();
+    expect(seqs).toEqual(Array.from({ length: (await ledger.run(id)).events }, (_, i) => i + 1));
+    await ledger.close();
 });
 
 test("two processes at once on one ledger", async () => {
@@ -98,10 +98,10 @@ test("two processes at once on one ledger", async () => {
     expect([await one.line(), await two.line()]).toEqual(["[1,2,3,4,5]", "[1,2,3,4,5]"]);
     const ledger = await ledgerHere();
     for (const id of ids) {
-        expect(ledger.verify(id)).toMatchObject({ ok: true, anchored: "yes" });
-        expect(ledger.replay(id).equal).toBe(true);
+        expect(await ledger.verify(id)).toMatchObject({ ok: true, anchored: "yes" });
+        expect((await ledger.replay(id)).equal).toBe(true);
     }
-    ledger.close();
+    await ledger.close();
 });
 
 test("X1: the heap does not grow with the number of runs", async () => {

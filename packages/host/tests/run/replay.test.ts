@@ -6,7 +6,7 @@ import type { Json } from "@remit/language";
 import { type Outcome, canonicalLedger } from "@remit/machine";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
-import type { LedgerStore } from "../../src/ledger/store.ts";
+import { type LedgerStore, recordOf } from "../../src/ledger/store.ts";
 import { machineOf } from "../../src/run/machine.ts";
 import { createScrubber } from "../../src/secret/scrub.ts";
 import { openLedger } from "../../src/run/open.ts";
@@ -20,8 +20,8 @@ beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "remit-replay-"));
     store = openSqlite(join(folder, "ledger.db"), { config: join(folder, "config") });
 });
-afterEach(() => {
-    store.close();
+afterEach(async () => {
+    await store.close();
     rmSync(folder, { recursive: true, force: true });
 });
 
@@ -48,20 +48,19 @@ main agent Four {
     const handle = program.run(null, { limits: { tokens: 20_000 } });
     expect(await handle.result).toMatchObject({ status: "failed", failure: { kind: "limit.tokens" }, effects: 4 });
     const ledger = await openLedger(store);
-    expect(ledger.replay(handle.id)).toMatchObject({ equal: true, outcomes: 4 });
-    expect(ledger.verify(handle.id).ok).toBe(true);
+    expect(await ledger.replay(handle.id)).toMatchObject({ equal: true, outcomes: 4 });
+    expect((await ledger.verify(handle.id)).ok).toBe(true);
 });
 
 test("J5: a machine that counts otherwise differs at run.ended, and it is said that it is another one", async () => {
     const program = await load({ source: "main func() { 1 + 1 }\n" }, { ledger: store, cache: false });
     const handle = program.run(null);
     await handle.result;
-    const again = (engine: string) => {
+    const again = async (engine: string) => {
         return replayRun(
-            store,
-            handle.id,
-            (info) => {
-                const machine = machineOf(info, store.program(info.program), null, createScrubber());
+            await recordOf(store, handle.id),
+            (run) => {
+                const machine = machineOf(run, null, createScrubber());
                 // As if a statement cost one step more.
                 const advance = (): ReturnType<typeof machine.advance> => {
                     const made = machine.advance();
@@ -77,12 +76,12 @@ test("J5: a machine that counts otherwise differs at run.ended, and it is said t
             engine,
         );
     };
-    const engine = (store.run(handle.id).options as { engine: string }).engine;
-    const differs = again("0.2.0 other");
+    const engine = ((await store.options(handle.id)) as { engine: string }).engine;
+    const differs = await again("0.2.0 other");
     expect(differs).toMatchObject({ equal: false, first: { path: "main" }, engine: { recorded: engine, present: "0.2.0 other" } });
     expect(differs.first?.message).toMatch(/run\.ended .* has another data/);
-    expect((await openLedger(store)).replay(handle.id)).toMatchObject({ equal: true });
-    expect((await openLedger(store)).replay(handle.id).engine).toBeUndefined();
+    expect(await (await openLedger(store)).replay(handle.id)).toMatchObject({ equal: true });
+    expect((await (await openLedger(store)).replay(handle.id)).engine).toBeUndefined();
 });
 
 describe("a live run that is recorded, and the run of its recording", () => {
@@ -140,7 +139,7 @@ main agent Finder {
         const handle = program.run({ texts });
         const result = await handle.result;
         await program.close();
-        return { result, text: canonicalLedger(store.events(handle.id)), id: handle.id };
+        return { result, text: canonicalLedger(await Array.fromAsync(store.events(handle.id))), id: handle.id };
     };
 
     test("give the same value and the same canonical ledger", async () => {

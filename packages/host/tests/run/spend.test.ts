@@ -15,14 +15,14 @@ beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "remit-spend-"));
     ledger = await openLedger(openSqlite(join(folder, "ledger.db"), { config: join(folder, "config") }));
 });
-afterEach(() => {
-    ledger.close();
+afterEach(async () => {
+    await ledger.close();
     rmSync(folder, { recursive: true, force: true });
 });
 
 const main = (body: string, more = ""): string => `import tool Work from "host:work"${more}\nmain agent A { main func() {\n${body}\n} }\n`;
-const forever = (n: number, io: { signal: AbortSignal }): Promise<number> =>
-    n === 1 ? Promise.resolve(1) : wait(1e7, 1, { signal: io.signal });
+const forever = async (n: number, io: { signal: AbortSignal }): Promise<number> =>
+    n === 1 ? await Promise.resolve(1) : await wait(1e7, 1, { signal: io.signal });
 const work = { Work: { call: { repeatable: true, call: forever } } };
 
 const kindOf = (body: string): string => `try { ${body} } catch e { return [e.kind, e.detail.meter] }`;
@@ -32,8 +32,8 @@ describe("time of a region", () => {
         const program = await load({ source: main(`${kindOf("spend 60 ms { Work.call(2) }")}\n1`) }, { tools: work, ledger: ledger.store });
         const handle = program.run(null);
         expect(await handle.result).toMatchObject({ status: "done", value: ["limit.time", "time"] });
-        expect(ledger.replay(handle.id)).toMatchObject({ equal: true });
-        expect(ledger.verify(handle.id).ok).toBe(true);
+        expect(await ledger.replay(handle.id)).toMatchObject({ equal: true });
+        expect((await ledger.verify(handle.id)).ok).toBe(true);
     });
 
     test("ends what only computes, and is replayed to the same step", async () => {
@@ -41,9 +41,9 @@ describe("time of a region", () => {
         const program = await load({ source }, { tools: work, ledger: ledger.store });
         const handle = program.run(null);
         expect(await handle.result).toMatchObject({ status: "done", value: ["limit.time", "time"] });
-        const { steps } = ledger.run(handle.id);
+        const { steps } = await ledger.run(handle.id);
         expect(steps).toBeLessThan(90_000_000);
-        expect(ledger.replay(handle.id)).toMatchObject({ equal: true, steps: { recorded: steps, replayed: steps } });
+        expect(await ledger.replay(handle.id)).toMatchObject({ equal: true, steps: { recorded: steps, replayed: steps } });
     });
 
     test("iterations that compute while others wait", async () => {
@@ -53,7 +53,7 @@ describe("time of a region", () => {
         const program = await load({ source }, { tools: work, ledger: ledger.store });
         const handle = program.run(null);
         expect(await handle.result).toMatchObject({ status: "done", value: ["limit.time", "time"] });
-        expect(ledger.replay(handle.id)).toMatchObject({ equal: true });
+        expect(await ledger.replay(handle.id)).toMatchObject({ equal: true });
     });
 
     test("one that is over in time leaves nothing behind", async () => {
@@ -63,8 +63,8 @@ describe("time of a region", () => {
         );
         const handle = program.run(null);
         expect(await handle.result).toMatchObject({ status: "done", value: 5, effects: 1 });
-        expect(ledger.store.pending(handle.id)).toEqual([]);
-        expect(ledger.replay(handle.id)).toMatchObject({ equal: true });
+        expect(await ledger.store.pending(handle.id)).toEqual([]);
+        expect(await ledger.replay(handle.id)).toMatchObject({ equal: true });
     });
 
     test("stands still while a person is asked", async () => {
@@ -93,7 +93,7 @@ describe("time of a region", () => {
         expect(await handle.result).toMatchObject({ status: "waiting" });
         const resumed = await ledger.resume(handle.id, { tools: work, on: { ask: async () => "once" } });
         expect(await resumed.result).toMatchObject({ status: "done", value: "in time" });
-        expect(ledger.replay(handle.id)).toMatchObject({ equal: true });
+        expect(await ledger.replay(handle.id)).toMatchObject({ equal: true });
     });
 
     test("goes on after a resume where it was", async () => {
@@ -115,10 +115,10 @@ describe("time of a region", () => {
         const handle = program.run(null, { signal: cancel.signal });
         expect(await handle.result).toMatchObject({ status: "stopped" });
         // As if the first part had taken nearly all of the hour.
-        ledger.store.own(handle.id).commit({ spent: 3_600_000 - 20, end: { status: "stopped" } });
+        await (await ledger.store.own(handle.id)).commit({ spent: 3_600_000 - 20, end: { status: "stopped" } });
         const resumed = await ledger.resume(handle.id, { tools });
         expect(await resumed.result).toMatchObject({ status: "done", value: ["limit.time", "time"] });
-        expect(ledger.replay(handle.id)).toMatchObject({ equal: true });
+        expect(await ledger.replay(handle.id)).toMatchObject({ equal: true });
     });
 });
 

@@ -53,8 +53,8 @@ export function world(): World {
         folder,
         store,
         sent: [],
-        close: () => {
-            store.close();
+        close: async () => {
+            await store.close();
             rmSync(folder, { recursive: true, force: true });
         },
     };
@@ -116,8 +116,8 @@ export async function ran(at: World, flow: Flow, text = sourceOf(flow)): Promise
 }
 
 /** Steps as `LINE WHAT`, lines counted in the body, with the file where it is another; what was only passed on has no WHAT. */
-export function chainOf(at: World, id: string, where: string): string[] {
-    return whyOf(at.store, id, where).chain.map((step) => {
+export async function chainOf(at: World, id: string, where: string): Promise<string[]> {
+    return (await whyOf(at.store, id, where)).chain.map((step) => {
         const line = step.site === null ? "-" : step.site.file.endsWith("main.remit") ? step.site.line - BEFORE : placeOf(step.site);
         return step.what === "value" ? `${line}` : `${line} ${step.what}`;
     });

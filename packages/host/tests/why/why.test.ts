@@ -22,7 +22,7 @@ describe("F38: flows", () => {
     test.each(FLOWS)("$name", async (flow) => {
         const result = await ran(at, flow);
         expect(result.ok || result.failure).toBe(true);
-        expect(chainOf(at, result.run, flow.of ?? "main/Send.go#0/to")).toEqual(flow.chain);
+        expect(await chainOf(at, result.run, flow.of ?? "main/Send.go#0/to")).toEqual(flow.chain);
     });
 });
 
@@ -31,14 +31,14 @@ describe("near-misses", () => {
         const result = await ran(at, flow);
         // Neither refused nor asked about.
         expect(result.ok || result.failure).toBe(true);
-        const events = [...at.store.events(result.run)];
+        const events = await Array.fromAsync(at.store.events(result.run));
         expect(events.filter((e) => /^(?:ask\.|policy\.denied)/.test(e.kind))).toEqual([]);
         const uses = events.filter((e) => e.kind === "tool.started" && (e.data as { tool: string }).tool === "Send");
         expect(uses.length).toBeGreaterThan(0);
         const last = uses.at(-1)?.path as string;
-        expect(chainOf(at, result.run, `${last}/to`)).toEqual(flow.chain);
+        expect(await chainOf(at, result.run, `${last}/to`)).toEqual(flow.chain);
         // Nor flagged.
-        const program = at.store.program(at.store.run(result.run).program);
+        const program = await at.store.program((await at.store.run(result.run)).program);
         const found = auditEvents(events, program).filter((one) => one.rule === "taint-to-target" || one.rule.startsWith("flow-"));
         expect(found).toEqual([]);
     });
@@ -51,42 +51,42 @@ describe("runs of every kind", () => {
         const result = await ran(at, { body: DIRTY });
         expect(result).toMatchObject({ ok: false, failure: { kind: "violation.flow" } });
         expect(at.sent).toEqual([]);
-        expect(chainOf(at, result.run, "main/Send.go#0/to")).toEqual(["1 tool Page.get", "2"]);
+        expect(await chainOf(at, result.run, "main/Send.go#0/to")).toEqual(["1 tool Page.get", "2"]);
     });
     test("a use that is refused by the remit of an agent", async () => {
         const body =
             "p = Page.get({})\nx = try { B.go(p.text) } catch e { e.kind }\nx\n---\nagent B {\nremit { may Other.get }\nfunc go(t) {\nu = t\ns = [Send].first()\ns.go({ body: u })\n}\n}\n";
         const result = await ran(at, { body });
         expect(result).toMatchObject({ ok: true, value: "violation.remit" });
-        expect(chainOf(at, result.run, "main/B.go#0/s.go#0/body")).toEqual(["1 tool Page.get", "8"]);
+        expect(await chainOf(at, result.run, "main/B.go#0/s.go#0/body")).toEqual(["1 tool Page.get", "8"]);
     });
     test("a memory that is refused", async () => {
         const body =
             "p = Page.get({})\nx = try { B.go(p.text) } catch e { e.kind }\nx\n---\nagent B {\nremit { may Other.get }\nfunc go(t) {\nn = [Notes].first()\nn.add({ text: t })\n}\n}\n";
         const result = await ran(at, { body });
         expect(result).toMatchObject({ ok: true, value: "violation.remit" });
-        expect(chainOf(at, result.run, "main/B.go#0/n.add#0/text")).toEqual(["1 tool Page.get"]);
+        expect(await chainOf(at, result.run, "main/B.go#0/n.add#0/text")).toEqual(["1 tool Page.get"]);
     });
     test("a use that a person refused, and one that a person waits for", async () => {
         const asked = { body: DIRTY, clauses: "arg to: trusted or ask" };
         const refused = await ran(at, asked);
         expect(refused).toMatchObject({ ok: false, failure: { kind: "denied" } });
-        expect(chainOf(at, refused.run, "main/Send.go#0/to")).toEqual(["1 tool Page.get", "2"]);
+        expect(await chainOf(at, refused.run, "main/Send.go#0/to")).toEqual(["1 tool Page.get", "2"]);
         const waits = await ran(at, { ...asked, options: { asks: { park: true, owner: "os:me" } } });
-        expect(at.store.run(waits.run).status).toBe("waiting");
-        expect(chainOf(at, waits.run, "main/Send.go#0/to")).toEqual(["1 tool Page.get", "2"]);
+        expect((await at.store.run(waits.run)).status).toBe("waiting");
+        expect(await chainOf(at, waits.run, "main/Send.go#0/to")).toEqual(["1 tool Page.get", "2"]);
         const ledger = await openLedger(at.store);
-        const [question] = at.store.asks.list(waits.run).filter((one) => one.state === "open");
+        const [question] = (await at.store.asks.list(waits.run)).filter((one) => one.state === "open");
         expect(question).toBeDefined();
-        expect(ledger.replay(waits.run).equal).toBe(true);
+        expect((await ledger.replay(waits.run)).equal).toBe(true);
     });
     test("a call that a model chose: its arguments come from all that the model saw", async () => {
         const replies: Json[] = [{ calls: [{ name: "Page_get", args: {} }] }, { calls: [{ name: "Other_get", args: { q: "x" } }] }, "done"];
         const body = 'o = Book.get({})\nuse o.v as "book"\nx = generate({ input: "Look.", tools: [Page.get, Other.get] })\nx';
         const result = await ran(at, { body, replies });
         expect(result.ok || result.failure).toBe(true);
-        expect(chainOf(at, result.run, "main/generate#0/attempt[0]/turn[0]/call[0]")).toEqual(["1 tool Book.get", "3 model Model"]);
-        expect(chainOf(at, result.run, "main/generate#0/attempt[0]/turn[1]/call[0]")).toEqual([
+        expect(await chainOf(at, result.run, "main/generate#0/attempt[0]/turn[0]/call[0]")).toEqual(["1 tool Book.get", "3 model Model"]);
+        expect(await chainOf(at, result.run, "main/generate#0/attempt[0]/turn[1]/call[0]")).toEqual([
             "1 tool Book.get",
             "3 tool Page.get",
             "3 model Model",
@@ -99,7 +99,7 @@ describe("runs of every kind", () => {
             options: { limits: { steps: 5000 } },
         });
         expect(result).toMatchObject({ ok: false, failure: { kind: "limit.steps" } });
-        expect(chainOf(at, result.run, "main/Send.go#0/to")).toEqual(["1 tool Page.get", "2"]);
+        expect(await chainOf(at, result.run, "main/Send.go#0/to")).toEqual(["1 tool Page.get", "2"]);
     });
     test.each([
         ["computed", "loop until 1 == 2 max 1000000000 {\ny = 1\n}"],
@@ -108,32 +108,32 @@ describe("runs of every kind", () => {
         const flow: Flow = { body: `${DIRTY}\n${last}`, clauses: "", options: { limits: { time: 300, steps: 1e12 } } };
         const result = await ran(at, flow, sourceOf(flow).replace("\n", '\nimport tool Slow from "host:slow"\n'));
         expect(result).toMatchObject({ ok: false, failure: { kind: "limit.time" } });
-        expect(chainOf(at, result.run, "main/Send.go#0/to")).toEqual(["2 tool Page.get", "3"]);
+        expect(await chainOf(at, result.run, "main/Send.go#0/to")).toEqual(["2 tool Page.get", "3"]);
     });
     test("a run that another process went on with", async () => {
         const flow: Flow = { body: `${DIRTY}\np.to`, clauses: "arg to: trusted or ask", options: { asks: { park: true, owner: "os:me" } } };
         const first = await ran(at, flow);
-        expect(at.store.run(first.run).status).toBe("waiting");
-        const [question] = at.store.asks.list(first.run).filter((one) => one.state === "open");
-        at.store.asks.decide(question?.id ?? "", "once", "os:me");
+        expect((await at.store.run(first.run)).status).toBe("waiting");
+        const [question] = (await at.store.asks.list(first.run)).filter((one) => one.state === "open");
+        await at.store.asks.decide(question?.id ?? "", "once", "os:me");
         const ledger = await openLedger(at.store);
         const result = await (await ledger.resume<Json>(first.run, { tools: toolsOf(at) })).result;
         expect(result.ok || result.failure).toBe(true);
         expect(at.sent).toEqual([{ to: "evil@x.y" }]);
-        expect(chainOf(at, first.run, "main/Send.go#0/to")).toEqual(["1 tool Page.get", "2"]);
-        expect(chainOf(at, first.run, "value")).toEqual(["1 tool Page.get"]);
+        expect(await chainOf(at, first.run, "main/Send.go#0/to")).toEqual(["1 tool Page.get", "2"]);
+        expect(await chainOf(at, first.run, "value")).toEqual(["1 tool Page.get"]);
     });
     test("a run whose spend region ended", async () => {
         const body =
             "p = Page.get({})\nx = try {\nspend 1 calls { Other.get({})  Other.get({}) }\n} catch e { p.text }\nSend.go({ to: x })";
         const result = await ran(at, { body, clauses: "" });
         expect(result.ok || result.failure).toBe(true);
-        expect(chainOf(at, result.run, "main/Send.go#0/to")).toEqual(["1 tool Page.get", "4"]);
+        expect(await chainOf(at, result.run, "main/Send.go#0/to")).toEqual(["1 tool Page.get", "4"]);
     });
     test("what is nowhere in the run, and what stands in the program's own text", async () => {
         const result = await ran(at, { body: 'Send.go({ to: "a@b.c" })' });
-        expect(() => whyOf(at.store, result.run, "main/Send.go#7/to")).toThrow("there is no");
-        expect(chainOf(at, result.run, "main/Send.go#0/to")).toEqual([]);
+        await expect(async () => whyOf(at.store, result.run, "main/Send.go#7/to")).rejects.toThrow("there is no");
+        expect(await chainOf(at, result.run, "main/Send.go#0/to")).toEqual([]);
     });
     test("a part that is not there is told: it is not the program's own text", async () => {
         const body = 'p = Page.get({})\nl = [p.text, "own"]\nSend.go({ to: l })\nl[1] = [1]\n{ text: p.text, "a/b": [1] }';
@@ -149,16 +149,16 @@ describe("runs of every kind", () => {
             "main/Send.go#0/to/1/0",
             "main/Send.go#0:/1",
         ])
-            expect(() => whyOf(at.store, run, where), where).toThrow(`there is no '${where}' in this run`);
-        expect(chainOf(at, run, "main/Send.go#0/to/1")).toEqual([]);
-        expect(chainOf(at, run, "/a~1b/0")).toEqual([]);
-        expect(chainOf(at, run, "/text")).toEqual(["1 tool Page.get"]);
+            await expect(async () => whyOf(at.store, run, where), where).rejects.toThrow(`there is no '${where}' in this run`);
+        expect(await chainOf(at, run, "main/Send.go#0/to/1")).toEqual([]);
+        expect(await chainOf(at, run, "/a~1b/0")).toEqual([]);
+        expect(await chainOf(at, run, "/text")).toEqual(["1 tool Page.get"]);
     });
     test("what is shared 2^30 times does not make it hang", async () => {
         const body =
             "p = Page.get({})\nl = [p.text]\ni = 0\nloop until i >= 30 max 40 {\nl = [l, l]\ni += 1\n}\nx = try { Send.go({ to: l }) } catch e { 1 }\np.text";
         const result = await ran(at, { body, clauses: "", options: { limits: { bytes: 1_000_000 } } });
         expect(result).toMatchObject({ ok: false, failure: { kind: "limit.bytes" } });
-        expect(chainOf(at, result.run, "main/Send.go#0/to")[0]).toBe("1 tool Page.get");
+        expect((await chainOf(at, result.run, "main/Send.go#0/to"))[0]).toBe("1 tool Page.get");
     });
 });

@@ -15,7 +15,7 @@ const moment = (): void => {
 const side = join(folder, "side.log");
 const tools = { Work: world(side, { moment }) };
 const ledger = await openLedger(join(folder, "ledger.db"), { config: join(folder, "config") });
-const [before] = ledger.runs();
+const [before] = await ledger.runs();
 const on = { event: moment, unknown: (effect: Parameters<typeof lookUp>[1]) => lookUp(side, effect) };
 if (before?.status === "done") process.stdout.write(JSON.stringify({ ok: true, value: before.value }));
 else {
@@ -33,4 +33,4 @@ else {
     const result = await handle.result;
     process.stdout.write(JSON.stringify(result));
 }
-ledger.close();
+await ledger.close();

@@ -113,17 +113,17 @@ async function judge(folder: string, ended: Ended): Promise<{ again: number; pro
 
     const ledger = await openLedger(join(folder, "ledger.db"), { config: join(folder, "config") });
     try {
-        const runs = ledger.runs();
+        const runs = await ledger.runs();
         if (runs.length !== 1) problems.push(`${runs.length} runs in the ledger`);
         const [run] = runs;
         if (run === undefined) return { again, problems };
-        const verified = ledger.verify(run.id);
+        const verified = await ledger.verify(run.id);
         if (!verified.ok) problems.push(`the chain does not verify: ${verified.problem?.message}`);
         if (run.effects !== EFFECTS) problems.push(`${run.effects} outcomes instead of ${EFFECTS}`);
-        const replayed = ledger.replay(run.id);
+        const replayed = await ledger.replay(run.id);
         if (!replayed.equal) problems.push(`the replay differs: ${replayed.first?.path}: ${replayed.first?.message}`);
     } finally {
-        ledger.close();
+        await ledger.close();
     }
     return { again, problems };
 }

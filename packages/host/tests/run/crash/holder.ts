@@ -20,4 +20,4 @@ const program = await load({ source }, { tools: { Work: { step } }, ledger: stor
 const handle = program.run(null);
 process.stdout.write(`${handle.id}\n`);
 process.stdout.write(`${JSON.stringify(await handle.value)}\n`);
-store.close();
+await store.close();
