@@ -1,5 +1,5 @@
 /** Commands that read and keep a ledger: rows that cannot be read, edited and foreign ledgers, removing runs. */
-import { cpSync } from "node:fs";
+import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeEach, expect, test } from "vitest";
@@ -76,6 +76,15 @@ test("an edited run is not gone on with, and verify says why", () => {
     }
     expect(at.remit("trace", "verify", "last").out).toContain("NOT SOUND: the run's row is not as it was kept");
     expect(at.remit("trace", "last").code).toBe(0);
+});
+
+test("a run without an anchor is not called sound: its tail may have been cut off", () => {
+    at.remit("run", "one.remit");
+    expect(at.remit("trace", "verify", "last")).toMatchObject({ code: 0, out: expect.stringContaining("anchored") });
+    rmSync(`${ledger()}.anchors`);
+    const found = at.remit("trace", "verify", "last");
+    expect(found).toMatchObject({ code: 1, out: expect.stringContaining("NOT SOUND: this file has no anchor for the run") });
+    expect(found.out).not.toMatch(/: sound/);
 });
 
 test("a ledger from another machine is shown and replayed, and gone on with only when that is said", () => {

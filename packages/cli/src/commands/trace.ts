@@ -31,7 +31,7 @@ function write(text: string): Promise<void> | void {
     if (!process.stdout.write(text)) return new Promise((done) => process.stdout.once("drain", () => done()));
 }
 
-const ANCHORED = { yes: "anchored", behind: "the last events are not anchored yet", no: "this file has no anchor for the run" };
+const ANCHORED = { yes: "anchored", behind: "the last events are not anchored yet", no: "nothing is recorded yet" };
 const BOUND = {
     yes: "",
     foreign: "; recorded under another key, so whether its options and its saved state were changed cannot be told",
@@ -57,7 +57,9 @@ async function verify(id: string | undefined, options: Record<string, unknown>):
                 : [(await store.run(id)).id];
         for (const run of runs) {
             const { ok, events, anchored, bound, problem } = await store.verify(run);
-            if (ok) print(`${run}: ${colour("green", "sound")}, ${counted(events, "event")}, ${ANCHORED[anchored]}${BOUND[bound]}`);
+            if (ok && anchored === "no" && events > 0)
+                unsound(run, `this file has no anchor for the run, so whether its last events were cut off cannot be told${BOUND[bound]}`);
+            else if (ok) print(`${run}: ${colour("green", "sound")}, ${counted(events, "event")}, ${ANCHORED[anchored]}${BOUND[bound]}`);
             else if (problem === undefined) unsound(run, "the chain does not hold");
             else unsound(run, problem.what === "row" ? problem.message : `${problem.what} ${problem.seq}: ${problem.message}`);
         }

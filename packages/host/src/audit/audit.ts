@@ -3,7 +3,7 @@
  *
  * Boundary: reads the ledger and files; what is a finding is the machine's `audit`.
  *
- * Q1: what could not be looked at is never called clean, nor is a record of which nobody can tell whether it was changed.
+ * Q1: what could not be looked at is never called clean, nor is a record of which nobody can tell whether it was changed or cut off.
  */
 import type { Json, Program } from "@remit/language";
 import {
@@ -49,10 +49,14 @@ export async function auditRun(store: LedgerStore, id: string, options: AuditRun
 
 /** Why what is kept of a run cannot be relied on; empty where it can. */
 export async function doubtsOf(store: LedgerStore, id: string, acceptForeign = false): Promise<string[]> {
-    const { ok, bound } = await store.verify(id);
+    const { ok, bound, anchored, events } = await store.verify(id);
     if (!ok) return [`the ledger of run ${id} does not verify, so what it says cannot be relied on`];
     // Chains alone tell of mistakes: whoever writes the file can make them anew, without what is to be hidden.
-    if (bound === "yes" || acceptForeign) return [];
+    if (acceptForeign) return [];
+    if (bound === "yes")
+        return anchored === "no" && events > 0
+            ? [`the ledger has no anchor for run ${id}, so whether its last events were cut off cannot be told`]
+            : [];
     const where = bound === "foreign" ? "under another key: by another user, or on another machine" : "under no key";
     return [`run ${id} was recorded ${where}, so whether its record was changed cannot be told`];
 }

@@ -1,6 +1,7 @@
 /** Every rule on real runs: a seeded positive, and beside it what only looks like one. */
 import type { Json } from "@remit/language";
 import { type AuditFinding, RULES } from "@remit/machine";
+import { rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -264,6 +265,14 @@ test("what the record says is not relied on where it was changed, also where not
     expect(db.prepare("UPDATE events SET data = replace(data, '\"a\"', '\"b\"') WHERE kind = 'tool.started'").run().changes).toBe(1);
     db.close();
     expect(await auditRun(at.store, run)).toMatchObject({ findings: [], unsure: [expect.stringContaining("does not verify")] });
+});
+
+test("a record without its anchor is never called clean: its last events may have been cut off", async () => {
+    const { run } = await begin(main(`Mail.send({ to: "a" })`));
+    rmSync(join(at.folder, "ledger.db.anchors"));
+    const why = expect.stringContaining("no anchor for run");
+    expect(await auditRun(at.store, run)).toMatchObject({ findings: [], unsure: [why] });
+    expect(await auditRun(at.store, run, { acceptForeign: true })).toMatchObject({ findings: [], unsure: [] });
 });
 
 test("a record without a code of one's own key is never called clean: its chains can be made anew", async () => {
