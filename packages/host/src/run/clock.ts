@@ -61,7 +61,8 @@ export function runClock(options: ClockOptions): RunClock {
     };
     // A timer may ring a little early, and a long time is cut into pieces.
     const ring = (): void => {
-        for (const [done, until] of [...waits]) if (until - taken() <= 1) done();
+        // of several whose time came while the process was busy, that of the earliest end goes first
+        for (const [done, until] of [...waits].sort(([, a], [, b]) => a - b)) if (until - taken() <= 1) done();
         if (left() <= 1) interrupt("time");
         else run();
     };
