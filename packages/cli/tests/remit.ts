@@ -1,9 +1,15 @@
-/** The command as a person runs it, in a folder of its own: nothing of the machine's configuration, ledger or cache is seen or changed. */
+/**
+ * The command as a person runs it, in a folder of its own: nothing of the machine's configuration, ledger or cache is seen or changed.
+ *
+ * `remit` and `remitWith` run it in a thread of the test's process (`command.mjs`), which is begun once a file: a command costs what it does, not
+ * the start of a process. `remitProcess` starts one, for what only a process has: signals, pipes, its end.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
 
 export const BIN = fileURLToPath(new URL("../bin/remit.mjs", import.meta.url));
 
@@ -20,6 +26,8 @@ export interface Room {
     remit(...args: string[]): Ran;
     /** With more of an environment, in a folder below, or with something on standard input. */
     remitWith(how: { env?: Record<string, string>; cwd?: string; input?: string }, ...args: string[]): Ran;
+    /** The same in a process of its own. */
+    remitProcess(how: { env?: Record<string, string>; cwd?: string; input?: string }, ...args: string[]): Ran;
     /** A script of the folder, run by this Node. */
     node(script: string, ...args: string[]): Ran;
     /** On a terminal of `script` (util-linux); both streams come back as one, as the terminal got them. */
@@ -28,6 +36,35 @@ export interface Room {
         ...args: string[]
     ): { code: number | null; seen: string };
     clear(): void;
+}
+
+interface Thread {
+    run(order: { readonly args: readonly string[]; readonly env: NodeJS.ProcessEnv; readonly input: string }): Ran;
+}
+
+let thread: Thread | null = null;
+/** The thread that commands run in; this one stands still meanwhile, as it would for a process. */
+function commands(): Thread {
+    const { port1, port2 } = new MessageChannel();
+    const flag = new Int32Array(new SharedArrayBuffer(4));
+    const worker = new Worker(new URL("./command.mjs", import.meta.url), {
+        workerData: { port: port2, flag },
+        transferList: [port2],
+        execArgv: [],
+        stdout: false,
+        stderr: false,
+    });
+    worker.unref();
+    return {
+        run(order) {
+            Atomics.store(flag, 0, 0);
+            port1.postMessage(order);
+            if (Atomics.wait(flag, 0, 0, 50_000) === "timed-out") throw new Error(`remit ${order.args.join(" ")} does not end`);
+            const said = receiveMessageOnPort(port1)?.message as Ran & { readonly broken?: string };
+            if (said.broken !== undefined) throw new Error(said.broken);
+            return said;
+        },
+    };
 }
 
 export function room(): Room {
@@ -41,6 +78,16 @@ export function room(): Room {
     const env: NodeJS.ProcessEnv = { ...process.env, ...own };
     for (const name of Object.keys(env)) if (/^(REMIT_|OPENAI_|ANTHROPIC_|GOOGLE_|OLLAMA_)/.test(name)) delete env[name];
     const remitWith: Room["remitWith"] = (how, ...args) => {
+        thread ??= commands();
+        const before = process.cwd();
+        process.chdir(join(folder, how.cwd ?? ""));
+        try {
+            return thread.run({ args, env: { ...env, ...how.env }, input: how.input ?? "" });
+        } finally {
+            process.chdir(before);
+        }
+    };
+    const remitProcess: Room["remitProcess"] = (how, ...args) => {
         const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], {
             cwd: join(folder, how.cwd ?? ""),
             env: { ...env, ...how.env },
@@ -58,6 +105,7 @@ export function room(): Room {
         },
         remit: (...args) => remitWith({}, ...args),
         remitWith,
+        remitProcess,
         node(script, ...args) {
             const { status, stdout, stderr } = spawnSync(process.execPath, [join(folder, script), ...args], {
                 cwd: folder,
