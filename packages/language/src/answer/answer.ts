@@ -118,7 +118,7 @@ function source(text: string, options: AnswerOptions): ReadAnswer {
     const [file] = lower(checked, (func) => checked.info.functions.get(func)?.effects ?? []).files;
     // Its text was measured; the form of it is several times as long and bound by the caps of every form.
     const form = { format: FORM, files: [file] };
-    const valid = validateProgram(form, { answer: true });
+    const valid = validateProgram(form, { checked: true });
     if (!valid.ok) return wrongForm(valid.errors, form as unknown as Json);
     return chosen(valid.program.files[0] as FileForm, "source", text, options);
 }

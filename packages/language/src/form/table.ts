@@ -2,7 +2,7 @@
  * The program form as data: every kind of node, its keys and what may stand under each.
  *
  * Boundary: structure only, one table for the validator and for the JSON Schema. What depends on more than one node (names in scope,
- * loops around a `break`) is in `scopes.ts`.
+ * loops around a `break`) is the checker's (`reread.ts`).
  *
  * V1: a key that is not in the table is refused, and so is a kind that is not.
  */

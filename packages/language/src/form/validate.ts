@@ -1,22 +1,20 @@
 /**
  * Whether foreign JSON is a program form that the machine may run.
  *
- * Boundary: the caps first, then the version, then the structure of the table, then names and places; where a quick look finds nothing wrong with the
- * first three, they are not gone through one by one. Nothing is run, nothing is thrown, and the value is not changed.
+ * Boundary: the caps first, then the version, then the structure of the table, then the rules of the language (`reread.ts`); where a quick look
+ * finds nothing wrong with the first three, they are not gone through one by one. Nothing is run, nothing is thrown, and the value is not changed.
  *
  * V1: unknown versions, kinds and keys are refused.
- * V2: a form that is accepted has no name that is not defined: an agent's answer comes without the checker.
  */
 import type { Json, Shapes } from "../contract/contract.ts";
-import { checkAuthority } from "./authority.ts";
-import { type Errors, type FormError, newErrors } from "./errors.ts";
-import { FORM, type FuncForm, type Program } from "./form.ts";
+import { type Errors, type FormCode, type FormError, newErrors, type Place } from "./errors.ts";
+import { type FileForm, FORM, type FuncForm, type Program } from "./form.ts";
+import { CONTRACT_NAMES } from "../contract/from-tree.ts";
 import { AUTHOR_CAPS, type Caps, DEFAULT_CAPS, measure, parseWithin } from "./measure.ts";
-import { below, checkEntry, contractsOver, declareFile, declareFuncs, type FileNames, type Named } from "./names.ts";
+import { checkSource } from "./reread.ts";
 import { isSound } from "./sound.ts";
 import { findWrong } from "./structure.ts";
 import type { Rule } from "./table.ts";
-import { Walk } from "./walk.ts";
 
 export interface ValidateOptions {
     /** Each cap that is not given is the default. */
@@ -28,6 +26,8 @@ export interface ValidateOptions {
     readonly authored?: boolean;
     /** It is what an agent answered a yield with: a variable may be a function that was handed over. */
     readonly answer?: boolean;
+    /** The checker has seen it: it was lowered from a source, or a run that is continued began with it. Its structure is looked at again. */
+    readonly checked?: boolean;
 }
 
 export type Validated<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly errors: readonly FormError[] };
@@ -52,15 +52,14 @@ export function validateProgram(form: unknown, options: ValidateOptions = {}): V
     if (!sound) findWrong(value, rule, errors, { authored: options.authored === true });
     if (errors.found.length > 0) return { ok: false, errors: errors.found };
     const program = value as unknown as Program;
-    checkNames(program, options.answer === true, errors);
+    checkReferences(program, errors);
+    if (errors.found.length === 0 && options.checked !== true) checkSource(program, options.answer === true, errors);
     return errors.found.length > 0 ? { ok: false, errors: errors.found } : { ok: true, program };
 }
 
 export interface FuncOptions extends ValidateOptions {
     /** The parameters that it must have, by name and in order. Left out: any. */
     readonly params?: readonly string[];
-    /** Names that are known besides built-ins and parameters. */
-    readonly names?: ReadonlyMap<string, Named>;
     readonly shapes?: Shapes;
 }
 
@@ -76,16 +75,13 @@ export function validateFunc(form: unknown, options: FuncOptions = {}): Validate
     const { params } = options;
     if (params !== undefined && (params.length !== func.params.length || params.some((name, i) => func.params[i]?.name !== name)))
         errors.add("INVALID_ARGUMENT_COUNT", { up: null, key: "params" }, `the parameters must be (${params.join(", ")})`);
-    const file = {
-        names: options.names ?? new Map<string, Named>(),
-        contracts: contractsOver(options.shapes ?? {}),
-        answer: options.answer === true,
-    };
-    new Walk(file, new Map(), errors).func(func, null, NOTHING_SET);
+    const shapes = Object.entries(options.shapes ?? {}).map(([name, contract]) => ({ name, contract }));
+    const file: FileForm = { file: "", imports: [], shapes, funcs: [func], agents: [] };
+    const found = newErrors();
+    checkSource({ format: FORM, files: [file] }, options.answer === true, found);
+    for (const one of found.found) errors.found.push({ ...one, pointer: one.pointer.replace(/^\/files\/0(?:\/funcs\/0)?/, "") });
     return errors.found.length > 0 ? { ok: false, errors: errors.found } : { ok: true, func };
 }
-
-const NOTHING_SET = { model: false, role: false, description: false };
 
 /** The value within the caps; undefined where an error was added. `sound`: neither is there anything wrong with its structure. */
 function read(form: unknown, rule: Rule, options: ValidateOptions, errors: Errors): { readonly value?: Json; readonly sound?: true } {
@@ -99,38 +95,37 @@ function read(form: unknown, rule: Rule, options: ValidateOptions, errors: Error
     return measure(value, caps, errors) ? { value: value as Json } : {};
 }
 
-function checkNames(program: Program, answer: boolean, errors: Errors): void {
-    const declared: FileNames[] = [];
-    program.files.forEach((file, index) => {
-        const place = below(null, "files", index);
-        const names = { ...declareFile(program, index, errors), answer };
-        declared.push(names);
-        checkAuthority(file, names, (i) => declared[i], place, errors);
-        const outside = new Walk(names, new Map(), errors);
-        file.funcs.forEach((func, i) => {
-            outside.func(func, below(place, "funcs", i), NOTHING_SET);
+/** References between files, which are no part of a source. */
+function checkReferences(program: Program, errors: Errors): void {
+    const { entry, files } = program;
+    const report = (code: FormCode, message: string, keys: readonly (string | number)[]): void => {
+        errors.add(
+            code,
+            keys.reduce((up: Place | null, key) => ({ up, key }), null),
+            message,
+        );
+    };
+    const add = (message: string, ...keys: (string | number)[]): void => report("FORM_REFERENCE", message, keys);
+    files.forEach((file, index) => {
+        file.imports.forEach(({ what, name, from }, i) => {
+            const at = ["files", index, "imports", i, "from"];
+            if (from === undefined) return;
+            if (what !== "agent") add("only an agent is imported from a file of the program", ...at);
+            else if (from >= index) add("an imported file comes before the files that import it", ...at);
+            else if (files[from]?.agents.some((agent) => agent.name === name) !== true)
+                report("IMPORT_AGENT_MISSING", `file ${from} declares no agent '${name}'`, at);
         });
-        file.agents.forEach((agent, i) => {
-            const at = below(place, "agents", i);
-            const own = new Map<string, Named>();
-            declareFuncs(agent.funcs, own, at, errors);
-            agent.funcs.forEach((func, f) => {
-                if (names.names.get(func.name)?.imported === true)
-                    errors.add(
-                        "DUPLICATE_BINDING",
-                        below(below(at, "funcs", f), "name"),
-                        `the function '${func.name}' has the name of an import`,
-                    );
-            });
-            const walk = new Walk(names, own, errors);
-            walk.head(agent.config, below(at, "config"));
-            const config = { ...walk.configured };
-            agent.funcs.forEach((func, f) => {
-                walk.func(func, below(at, "funcs", f), config);
-            });
+        file.shapes.forEach(({ name }, i) => {
+            if (CONTRACT_NAMES.includes(name))
+                report("DUPLICATE_BINDING", `'${name}' is a contract of the language`, ["files", index, "shapes", i, "name"]);
         });
     });
-    checkEntry(program, errors);
+    if (entry === undefined) return;
+    const file = files[entry.file];
+    const agent = entry.agent === undefined ? file : file?.agents.find((one) => one.name === entry.agent);
+    if (file === undefined) add(`there is no file ${entry.file}`, "entry", "file");
+    else if (agent === undefined) add(`file ${entry.file} has no agent '${entry.agent}'`, "entry", "agent");
+    else if (!agent.funcs.some((func) => func.name === entry.func)) add(`there is no function '${entry.func}' there`, "entry", "func");
 }
 
 function isObject(value: unknown): value is { [key: string]: Json } {

@@ -67,7 +67,7 @@ describe("F1: what is valid", () => {
         ],
         ["a function of the agent", body(expr(call(name("helper"), lit(1))))],
         ["a recursive call", body(expr(call(name("main"), lit(1), lit(2))))],
-        ["an agent that is called", body(expr(call(name("A"), lit(1))), expr(call(member(name("A"), "helper"), lit(1))))],
+        ["an agent that is called", body(expr(call(name("A"), lit(1), lit(2))), expr(call(member(name("A"), "helper"), lit(1))))],
         [
             "a tool, a memory, a built-in",
             body(

@@ -158,7 +158,7 @@ class Reader {
     private written(last: Continuation): void {
         const { m } = this;
         for (const { form, path, agent, live } of last.written) {
-            const valid = validateProgram({ format: FORM, files: [form] }, { answer: true });
+            const valid = validateProgram({ format: FORM, files: [form] }, { checked: true });
             if (!valid.ok) throw refuse("what an agent wrote is no program form");
             takeIn(m, { form: valid.program.files[0] as FileForm, path, agent, live });
         }

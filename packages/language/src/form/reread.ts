@@ -1,0 +1,86 @@
+/**
+ * The rules of the language for a form that came as JSON: it is printed as source, and that source is parsed and checked like any other.
+ *
+ * Boundary: forms of the right structure. There is no second checker for forms.
+ *
+ * V2: a form is accepted only where its source has no error and lowers to the same form, places aside. So what runs is what was checked.
+ */
+import { check } from "../check/check.ts";
+import type { Json } from "../contract/contract.ts";
+import { parse } from "../syntax/parse/parse.ts";
+import { position, type Source, source } from "../text/source.ts";
+import { type Errors, MAX_ERRORS, type Place } from "./errors.ts";
+import type { At, Program } from "./form.ts";
+import { type Lowerable, lower } from "./lower.ts";
+import { printForm } from "./raise.ts";
+import { INEXACT, isInexact } from "./structure.ts";
+
+type Value = Json | undefined;
+
+/** Adds what the checker finds, at the innermost nodes that it speaks of. `answer`: it is what an agent answered a yield with. */
+export function checkSource(program: Program, answer: boolean, errors: Errors): void {
+    const texts = printForm(program).map((text, i) => source(text, `${i}`));
+    const files = new Map(texts.map((text) => [text.file, parse(text)]));
+    const links = new Map(
+        program.files.map((file, i) => [
+            `${i}`,
+            new Map(file.imports.flatMap((one) => (one.from === undefined ? [] : [[one.name, `${one.from}`] as const]))),
+        ]),
+    );
+    const loaded: Lowerable = { entry: `${program.files.length - 1}`, files, order: [...files.keys()], links };
+    const diagnostics = [...files.values()].flatMap((file) => file.diagnostics);
+    const checked = check({ ...loaded, readOnly: new Set(), diagnostics }, { answer });
+    const again = lower(loaded);
+    for (const { severity, file, range, code, message, hint } of checked.diagnostics) {
+        if (errors.found.length >= MAX_ERRORS) return;
+        // Where a program begins, its form says itself, and a library of functions has no beginning.
+        if (severity !== "error" || code === "MISSING_MAIN_AGENT" || code === "MISSING_MAIN_FUNC") continue;
+        const found = innermost(again.files[Number(file)] as unknown as Json, texts[Number(file)] as Source, range.start);
+        const place = found.reduce((up: Place, key) => ({ up, key }), { up: { up: null, key: "files" }, key: Number(file) });
+        errors.add(code, place, hint === undefined ? message : `${message}; ${hint}`);
+    }
+    if (errors.found.length > 0) return;
+    same(program.files as unknown as Json, again.files as unknown as Json, "", { up: null, key: "files" }, errors);
+}
+
+/** Keys to the innermost node whose source holds this place. */
+function innermost(form: Json, text: Source, offset: number): (string | number)[] {
+    const { line, column } = position(text, offset);
+    let best: (string | number)[] = [];
+    const visit = (value: Value, keys: (string | number)[]): void => {
+        if (value === null || typeof value !== "object") return;
+        if (!Array.isArray(value) && Array.isArray(value.at)) {
+            const [l, c, endLine, endColumn] = value.at as unknown as At;
+            if (line < l || line > endLine || (line === l && column < c) || (line === endLine && column >= endColumn)) return;
+            best = keys;
+        }
+        for (const [key, inner] of Object.entries(value)) visit(inner, [...keys, Array.isArray(value) ? Number(key) : key]);
+    };
+    visit(form, []);
+    return best;
+}
+
+/** Adds where two forms differ; what is no part of a source does not count, nor how a number is written. */
+function same(a: Value, b: Value, key: string, place: Place, errors: Errors): boolean {
+    if (a === b || key === "at" || key === "effects" || key === "file" || (key === "text" && b === undefined)) return true;
+    if (a !== null && b !== null && typeof a === "object" && typeof b === "object" && Array.isArray(a) === Array.isArray(b)) {
+        const [x, y] = [a as { [key: string]: Json }, b as { [key: string]: Json }];
+        if (x.kind === "literal" && typeof x.value === "number" && isInexact(x.value) && !String(x.text ?? "").includes(".")) {
+            errors.add("NUMBER_TOO_LARGE", { up: place, key: "value" }, INEXACT);
+            return false;
+        }
+        return [...new Set([...Object.keys(x), ...Object.keys(y)])].every((inner) =>
+            same(x[inner], y[inner], inner, { up: place, key: Array.isArray(a) ? Number(inner) : inner }, errors),
+        );
+    }
+    if (isNothing(a, key) && isNothing(b, key)) return true;
+    errors.add("FORM_VALUE", place, "the source of this form reads as another form");
+    return false;
+}
+
+/** What a form may say where the language says nothing. */
+function isNothing(value: Value, key: string): boolean {
+    if (value === undefined) return true;
+    if (Array.isArray(value)) return value.length === 0 && (key === "clauses" || key === "remits");
+    return value === false && (key === "main" || key === "optional");
+}
