@@ -73,8 +73,8 @@ function files(folder: string): string[] {
 test("every feature has a test that carries its number", () => {
     const shown = new Set<string>();
     for (const file of ["packages", "tests"].flatMap(files)) {
-        // The numbers of `drive.test.ts` are those of its own invariants.
-        if (file === fileURLToPath(import.meta.url) || file.endsWith("drive.test.ts")) continue;
+        // The numbers of `local.test.ts` are those of its own invariants.
+        if (file === fileURLToPath(import.meta.url) || file.endsWith("local.test.ts")) continue;
         const text = readFileSync(file, "utf8");
         // The beginning of a title: `describe("F23, F24: …"`, `test("C1, F60: …"`, `])("F58: …"`.
         for (const [, numbers] of text.matchAll(/(?:describe|test|\))\(\s*["'`]((?:[A-Z][0-9]+(?:, )?)+): /g))

@@ -32,6 +32,15 @@ export interface Usage {
     readonly usd?: number;
 }
 
+/** The sum of two usages, field by field; a field that neither has stays absent. */
+export function addUsage(a: Usage, b: Usage | undefined): Usage {
+    if (b === undefined) return a;
+    const out: { -readonly [K in keyof Usage]: Usage[K] } = { ...a };
+    for (const key of USAGE_FIELDS) if (b[key] !== undefined) out[key] = (a[key] ?? 0) + b[key];
+    return out;
+}
+export const USAGE_FIELDS = ["input", "cached", "output", "reasoning", "usd"] as const satisfies readonly (keyof Usage)[];
+
 export type Outcome =
     /** `parts`: further origins of parts of the value, by JSON Pointer (RFC 6901). */
     | {

@@ -17,6 +17,7 @@ export * from "./ledger/seal.ts";
 export * from "./ledger/ndjson.ts";
 export { Compiled, compileProgram, shownName } from "./compile/program.ts";
 export { variantSites } from "./compile/variants.ts";
+export { isUnasked } from "./run/answers.ts";
 export { type Advance, Machine, type Result } from "./run/machine.ts";
 export { struckAt } from "./run/spending.ts";
 export type { Account, AuthorityView, FrameView, GrantView, Inspection, Looked, Place, ScopeView, ThreadView } from "./run/inspect.ts";
@@ -57,6 +58,9 @@ export { atifText, type AtifTextOptions } from "./ledger/atif/show.ts";
 export { ATIF_VERSIONS, type AtifVersion, type Trajectory } from "./ledger/atif/types.ts";
 export { ANSWERS, verdictOf } from "./run/gate.ts";
 export type { Ruling } from "./run/hands.ts";
+export { CONCURRENCY, Conductor, type ConductOptions, isPersonal } from "./conduct/conductor.ts";
+export * from "./conduct/messages.ts";
+export { type Recovered, repeats } from "./conduct/recover.ts";
 
 export {
     SNAPSHOT,

@@ -74,6 +74,7 @@ const CONTINUATION: Fields<Continuation> = {
     nextFiber: true,
     framesUntil: true,
     ended: true,
+    conduct: false,
 };
 
 type JsonObject = { readonly [key: string]: Json };

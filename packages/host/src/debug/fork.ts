@@ -1,7 +1,7 @@
 /**
  * A new run that went the way of a recorded one up to an effect, and there gets another answer.
  *
- * Boundary: reads the record of the one, writes that of the other. Going on is the driver's.
+ * Boundary: reads the record of the one, writes that of the other. Going on is the conductor's.
  *
  * F1: the run that it comes from is only read.
  * F2: up to the effect nothing is performed: every outcome is that of the record, in its order. From there on it is a run like any other, whose
@@ -14,9 +14,14 @@
 import type { Json } from "@remit/language";
 import { replyWith } from "../agent/stub.ts";
 import {
+    type Advance,
     type AgentTurn,
+    type Answered,
+    type Conducted,
     compileProgram,
     type Effect,
+    isUnasked,
+    Machine,
     type MachineEvent,
     type ModelReply,
     type ModelTurn,
@@ -24,10 +29,10 @@ import {
     type ToolRequest,
 } from "@remit/machine";
 import { keptRun, type LedgerStore, type RecordedOutcome, type RunInfo } from "../ledger/store.ts";
-import type { Advance, Answered } from "../run/drive.ts";
+import { leaving } from "../secret/exits.ts";
 import { RemitError } from "../run/error.ts";
 import { execute, type RunHandle } from "../run/handle.ts";
-import { SLICE, startMachine, startOptions } from "../run/machine.ts";
+import { SLICE, startOptions } from "../run/machine.ts";
 import { type ResumeRunOptions, worldAgain } from "../run/open.ts";
 import { type KeptOptions, newRunId } from "../run/options.ts";
 import { isStrike } from "../run/retell.ts";
@@ -57,7 +62,7 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
     const kept: KeptOptions = { ...(run.options as unknown as KeptOptions), ...probe };
     const world = await worldAgain({ ...run, options: kept as unknown as Json }, options);
     const fresh = newRunId();
-    const machine = startMachine(compileProgram(program), startOptions(fresh, program, info.program, kept, SLICE), world.secrets);
+    const machine = leaving(Machine.start(compileProgram(program), startOptions(fresh, program, info.program, kept, SLICE)), world.secrets);
 
     // ---- the way up to it ----
     const events: MachineEvent[] = [];
@@ -65,12 +70,12 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
     const open = new Map<string, Effect>();
     let ended = false;
     const compute = (): void => {
-        for (let state: Advance["state"] = "sliced"; state === "sliced"; ) {
+        for (let state: Advance["state"] = "slice"; state === "slice"; ) {
             const advance = machine.advance();
             ({ state } = advance);
             events.push(...advance.events);
             for (const effect of advance.effects) open.set(effect.path, effect);
-            for (const gone of advance.dropped) open.delete(gone);
+            for (const gone of advance.withdrawn) open.delete(gone);
         }
         ended = machine.pending.length === 0;
     };
@@ -78,7 +83,7 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
     compute();
     for (const one of before) {
         outcomes.push({ path: one.path, outcome: one.outcome });
-        if (isStrike(one) || !open.delete(one.path)) continue;
+        if (isStrike(one) || (!open.delete(one.path) && !isUnasked(one))) continue;
         machine.resolve(one.path, one.outcome);
         compute();
     }
@@ -103,8 +108,8 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
             outcomes,
             events,
             pending,
-            steps: machine.steps,
-            ...(store.durable ? { state: machine.save(0) } : {}),
+            steps: machine.usage.steps,
+            ...(store.durable ? { state: { kind: "image", json: imageOf(machine) } } : {}),
         });
         const on = options.on ?? {};
         const host = withPeople(
@@ -119,10 +124,10 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
             writer,
             host,
             secrets: world.secrets,
-            resumed: {
-                again: [...open.values()].filter((one) => one.path !== path),
-                twice: [],
+            recovered: {
                 outcomes: [],
+                begun: [],
+                repeatable: [],
                 answers: [{ path, outcome }],
                 notes: taken(effect, forked, info),
             },
@@ -139,6 +144,11 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
         await writer.release();
         throw error;
     }
+}
+
+function imageOf(machine: Conducted): Json {
+    const saved = machine.save({ spent: 0 });
+    return "image" in saved ? saved.image : saved.delta;
 }
 
 /** Outcomes that were told before that of the effect; all of them where it has none. */

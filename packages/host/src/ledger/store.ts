@@ -12,7 +12,9 @@
 import type { Json, Program } from "@remit/language";
 import type { Asks } from "./asks.ts";
 import type { LedgerError } from "./error.ts";
-import type { Failure, MachineEvent, Outcome, SealedEvent, Usage } from "@remit/machine";
+import type { Batch, Failure, Outcome, PendingEffect, SealedEvent, Usage } from "@remit/machine";
+
+export { addUsage, type Batch, type PendingEffect, type RunEnd } from "@remit/machine";
 
 /**
  * `running`: somebody owns it, or its owner died; `waiting`: for a person's answer; `stopped`: cancelled or interrupted in good order.
@@ -68,43 +70,11 @@ export interface RecordedOutcome {
     readonly outcome: Outcome;
 }
 
-/** An effect without an outcome. What it asks for is in the state and in the events. */
-export interface PendingEffect {
-    readonly path: string;
-    /** Performing may have begun. */
-    readonly begun: boolean;
-}
-
 export interface SavedState {
     readonly image: Json;
     readonly deltas: readonly Json[];
     /** Outcomes that this state contains; those with a greater `n` are still to be applied. */
     readonly outcomes: number;
-}
-
-export type RunEnd =
-    | { readonly status: "done"; readonly value: Json }
-    | { readonly status: "failed"; readonly failure: Failure }
-    | { readonly status: "waiting" | "stopped" };
-
-/** One commit. What is absent stays as it is. */
-export interface Batch {
-    /** In the order in which the machine is told. */
-    readonly outcomes?: readonly { readonly path: string; readonly outcome: Outcome }[];
-    readonly events?: readonly MachineEvent[];
-    /** Asked for; `begun` where performing starts right after this commit. */
-    readonly pending?: readonly PendingEffect[];
-    /** Paths of pending effects that begin right after this commit. */
-    readonly begin?: readonly string[];
-    /** Paths of pending effects that nobody waits for any more. */
-    readonly dropped?: readonly string[];
-    /** State after the outcomes of this batch and all before. */
-    readonly state?: { readonly kind: "image" | "delta"; readonly json: Json };
-    readonly usage?: Usage;
-    readonly steps?: number;
-    /** Milliseconds that count towards the run's time, from its start. */
-    readonly spent?: number;
-    readonly end?: RunEnd;
 }
 
 export interface RunWriter {
@@ -204,12 +174,3 @@ export async function recordOf(store: LedgerStore, id: string): Promise<RunRecor
     const run = kept.info.id;
     return { ...kept, events: await Array.fromAsync(store.events(run)), outcomes: await Array.fromAsync(store.outcomes(run)) };
 }
-
-/** The sum of two usages, field by field; a field that neither has stays absent. */
-export function addUsage(a: Usage, b: Usage | undefined): Usage {
-    if (b === undefined) return a;
-    const out: { -readonly [K in keyof Usage]: Usage[K] } = { ...a };
-    for (const key of USAGE_FIELDS) if (b[key] !== undefined) out[key] = (a[key] ?? 0) + b[key];
-    return out;
-}
-export const USAGE_FIELDS = ["input", "cached", "output", "reasoning", "usd"] as const satisfies readonly (keyof Usage)[];

@@ -1,16 +1,16 @@
 /**
  * A run as its caller holds it: a value to wait for, events to read, a way to cancel.
  *
- * Boundary: promises and iterators over the driver and the store.
+ * Boundary: promises and iterators over the shell and the store.
  *
  * N1: nothing is buffered for a reader of events: each reader reads the ledger from where it is.
  * N2: `result` tells every way a run can end; it rejects only where the ledger itself failed.
  */
 import type { Json, Program } from "@remit/language";
-import type { Effect, Failure, LedgerEvent, Usage } from "@remit/machine";
+import type { Conducted, Effect, LedgerEvent, Usage } from "@remit/machine";
 import { follow } from "../ledger/follow.ts";
 import type { LedgerStore, RunStatus, RunWriter } from "../ledger/store.ts";
-import { type DriveEnd, type DriveOptions, type Steppable, drive } from "./drive.ts";
+import { conduct, type LocalEnd, type LocalOptions } from "./local.ts";
 import { RemitError, type RunFailure } from "./error.ts";
 import { announce, type HeardRun } from "./started.ts";
 
@@ -43,7 +43,7 @@ export interface RunHandle<T = Json> {
     cancel(): void;
 }
 
-export interface ExecuteOptions extends Omit<DriveOptions, "store" | "writer" | "committed"> {
+export interface ExecuteOptions extends Omit<LocalOptions, "store" | "writer" | "committed"> {
     readonly store: LedgerStore;
     readonly id: string;
     readonly program: Program;
@@ -55,7 +55,7 @@ export interface ExecuteOptions extends Omit<DriveOptions, "store" | "writer" | 
     readonly over?: () => void;
 }
 
-export function execute<T>(machine: Steppable, options: ExecuteOptions): RunHandle<T> {
+export function execute<T>(machine: Conducted, options: ExecuteOptions): RunHandle<T> {
     const { store, id, program } = options;
     const cancel = new AbortController();
     const outside = options.signal;
@@ -93,7 +93,7 @@ export function execute<T>(machine: Steppable, options: ExecuteOptions): RunHand
         const writer = await options.writer;
         heard = await announce(id, program, () => store.events(id));
         if (heard !== null || options.event !== undefined) seen = (await store.run(id)).events;
-        const end = await drive(machine, { ...options, writer, signal: cancel.signal, committed });
+        const end = await conduct(machine, { ...options, writer, signal: cancel.signal, committed });
         await telling;
         return resultOf<T>(store, id, end);
     };
@@ -122,29 +122,13 @@ export function execute<T>(machine: Steppable, options: ExecuteOptions): RunHand
     };
 }
 
-/** The handle of a run that did not go on. */
-export function settled<T>(store: LedgerStore, { id, program }: Pick<RunHandle, "id" | "program">, end: DriveEnd): RunHandle<T> {
-    const result = resultOf<T>(store, id, end);
-    result.catch(() => undefined);
-    return {
-        id,
-        result,
-        get value() {
-            return result.then(valueOrThrow);
-        },
-        events: { [Symbol.asyncIterator]: () => follow(store, id) },
-        program,
-        cancel: () => undefined,
-    };
-}
-
 /** The value of a result; throws `RemitError` where there is none. */
 export function valueOrThrow<T>(result: RunResult<T>): T {
     if (result.ok) return result.value as T;
     throw new RemitError(result.failure as RunFailure, result.run);
 }
 
-async function resultOf<T>(store: LedgerStore, id: string, end: DriveEnd): Promise<RunResult<T>> {
+async function resultOf<T>(store: LedgerStore, id: string, end: LocalEnd): Promise<RunResult<T>> {
     const info = await store.run(id);
     const about = { run: info.id, status: end.status, usage: info.usage, steps: info.steps, effects: info.effects };
     switch (end.status) {

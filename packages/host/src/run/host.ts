@@ -2,24 +2,12 @@
  * What a host is: something that performs effects, one performer a kind.
  *
  * Boundary: shapes only. A performer decides no policy: what comes up while it works goes back through `child`. It answers with an outcome and
- * never throws for something that can happen; what it throws all the same is turned into a failure by the driver.
+ * never throws for something that can happen; what it throws all the same is turned into a failure.
  */
-import type { Effect, EffectKind, Outcome } from "@remit/machine";
+import type { AgentUse, Effect, EffectKind, Outcome, Permission } from "@remit/machine";
 import type { Json } from "@remit/language";
 
-/** A use of one of the program's tools that an agent at work wants to make with its own hands. */
-export interface AgentUse {
-    /** Import name of the tool, one of the turn's `hands`. */
-    readonly tool: string;
-    readonly method: string;
-    readonly args: readonly Json[];
-    /** What the agent says of it, for whoever is asked. */
-    readonly note?: string;
-}
-
-export type Permission =
-    | { readonly allowed: true; readonly by: "remit" | "person" }
-    | { readonly allowed: false; readonly by: "remit" | "person" | "nobody"; readonly message: string };
+export type { AgentUse, Permission } from "@remit/machine";
 
 export interface PerformIO {
     /** Aborted at cancel, at the effect's deadline and at the end of the run's time. */
@@ -59,7 +47,7 @@ export interface Host {
     perform(effect: Effect, io: PerformIO): Promise<Outcome | Later>;
     /**
      * True where performing this effect a second time does no harm: a read, a model turn (charged twice), a call whose provider honours the key.
-     * Asked only after a crash, for effects that began and have no outcome. Absent: only what `repeatable` in the driver knows.
+     * Asked only after a crash, for effects that began and have no outcome. Absent: only what the conductor knows of their kinds.
      */
     repeatable?(effect: Effect): boolean | Promise<boolean>;
     /** A session with an agent is over: its process ends. `session`: path of the call that opened it. */

@@ -1,13 +1,21 @@
 /**
- * The machine as the driver steps it.
+ * The machine of a run, from what the ledger keeps of it.
  *
- * Boundary: between the machine package's names and the driver's; no policy.
+ * Boundary: from a caller's words and stored options to the machine's; no policy.
  */
 import type { Program } from "@remit/language";
-import { type Compiled, Fail, type FileContent, Machine, type StartOptions, compileProgram, shownName, variantSites } from "@remit/machine";
+import {
+    type Conducted,
+    Fail,
+    type FileContent,
+    Machine,
+    type StartOptions,
+    compileProgram,
+    shownName,
+    variantSites,
+} from "@remit/machine";
 import type { KeptRun, SavedState } from "../ledger/store.ts";
 import { machineId } from "../load/engine.ts";
-import type { Advance, Steppable } from "./drive.ts";
 import { leaving } from "../secret/exits.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { RemitError } from "./error.ts";
@@ -99,61 +107,21 @@ export function startOptionsOf({ info, options, program }: KeptRun, slice = SLIC
     return startOptions(info.id, program, info.program, options as unknown as KeptOptions, slice);
 }
 
-/** Steps between two looks at the outside: about 20 ms of computing. */
-export const SLICE = 500_000;
-
-export function startMachine(compiled: Compiled, options: StartOptions, secrets: Scrubber): Steppable {
-    return steppable(Machine.start(compiled, options), secrets);
-}
+/** Steps between two looks at the outside: less than 10 ms of computing. */
+export const SLICE = 200_000;
 
 /** The machine of a run in the ledger: as it was saved, or at its start. */
-export function machineOf(run: KeptRun, saved: SavedState | null, secrets: Scrubber, slice = SLICE): Steppable {
+export function machineOf(run: KeptRun, saved: SavedState | null, secrets: Scrubber, slice = SLICE): Conducted {
     const compiled = compileProgram(run.program);
     const options = startOptionsOf(run, slice);
-    if (saved === null) return startMachine(compiled, options, secrets);
+    if (saved === null) return leaving(Machine.start(compiled, options), secrets);
     try {
         const documents = [saved.image, ...saved.deltas].map((one) => secrets.reveal(one));
-        return steppable(Machine.load(compiled, options, documents), secrets);
+        return leaving(Machine.load(compiled, options, documents), secrets);
     } catch (error) {
         if (!(error instanceof Fail)) throw error;
         const { engine } = run.options as Partial<KeptOptions>;
         const hint = `go on with it in the build of Remit that recorded it${engine === undefined ? "" : ` (${engine})`}; this one is ${machineId()}`;
         throw new RemitError({ ...error.toFailure(), hint }, run.info.id);
     }
-}
-
-const STATES = { waiting: "waiting", slice: "sliced", done: "ended" } as const;
-
-export function steppable(machine: Machine, secrets: Scrubber): Steppable {
-    return leaving(bare(machine), secrets);
-}
-
-function bare(machine: Machine): Steppable {
-    const advance = (until?: number): Advance => {
-        const { state, effects, events, withdrawn, result } = machine.advance(until);
-        return { state: STATES[state], effects, events, dropped: withdrawn, ...(result === undefined ? {} : { end: result }) };
-    };
-    return {
-        advance,
-        resolve: (path, outcome) => void machine.resolve(path, outcome),
-        end: (failure) => {
-            machine.exceed(failure.kind, failure.message, failure.hint);
-            return advance();
-        },
-        began: (path) => machine.began(path),
-        rule: (path, use) => machine.rule(path, use),
-        save: (spent) => {
-            const saved = machine.save({ spent });
-            return "image" in saved ? { kind: "image", json: saved.image } : { kind: "delta", json: saved.delta };
-        },
-        get pending() {
-            return machine.pending;
-        },
-        get steps() {
-            return machine.usage.steps;
-        },
-        get reach() {
-            return machine.reach;
-        },
-    };
 }

@@ -15,11 +15,11 @@ import { ledgerPath } from "../ledger/place.ts";
 import { type KeptRun, type LedgerStore, type RunInfo, type UnreadableRun, type Verification, keptRun, recordOf } from "../ledger/store.ts";
 import { shownStore } from "../ledger/shown.ts";
 import { knownSecrets } from "../secret/known.ts";
-import { type RunHandle, execute, settled } from "./handle.ts";
+import { type RunHandle, execute } from "./handle.ts";
 import { machineOf } from "./machine.ts";
 import type { KeptOptions } from "./options.ts";
 import { type Replayed, replayRun } from "./replay.ts";
-import { continueRun, type UnknownAnswer } from "./resume.ts";
+import { continueRun } from "./resume.ts";
 import type { HostOptions, RunOptions } from "./setup.ts";
 import { settingOf } from "./setting.ts";
 import { askingOf, thisUser, type World, withPeople, worldOf } from "./world.ts";
@@ -121,37 +121,24 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
         const world = await worldAgain(run, options);
         const asking = askingOf(info.id, store, { ...kept.asks, ...(options.park === undefined ? {} : { park: options.park }) });
         const host = withPeople(world, on, asking, true);
-        const { unknown } = on;
         over = () => {
             // The run is over: what a tool says about being closed is nobody's business any more.
             host.close?.().catch(() => undefined);
         };
-        const continued = await continueRun(store, writer, {
-            host,
-            machine: (of, saved) => machineOf(of, saved, world.secrets),
-            ...(unknown === undefined
-                ? {}
-                : {
-                      unknown: async (effect) =>
-                          world.secrets.scrub((await unknown(effect)) as unknown as Json) as unknown as UnknownAnswer | null,
-                  }),
-        });
-        if (continued.status === "waiting") {
-            over();
-            return settled<T>(store, { id: info.id, program }, { status: "waiting", waiting: continued.waiting });
-        }
-        return execute<T>(continued.machine, {
+        const begins = await continueRun(store, writer.id, host, (of, saved) => machineOf(of, saved, world.secrets));
+        return execute<T>(begins.machine, {
             store,
             id: info.id,
             program,
             writer,
             host,
             secrets: world.secrets,
-            resumed: continued.resumed,
+            recovered: begins.recovered,
             over,
+            ...(on.unknown === undefined ? {} : { unknown: on.unknown }),
             ...(options.signal === undefined ? {} : { signal: options.signal }),
             ...(kept.limits.time === undefined ? {} : { timeout: kept.limits.time }),
-            spent: continued.info.spent,
+            spent: begins.info.spent,
             ...(on.event === undefined ? {} : { event: on.event }),
             ...(on.part === undefined ? {} : { part: on.part }),
         });

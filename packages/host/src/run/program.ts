@@ -8,7 +8,7 @@
  */
 import { reckoning } from "../model/prices.ts";
 import type { Diagnostic, Json, Program } from "@remit/language";
-import { compileProgram } from "@remit/machine";
+import { compileProgram, Machine } from "@remit/machine";
 import { memoryStore } from "../ledger/memory.ts";
 import type { Answering } from "../model/models.ts";
 import { openStore } from "../ledger/open.ts";
@@ -17,8 +17,9 @@ import { machineId } from "../load/engine.ts";
 import { type LoadSource, type Loaded, loadProgram } from "../load/load.ts";
 import { type Skills, skillContents } from "../skill/imported.ts";
 import { checkPolicy, withUntrusted } from "../config/policy.ts";
+import { leaving } from "../secret/exits.ts";
 import { type RunHandle, execute } from "./handle.ts";
-import { SLICE, startMachine, startOptions } from "./machine.ts";
+import { SLICE, startOptions } from "./machine.ts";
 import { type KeptOptions, newRunId } from "./options.ts";
 import type { HostOptions, RunOptions } from "./setup.ts";
 import { type Setting, limitsOf, settingOf } from "./setting.ts";
@@ -128,7 +129,7 @@ export async function programOf<I, O>(loaded: Loaded, setting: Setting, options:
             asks: { ...of.asks, owner: of.asks?.owner ?? thisUser() },
         };
         const id = newRunId();
-        const machine = startMachine(compiled, startOptions(id, loaded.program, loaded.hash, kept, SLICE), secrets);
+        const machine = leaving(Machine.start(compiled, startOptions(id, loaded.program, loaded.hash, kept, SLICE)), secrets);
         const own = store ?? memoryStore();
         const writer = own.create({
             id,

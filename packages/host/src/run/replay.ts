@@ -8,9 +8,8 @@
  *     the machine was. What a step and a byte are is in `run.ended`, so that a machine that counts otherwise is told by it; `engine` says it.
  */
 import { amountOf, type Json } from "@remit/language";
-import { canonicalJson, comparable, type LedgerEvent, type MachineEvent } from "@remit/machine";
+import { canonicalJson, comparable, type Conducted, type LedgerEvent, type MachineEvent, type Result } from "@remit/machine";
 import type { KeptRun, RunRecord } from "../ledger/store.ts";
-import type { Advance, Steppable } from "./drive.ts";
 import type { KeptOptions } from "./options.ts";
 import { retell } from "./retell.ts";
 
@@ -30,13 +29,13 @@ export interface Replayed {
     /** Builds of the machine, where the run was recorded by another one than replays it. */
     readonly engine?: { readonly recorded: string; readonly present: string };
     /** As the replayed machine ended; absent where the run had not ended. */
-    readonly end?: Advance["end"];
+    readonly end?: Result;
 }
 
 /**
  * `engine`: the build of the machine that replays. `record`: without what is known to be a secret now, as what the machine tells is (`shownStore`).
  */
-export function replayRun(record: RunRecord, machineOf: (run: KeptRun) => Steppable, engine: string): Replayed {
+export function replayRun(record: RunRecord, machineOf: (run: KeptRun) => Conducted, engine: string): Replayed {
     const { info } = record;
     const recordedBy = (record.options as Partial<KeptOptions>).engine ?? engine;
     const over = info.status === "done" || info.status === "failed";
@@ -44,7 +43,7 @@ export function replayRun(record: RunRecord, machineOf: (run: KeptRun) => Steppa
     const recorded = byPath(record.events);
     let replayed = 0;
     let first: Divergence | undefined;
-    let end: Advance["end"];
+    let end: Result | undefined;
 
     const diverge = (what: Divergence): void => {
         first ??= what;
@@ -59,7 +58,7 @@ export function replayRun(record: RunRecord, machineOf: (run: KeptRun) => Steppa
     };
     const retold = retell(record, machine, (advance) => {
         for (const event of advance.events) compare(event);
-        if (advance.state === "ended") end = advance.end;
+        end = advance.result ?? end;
         return first === undefined;
     });
     if (first === undefined && retold.odd !== null)
@@ -78,11 +77,11 @@ export function replayRun(record: RunRecord, machineOf: (run: KeptRun) => Steppa
                 diverge({ path, seq: missing.seq, message: `${missing.kind} of the ledger did not happen` });
                 break;
             }
-    if (first === undefined && over && machine.steps !== info.steps)
-        diverge({ path: "main", message: `${amountOf(machine.steps, "step")} instead of ${info.steps}` });
+    if (first === undefined && over && machine.usage.steps !== info.steps)
+        diverge({ path: "main", message: `${amountOf(machine.usage.steps, "step")} instead of ${info.steps}` });
     return {
         equal: first === undefined,
-        steps: { recorded: info.steps, replayed: machine.steps },
+        steps: { recorded: info.steps, replayed: machine.usage.steps },
         events: { recorded: info.events, replayed },
         outcomes: retold.outcomes,
         ...(recordedBy === engine ? {} : { engine: { recorded: recordedBy, present: engine } }),

@@ -9,9 +9,8 @@
  * J6: outcomes that were told in the same moment as the one that ended the run, or a part of it, were not looked at; the ledger has them all
  *     the same.
  */
-import { type Failure, type LedgerEvent, type Outcome, struckAt } from "@remit/machine";
+import { type Advance, type Conducted, type Failure, isUnasked, type LedgerEvent, type Outcome, struckAt } from "@remit/machine";
 import type { RecordedOutcome, RunRecord } from "../ledger/store.ts";
-import type { Advance, Steppable } from "./drive.ts";
 
 export interface Retold {
     /** Outcomes that were looked at. */
@@ -25,7 +24,7 @@ export interface Retold {
 /** `see`: told of every advance; false ends the telling. */
 export function retell(
     { info, events, outcomes: recorded }: Pick<RunRecord, "info" | "events" | "outcomes">,
-    machine: Pick<Steppable, "advance" | "resolve" | "end" | "reach">,
+    machine: Conducted,
     see: (advance: Advance) => boolean = () => true,
 ): Retold {
     const open = new Set<string>();
@@ -36,19 +35,24 @@ export function retell(
     let outcomes = 0;
     const take = (advance: Advance): void => {
         going = see(advance) && going;
-        ended = advance.state === "ended";
+        ended = advance.state === "done";
         // J6: what still waited at the end stays, so that its outcome is known.
-        if (!ended) for (const path of advance.dropped) if (open.delete(path)) late.add(path);
+        if (!ended) for (const path of advance.withdrawn) if (open.delete(path)) late.add(path);
         for (const effect of advance.effects) open.add(effect.path);
     };
     const strike = info.failure?.kind === "limit.time" ? strikeOf(events) : null;
+    const strikes = (): void => {
+        const { kind, message, hint } = info.failure as Failure;
+        machine.exceed(kind, message, hint);
+        take(machine.advance());
+    };
     const run = (): void => {
         for (;;) {
             const advance = machine.advance(strike?.until ?? undefined);
             take(advance);
-            if (advance.state !== "sliced") return;
+            if (advance.state !== "slice") return;
             if (strike !== null && strike.until !== null && machine.reach >= strike.until) {
-                take(machine.end(info.failure as Failure));
+                strikes();
                 return;
             }
         }
@@ -66,12 +70,12 @@ export function retell(
             continue;
         }
         if (late.delete(path)) continue;
-        if (!open.delete(path)) return told(path);
+        if (!isUnasked(one) && !open.delete(path)) return told(path);
         if (ended) continue;
         machine.resolve(path, outcome);
         run();
     }
-    if (going && !ended && strike?.until === null) take(machine.end(info.failure as Failure));
+    if (going && !ended && strike?.until === null) strikes();
     return told(null);
 }
 

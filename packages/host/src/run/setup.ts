@@ -11,7 +11,7 @@ import type { HostTool } from "../tool/functions.ts";
 import type { Performers } from "./host.ts";
 import type { Entry } from "./options.ts";
 import type { Mode } from "./rehearse.ts";
-import type { AskUnknown } from "./resume.ts";
+import type { AskUnknown } from "./local.ts";
 
 /** What tells a person, and hears from one. Each may answer null: nobody can answer now, the run may stop as waiting. */
 export interface Handlers {

@@ -12,8 +12,9 @@ import { compileProgram, type DerivedStep as Step, Machine, type ToolRequest } f
 import { type LedgerStore, type RunRecord, recordOf } from "../ledger/store.ts";
 import { knownSecrets } from "../secret/known.ts";
 import type { Scrubber } from "../secret/scrub.ts";
+import { leaving } from "../secret/exits.ts";
 import { RemitError } from "./error.ts";
-import { startOptionsOf, steppable } from "./machine.ts";
+import { startOptionsOf } from "./machine.ts";
 import { retell } from "./retell.ts";
 
 export interface Why {
@@ -121,7 +122,7 @@ function pointerOf(text: string): string {
 /** The run again, with derivations, up to where its ledger ends. */
 function derived(record: RunRecord, secrets: Scrubber): Machine {
     const machine = Machine.start(compileProgram(record.program), { ...startOptionsOf(record), derive: true });
-    const { odd } = retell(record, steppable(machine, secrets));
+    const { odd } = retell(record, leaving(machine, secrets));
     if (odd !== null)
         throw new RemitError({
             kind: "value",

@@ -8,37 +8,40 @@
  * K10: paths, kinds, principals and sites are the program's own words; they are left as they are. A program whose text holds a secret is refused.
  */
 import type { Json } from "@remit/language";
-import type { Effect, MachineEvent, Ruling } from "@remit/machine";
-import type { Advance, Steppable } from "../run/drive.ts";
+import type { Advance, Conducted, Effect, MachineEvent } from "@remit/machine";
 import type { Scrubber } from "./scrub.ts";
 
 /** The same machine, of which nothing leaves with a secret in it. */
-export function leaving(machine: Steppable, secrets: Scrubber): Steppable {
-    const { rule, began } = machine;
-    const shown = (advance: Advance): Advance => ({
-        ...advance,
-        events: advance.events.map((event) => eventOut(event, secrets)),
-        effects: advance.effects.map((effect) => effectOut(effect, secrets)),
-        ...(advance.end === undefined ? {} : { end: cleaned(advance.end, secrets) }),
-    });
+export function leaving(machine: Conducted, secrets: Scrubber): Conducted {
     return {
-        advance: (until) => shown(machine.advance(until)),
+        advance: (until) => {
+            const { events, effects, result, ...rest }: Advance = machine.advance(until);
+            return {
+                ...rest,
+                events: events.map((event) => eventOut(event, secrets)),
+                effects: effects.map((effect) => effectOut(effect, secrets)),
+                ...(result === undefined ? {} : { result: cleaned(result, secrets) }),
+            };
+        },
         resolve: (path, outcome) => machine.resolve(path, outcome),
-        end: (failure) => shown(machine.end(failure)),
-        ...(began === undefined ? {} : { began }),
-        ...(rule === undefined ? {} : { rule: (path, use): Ruling => cleaned(rule(path, use), secrets) }),
-        save: (spent) => {
-            const { kind, json } = machine.save(spent);
-            return { kind, json: secrets.conceal(json) };
+        exceed: (kind, message, hint) => machine.exceed(kind, message, hint),
+        began: (path) => machine.began?.(path) ?? null,
+        rule: (path, use) => cleaned(machine.rule(path, use), secrets),
+        save: (wanted) => {
+            const saved = machine.save(wanted);
+            return "image" in saved ? { image: secrets.conceal(saved.image) } : { delta: secrets.conceal(saved.delta) };
         },
         get pending() {
             return machine.pending.map((effect) => effectOut(effect, secrets));
         },
-        get steps() {
-            return machine.steps;
+        get usage() {
+            return machine.usage;
         },
         get reach() {
             return machine.reach;
+        },
+        get conduct() {
+            return machine.conduct ?? null;
         },
     };
 }

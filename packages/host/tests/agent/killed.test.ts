@@ -4,10 +4,9 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileS
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Effect, LedgerEvent } from "@remit/machine";
+import type { Effect, LedgerEvent, UnknownAnswer } from "@remit/machine";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openLedger } from "../../src/run/open.ts";
-import type { UnknownAnswer } from "../../src/run/resume.ts";
 import { AGENT } from "./rig.ts";
 
 const ROOT = join(dirname(AGENT), "..", "..", "..", "..", "..");

@@ -5,10 +5,9 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Json } from "@remit/language";
-import type { Effect, LedgerEvent } from "@remit/machine";
+import type { Effect, LedgerEvent, UnknownAnswer } from "@remit/machine";
 import { loadRas } from "../../src/ras/run.ts";
 import { openLedger } from "../../src/run/open.ts";
-import type { UnknownAnswer } from "../../src/run/resume.ts";
 
 const [folder = "", at = ""] = process.argv.slice(2);
 const side = join(folder, "side.log");

@@ -3,9 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
-import { runClock } from "../../src/run/clock.ts";
 import { type Ledger, openLedger } from "../../src/run/open.ts";
 import { load } from "../../src/run/program.ts";
 
@@ -119,52 +118,5 @@ describe("time of a region", () => {
         const resumed = await ledger.resume(handle.id, { tools });
         expect(await resumed.result).toMatchObject({ status: "done", value: ["limit.time", "time"] });
         expect(await ledger.replay(handle.id)).toMatchObject({ equal: true });
-    });
-});
-
-describe("the clock", () => {
-    beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
-    afterEach(() => void vi.useRealTimers());
-
-    test("wakes those who wait in order, not while a person is asked, and not after it is closed", async () => {
-        const clock = runClock({ happened: () => undefined });
-        const { signal } = new AbortController();
-        const woken: string[] = [];
-        for (const ms of [30, 10]) void clock.wait(ms, signal).then(() => woken.push(String(ms)));
-        clock.person(1);
-        await vi.advanceTimersByTimeAsync(60);
-        expect(woken).toEqual([]);
-        clock.person(-1);
-        await vi.advanceTimersByTimeAsync(10);
-        expect(woken).toEqual(["10"]);
-        await vi.advanceTimersByTimeAsync(20);
-        expect(woken).toEqual(["10", "30"]);
-        void clock.wait(1, signal).then(() => woken.push("closed"));
-        clock.close();
-        await vi.advanceTimersByTimeAsync(30);
-        expect(woken).toHaveLength(2);
-    });
-
-    test("wakes those in order whose time came while the process was busy", async () => {
-        const clock = runClock({ happened: () => undefined });
-        const { signal } = new AbortController();
-        const woken: string[] = [];
-        for (const ms of [30, 10]) void clock.wait(ms, signal).then(() => woken.push(String(ms)));
-        const now = performance.now();
-        vi.spyOn(performance, "now").mockReturnValue(now + 100);
-        await vi.advanceTimersByTimeAsync(10);
-        expect(woken).toEqual(["10", "30"]);
-        vi.restoreAllMocks();
-        clock.close();
-    });
-
-    test("a wait that is given up says why", async () => {
-        const clock = runClock({ happened: () => undefined });
-        const stop = new AbortController();
-        const waiting = clock.wait(1e7, stop.signal);
-        stop.abort(new Error("enough"));
-        await expect(waiting).rejects.toThrow("enough");
-        await expect(clock.wait(1, stop.signal)).rejects.toThrow("enough");
-        clock.close();
     });
 });

@@ -20,6 +20,7 @@
 import type { Json } from "@remit/language";
 import type { Runtime } from "../builtin/builtin.ts";
 import {
+    addUsage,
     FAILURE_KINDS,
     type Failure,
     type Message,
@@ -41,7 +42,7 @@ import { checkResult, resultSchema } from "./result.ts";
 import { isObject } from "./schema.ts";
 import { shownResult } from "./shown.ts";
 import { DEFAULT_TURNS, type GenerateSetup, type GenerateStep, type StepEffect, type StepEvent } from "./setup.ts";
-import { addUsage, type Call, originsUnion, prepare, type State } from "./state.ts";
+import { type Call, originsUnion, prepare, type State } from "./state.ts";
 
 export function startGenerate(setup: GenerateSetup, rt: Runtime): GenerateStep {
     let state: State;

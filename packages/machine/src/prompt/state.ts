@@ -126,13 +126,3 @@ function itemOf(item: ItemInput, index: number, rt: Runtime): FitItem {
 export function originsUnion(...sets: readonly (readonly string[])[]): string[] {
     return [...new Set(sets.flat())].sort();
 }
-
-export function addUsage(sum: Usage, more: Usage | undefined): Usage {
-    if (more === undefined) return sum;
-    const total: { [key: string]: number } = {};
-    for (const key of ["input", "cached", "output", "reasoning", "usd"] as const) {
-        const [a, b] = [sum[key], more[key]];
-        if (a !== undefined || b !== undefined) total[key] = (a ?? 0) + (b ?? 0);
-    }
-    return total;
-}

@@ -13,6 +13,7 @@ import { type Decision, decide, type Flow, type Standing, type Use } from "../au
 import { readsByScheme } from "../authority/reading.ts";
 import { aliasOf, aliasOfJson, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
 import type { AskRequest, Outcome, Reach } from "../effect.ts";
+import { answerFor, keepAnswer } from "./answers.ts";
 import { Fail } from "../failure.ts";
 import type { Offer } from "../prompt/offers.ts";
 import { canonicalJson } from "../ledger/canonical.ts";
@@ -224,22 +225,6 @@ function sessionKey(m: Machine, principal: string, c: Capability, method: string
     return canonicalJson([principal, m.authority.keyOf(c), c.file, c.name, method, flow] as Json);
 }
 
-/** The answer for the session; undefined where there is none. */
-function answerFor(m: Machine, key: string): boolean | undefined {
-    const { answers } = m.standing;
-    return answers.get(wholeOf(key)) === false ? false : answers.get(key);
-}
-
-/** A no for the session is one for every call of the method, whatever is in its arguments. */
-function denyAll(m: Machine, key: string): void {
-    m.standing.answers.set(wholeOf(key), false);
-}
-
-function wholeOf(key: string): string {
-    const parts = JSON.parse(key) as Json[];
-    return canonicalJson([...parts.slice(0, -1), null]);
-}
-
 /** Who wants to do what with which arguments, and why it is asked: what is shown, and what a yes is bound to. */
 export function detailOf(
     m: Machine,
@@ -319,8 +304,7 @@ export function answered(
         ...(outcome.ok ? {} : { error: outcome.failure.message }),
     });
     frame.native = null;
-    if (said === "session") m.standing.answers.set(native.session, true);
-    if (said === "deny session") denyAll(m, native.session);
+    if (said === "session" || said === "deny session") keepAnswer(m, { use: native.session, yes: said === "session" });
     if (said === "abort") {
         m.finish(new Fail("cancelled", "the run was ended at a question", { site, whole: true }));
         return;
@@ -490,8 +474,7 @@ export function gatekeeper(m: Machine, fiber: Fiber, frame: Frame, label: string
             const said = verdictOf(outcome);
             const { to, decision } = look(offer, args, origins);
             const key = sessionKey(m, frame.principal, to.c, to.method, decision);
-            if (said === "session") m.standing.answers.set(key, true);
-            if (said === "deny session") denyAll(m, key);
+            if (said === "session" || said === "deny session") keepAnswer(m, { use: key, yes: said === "session" });
             return { yes: said === "once" || said === "session", decision: said };
         },
     };

@@ -24,6 +24,7 @@ import { rawOf } from "../value/operators.ts";
 import { Capability, type Value } from "../value/value.ts";
 import { placeOf } from "./described.ts";
 import type { Fiber } from "./fiber.ts";
+import { answerNow } from "./answers.ts";
 import { decideFor, detailOf, type Target } from "./gate.ts";
 import type { HandoverWait } from "./handover.ts";
 import type { Machine } from "./machine.ts";
@@ -226,6 +227,8 @@ export type Ruling =
           readonly question: string;
           readonly detail: Json;
           readonly use: string;
+          /** What a person said for the rest of the run. */
+          readonly known?: boolean;
       } & Whose)
     | ({ readonly kind: "refused"; readonly message: string } & Whose);
 
@@ -287,6 +290,9 @@ export function rule(
         };
         if (decision.kind === "may") return { kind: "may", request, ...whose };
         const shown = alias === null ? given : jsonGiven(use.args, labels);
+        // What flows is part of it: a yes for one flow is none for another.
+        const asks = canonicalJson([session.principal, m.authority.keyOf(c), c.file, c.name, method, flowsOf(decision)]);
+        const known = answerNow(m, asks);
         const detail = detailOf(m, session.principal, target, use.args, shown, decision, `agent:${session.agent[1]}`, pending.effect.site);
         asked ??= {
             kind: "ask",
@@ -294,8 +300,8 @@ export function rule(
             request,
             question: `May ${who} call ${use.tool}.${method}?`,
             detail,
-            // What flows is part of it: a yes for one flow is none for another.
-            use: canonicalJson([session.principal, m.authority.keyOf(c), c.file, c.name, method, flowsOf(decision)]),
+            use: asks,
+            ...(known === undefined ? {} : { known }),
         };
     }
     return asked ?? { kind: "refused", message: refusal, ...whose };

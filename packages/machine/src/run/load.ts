@@ -221,6 +221,7 @@ class Reader {
         run.before = last.steps;
         m.accounts.restore(last.accounts);
         m.standing.restore(last.standing);
+        m.conduct = last.conduct ?? null;
         m.nextFiber = last.nextFiber;
         m.framesUntil = last.framesUntil;
         m.entryPath = m.root.frames[0]?.path ?? m.entry?.fn.name ?? m.entryPath;

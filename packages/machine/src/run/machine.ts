@@ -27,12 +27,14 @@ import { applyOutcome, payWaiting } from "./perform.ts";
 import { type AuthorityView, authorityAt, type Inspection, inspect, look, type Looked, type Place } from "./inspect.ts";
 import type { Clean } from "./look.ts";
 import { inspected, inspectorAnswers, isInspector } from "./inspector.ts";
+import { isUnasked, keepAnswer, lasting } from "./answers.ts";
 import { load } from "./load.ts";
 import { Run } from "./run.ts";
 import { Saved, save } from "./save.ts";
 import { accountAt, overdrawn, struckAt } from "./spending.ts";
 import { serveTurns } from "./turns.ts";
 import { type Ruling, rule } from "./hands.ts";
+import type { ConductDoc } from "../conduct/messages.ts";
 import { minted, narrowed, Standing } from "./standing.ts";
 import type { Defined } from "./define.ts";
 import type { Written } from "./written.ts";
@@ -80,6 +82,8 @@ export class Machine {
     inbox: { readonly path: string; readonly outcome: Outcome }[] = [];
     entry: Entry | null = null;
     result: Result | null = null;
+    /** What the conductor kept in the continuation that this machine was loaded from; null where it began here. */
+    conduct: ConductDoc | null = null;
     /** Path of the entry function. */
     entryPath = "main";
     nextFiber = 1;
@@ -178,7 +182,10 @@ export class Machine {
      * The continuation: what changed since the last call, or all of it the first time, when asked for, and when that is shorter. `spent`:
      * milliseconds of the run so far, from which accounts with a time go on after a resume.
      */
-    save(wanted: { readonly image?: boolean; readonly spent?: number } = {}): { readonly image: Json } | { readonly delta: Json } {
+    save(
+        wanted: { readonly image?: boolean; readonly spent?: number; readonly conduct?: ConductDoc } = {},
+    ): { readonly image: Json } | { readonly delta: Json } {
+        this.conduct = wanted.conduct ?? this.conduct;
         for (const account of this.accounts.open.values()) account.began ??= wanted.spent ?? null;
         return save(this, wanted.image === true);
     }
@@ -267,6 +274,8 @@ export class Machine {
                 run.grant(0);
                 return "waiting";
             }
+            const said = lasting(next);
+            if (said !== null) keepAnswer(this, said);
             const pending = this.waiting.get(next.path);
             if (pending === undefined) continue;
             this.waiting.delete(next.path);
@@ -343,11 +352,7 @@ export class Machine {
      * (any more).
      */
     resolve(path: string, outcome: Outcome): boolean {
-        if (
-            (!this.waiting.has(path) && struckAt({ path, outcome }) === Number.POSITIVE_INFINITY) ||
-            this.inbox.some((i) => i.path === path)
-        )
-            return false;
+        if ((!this.waiting.has(path) && !isUnasked({ path, outcome })) || this.inbox.some((i) => i.path === path)) return false;
         this.inbox.push({ path, outcome });
         return true;
     }

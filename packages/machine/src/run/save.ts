@@ -16,6 +16,7 @@ import { Capability, Labelled, List, type Obj, type Owner, type Value } from "..
 import { Fiber, type Frame, type Native } from "./fiber.ts";
 import type { SessionDoc, WrittenDoc } from "../agent/session.ts";
 import type { AccountDoc } from "./accounts.ts";
+import type { ConductDoc } from "../conduct/messages.ts";
 import type { Defined } from "./define.ts";
 import type { Machine } from "./machine.ts";
 import type { StandingDoc } from "./standing.ts";
@@ -208,6 +209,8 @@ export interface Continuation {
     readonly nextFiber: number;
     readonly framesUntil: number;
     readonly ended: boolean;
+    /** The conductor's part. */
+    readonly conduct?: ConductDoc;
 }
 
 export function save(m: Machine, whole: boolean): { image: Json } | { delta: Json } {
@@ -303,6 +306,7 @@ class Writer {
             nextFiber: m.nextFiber,
             framesUntil: m.framesUntil,
             ended: m.result !== null,
+            ...(m.conduct === null ? {} : { conduct: m.conduct }),
         };
     }
 

@@ -6,6 +6,7 @@
  */
 import type { Right, Way } from "../authority/decide.ts";
 import type { Permit } from "../authority/policy.ts";
+import type { ConductDoc } from "../conduct/messages.ts";
 import type { Defined } from "../run/define.ts";
 import type { Doing, SessionDoc, WrittenDoc } from "../agent/session.ts";
 import type { AccountDoc } from "../run/accounts.ts";
@@ -244,9 +245,10 @@ const ACCOUNT = record<AccountDoc>(
 );
 
 /** What images and deltas have in common. */
-type Common = Omit<Continuation, "form" | "labels" | "gone" | "answered" | "imports">;
-type ImageDoc = Common & Pick<Continuation, "form" | "labels" | "gone" | "answered"> & { readonly imports: readonly Cell[] };
-type DeltaDoc = Common & Pick<Continuation, "form" | "labels" | "gone" | "answered">;
+type Common = Omit<Continuation, "form" | "labels" | "gone" | "answered" | "imports" | "conduct">;
+type Conduct = Pick<Continuation, "conduct">;
+type ImageDoc = Common & Conduct & Pick<Continuation, "form" | "labels" | "gone" | "answered"> & { readonly imports: readonly Cell[] };
+type DeltaDoc = Common & Conduct & Pick<Continuation, "form" | "labels" | "gone" | "answered">;
 
 const COMMON = {
     version: is(CONTINUATION.version),
@@ -336,11 +338,18 @@ const COMMON = {
     ended: flag,
 };
 
+const CONDUCT = {
+    conduct: says(
+        record<ConductDoc>({ spent: count, begun: list(text), sessions: list(text) }, {}),
+        "the conductor's: time that counts, effects that may have been begun, sessions that may be open",
+    ),
+};
+
 const labelsFrom = (from: Schema): Schema => record<Continuation["labels"]>({ from, sets: list(list(text)) }, {});
 
 const IMAGE = record<ImageDoc>(
     { ...COMMON, form: is("image"), labels: labelsFrom(is(1)), gone: empty, answered: empty, imports: list(ref("Cell")) },
-    {},
+    CONDUCT,
 );
 const DELTA = record<DeltaDoc>(
     {
@@ -350,7 +359,7 @@ const DELTA = record<DeltaDoc>(
         gone: says(list(count), "fibers that ended"),
         answered: says(list(text), "effects that have their outcome"),
     },
-    {},
+    CONDUCT,
 );
 
 /** Images and deltas, with the definitions of effects and outcomes that stand in them. */

@@ -3,8 +3,7 @@
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import type { Json } from "@remit/language";
-import type { Effect, ToolRequest } from "@remit/machine";
-import type { UnknownAnswer } from "../../../src/run/resume.ts";
+import type { Effect, ToolRequest, UnknownAnswer } from "@remit/machine";
 
 export const PROGRAM = `import tool Work from "host:work"
 

@@ -1,11 +1,11 @@
-/** The driver over a machine made for the test: order of commits and effects (D1–D5, F1–F3), cancel, time, waiting. */
+/** The local shell over a machine made for the test: order of commits and effects (D1–D5, F1–F3), cancel, time, waiting. */
 import type { Json } from "@remit/language";
-import type { Effect, MachineEvent, Outcome } from "@remit/machine";
+import type { Advance, Conducted, Effect, MachineEvent, Outcome, Result } from "@remit/machine";
 import { expect, test } from "vitest";
 import { LedgerError } from "../../src/ledger/error.ts";
 import { memoryStore } from "../../src/ledger/memory.ts";
 import type { Batch, LedgerStore, RunWriter } from "../../src/ledger/store.ts";
-import { type Advance, type DriveOptions, type Steppable, drive } from "../../src/run/drive.ts";
+import { conduct, type LocalOptions } from "../../src/run/local.ts";
 import type { Host, Later, PerformIO } from "../../src/run/host.ts";
 import { createScrubber } from "../../src/secret/scrub.ts";
 
@@ -20,11 +20,12 @@ const effect = (path: string, more: Partial<Effect> = {}): Effect => ({
 });
 
 /** Asks for the effects of one stage after the other, all of a stage at once; the value is the list of answers in order of asking. */
-function staged(stages: readonly (readonly Effect[])[], slices = 0): Steppable {
+function staged(stages: readonly (readonly Effect[])[], slices = 0): Conducted {
     const answers = new Map<string, Outcome>();
     let stage = 0;
     let asked = false;
     let left = slices;
+    let ended: Result | null = null;
     const state = { steps: 0 };
     const event = (path: string, kind: MachineEvent["kind"]): MachineEvent => ({
         path,
@@ -35,20 +36,24 @@ function staged(stages: readonly (readonly Effect[])[], slices = 0): Steppable {
         labels: [],
         data: null,
     });
-    const machine: Steppable = {
-        get steps() {
-            return state.steps;
+    const machine: Conducted = {
+        get usage() {
+            return state;
         },
         reach: 0,
         resolve: (path, outcome) => void answers.set(path, outcome),
         pending: [],
-        save: () => ({ kind: "image", json: { stage, answers: [...answers.keys()] } }),
-        end: (failure) => ({ state: "ended", events: [event("main", "run.ended")], effects: [], dropped: [], end: { ok: false, failure } }),
+        save: () => ({ image: { stage, answers: [...answers.keys()] } }),
+        rule: () => ({ kind: "refused", message: "no remit is here", principal: "user", labels: [] }),
+        exceed: (kind, message, hint) => {
+            ended = { ok: false, failure: { kind, message, ...(hint === undefined ? {} : { hint }) } };
+        },
         advance: (): Advance => {
+            if (ended !== null) return { state: "done", events: [event("main", "run.ended")], effects: [], withdrawn: [], result: ended };
             state.steps++;
             if (left > 0) {
                 left--;
-                return { state: "sliced", events: [event("main", "use")], effects: [], dropped: [] };
+                return { state: "slice", events: [event("main", "use")], effects: [], withdrawn: [] };
             }
             const now = stages[stage] ?? [];
             if (asked && now.every((one) => answers.has(one.path))) {
@@ -62,11 +67,17 @@ function staged(stages: readonly (readonly Effect[])[], slices = 0): Steppable {
                     const outcome = answers.get(one.path) as Outcome;
                     return outcome.ok ? outcome.value : outcome.failure.kind;
                 });
-                return { state: "ended", events: [event("main", "run.ended")], effects: [], dropped: [], end: { ok: true, value } };
+                return {
+                    state: "done",
+                    events: [event("main", "run.ended")],
+                    effects: [],
+                    withdrawn: [],
+                    result: { ok: true, value, origins: [] },
+                };
             }
-            const effects = asked ? [] : now;
+            const effects = asked ? [] : [...now];
             asked = true;
-            return { state: "waiting", events: effects.map((one) => event(one.path, "tool.started")), effects, dropped: [] };
+            return { state: "waiting", events: effects.map((one) => event(one.path, "tool.started")), effects, withdrawn: [] };
         },
     };
     return machine;
@@ -76,7 +87,7 @@ interface Setup {
     readonly store: LedgerStore;
     readonly batches: Batch[];
     readonly log: string[];
-    readonly run: (machine: Steppable, perform: Host["perform"], more?: Partial<DriveOptions>) => ReturnType<typeof drive>;
+    readonly run: (machine: Conducted, perform: Host["perform"], more?: Partial<LocalOptions>) => ReturnType<typeof conduct>;
 }
 async function setup(fail?: (batch: Batch, n: number) => void): Promise<Setup> {
     const store = memoryStore();
@@ -108,7 +119,7 @@ async function setup(fail?: (batch: Batch, n: number) => void): Promise<Setup> {
         batches,
         log,
         run: (machine, perform, more = {}) =>
-            drive(machine, {
+            conduct(machine, {
                 store,
                 writer,
                 secrets: createScrubber(),
@@ -146,21 +157,24 @@ test("one commit an effect: outcome, state and next start together", async () =>
     // The stages of this machine are cut by slices of their own, so ask for one that is not.
     const paths = ["a", "b", "c", "d"];
     let at = -1;
-    const machine: Steppable = {
-        steps: 0,
+    const machine: Conducted = {
+        usage: { steps: 0 },
         reach: 0,
         resolve: () => undefined,
         pending: [],
-        save: () => ({ kind: "delta", json: null }),
-        end: () => {
+        save: () => ({ delta: null }),
+        rule: () => {
+            throw new Error("unused");
+        },
+        exceed: () => {
             throw new Error("unused");
         },
         advance: () => {
             at++;
             const path = paths[at];
             return path === undefined
-                ? { state: "ended", events: [], effects: [], dropped: [], end: { ok: true, value: null } }
-                : { state: "waiting", events: [], effects: [effect(path)], dropped: [] };
+                ? { state: "done", events: [], effects: [], withdrawn: [], result: { ok: true, value: null, origins: [] } }
+                : { state: "waiting", events: [], effects: [effect(path)], withdrawn: [] };
         },
     };
     await run(machine, echo);
@@ -223,7 +237,7 @@ test("a performer that ignores cancel holds the end up for the grace time only",
 });
 
 test("D8: a cancel is seen, and timers ring, where performers settle without a turn of the event loop", async () => {
-    const many = (): Steppable => staged(Array.from({ length: 200 }, (_, n) => [effect(`quick-${n}`)]));
+    const many = (): Conducted => staged(Array.from({ length: 200 }, (_, n) => [effect(`quick-${n}`)]));
     const quick = async (): Promise<Outcome> => {
         for (const until = performance.now() + 1; performance.now() < until; );
         return { ok: true, value: null, origins: [] };

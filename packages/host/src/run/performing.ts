@@ -1,0 +1,182 @@
+/**
+ * One effect that is performed: what its performer is given, made of the messages between it and the conductor.
+ *
+ * Boundary: knows hosts, outcomes and messages; neither the machine nor the ledger. The same here and in another process: everything that crosses is
+ * JSON.
+ *
+ * F2: an outcome passes the scrubber before it leaves.
+ * F3: what a performer does after its effect was answered, or dropped, changes nothing and is seen by nobody.
+ */
+import type { Json } from "@remit/language";
+import {
+    type AgentUse,
+    type Down,
+    type Effect,
+    type Failure,
+    type FailureKind,
+    type Outcome,
+    type Permission,
+    type Up,
+    whatIsNew,
+} from "@remit/machine";
+import { failureOf, RemitError } from "./error.ts";
+import type { Host, Later, PerformIO } from "./host.ts";
+import { effectOut } from "../secret/exits.ts";
+import type { Scrubber } from "../secret/scrub.ts";
+import { partsOf } from "./parts.ts";
+
+export interface PerformingOptions {
+    readonly host: Host;
+    readonly secrets: Scrubber;
+    /** Path of the effect in which it arose. */
+    readonly parent?: string;
+    readonly up: (up: Up) => void;
+    /** Called once; null: no person can answer it now. */
+    readonly answered: (outcome: Outcome | null) => void;
+}
+
+export interface Performing {
+    down(down: Down): void;
+    /** `waits`: it may still answer. */
+    stop(reason: string, waits: boolean): void;
+}
+
+/** What a failure thrown by a performer is called, by the kind of its effect. */
+const THROWN: { readonly [kind: string]: FailureKind } = {
+    model: "model",
+    tool: "tool",
+    recall: "tool",
+    remember: "tool",
+    ask: "denied",
+    input: "value",
+    agent: "unreachable",
+    author: "unreachable",
+};
+
+export function performing(effect: Effect, options: PerformingOptions): Performing {
+    const { host, parent, secrets } = options;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const waits = new Map<number, { readonly done: (down: Down) => void; readonly part?: (part: Json) => void }>();
+    let isOver = false;
+    let numbers = 0;
+
+    const up = (said: Up): void => {
+        if (!isOver) options.up(said);
+    };
+    const parts = partsOf(secrets, (part) => up({ n: 0, part }));
+    /** Sends a message and waits for what answers it; `until` ends the waiting. */
+    function asked(said: (n: number) => Up, until?: AbortSignal, part?: (part: Json) => void): Promise<Down> {
+        const n = ++numbers;
+        return new Promise((resolve) => {
+            const stop = (): void => up({ n, stop: true });
+            const done = (down: Down): void => {
+                waits.delete(n);
+                until?.removeEventListener("abort", stop);
+                resolve(down);
+            };
+            if (isOver) {
+                done(unheard(n, effect));
+                return;
+            }
+            waits.set(n, { done, ...(part === undefined ? {} : { part }) });
+            up(said(n));
+            if (until?.aborted === true) stop();
+            else until?.addEventListener("abort", stop);
+        });
+    }
+    async function used(use: AgentUse, make: boolean, until?: AbortSignal, part?: (part: Json) => void): Promise<Down> {
+        return asked((n) => ({ n, use, make, ...(part === undefined ? {} : { parts: true }) }), until, part);
+    }
+    const hands: Pick<PerformIO, "may" | "use"> = {
+        may: async (use, until) => rulingIn(await used(use, false, until)),
+        use: async (use, until, part) => outcomeIn(await used(use, true, until, part)),
+    };
+    const io: PerformIO = {
+        signal,
+        emit: (part) => {
+            if (!isOver) parts.part(part);
+        },
+        wait: (ms) =>
+            new Promise((resolve, reject) => {
+                const stopped = (): void => reject(signal.reason);
+                if (signal.aborted) return stopped();
+                signal.addEventListener("abort", stopped, { once: true });
+                const over = (): void => {
+                    signal.removeEventListener("abort", stopped);
+                    resolve();
+                };
+                asked((n) => ({ n, child: { ...effect, kind: "sleep", request: { ms } } }), signal).then(over, reject);
+            }),
+        child: async (child) => outcomeIn(await asked((n) => ({ n, child: effectOut(child, secrets) }))),
+        ...(parent === undefined ? {} : { parent }),
+        ...(effect.kind === "agent" ? hands : {}),
+    };
+
+    function over(outcome: Outcome | null): void {
+        if (isOver) return;
+        parts.end();
+        close();
+        options.answered(outcome);
+    }
+    function close(): void {
+        isOver = true;
+        for (const [n, { done }] of [...waits]) done(unheard(n, effect));
+    }
+    const thrown = (error: unknown): Outcome => {
+        const kind = parent === undefined ? (THROWN[effect.kind] ?? "tool") : "tool";
+        return { ok: false, failure: signal.aborted ? cancelled(signal.reason) : failureOf(error, kind) };
+    };
+    // The performer may throw before it returns its promise.
+    Promise.resolve()
+        .then(() => host.perform(effect, io))
+        .catch(thrown)
+        .then((outcome) => over(isLater(outcome) ? null : clean(outcome, secrets)));
+    return {
+        down: (down) => {
+            const wait = waits.get(down.n);
+            if ("part" in down) wait?.part?.(down.part);
+            else wait?.done(down);
+        },
+        stop: (reason, mayAnswer) => {
+            if (!mayAnswer) close();
+            controller.abort(new Error(reason));
+        },
+    };
+}
+
+/** Without secrets. What is too deep to be looked through is not let in. */
+function clean(outcome: Outcome, { scrub }: Scrubber): Outcome {
+    try {
+        const strange = whatIsNew.outcome(outcome as unknown as Json);
+        if (strange !== null) return { ok: false, failure: { kind: "tool", message: `a performer gave what is no outcome: ${strange}` } };
+        return scrub(outcome as unknown as Json) as unknown as Outcome;
+    } catch (error) {
+        if (!(error instanceof RemitError)) throw error;
+        return { ok: false, failure: failureOf(error, "tool") };
+    }
+}
+
+/** A performer may be any code, and give anything. */
+function isLater(outcome: Outcome | Later): outcome is Later {
+    return typeof outcome === "object" && outcome !== null && "later" in outcome;
+}
+
+/** What a performer hears that is not waited for. */
+function unheard(n: number, { site }: Effect): Down {
+    return { n, outcome: { ok: false, failure: { kind: "cancelled", message: "its effect is over", site } } };
+}
+
+function outcomeIn(down: Down): Outcome {
+    return "outcome" in down ? down.outcome : { ok: false, failure: { kind: "denied", message: "this was answered by a ruling" } };
+}
+
+function rulingIn(down: Down): Permission {
+    if ("ruling" in down) return down.ruling;
+    const message = "outcome" in down && !down.outcome.ok ? down.outcome.failure.message : "this was answered by an outcome";
+    return { allowed: false, by: "nobody", message };
+}
+
+function cancelled(reason: unknown): Failure {
+    return { kind: "cancelled", message: reason instanceof Error ? reason.message : "cancelled" };
+}

@@ -1,0 +1,586 @@
+/**
+ * The conductor: given its state and what happened, it says what comes next. Every shell runs it, so that a rule about order, room, time,
+ * questions, sessions or recovery stands here and nowhere else.
+ *
+ * Boundary: pure, over values. No promise, no timer, no file: a shell carries decisions out and brings news. What performs an effect is the
+ * host's, how things are kept the store's, what follows from an outcome the machine's.
+ *
+ * Why it is long: it is one state, and each of its rules needs most of it.
+ *
+ * D1: an effect's start is committed before it is performed; an outcome is committed before anything that follows from it can be observed.
+ *     One commit is under way at a time; what comes meanwhile shares the next.
+ * D2: after a commit that failed for good nothing more is begun, and the ledger holds everything that was acknowledged.
+ * D3: after cancel every performer is told to stop, answers that still come within the grace time are kept, and the run can be resumed.
+ *     A run that was stopped at a question waits for its answer.
+ * D5: events are committed with the state that follows them, so that a crash in between leaves neither.
+ * D6: where the run's time ended it is kept in a `budget` event, because it follows from the world: at which step, or waiting.
+ * D7: what only waits for time begins when it is asked for, whether or not anything was committed, and its end is told to the machine at the end
+ *     of a slice, with the count of steps there, so that a part of a run that only computes ends in time, too, and ends there again.
+ * D9: every effect that was begun is answered once, or never if it was dropped; what its performer says later changes nothing.
+ */
+import type { Json } from "@remit/language";
+import { addUsage, type AgentTurn, type Effect, type Failure, type Outcome, type Usage } from "../effect.ts";
+import type { MachineEvent } from "../ledger/events.ts";
+import type { Answered, Batch, Conducted, ConductEnd, Decision, Down, News, PendingEffect, RunEnd, UnknownAnswer, Up } from "./messages.ts";
+import { again, decided, outcomeOf, type Recovered, repeats } from "./recover.ts";
+import { type Asked, answerRequest, request, type RequestOps, use, type Work, workOf } from "./requests.ts";
+import { RunTime } from "./time.ts";
+
+export interface ConductOptions {
+    /** Effects performed at once, those that wait for a person not counted. */
+    readonly concurrency?: number;
+    /** Time of the whole run, milliseconds. */
+    readonly timeout?: number;
+    /** What earlier parts of the run took of it, milliseconds. */
+    readonly spent?: number;
+    /** How long answers are waited for after a cancel, milliseconds. */
+    readonly grace?: number;
+    /** Commits hold the state that follows them. */
+    readonly saves: boolean;
+    readonly recovered?: Recovered;
+}
+
+export const CONCURRENCY = 16;
+const GRACE_MS = 800;
+/** A commit that may be kept later is tried again after so many milliseconds, then after twice as many, up to the most. */
+const AGAIN_MS = 250;
+const MOST_AGAIN_MS = 10_000;
+
+/** What the next commit holds. */
+interface Draft {
+    outcomes: Answered[];
+    /** Events that no state follows. */
+    notes: MachineEvent[];
+    events: MachineEvent[];
+    fresh: Effect[];
+    /** Begun without a performer. */
+    timed: string[];
+    /** Not performed, though the ledger has them as begun. */
+    unbegun: string[];
+    dropped: string[];
+    usage: Usage;
+    /** Decided now, carried out once it is kept. */
+    after: Decision[];
+}
+
+/** Effects that wait for a person; they take no place under the concurrency limit. */
+export function isPersonal({ kind }: Effect): boolean {
+    return kind === "ask" || kind === "input";
+}
+
+/** Events after which a session with an agent has no turn any more. */
+const ENDS_SESSION: ReadonlySet<string> = new Set(["yield.closed", "agent.ended"]);
+
+export class Conductor {
+    private readonly machine: Conducted;
+    private readonly options: ConductOptions;
+    private readonly time: RunTime;
+    /** `asking`: a person says what became of effects. `winding`: performers were told to stop. `ending`: only the last commit is left. */
+    private phase: "asking" | "running" | "winding" | "ending" | "over" = "asking";
+    /** Of the machine. */
+    private state: "slice" | "waiting" | "done" = "slice";
+    /** The machine was told something since it last computed, or computed since it was last saved. */
+    private news = true;
+    private changed = false;
+    private drains = false;
+    /** The run's time is up; what is said of it once it winds up for that. */
+    private isLate = false;
+    private late: Failure | null = null;
+    private graceOver = false;
+    /** What came after the cancel. */
+    private kept: Answered[] = [];
+    private end: ConductEnd | null = null;
+
+    /** Being performed, by path; those that only wait for time; those that no person can answer now. */
+    private readonly running = new Map<string, Work>();
+    private readonly sleeping = new Map<string, Effect>();
+    private readonly later = new Map<string, Effect>();
+    /** Asked for, not begun for want of room. */
+    private queue: Effect[] = [];
+    private readonly sessions = new Set<string>();
+    /** What became of effects that had begun: null where it is not known. */
+    private readonly unknown = new Map<string, { readonly effect: Effect; said?: UnknownAnswer | null }>();
+
+    private draft: Draft = emptyDraft();
+    private inFlight: { readonly commit: Decision; readonly n: number; after: Decision[]; tries: number; readonly ends: boolean } | null =
+        null;
+    private n = 0;
+    private out: Decision[] = [];
+    private wake: number | null = null;
+
+    constructor(machine: Conducted, options: ConductOptions) {
+        this.machine = machine;
+        this.options = options;
+        const before = machine.conduct;
+        this.time = new RunTime(options.spent ?? before?.spent ?? 0);
+        if (options.timeout !== undefined) this.time.until("run", options.timeout);
+        for (const session of before?.sessions ?? []) this.sessions.add(session);
+        const { recovered } = options;
+        if (recovered === undefined && before == null) this.phase = "running";
+        else this.recover(recovered ?? { outcomes: [], begun: before?.begun ?? [], repeatable: [] });
+    }
+
+    /** Milliseconds of the run's time at `at`. */
+    spent(at: number): number {
+        return Math.round(this.time.spentAt(at));
+    }
+
+    /** What happened, and what comes next. `at`: milliseconds by the shell's clock, never less than before. */
+    next(at: number, news: readonly News[] = []): Decision[] {
+        this.time.now(at);
+        for (const one of news) this.take(one);
+        for (const id of this.time.rung()) this.ring(id);
+        this.goOn();
+        const wake = this.phase === "over" ? null : this.time.next();
+        if (wake !== this.wake) this.say({ kind: "wake", at: wake });
+        this.wake = wake;
+        const { out } = this;
+        this.out = [];
+        return out;
+    }
+
+    // ---- news ----
+
+    private take(news: News): void {
+        if (this.phase === "over") return;
+        switch (news.kind) {
+            case "outcome":
+                this.answered(this.running.get(news.path), news.outcome);
+                return;
+            case "later":
+                this.answered(this.running.get(news.path), null);
+                return;
+            case "up":
+                this.up(this.running.get(news.path), news.up);
+                return;
+            case "committed":
+                this.committed(news.n);
+                return;
+            case "failed":
+                this.failed(news.n, news.again);
+                return;
+            case "time":
+                this.wake = null;
+                return;
+            case "cancel":
+                if (this.phase === "asking") this.conclude({ status: "stopped" });
+                else if (this.phase === "running") this.wind("the run was cancelled");
+                return;
+            case "drain":
+                this.drains = true;
+                return;
+            case "known": {
+                const asked = this.unknown.get(news.path);
+                if (asked !== undefined) asked.said = news.said;
+            }
+        }
+    }
+
+    private ring(id: string): void {
+        const [what, path = "", n] = id.split("\n");
+        switch (what) {
+            case "run":
+                this.isLate = true;
+                return;
+            case "grace":
+                this.graceOver = true;
+                return;
+            case "commit":
+                if (this.inFlight !== null) this.say(this.inFlight.commit);
+                return;
+            case "sleep":
+                this.sleeping.delete(path);
+                // D7.
+                this.tell(path, { ok: true, value: this.state === "slice" ? { at: this.machine.reach } : null, origins: [] });
+                return;
+            case "wait":
+                this.say({ kind: "down", path, down: { n: Number(n), outcome: { ok: true, value: null, origins: [] } } });
+                return;
+            case "deadline": {
+                const work = this.running.get(path) as Work;
+                const { deadline, site } = work.effect;
+                this.say({ kind: "stop", path, reason: "it took too long", waits: false });
+                this.answered(work, { ok: false, failure: { kind: "timeout", message: `no answer after ${deadline} ms`, site } });
+            }
+        }
+    }
+
+    /** The machine is told an outcome, which the next commit holds. */
+    private tell(path: string, outcome: Outcome): void {
+        this.machine.resolve(path, outcome);
+        this.draft.outcomes.push({ path, outcome });
+        this.draft.usage = addUsage(this.draft.usage, outcome.usage);
+        this.news = true;
+    }
+
+    private answered(work: Work | undefined, outcome: Outcome | null): void {
+        // D9.
+        if (work === undefined) return;
+        const { effect } = work;
+        this.settle(work, "what it arose in was answered");
+        if (work.of !== null) answerRequest(this.ops, work, outcome);
+        else if (outcome === null) {
+            this.later.set(effect.path, effect);
+            // It was not performed: whoever resumes the run begins it.
+            if (!isPersonal(effect)) this.draft.unbegun.push(effect.path);
+        } else if (this.phase === "running") this.tell(effect.path, outcome);
+        else {
+            // What was cut short says so; whether it happened is not known, so it is no outcome.
+            if (outcome.ok || outcome.failure.kind !== "cancelled") this.kept.push({ path: effect.path, outcome });
+            this.draft.usage = addUsage(this.draft.usage, outcome.usage);
+        }
+    }
+
+    private up(work: Work | undefined, up: Up): void {
+        if (work === undefined) return;
+        const { path } = work.effect;
+        if ("part" in up) this.show(work, up.part);
+        else if ("stop" in up) {
+            if (this.time.clear(`wait\n${path}\n${up.n}`)) return;
+            const request = work.requests.get(up.n);
+            if (request !== undefined) this.stop(request, "its performer waits for it no longer");
+        } else if ("use" in up) use(this.ops, work, up);
+        else if (up.child.kind === "sleep") {
+            const { ms } = up.child.request as { readonly ms: number };
+            this.time.set(`wait\n${path}\n${up.n}`, ms);
+        } else request(this.ops, up.child, { work, n: up.n, parts: false });
+    }
+
+    private show(work: Work, part: Json): void {
+        if (work.of === null) this.say({ kind: "show", path: work.effect.path, part });
+        else if (work.of.parts) this.say({ kind: "down", path: work.of.work.effect.path, down: { n: work.of.n, part } });
+        else this.show(work.of.work, part);
+    }
+
+    /** What requests are made of. */
+    private readonly ops: RequestOps = {
+        rule: (path, wanted) => this.machine.rule(path, wanted),
+        note: (event) => void this.draft.notes.push(event),
+        begin: (effect, of) => {
+            if (this.running.has(effect.path)) {
+                const failure: Failure = { kind: "tool", message: `there is a request ${effect.path} already`, site: effect.site };
+                this.ops.tell(of.work, { n: of.n, outcome: { ok: false, failure } });
+                return;
+            }
+            of.work.requests.set(of.n, effect.path);
+            this.begin(effect, of, this.draft.after);
+        },
+        tell: ({ effect }: Work, down: Down) => void this.draft.after.push({ kind: "down", path: effect.path, down }),
+        learn: (path, use, yes) => this.tell(path, { ok: true, value: { use, yes }, origins: ["user"] }),
+    };
+
+    // ---- performing ----
+
+    /** It counts as running from here on; `after` says when it is begun. */
+    private begin(effect: Effect, of: Asked | null, after: Decision[]): void {
+        const { path, deadline } = effect;
+        this.running.set(path, workOf(effect, of));
+        if (isPersonal(effect)) this.time.person(1);
+        if (deadline !== undefined) this.time.set(`deadline\n${path}`, deadline);
+        if (effect.kind === "agent") this.sessions.add((effect.request as unknown as AgentTurn).session);
+        after.push({ kind: "begin", effect, ...(of === null ? {} : { parent: of.work.effect.path }) });
+    }
+
+    private settle(work: Work, reason: string): void {
+        const { path } = work.effect;
+        this.running.delete(path);
+        this.time.clear(`deadline\n${path}`);
+        if (isPersonal(work.effect)) this.time.person(-1);
+        for (const request of work.requests.values()) this.drop(request, reason);
+    }
+
+    /** Its performer is told to stop, and what it says counts no more. */
+    private drop(path: string, reason: string): void {
+        const work = this.running.get(path);
+        if (work === undefined) return;
+        this.say({ kind: "stop", path, reason, waits: false });
+        this.settle(work, reason);
+    }
+
+    private stop(path: string, reason: string): void {
+        this.say({ kind: "stop", path, reason, waits: true });
+    }
+
+    /** Nothing waits for the outcome of an effect any more. */
+    private withdraw(path: string): void {
+        this.draft.dropped.push(path);
+        this.draft.fresh = this.draft.fresh.filter((effect) => effect.path !== path);
+        this.queue = this.queue.filter((effect) => effect.path !== path);
+        this.later.delete(path);
+        this.sleeping.delete(path);
+        this.time.clear(`sleep\n${path}`);
+        this.drop(path, "its outcome is wanted no longer");
+    }
+
+    /** Not those that arose in others. */
+    private busy(): number {
+        let busy = 0;
+        for (const { effect, of } of this.running.values()) if (of === null && !isPersonal(effect)) busy++;
+        return busy;
+    }
+
+    private close(session: string): void {
+        // A session that was begun anew has a number behind it.
+        for (const one of [...this.sessions].filter((id) => id === session || id.startsWith(`${session}~`))) {
+            this.sessions.delete(one);
+            this.say({ kind: "close", session: one });
+        }
+    }
+
+    // ---- going on ----
+
+    private goOn(): void {
+        if (this.phase === "asking") this.recovered();
+        if (this.phase === "running" && (this.news || this.state === "slice")) this.compute();
+        if (this.phase === "running" && this.isLate) this.timeUp();
+        if (this.phase === "winding") this.windUp();
+        this.flush();
+        if (this.phase === "running") this.rest();
+        if (this.phase === "running" && this.state === "slice") this.say({ kind: "compute" });
+    }
+
+    private compute(): void {
+        this.news = false;
+        const { state, effects, events, withdrawn, result } = this.machine.advance();
+        this.state = state;
+        this.changed = true;
+        for (const event of events) this.draft.events.push(event);
+        for (const path of withdrawn) this.withdraw(path);
+        for (const effect of effects) if (!withdrawn.includes(effect.path)) this.asks(effect);
+        if (result !== undefined)
+            this.conclude(result.ok ? { status: "done", value: result.value } : { status: "failed", failure: result.failure });
+    }
+
+    private asks(effect: Effect): void {
+        if (effect.kind !== "sleep") {
+            this.draft.fresh.push(effect);
+            return;
+        }
+        const { path } = effect;
+        const { ms } = effect.request as { readonly ms: number };
+        const began = this.machine.began?.(path) ?? null;
+        this.sleeping.set(path, effect);
+        // After a resume, waiting for time goes on where it was.
+        if (began === null) this.time.set(`sleep\n${path}`, ms);
+        else this.time.until(`sleep\n${path}`, began + ms);
+        this.draft.timed.push(path);
+    }
+
+    /** Commits what there is, where no commit is under way; begins what there is room for once it is kept. */
+    private flush(): void {
+        if (this.inFlight !== null || this.phase === "asking" || this.phase === "over") return;
+        const { draft, end } = this;
+        // D5.
+        const whole = this.state !== "slice";
+        const { begin, fresh } = this.admit(whole ? draft.fresh : []);
+        const ends = this.phase === "ending";
+        const events = whole ? [...draft.notes, ...draft.events] : draft.notes;
+        const pending: PendingEffect[] = [...draft.unbegun.map((path) => ({ path, begun: false })), ...fresh];
+        if (whole) for (const path of draft.timed) pending.push({ path, begun: true });
+        const dropped = whole ? draft.dropped : [];
+        const held = [draft.outcomes, events, pending, begin, dropped, draft.after];
+        if (!ends && !(whole && this.changed) && held.every((one) => one.length === 0)) return;
+        const batch: Batch = {
+            ...some({ outcomes: draft.outcomes, events, pending, begin, dropped }),
+            ...(this.options.saves && this.changed && this.state === "waiting" ? { state: this.saved() } : {}),
+            usage: draft.usage,
+            steps: this.machine.usage.steps,
+            spent: this.time.spent,
+            ...(ends ? endOf(end as ConductEnd) : {}),
+        };
+        const closes = whole ? draft.events.filter(({ kind }) => ENDS_SESSION.has(kind)) : [];
+        for (const { path } of closes) draft.after.push({ kind: "close", session: path });
+        const { events: open, fresh: asked, timed, dropped: gone } = draft;
+        this.draft = whole ? emptyDraft() : { ...emptyDraft(), events: open, fresh: asked, timed, dropped: gone };
+        if (whole) this.changed = false;
+        const commit: Decision = { kind: "commit", n: ++this.n, batch };
+        this.inFlight = { commit, n: this.n, after: draft.after, tries: 0, ends };
+        this.say(commit);
+    }
+
+    /** What there is room for begins with the next commit; the rest waits in the queue. */
+    private admit(asked: readonly Effect[]): { readonly begin: string[]; readonly fresh: PendingEffect[] } {
+        const isOpen = this.phase === "running" && !this.drains;
+        let room = (this.options.concurrency ?? CONCURRENCY) - this.busy();
+        const stay: Effect[] = [];
+        const admitted = (effect: Effect): boolean => {
+            const fits = isOpen && (isPersonal(effect) || room-- > 0);
+            if (fits) this.begin(effect, null, this.draft.after);
+            else stay.push(effect);
+            return fits;
+        };
+        const begin = this.queue.filter(admitted).map(({ path }) => path);
+        const fresh = asked.map((effect) => ({ path: effect.path, begun: admitted(effect) }));
+        this.queue = stay;
+        return { begin, fresh };
+    }
+
+    private saved(): NonNullable<Batch["state"]> {
+        const begun = [...this.running.values()].flatMap(({ effect, of }) => (of === null ? [effect.path] : []));
+        const conduct = { spent: this.time.spent, begun, sessions: [...this.sessions] };
+        const saved = this.machine.save({ spent: this.time.spent, conduct });
+        return "image" in saved ? { kind: "image", json: saved.image } : { kind: "delta", json: saved.delta };
+    }
+
+    private committed(n: number): void {
+        if (this.inFlight?.n !== n) return;
+        const { after, ends } = this.inFlight;
+        this.inFlight = null;
+        for (const decision of after)
+            if (decision.kind === "close") this.close(decision.session);
+            else if (decision.kind === "begin") this.begun(decision);
+            else this.say(decision);
+        if (ends) this.over();
+    }
+
+    /** What was dropped meanwhile is not begun, nor is anything once the run winds up. */
+    private begun(decision: Decision & { readonly kind: "begin" }): void {
+        const { effect } = decision;
+        const work = this.running.get(effect.path);
+        if (work?.effect !== effect) return;
+        if (this.phase === "running") this.say(decision);
+        else if (work.of !== null)
+            this.answered(work, { ok: false, failure: { kind: "cancelled", message: "the run ends", site: effect.site } });
+        else {
+            this.settle(work, "it was not begun");
+            this.draft.unbegun.push(effect.path);
+        }
+    }
+
+    private failed(n: number, isAgain: boolean): void {
+        if (this.inFlight?.n !== n) return;
+        if (isAgain) this.time.set("commit", Math.min(AGAIN_MS * 2 ** this.inFlight.tries++, MOST_AGAIN_MS), false);
+        else {
+            this.conclude({ status: "broken" });
+            this.over();
+        }
+    }
+
+    // ---- ends ----
+
+    /** The run waits for a person where nothing goes on that does not. */
+    private rest(): void {
+        if (this.state !== "waiting" || this.news || this.inFlight !== null || this.running.size > 0) return;
+        const { later, sleeping } = this;
+        if (this.drains && (this.queue.length > 0 || (sleeping.size > 0 && later.size === 0))) {
+            this.conclude({ status: "drained" });
+            this.over();
+        } else if (later.size > 0) {
+            this.conclude({ status: "waiting", waiting: [...later.values()] });
+            this.flush();
+        } else if (sleeping.size === 0) throw new Error("the machine waits, but nothing it waits for was asked for");
+    }
+
+    private timeUp(): void {
+        const message = `the run took longer than ${this.options.timeout} ms`;
+        this.late = { kind: "limit.time", message, hint: "allow more time with --timeout" };
+        this.wind(message);
+    }
+
+    /** Performers are told to stop; what they still say is waited for, for a while. */
+    private wind(reason: string): void {
+        this.phase = "winding";
+        for (const path of this.running.keys()) this.stop(path, reason);
+        for (const path of this.sleeping.keys()) this.time.clear(`sleep\n${path}`);
+        this.time.set("grace", this.options.grace ?? GRACE_MS, false);
+    }
+
+    private windUp(): void {
+        const isBusy = [...this.running.values()].some(({ effect }) => !isPersonal(effect));
+        if (isBusy && !this.graceOver) return;
+        const isWhole = this.state !== "slice";
+        if (this.late !== null) {
+            this.draft.notes.push(struck(isWhole ? null : this.machine.reach, this.late));
+            this.machine.exceed(this.late.kind, this.late.message, this.late.hint);
+            this.compute();
+            return;
+        }
+        // What was computed is kept first: its state knows nothing of what came after the cancel.
+        if (this.inFlight !== null || (isWhole && this.changed)) return;
+        const open = [...[...this.running.values()].flatMap(({ effect, of }) => (of === null ? [effect] : [])), ...this.later.values()];
+        const waiting = open.filter(isPersonal);
+        this.draft.outcomes.push(...this.kept);
+        this.conclude(waiting.length > 0 ? { status: "waiting", waiting } : { status: "stopped" });
+    }
+
+    private conclude(end: ConductEnd): void {
+        this.end = end;
+        this.phase = "ending";
+        for (const path of [...this.running.keys()]) this.drop(path, "the run has ended");
+        for (const path of this.sleeping.keys()) this.time.clear(`sleep\n${path}`);
+    }
+
+    private over(): void {
+        this.phase = "over";
+        for (const session of [...this.sessions]) this.close(session);
+        this.say({ kind: "ended", end: this.end as ConductEnd });
+    }
+
+    // ---- recovery ----
+
+    private recover({ outcomes, begun, repeatable, answers = [], notes = [] }: Recovered): void {
+        for (const { path, outcome } of outcomes) this.machine.resolve(path, outcome);
+        for (const { path, outcome } of answers) this.tell(path, outcome);
+        this.draft.notes.push(...notes);
+        this.time.person(1);
+        const known = new Set([...outcomes, ...answers].map(({ path }) => path));
+        for (const effect of this.machine.pending) {
+            const { path } = effect;
+            if (known.has(path)) continue;
+            const wasBegun = begun.includes(path);
+            if (effect.kind === "sleep") this.asks(effect);
+            else if (wasBegun && !repeats(effect) && !repeatable.includes(path)) {
+                this.unknown.set(path, { effect });
+                this.say({ kind: "unknown", effect });
+            } else {
+                this.queue.push(effect);
+                const event = wasBegun ? again(effect) : null;
+                if (event !== null) this.draft.notes.push(event);
+            }
+        }
+    }
+
+    /** U2. */
+    private recovered(): void {
+        const asked = [...this.unknown.values()];
+        if (asked.some(({ said }) => said === undefined)) return;
+        this.phase = "running";
+        this.time.person(-1);
+        const waiting = asked.flatMap(({ effect, said }) => (said === null ? [effect] : []));
+        if (waiting.length > 0) {
+            this.draft = emptyDraft();
+            this.conclude({ status: "waiting", waiting });
+            return;
+        }
+        for (const { effect, said } of asked) {
+            this.draft.notes.push(...decided(effect, said as UnknownAnswer));
+            const outcome = outcomeOf(effect, said as UnknownAnswer);
+            if (outcome === null) this.queue.push(effect);
+            else this.tell(effect.path, outcome);
+        }
+    }
+
+    private say(decision: Decision): void {
+        this.out.push(decision);
+    }
+}
+
+function emptyDraft(): Draft {
+    return { outcomes: [], notes: [], events: [], fresh: [], timed: [], unbegun: [], dropped: [], usage: {}, after: [] };
+}
+
+/** Without what is empty. */
+function some<T extends { readonly [key: string]: readonly unknown[] }>(lists: T): Partial<T> {
+    return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0)) as Partial<T>;
+}
+
+function endOf(end: ConductEnd): { readonly end?: RunEnd } {
+    if (end.status === "drained" || end.status === "broken") return {};
+    return { end: end.status === "waiting" ? { status: "waiting" } : end };
+}
+
+/** Where the run's time was up: at the end of a slice of computing, or (`until` null) while every fiber waited. */
+function struck(until: number | null, failure: Failure): MachineEvent {
+    const data = { limit: failure.kind, until, message: failure.message, host: true };
+    return { path: "main", parent: null, kind: "budget", principal: "user", site: null, labels: [], data };
+}

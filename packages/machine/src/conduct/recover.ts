@@ -1,0 +1,62 @@
+/**
+ * What is done first with a run that goes on: what began and has no outcome is performed again, or a person says what became of it.
+ *
+ * Boundary: a rule over effects. What the ledger holds is the shell's, performing the conductor's.
+ *
+ * U1: an effect that has an outcome is never performed again.
+ * U2: one that began and has none is performed again only if that does no harm (`repeats`); else a person says what became of it.
+ */
+import type { Effect, Outcome } from "../effect.ts";
+import { opOf } from "../effect.ts";
+import type { MachineEvent } from "../ledger/events.ts";
+import type { Answered, UnknownAnswer } from "./messages.ts";
+
+/** What a run begins with that goes on. */
+export interface Recovered {
+    /** In the ledger, but not in the state: told, not committed again. */
+    readonly outcomes: readonly Answered[];
+    /** Paths of effects that may have been begun. */
+    readonly begun: readonly string[];
+    /** Of those: performing them a second time does no harm, as their host says. */
+    readonly repeatable: readonly string[];
+    /** Known without asking: told and committed. */
+    readonly answers?: readonly Answered[];
+    /** How that came to be known, for the ledger. */
+    readonly notes?: readonly MachineEvent[];
+}
+
+/** Kinds that only read the world, or whose repetition a person sees. */
+const REPEATS: ReadonlySet<string> = new Set(["model", "recall", "ask", "input", "sleep", "clock", "random"]);
+
+/** Performing it a second time does no harm, whatever its host says. */
+export function repeats({ kind, request }: Effect): boolean {
+    return REPEATS.has(kind) || (kind === "tool" && opOf(request) === "describe");
+}
+
+/** The ledger's word that an effect is performed a second time; null where that is nothing to tell of. */
+export function again({ path, kind, principal, site, labels }: Effect): MachineEvent | null {
+    if (kind === "ask" || kind === "input" || kind === "sleep") return null;
+    const why =
+        kind === "model" ? "no outcome was kept; the provider charges this turn twice" : "no outcome was kept, and it may be repeated";
+    const data = { effect: kind, again: true, why, host: true };
+    return { path, parent: null, kind: "effect.started", principal, site, labels, data };
+}
+
+/** What a person said became of an effect; null: perform it. */
+export function outcomeOf({ kind, site }: Effect, said: UnknownAnswer): Outcome | null {
+    if (said.answer === "again") return null;
+    if (said.answer === "done") return { ok: true, value: said.value, origins: ["user"] };
+    const message = "given up after an interruption: it is not known whether this happened";
+    return { ok: false, failure: { kind: kind === "agent" || kind === "author" ? "unreachable" : "tool", message, site } };
+}
+
+/** The question about an unknown outcome and its answer, as the ledger keeps them (H1). */
+export function decided({ path, principal, site, labels, kind, request }: Effect, said: UnknownAnswer): MachineEvent[] {
+    const about = { path: `${path}/unknown`, parent: path, principal, site, labels };
+    const question = "This had begun when the run was interrupted. What became of it?";
+    const options = ["done", "again", "give up"];
+    return [
+        { ...about, kind: "ask.requested", data: { question, effect: kind, request, options, host: true } },
+        { ...about, kind: "ask.decided", data: { ...said, host: true } },
+    ];
+}

@@ -1,0 +1,159 @@
+/**
+ * What arises while effects are performed: requests of a tool server or an agent, and what an agent wants to do with its own hands.
+ *
+ * Boundary: messages in, messages and events out. Who may what is the machine's ruling; beginning and stopping is the conductor's.
+ *
+ * H1: such events have `host: true` in their data: they follow from the world, not from the program, and a replay does not expect them.
+ * H2: a use is made exactly as it was ruled on: the request is the machine's.
+ * H3: a question is put while the agent waits; no answer is a no.
+ * H4: a yes to whether a use may be made holds once for making it in the same turn, with the very arguments that were shown.
+ */
+import { canonicalJson, type Json } from "@remit/language";
+import type { Effect, Outcome } from "../effect.ts";
+import type { EventKind, MachineEvent } from "../ledger/events.ts";
+import { ANSWERS, verdictOf } from "../run/gate.ts";
+import type { Ruling } from "../run/hands.ts";
+import type { AgentUse, Down, Permission, UseUp } from "./messages.ts";
+
+/** What the conductor keeps of an effect that is performed. */
+export interface Work {
+    readonly effect: Effect;
+    /** For a request: what it arose in. */
+    readonly of: Asked | null;
+    /** Requests that its performer waits for, by number. */
+    readonly requests: Map<number, string>;
+    /** Uses so far, and those that a person said yes to and that were not made yet. */
+    uses: number;
+    readonly agreed: Set<string>;
+}
+
+export interface Asked {
+    readonly work: Work;
+    readonly n: number;
+    /** Progress goes to the performer that asked. */
+    readonly parts: boolean;
+    /** The question about a use. */
+    readonly about?: { readonly use: UseUp; readonly path: string; readonly ruling: Ruling & { readonly kind: "ask" } };
+}
+
+export interface RequestOps {
+    rule(path: string, use: AgentUse): Ruling;
+    /** Keeps an event. */
+    note(event: MachineEvent): void;
+    /** Begins it, once what was noted is kept. */
+    begin(effect: Effect, of: Asked): void;
+    /** Tells a performer, once what was noted is kept. */
+    tell(work: Work, down: Down): void;
+    /** What a person said holds for the rest of the run. */
+    learn(path: string, use: string, yes: boolean): void;
+}
+
+export function workOf(effect: Effect, of: Asked | null): Work {
+    return { effect, of, requests: new Map(), uses: 0, agreed: new Set() };
+}
+
+/** Events of a request, by the kind of its effect. */
+const KINDS: { readonly [kind: string]: readonly [EventKind, EventKind] } = {
+    ask: ["ask.requested", "ask.decided"],
+    input: ["input.requested", "input.given"],
+    tool: ["tool.started", "tool.ended"],
+    model: ["model.started", "model.ended"],
+};
+
+function eventOf({ effect, of }: Pick<Work, "effect" | "of">, which: 0 | 1, data: { [key: string]: Json }): MachineEvent {
+    const { path, principal, site, labels, kind } = effect;
+    const pair = KINDS[kind] ?? (["effect.started", "effect.ended"] as const);
+    const parent = (of as Asked).work.effect.path;
+    return { path, parent, kind: pair[which], principal, site, labels, data: { ...data, effect: kind, host: true } };
+}
+
+/** A request that arose. */
+export function request(ops: RequestOps, effect: Effect, of: Asked): void {
+    ops.note(eventOf({ effect, of }, 0, { request: effect.request }));
+    ops.begin(effect, of);
+}
+
+/** A request was answered; null: no person can answer it now. */
+export function answerRequest(ops: RequestOps, work: Work, said: Outcome | null): void {
+    const of = work.of as Asked;
+    const outcome: Outcome = said ?? {
+        ok: false,
+        failure: { kind: "denied", message: "nobody was there to answer", site: work.effect.site, detail: { later: true } },
+    };
+    ops.note(
+        eventOf(work, 1, outcome.ok ? { ok: true, value: outcome.value } : { ok: false, failure: outcome.failure as unknown as Json }),
+    );
+    of.work.requests.delete(of.n);
+    if (of.about === undefined) ops.tell(of.work, { n: of.n, outcome });
+    else decided(ops, of, outcome);
+}
+
+/** What the agent of an effect wants to do. */
+export function use(ops: RequestOps, work: Work, up: UseUp): void {
+    const { effect } = work;
+    const path = `${effect.path}/hand[${work.uses++}]`;
+    const ruling = ops.rule(effect.path, up.use);
+    const { tool, method, args, note } = up.use;
+    if (ruling.kind === "may") {
+        permit(ops, work, up, path, ruling, "remit");
+        return;
+    }
+    const { principal, labels } = ruling;
+    const { site } = effect;
+    const no = (by: "remit" | "person", message: string): void => refuse(ops, work, up, { allowed: false, by, message });
+    if (ruling.kind === "refused") {
+        const data: Json = { capability: `${tool}.${method}`, args: [...args], why: ruling.message, chosen_by: "agent", host: true };
+        ops.note({ path, parent: effect.path, kind: "policy.denied", principal, site, labels, data });
+        no("remit", ruling.message);
+        return;
+    }
+    if (ruling.known === false) {
+        no("person", "the answer for the session is no");
+        return;
+    }
+    if (ruling.known === true || (up.make && work.agreed.delete(sameUse(ruling)))) {
+        permit(ops, work, up, path, ruling, "person");
+        return;
+    }
+    const detail = note === undefined ? ruling.detail : { ...(ruling.detail as { [key: string]: Json }), note };
+    const question: Json = { question: ruling.question, detail, options: [...ANSWERS] };
+    const asks: Effect = { path: `${path}/ask`, kind: "ask", principal, site, request: question, labels };
+    request(ops, asks, { work, n: up.n, parts: false, about: { use: up, path, ruling } });
+}
+
+function decided(ops: RequestOps, { work, about }: Asked, outcome: Outcome): void {
+    const { use: up, path, ruling } = about as NonNullable<Asked["about"]>;
+    const verdict = verdictOf(outcome);
+    if (verdict === "session" || verdict === "deny session") ops.learn(`${path}/ask`, ruling.use, verdict === "session");
+    if (verdict === "once" && !up.make) work.agreed.add(sameUse(ruling));
+    if (verdict === "once" || verdict === "session") permit(ops, work, up, path, ruling, "person");
+    else if (outcome.ok) refuse(ops, work, up, { allowed: false, by: "person", message: "the answer was no" });
+    else refuse(ops, work, up, { allowed: false, by: "nobody", message: outcome.failure.message });
+}
+
+function permit(
+    ops: RequestOps,
+    work: Work,
+    { n, make, parts = false }: UseUp,
+    path: string,
+    ruling: Exclude<Ruling, { readonly kind: "refused" }>,
+    by: "remit" | "person",
+): void {
+    if (!make) {
+        ops.tell(work, { n, ruling: { allowed: true, by } });
+        return;
+    }
+    const { principal, labels } = ruling;
+    const { site } = work.effect;
+    request(ops, { path, kind: "tool", principal, site, request: ruling.request as unknown as Json, labels }, { work, n, parts });
+}
+
+function refuse(ops: RequestOps, work: Work, { n, make }: UseUp, said: Permission & { readonly allowed: false }): void {
+    const kind = said.by === "remit" ? "violation.remit" : "denied";
+    const outcome: Outcome = { ok: false, failure: { kind, message: said.message, site: work.effect.site } };
+    ops.tell(work, make ? { n, outcome } : { n, ruling: said });
+}
+
+function sameUse({ use, request }: Ruling & { readonly kind: "ask" }): string {
+    return canonicalJson([use, request.args ?? []]);
+}
