@@ -36,7 +36,7 @@ export { canonicalJson } from "./form/canonical.ts";
 export { FORM_CODES, type FormCode, type FormError } from "./form/errors.ts";
 export * from "./form/form.ts";
 export { parseClausesText, parseRemitText, type ReadPolicy } from "./form/policy.ts";
-export { type EffectsOf, type Lowerable, lower, lowerExpr, lowerFile } from "./form/lower.ts";
+export { type EffectsOf, type Lowerable, lower, lowerFile } from "./form/lower.ts";
 export { AUTHOR_CAPS, type Caps, DEFAULT_CAPS } from "./form/measure.ts";
 export { printForm, printFormExpr, raise, raiseFile } from "./form/raise.ts";
 export { funcJsonSchema, PROGRAM_SCHEMA_ID, programJsonSchema } from "./form/schema.ts";

@@ -3,7 +3,7 @@
  *
  * Boundary: codes and places. Codes beside these are the checker's own, where its rule is the same.
  */
-import { CODES, type Code } from "../diagnostics/codes.ts";
+import type { Code } from "../diagnostics/codes.ts";
 
 export const FORM_CODES = {
     FORM_JSON: "The text is not JSON, or the value holds what JSON cannot.",
@@ -58,9 +58,4 @@ export function newErrors(): Errors {
             if (found.length < MAX_ERRORS) found.push({ pointer: pointerOf(place), code, message });
         },
     };
-}
-
-/** The rule behind a code, in one sentence. */
-export function ruleOf(code: FormCode): string {
-    return Object.hasOwn(FORM_CODES, code) ? FORM_CODES[code as keyof typeof FORM_CODES] : CODES[code as Code].summary;
 }

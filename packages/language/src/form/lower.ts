@@ -134,11 +134,6 @@ export function lowerFile(
     };
 }
 
-/** One expression, without a file: for showing it. */
-export function lowerExpr(expr: tree.Expr, source: Source): ExprForm {
-    return new Lowering(source, NO_EFFECTS).expr(expr);
-}
-
 class Lowering {
     private readonly source: Source;
     private readonly effectsOf: EffectsOf;

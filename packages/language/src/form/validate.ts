@@ -30,8 +30,6 @@ export interface ValidateOptions {
     readonly checked?: boolean;
 }
 
-export type Validated<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly errors: readonly FormError[] };
-
 export type ValidatedProgram =
     | { readonly ok: true; readonly program: Program }
     | { readonly ok: false; readonly errors: readonly FormError[] };
