@@ -21,6 +21,8 @@ export interface Effect {
     readonly labels: readonly string[];
     /** Milliseconds the effect may take; silence is bounded by the host. */
     readonly deadline?: number;
+    /** Which attempt it is, from 2 on, after the owner of the run had what failed asked for again. */
+    readonly attempt?: number;
 }
 
 /** What a provider says was used. Counts of tokens; `usd` where the price is known. */

@@ -20,6 +20,7 @@ export { variantSites } from "./compile/variants.ts";
 export { isUnasked } from "./run/answers.ts";
 export { type Advance, Machine, type Result } from "./run/machine.ts";
 export { struckAt } from "./run/spending.ts";
+export type { GoOn } from "./run/suspended.ts";
 export type { Account, AuthorityView, FrameView, GrantView, Inspection, Looked, Place, ScopeView, ThreadView } from "./run/inspect.ts";
 export { INSPECTOR } from "./run/inspector.ts";
 export { type Clean, MAX_PAGE, type RightView, type ValueType, type ValueView } from "./run/look.ts";

@@ -15,7 +15,16 @@ import type { Continuation } from "./run/save.ts";
 /** Every field of a document: true where it is always there. */
 type Fields<T> = { readonly [K in keyof T]-?: boolean };
 
-const EFFECT: Fields<Effect> = { path: true, kind: true, principal: true, site: true, request: true, labels: true, deadline: false };
+const EFFECT: Fields<Effect> = {
+    path: true,
+    kind: true,
+    principal: true,
+    site: true,
+    request: true,
+    labels: true,
+    deadline: false,
+    attempt: false,
+};
 const EFFECT_KINDS: { readonly [K in EffectKind]: true } = {
     model: true,
     tool: true,
@@ -73,6 +82,10 @@ const CONTINUATION: Fields<Continuation> = {
     steps: true,
     nextFiber: true,
     framesUntil: true,
+    raised: true,
+    attempt: true,
+    timedOut: true,
+    failed: true,
     ended: true,
     conduct: false,
 };

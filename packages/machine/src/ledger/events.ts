@@ -10,6 +10,7 @@ import type { Json, Site } from "@remit/language";
 export const EVENT_KINDS = [
     "run.started",
     "run.ended",
+    "run.resumed",
     "use",
     "generate.started",
     "generate.attempt",

@@ -131,7 +131,7 @@ export class Accounts {
     readonly open = new Map<number, Account>();
     private current: Account;
     private readonly run: Run;
-    private readonly maxBytes: number;
+    private maxBytes: number;
     private readonly prices: Prices;
     /** Where the present stay in `current` began, and the steps it had left then. */
     private steps = 0;
@@ -160,6 +160,13 @@ export class Accounts {
             began: null,
         };
         this.current = this.root;
+    }
+
+    /** Bounds the bytes of the whole run. */
+    boundBytes(bytes: number): void {
+        this.maxBytes = bytes;
+        this.run.maxBytes = bytes;
+        this.stay(this.current);
     }
 
     /** An account, the root for 0 and for one that is closed. */

@@ -82,17 +82,23 @@ export function trajectory(m: Machine, native: HandoverWait, session: Session, s
     }).trajectory as unknown as Json;
 }
 
+/** Whether a failure is one of an `agent()` whose `on_error` answers it. */
+export function takenByAgent(m: Machine, { native, principal }: Frame, fail: Fail): boolean {
+    if (native?.kind !== "handover" || native.what !== "agent" || native.state.config === null) return false;
+    const session = m.sessions.get(native.state.session);
+    if (session === undefined || fail.whole || native.state.config.onError === "fail") return false;
+    if (fail.class === "violation" && !catchesViolation(m, principal, fail)) return false;
+    return fail.region === null || fail.region === session.account;
+}
+
 /**
  * A failure of `agent()` that its `on_error` answers: given as `{error}`, or tried once more within the same budget. False: it fails.
  */
 export function caughtByAgent(m: Machine, fiber: Fiber, frame: Frame, fail: Fail): boolean {
-    const { native } = frame;
-    if (native?.kind !== "handover" || native.what !== "agent" || native.state.config === null) return false;
+    if (!takenByAgent(m, frame, fail)) return false;
+    const native = frame.native as HandoverWait;
     const { state } = native;
-    const session = m.sessions.get(state.session);
-    if (session === undefined || fail.whole || state.config?.onError === "fail") return false;
-    if (fail.class === "violation" && !catchesViolation(m, frame, fail)) return false;
-    if (fail.region !== null && fail.region !== session.account) return false;
+    const session = m.sessions.get(state.session) as Session;
     const I = frame.form.code[frame.pc] as Instruction;
     // A turn that was broken off, from inside or by the end of its time.
     if (state.turns.length < state.turn) noteInside(state, session, null, { kind: fail.kind, message: fail.message });

@@ -59,6 +59,7 @@ import { beginParallel, iterationEnded } from "./parallel.ts";
 import { gate, isFree } from "./gate.ts";
 import { askMemory, askTool } from "./perform.ts";
 import { show } from "./show.ts";
+import { isTaken, stop } from "./suspended.ts";
 import { accountAt, closeAccount, closeRegion, leaveCall, leaveRegions, openAccount, overdrawn, spendOf, withdrawAll } from "./spending.ts";
 import { delegated, granted, lifted, policiesOn } from "./standing.ts";
 
@@ -102,8 +103,8 @@ export function failOf(m: Machine, error: unknown): Fail | null {
 }
 
 /** Whether code at a frame may catch a violation (LANGUAGE 7). */
-export function catchesViolation(m: Machine, frame: Frame, fail: Fail): boolean {
-    return frame.principal === m.principal && fail.by !== m.principal;
+export function catchesViolation(m: Machine, principal: string, fail: Fail): boolean {
+    return principal === m.principal && fail.by !== m.principal;
 }
 
 /** Looks for a handler. False where the fiber ended by the failure. */
@@ -112,13 +113,15 @@ export function unwind(m: Machine, fiber: Fiber, thrown: Fail): boolean {
     if (thrown.site === null) thrown.site = siteOfTop(fiber);
     const around = thrown.here ? yieldAround(m, fiber) : null;
     const fail = around === null ? thrown : thrown.of(around);
-    if (fail.whole) {
-        m.finish(fail);
+    // A violation for which no principal is named was committed by the principal that runs here.
+    if (fail.class === "violation" && frames.length > 0) fail.by ??= fiber.top.principal;
+    const again = fiber.refused;
+    fiber.refused = [];
+    if (frames.length > 0 && !isTaken(m, fiber, fail)) {
+        stop(m, fiber, fail, again);
         return false;
     }
     withdrawAll(m, fiber);
-    // What nobody is named for was committed by whoever runs where it happened.
-    if (fail.class === "violation" && frames.length > 0) fail.by ??= fiber.top.principal;
     while (frames.length > 0) {
         const frame = fiber.top;
         m.stand(fiber, frame);
@@ -157,13 +160,13 @@ export function unwind(m: Machine, fiber: Fiber, thrown: Fail): boolean {
  * Who may catch what (LANGUAGE 7): a violation only code of the run's own principal that did not commit it, a limit only code outside the region it
  * bounds.
  */
-function catches(m: Machine, frame: Frame, handler: Handler, fail: Fail): boolean {
-    if (fail.class === "violation" && !catchesViolation(m, frame, fail)) return false;
+export function catches(m: Machine, frame: Frame, handler: Handler, fail: Fail): boolean {
+    if (fail.class === "violation" && !catchesViolation(m, frame.principal, fail)) return false;
     if (fail.region === null) return true;
     return !m.accounts.within(accountAt(frame, handler.at), fail.region);
 }
 
-function siteOfTop(fiber: Fiber): Fail["site"] {
+export function siteOfTop(fiber: Fiber): Fail["site"] {
     for (let i = fiber.frames.length - 1; i >= 0; i--) {
         const frame = fiber.frames[i] as Frame;
         const site = frame.form.code[frame.pc]?.site;

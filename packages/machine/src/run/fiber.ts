@@ -13,6 +13,7 @@ import { labelAt } from "../compile/strict.ts";
 import type { Effect, Outcome } from "../effect.ts";
 import type { Fail } from "../failure.ts";
 import type { HandoverWait } from "./handover.ts";
+import type { Stop } from "./suspended.ts";
 import type { List, Owner } from "../value/value.ts";
 
 export class Frame {
@@ -142,6 +143,10 @@ export class Fiber implements Owner {
     low = 0;
     /** Slice that a single instruction needs, where it is more than usual. */
     need = 0;
+    /** Set where it stopped by a failure that nothing takes. */
+    stop: Stop | null = null;
+    /** Effects behind the failure that is about to be delivered. */
+    refused: Stop["again"] = [];
 
     constructor(id: number, parent: Fiber | null, index: number, base: number) {
         this.id = id;

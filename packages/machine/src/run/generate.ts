@@ -97,7 +97,8 @@ function take(
     model: string,
 ): Value | null {
     const at = (suffix: string): string => (suffix === "" ? native.path : `${native.path}/${suffix}`);
-    native.state = step.state;
+    // A failure leaves the state as it was, so that what failed can be asked for again.
+    if (!("failure" in step)) native.state = step.state;
     for (const e of step.events) m.emit(e.kind, at(e.suffix), e.suffix === "" ? frame.parent : native.path, site, e.labels, e.data);
     if ("effects" in step) {
         native.waiting = step.effects.map((e) => at(e.suffix));

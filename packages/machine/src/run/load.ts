@@ -25,6 +25,7 @@ import {
     type NativeDoc,
     type ThingDoc,
 } from "./save.ts";
+import { failureOfRun } from "./suspended.ts";
 import { takeIn } from "./written.ts";
 
 function refuse(message: string): Fail {
@@ -225,7 +226,15 @@ class Reader {
         m.nextFiber = last.nextFiber;
         m.framesUntil = last.framesUntil;
         m.entryPath = m.root.frames[0]?.path ?? m.entry?.fn.name ?? m.entryPath;
+        m.raised = last.raised;
+        m.boundBy(m.raised);
+        m.attempt = last.attempt;
+        m.timedOut = last.timedOut;
+        for (const head of this.heads.values()) this.stop(head);
         if (last.ended) throw refuse("the run has ended");
+        if (!last.failed) return;
+        const fail = m.timedOut ? new Fail("limit.time", "the time of the run was up") : failureOfRun(m);
+        m.result = { ok: false, failure: fail.toFailure() };
     }
 
     private fiber(doc: FiberDoc): void {
@@ -239,6 +248,13 @@ class Reader {
         }
         fiber.need = doc.need;
         for (const frame of this.frames.get(doc.id) ?? []) fiber.frames.push(this.frame(frame));
+    }
+
+    private stop({ id, stop }: FiberDoc): void {
+        const fiber = this.m.fibers.get(id);
+        if (stop === undefined || fiber === undefined) return;
+        fiber.stop = { fail: failOf(stop.fail), again: stop.again.map((one) => ({ ...one, pending: { ...one.pending, fiber } })) };
+        this.m.stopped.add(fiber);
     }
 
     private frame(doc: FrameDoc): Frame {

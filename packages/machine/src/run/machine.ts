@@ -16,7 +16,7 @@ import { DerivedLabels } from "../value/derive.ts";
 import { fromJson, toJson } from "../value/json.ts";
 import { ROOM, type Value } from "../value/value.ts";
 import { Authority } from "../authority/authority.ts";
-import { Accounts, type Spender } from "./accounts.ts";
+import { Accounts, type Meter, type Spender } from "./accounts.ts";
 import { type Entry, startEntry } from "./entry.ts";
 import { runFiber, unwind } from "./execute.ts";
 import { closeAll, yieldAround } from "./sessions.ts";
@@ -31,6 +31,7 @@ import { isUnasked, keepAnswer, lasting } from "./answers.ts";
 import { load } from "./load.ts";
 import { Run } from "./run.ts";
 import { Saved, save } from "./save.ts";
+import { failureOfRun, type GoOn, goOn, isStuck } from "./suspended.ts";
 import { accountAt, overdrawn, struckAt } from "./spending.ts";
 import { serveTurns } from "./turns.ts";
 import { type Ruling, rule } from "./hands.ts";
@@ -84,6 +85,14 @@ export class Machine {
     result: Result | null = null;
     /** What the conductor kept in the continuation that this machine was loaded from; null where it began here. */
     conduct: ConductDoc | null = null;
+    /** Fibers that stopped by failures that nothing takes. */
+    readonly stopped = new Set<Fiber>();
+    /** The run ended because the host's time for it was up. */
+    timedOut = false;
+    /** 1, and one more for each retry of what failed. */
+    attempt = 1;
+    /** Bounds of the run that its owner raised. */
+    raised: { readonly [M in Meter]?: number } = {};
     /** Path of the entry function. */
     entryPath = "main";
     nextFiber = 1;
@@ -96,7 +105,7 @@ export class Machine {
     withdrawn: string[] = [];
     readonly saved = new Saved();
     readonly depthLimit: number;
-    readonly stepLimit: number;
+    stepLimit: number;
     readonly concurrency: number;
     readonly principal: string;
     readonly authority: Authority;
@@ -127,6 +136,13 @@ export class Machine {
         );
         this.run.acting = this.principal;
         this.run.narrower = (c, layer) => narrowed(this, this.current, this.run.acting, c, layer);
+    }
+
+    /** Bounds the run by other amounts than it began with. */
+    boundBy({ steps, bytes, ...rest }: { readonly [M in Meter]?: number }): void {
+        if (steps !== undefined) this.stepLimit = steps;
+        if (bytes !== undefined) this.accounts.boundBytes(bytes);
+        Object.assign(this.accounts.root.limits, rest);
     }
 
     /** Nothing runs as closures. */
@@ -272,7 +288,9 @@ export class Machine {
             const next = this.nextTold();
             if (next === undefined) {
                 run.grant(0);
-                return "waiting";
+                if (!isStuck(this)) return "waiting";
+                this.finish(failureOfRun(this), false);
+                return "done";
             }
             const said = lasting(next);
             if (said !== null) keepAnswer(this, said);
@@ -368,6 +386,28 @@ export class Machine {
         return [...this.waiting.values()].filter((p) => p.waits === undefined).map((p) => p.effect);
     }
 
+    /** Goes on with a run that failed (LANGUAGE 7). Throws `Fail` where the changes let nothing go on; then nothing was changed. */
+    goOn(how: GoOn, by: string): void {
+        if (!this.canGoOn) throw new Fail("value", "the run has not failed, or cannot go on");
+        const { events } = this;
+        goOn(this, how);
+        const { raise = [], retry = false, answer = [] } = how;
+        this.run.acting = this.principal;
+        this.emit("run.resumed", this.entryPath, null, null, [], {
+            by,
+            raise: raise.map((one) => ({ ...one })),
+            retry,
+            answer: [...answer],
+        });
+        // What follows from it comes after it.
+        events.unshift(events.pop() as MachineEvent);
+    }
+
+    /** The run failed, and its state is one that it can go on from. */
+    get canGoOn(): boolean {
+        return this.result !== null && !this.result.ok && (this.stopped.size > 0 || this.timedOut);
+    }
+
     /** Ends the run: failure kind `cancelled`. */
     cancel(reason: string): void {
         this.stop(new Fail("cancelled", reason === "" ? "the run was cancelled" : reason, { whole: true }));
@@ -375,6 +415,7 @@ export class Machine {
 
     /** Ends the run because something that the host measures is used up. `hint`: what the user may do about it. */
     exceed(kind: FailureKind, message: string, hint?: string): void {
+        this.timedOut = this.result === null;
         this.stop(new Fail(kind, message, { whole: true, ...(hint === undefined ? {} : { hint }) }));
     }
 
@@ -383,7 +424,7 @@ export class Machine {
         const fiber = this.ready[0] ?? this.root;
         const frame = fiber.frames[fiber.frames.length - 1];
         fail.site = frame === undefined ? null : (frame.form.code[frame.pc]?.site ?? null);
-        this.finish(fail);
+        this.finish(fail, !this.timedOut);
     }
 
     get usage(): { steps: number; tokens: number; usd: number; calls: number; turns: number; bytes: number } {
@@ -447,8 +488,8 @@ export class Machine {
         if (unwind(this, fiber, fail)) this.ready.push(fiber);
     }
 
-    /** The run's last event and its result. */
-    finish(end: Value | Fail): void {
+    /** The run's last event and its result. `final` false: its state stays, and it may go on. */
+    finish(end: Value | Fail, final = true): void {
         if (this.result !== null) return;
         const { run } = this;
         let failed: Fail | null = end instanceof Fail ? end : null;
@@ -465,14 +506,17 @@ export class Machine {
                 failed = error;
             }
         }
-        if (failed !== null) closeAll(this, failed);
-        // Also what this very call hands out: whether it does must not depend on where a slice ended.
-        this.withdrawn.push(...[...this.waiting.keys()].filter((path) => !this.own.includes(path) && !this.unpaid.has(path)));
-        this.own = [];
-        this.unpaid.clear();
-        this.waiting.clear();
-        this.inbox = [];
-        this.ready = [];
+        if (final) {
+            if (failed !== null) closeAll(this, failed);
+            // Also what this very call hands out: whether it does must not depend on where a slice ended.
+            this.withdrawn.push(...[...this.waiting.keys()].filter((path) => !this.own.includes(path) && !this.unpaid.has(path)));
+            this.own = [];
+            this.unpaid.clear();
+            this.waiting.clear();
+            this.inbox = [];
+            this.ready = [];
+            this.stopped.clear();
+        }
         const path = this.entryPath;
         run.acting = this.principal;
         if (failed !== null) {

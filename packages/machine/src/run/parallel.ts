@@ -107,7 +107,12 @@ export function iterationEnded(m: Machine, child: Fiber, end: Value | Fail): voi
         m.deliver(fiber, join(m.run, m.run.heap.list(resultsOf(native) as Value[]), native.label));
         return;
     }
-    const failures = [...native.failures].sort((a, b) => a.index - b.index);
+    m.deliverFail(fiber, loopFailure(m, frame, native, native.failures, I));
+}
+
+/** The failure of a loop whose iterations failed. */
+export function loopFailure(m: Machine, frame: Frame, native: ParallelWait, failed: ParallelWait["failures"], I: Instruction): Fail {
+    const failures = [...failed].sort((a, b) => a.index - b.index);
     const first = (failures[0] as { fail: Fail }).fail;
     let labels = native.label;
     for (const f of failures) labels = m.run.labels.union(labels, f.fail.labels);
@@ -115,23 +120,20 @@ export function iterationEnded(m: Machine, child: Fiber, end: Value | Fail): voi
     // One that the run's own principal committed is one that nobody catches.
     const violation = violations.find((fail) => fail.by === m.principal) ?? violations[0];
     const limit = outermost(m, frame, failures);
-    m.deliverFail(
-        fiber,
-        new Fail(
-            // A violation stays one, whatever else came to an end beside it: only who did not commit it may catch it.
-            (violation ?? limit ?? first).kind,
-            `parallel for failed: ${byMessage(failures)}`,
-            {
-                site: I.site,
-                labels,
-                // help for the first is help for all where they failed alike
-                ...(first.hint === undefined || failures.some((f) => f.fail.message !== first.message) ? {} : { hint: first.hint }),
-                // A limit of what stands around them all bounds the loop too, so that nothing inside can catch it.
-                ...(limit?.region == null ? {} : { region: limit.region }),
-                ...(violation?.by == null ? {} : { by: violation.by }),
-                detail: limit?.detail ?? failures.map((f) => ({ index: f.index, kind: f.fail.kind, message: f.fail.message })),
-            },
-        ),
+    return new Fail(
+        // A violation stays one, whatever else came to an end beside it: only who did not commit it may catch it.
+        (violation ?? limit ?? first).kind,
+        `parallel for failed: ${byMessage(failures)}`,
+        {
+            site: I.site,
+            labels,
+            // help for the first is help for all where they failed alike
+            ...(first.hint === undefined || failures.some((f) => f.fail.message !== first.message) ? {} : { hint: first.hint }),
+            // A limit of what stands around them all bounds the loop too, so that nothing inside can catch it.
+            ...(limit?.region == null ? {} : { region: limit.region }),
+            ...(violation?.by == null ? {} : { by: violation.by }),
+            detail: limit?.detail ?? failures.map((f) => ({ index: f.index, kind: f.fail.kind, message: f.fail.message })),
+        },
     );
 }
 

@@ -60,12 +60,21 @@ export function raise(m: Machine, fiber: Fiber, { kind, path, site, request, lab
     const frame = fiber.frames[fiber.frames.length - 1];
     const account = payer ?? (frame === undefined ? 0 : accountAt(frame));
     stepBegins(m, kind, request, account, path, site);
-    const effect: Effect = { path, kind, principal: m.run.acting, site, request, labels, ...(deadline === undefined ? {} : { deadline }) };
+    const effect: Effect = {
+        path,
+        kind,
+        principal: m.run.acting,
+        site,
+        request,
+        labels,
+        ...(deadline === undefined ? {} : { deadline }),
+        ...(m.attempt === 1 ? {} : { attempt: m.attempt }),
+    };
     pay(m, { effect, fiber, slot, origin, account, held: [] });
 }
 
 /** Reserves what an effect is going to use and asks the host for it, or notes what it waits for. */
-function pay(m: Machine, pending: Pending): void {
+export function pay(m: Machine, pending: Pending): void {
     const { effect, account } = pending;
     const { path, site } = effect;
     const blocked = new Set<number>();
@@ -82,6 +91,7 @@ function pay(m: Machine, pending: Pending): void {
     m.unpaid.delete(path);
     if ("over" in got) {
         m.waiting.delete(path);
+        pending.fiber.refused = [{ pending, asked: false }];
         throw overdrawn(m, got.over, path, site);
     }
     // It is written again, as it is asked for.
@@ -257,13 +267,22 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
     const hands = effect.kind === "agent" ? replyOf(outcome)?.spent.calls : undefined;
     const over = m.accounts.settle(outcome.usage, pending.account, pending.held, m.spender(effect.path), turned, hands);
     stepEnded(m, effect, outcome, pending.account);
+    if (over !== null) {
+        const fail = overdrawn(m, over, effect.path, effect.site);
+        const waits = fiber.frames.length === 0 ? null : fiber.top.native;
+        if (effect.kind === "agent" && waits?.kind === "handover") turnOverdrawn(m, fiber, waits, effect, outcome, fail);
+        fiber.refused = [{ pending, asked: true, ...(effect.kind === "agent" ? {} : { outcome: told }) }];
+        m.deliverFail(fiber, fail);
+        return;
+    }
+    tell(m, pending, told);
+}
+
+/** Gives an outcome to the instruction that waits for it. */
+export function tell(m: Machine, pending: Pending, told: Outcome): void {
+    const { fiber, effect } = pending;
+    const outcome = withReaders(m, effect, told);
     try {
-        if (over !== null) {
-            const fail = overdrawn(m, over, effect.path, effect.site);
-            const waits = fiber.frames.length === 0 ? null : fiber.top.native;
-            if (effect.kind === "agent" && waits?.kind === "handover") turnOverdrawn(m, fiber, waits, effect, outcome, fail);
-            throw fail;
-        }
         if (effect.kind === "input" && m.entry !== null && fiber.frames.length === 0) {
             answerEntry(m, outcome);
             return;
@@ -298,6 +317,7 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
         m.deliver(fiber, remembered(m, effect, outcome.value, givenValue(m, effect, outcome)));
     } catch (error) {
         if (!(error instanceof Fail)) throw error;
+        if (!outcome.ok) fiber.refused = [{ pending, asked: true }];
         m.deliverFail(fiber, error);
     }
 }

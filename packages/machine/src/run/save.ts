@@ -13,10 +13,10 @@ import type { Effect, FailureKind, Outcome } from "../effect.ts";
 import type { Right } from "../authority/decide.ts";
 import type { Fail } from "../failure.ts";
 import { Capability, Labelled, List, type Obj, type Owner, type Value } from "../value/value.ts";
-import { Fiber, type Frame, type Native } from "./fiber.ts";
+import { Fiber, type Frame, type Native, type Pending } from "./fiber.ts";
 import type { SessionDoc, WrittenDoc } from "../agent/session.ts";
-import type { AccountDoc } from "./accounts.ts";
 import type { ConductDoc } from "../conduct/messages.ts";
+import type { AccountDoc, Meter } from "./accounts.ts";
 import type { Defined } from "./define.ts";
 import type { Machine } from "./machine.ts";
 import type { StandingDoc } from "./standing.ts";
@@ -126,6 +126,14 @@ export interface FiberDoc {
     readonly frames: readonly FrameDoc[];
     readonly need: number;
     readonly waiting: string | null;
+    /** It stopped by a failure that nothing takes. */
+    readonly stop?: { readonly fail: FailDoc; readonly again: readonly StoppedDoc[] };
+}
+
+export interface StoppedDoc {
+    readonly pending: PendingDoc;
+    readonly asked: boolean;
+    readonly outcome?: Outcome;
 }
 
 export interface PendingDoc {
@@ -211,6 +219,12 @@ export interface Continuation {
     readonly ended: boolean;
     /** The conductor's part. */
     readonly conduct?: ConductDoc;
+    /** Bounds of the run that its owner raised, by meter; which attempt effects are; whether the run's time was up. */
+    readonly raised: { readonly [M in Meter]?: number };
+    readonly attempt: number;
+    readonly timedOut: boolean;
+    /** The run ended as failed, and may go on. */
+    readonly failed: boolean;
 }
 
 export function save(m: Machine, whole: boolean): { image: Json } | { delta: Json } {
@@ -272,8 +286,7 @@ class Writer {
         const asked: PendingDoc[] = [];
         for (const [path, p] of m.waiting)
             if (image || !saved.pending.has(path)) {
-                const { fiber, ...doc } = p;
-                asked.push({ ...doc, fiber: fiber.id });
+                asked.push(pendingDoc(p));
                 this.size += 100 + weight(p.effect.request);
             }
         const { used, reserved, reservedUsd } = m.accounts.root;
@@ -305,8 +318,12 @@ class Writer {
             standing: m.standing.doc(),
             nextFiber: m.nextFiber,
             framesUntil: m.framesUntil,
-            ended: m.result !== null,
             ...(m.conduct === null ? {} : { conduct: m.conduct }),
+            ended: m.result !== null && !m.canGoOn,
+            raised: { ...m.raised },
+            attempt: m.attempt,
+            timedOut: m.timedOut,
+            failed: m.canGoOn,
         };
     }
 
@@ -409,6 +426,14 @@ class Writer {
             frames: f.frames.slice(from).map((frame) => this.frame(frame)),
             need: f.need,
             waiting: top?.native?.path ?? null,
+            ...(f.stop === null
+                ? {}
+                : {
+                      stop: {
+                          fail: failDoc(f.stop.fail),
+                          again: f.stop.again.map(({ pending, ...one }) => ({ ...one, pending: pendingDoc(pending) })),
+                      },
+                  }),
         };
     }
 
@@ -459,6 +484,10 @@ class Writer {
             failures: n.failures.map((f) => ({ index: f.index, fail: failDoc(f.fail) })),
         };
     }
+}
+
+function pendingDoc({ fiber, ...pending }: Pending): PendingDoc {
+    return { ...pending, fiber: fiber.id };
 }
 
 function failDoc(fail: Fail): FailDoc {

@@ -16,6 +16,7 @@ import type { Region } from "../compile/instructions.ts";
 import type { Fiber, Frame, Pending } from "./fiber.ts";
 import { abandon } from "./sessions.ts";
 import type { Machine } from "./machine.ts";
+import { isTaken, stop } from "./suspended.ts";
 import { lifted, regionsAt } from "./standing.ts";
 
 /** The account that pays where a frame stands at `pc`. */
@@ -54,13 +55,17 @@ export function openAccount(
 ): number {
     const token = m.standing.next++;
     const account = m.accounts.opens({ token, parent, path, name, within, fiber: fiber.id, limits }, m.stepLimit - m.run.steps);
-    const { time } = account.limits;
-    if (time !== undefined) {
-        const request = { ms: time };
-        const effect = { path: timePath(account), kind: "sleep", principal: m.run.acting, site, request, labels: [] } as const;
-        m.ask({ effect, fiber, slot: 0, origin: "", account: token, held: [], timer: token });
-    }
+    if (account.limits.time !== undefined) startTimer(m, account, fiber, site);
     return token;
+}
+
+/** The time of an account begins, or goes on with another end. */
+export function startTimer(m: Machine, account: Account, fiber: Fiber, site: Site | null): void {
+    const { token } = account;
+    const request = { ms: account.limits.time as number };
+    withdraw(m, timePath(account));
+    const effect = { path: timePath(account), kind: "sleep", principal: m.run.acting, site, request, labels: [] } as const;
+    m.ask({ effect, fiber, slot: 0, origin: "", account: token, held: [], timer: token });
 }
 
 function timePath(account: Account): string {
@@ -123,6 +128,10 @@ export function timeUp(m: Machine, pending: Pending): void {
 /** Ends what goes on in a region that `fiber` opened, fibers inside it included, by the failure of the region. */
 export function endRegion(m: Machine, fiber: Fiber, fail: Fail): void {
     const inside = [...m.fibers.values()].filter((f) => f !== fiber && isInside(f, fiber));
+    if (!isTaken(m, fiber, fail)) {
+        for (const one of [fiber, ...inside]) stop(m, one, fail, []);
+        return;
+    }
     for (const f of inside.reverse()) discard(m, f, fail);
     m.ready = m.ready.filter((f) => f !== fiber && !inside.includes(f));
     m.enter(fiber);

@@ -19,6 +19,7 @@ import {
     type EntryDoc,
     type FailDoc,
     type FiberDoc,
+    type StoppedDoc,
     type FrameDoc,
     type NativeDoc,
     type PendingDoc,
@@ -151,7 +152,18 @@ const FIBER = record<FiberDoc>(
         need: count,
         waiting: orNull(text),
     },
-    {},
+    {
+        stop: says(
+            record<NonNullable<FiberDoc["stop"]>>(
+                {
+                    fail: ref("Fail"),
+                    again: list(record<StoppedDoc>({ pending: ref("Pending"), asked: flag }, { outcome: ref("Outcome") })),
+                },
+                {},
+            ),
+            "it stopped by a failure that nothing takes; what is asked for again when it goes on",
+        ),
+    },
 );
 
 const ENTRY = record<EntryDoc>(
@@ -336,6 +348,16 @@ const COMMON = {
     nextFiber: count,
     framesUntil: count,
     ended: flag,
+    raised: says(
+        record<Continuation["raised"]>(
+            {},
+            { tokens: number, usd: number, time: number, steps: number, calls: number, turns: number, bytes: number },
+        ),
+        "bounds of the run that its owner raised",
+    ),
+    attempt: says(count, "of effects: 1, and one more for each retry"),
+    timedOut: says(flag, "the time of the run was up"),
+    failed: says(flag, "the run ended as failed, and may go on"),
 };
 
 const CONDUCT = {

@@ -150,7 +150,7 @@ function effectOf(kind: EffectKind): Schema {
             request: REQUESTS[kind],
             labels: says(list(text), "origins of everything in the request, sorted"),
         },
-        { deadline: says(number, "milliseconds") },
+        { deadline: says(number, "milliseconds"), attempt: says(count, "from 2 on, after a retry of what failed") },
     );
 }
 

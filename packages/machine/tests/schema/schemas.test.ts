@@ -133,7 +133,10 @@ const RUNS: { readonly [name: string]: Written } = {
         ),
     ),
     "iterations side by side, one of which fails": ran(
-        body(`parallel for x in [1, "fail", 3, 4] max 4 { made = [x]  r = T.get(x)  made.add(r)  T.put(r)  made }`, HEAD),
+        body(
+            `try { parallel for x in [1, "fail", 3, 4] max 4 { made = [x]  r = T.get(x)  made.add(r)  T.put(r)  made } } catch e { e.kind }`,
+            HEAD,
+        ),
     ),
     "a generate with a retry, a budget in tokens and tools": ran(
         `${HEAD}main agent A {\n model M\n role "a tester"\n description "Tests."\n main func(input) {\n` +

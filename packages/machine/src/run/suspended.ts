@@ -1,0 +1,217 @@
+/**
+ * Failed runs go on: a failure that nothing in force takes stops its fiber where it stands; what was wanted there can be had later.
+ *
+ * Boundary: when a fiber stops, how the run then ends, and how it goes on. Handlers and unwinding are `execute.ts`.
+ *
+ * K1: a fiber that stops is not unwound: its frames, sessions and delegations stay as they are. Its siblings finish.
+ * K2: the run ends as failed once nothing but stopped fibers is left. Its state can be saved then, and goes on from there.
+ * K3: what was paid for is not paid for twice: an outcome that overdrew its budget is kept, and given once the budget is raised.
+ * K4: effects that are asked for after a retry have the next attempt.
+ */
+import type { Instruction } from "../compile/instructions.ts";
+import type { Outcome } from "../effect.ts";
+import { Fail } from "../failure.ts";
+import { type Account, METER_NAMES, type Meter } from "./accounts.ts";
+import { takenByAgent } from "./agent-call.ts";
+import { catches, siteOfTop } from "./execute.ts";
+import type { Fiber, Frame, Pending } from "./fiber.ts";
+import { handoverAt } from "./handover.ts";
+import type { Machine } from "./machine.ts";
+import { loopFailure } from "./parallel.ts";
+import { pay, tell } from "./perform.ts";
+import { startTimer, withdraw } from "./spending.ts";
+import { turn } from "./turns.ts";
+
+/** Why a fiber stopped, and what it wants when it goes on. */
+export interface Stop {
+    readonly fail: Fail;
+    /** Effects of the present instruction that have to be asked for again, in order. */
+    readonly again: readonly Stopped[];
+}
+
+export interface Stopped {
+    readonly pending: Pending;
+    /** It was asked for. */
+    readonly asked: boolean;
+    /** What it came to where that is still to be used (K3). */
+    readonly outcome?: Outcome;
+}
+
+/** Changes with which a run goes on. */
+export interface GoOn {
+    /** New amounts of meters of an account, by its path; `run` is the whole. */
+    readonly raise?: readonly { readonly account: string; readonly meter: Meter; readonly amount: number }[];
+    /** Asks once more for what failed. */
+    readonly retry?: boolean;
+    /** Paths of effects whose outcome the owner of the run gives by hand: it is told with `resolve`, and the effect is not asked for. */
+    readonly answer?: readonly string[];
+}
+
+/** Whether a handler in force takes a failure: of the fiber, or of those around it, to which a loop passes it on. */
+export function isTaken(m: Machine, fiber: Fiber, fail: Fail): boolean {
+    if (fail.whole) return false;
+    for (let f: Fiber | null = fiber; f !== null; f = f.parent)
+        for (let i = f.frames.length - 1; i >= 0; i--) {
+            const frame = f.frames[i] as Frame;
+            if (takenByAgent(m, frame, fail)) return true;
+            if (frame.form.handlers.some((h) => h.from <= frame.pc && frame.pc < h.to && catches(m, frame, h, fail))) return true;
+        }
+    return false;
+}
+
+/** Stops a fiber (K1). `again`: the effect whose outcome stopped it, or that its budget refused. */
+export function stop(m: Machine, fiber: Fiber, fail: Fail, again: readonly Stopped[]): void {
+    if (fail.site === null) fail.site = siteOfTop(fiber);
+    const withdrawn: Stopped[] = [];
+    for (const [path, pending] of [...m.waiting]) {
+        if (pending.fiber !== fiber || pending.timer !== undefined) continue;
+        withdrawn.push({ pending, asked: !m.unpaid.has(path) });
+        withdraw(m, path);
+    }
+    fiber.stop = { fail, again: [...again, ...withdrawn] };
+    m.stopped.add(fiber);
+    fiber.low = Math.min(fiber.low, Math.max(0, fiber.frames.length - 1));
+    m.ready = m.ready.filter((one) => one !== fiber);
+}
+
+/** Whether only stopped fibers, and the times of accounts around them, are left. */
+export function isStuck(m: Machine): boolean {
+    return m.stopped.size > 0 && [...m.waiting.values()].every((pending) => pending.timer !== undefined);
+}
+
+/** The failure that the run ends with: what its fibers would have passed on. */
+export function failureOfRun(m: Machine): Fail {
+    return failureOf(m, m.root) as Fail;
+}
+
+function failureOf(m: Machine, fiber: Fiber): Fail | null {
+    if (fiber.stop !== null) return fiber.stop.fail;
+    // A bound of the whole run names itself, wherever it was met.
+    const whole = [...m.stopped].map((one) => one.stop?.fail).find((fail) => fail?.whole === true);
+    if (whole !== undefined) return whole;
+    const native = fiber.frames[fiber.frames.length - 1]?.native;
+    if (native?.kind !== "parallel") return null;
+    const failures = [...native.failures];
+    for (const child of m.fibers.values()) {
+        const fail = child.parent === fiber ? failureOf(m, child) : null;
+        if (fail !== null) failures.push({ index: child.index, fail });
+    }
+    const I = fiber.top.form.code[fiber.top.pc] as Instruction;
+    return failures.length === 0 ? null : loopFailure(m, fiber.top, native, failures, I);
+}
+
+/** Goes on with a run that failed. Throws `Fail` where the changes let no fiber go on; then nothing was changed. */
+export function goOn(m: Machine, how: GoOn): void {
+    const stopped = [...m.stopped];
+    const raised = (how.raise ?? []).map(({ account, meter, amount }) => ({
+        account: accountNamed(m, account, meter, amount),
+        meter,
+        amount,
+    }));
+    const answers = new Set(how.answer ?? []);
+    for (const path of answers) {
+        const failed = stopped.flatMap((fiber) => fiber.stop?.again ?? []).find((one) => one.pending.effect.path === path);
+        if (failed === undefined) throw new Fail("value", `no effect at ${path} failed`, { hint: failedPaths(stopped) });
+        if (failed.pending.effect.kind === "ask")
+            throw new Fail("value", `${path} is a question`, { hint: "the person to whom it is put answers it" });
+    }
+    const freed = stopped.filter((fiber) => goesOn(fiber, how, answers));
+    if (freed.length === 0 && !m.timedOut)
+        throw new Fail("value", "nothing of what stopped the run is changed by this", {
+            hint: stopped.some((fiber) => fiber.stop?.fail.class === "limit") ? "raise the limit that it names" : failedPaths(stopped),
+        });
+    for (const { account, meter, amount } of raised) raise(m, account, meter, amount);
+    m.result = null;
+    m.timedOut = false;
+    if (how.retry === true) m.attempt++;
+    for (const fiber of freed) resume(m, fiber, answers);
+}
+
+function failedPaths(stopped: readonly Fiber[]): string {
+    const paths = stopped.flatMap((fiber) => (fiber.stop?.again ?? []).map((one) => one.pending.effect.path));
+    return paths.length === 0 ? "no effect failed: the program itself did" : `these failed: ${paths.join(", ")}`;
+}
+
+function accountNamed(m: Machine, path: string, meter: Meter, amount: number): Account | null {
+    if (!METER_NAMES.includes(meter))
+        throw new Fail("value", `there is no meter '${meter}'`, { hint: `the meters are ${METER_NAMES.join(", ")}` });
+    if (!Number.isFinite(amount) || amount <= 0) throw new Fail("value", `${amount} is no amount of ${meter}`);
+    if (path === "run") return null;
+    const account = [...m.accounts.open.values()].find((one) => one.path === path);
+    if (account === undefined)
+        throw new Fail("value", `the run has no open account '${path}'`, {
+            hint: `its accounts are ${["run", ...[...m.accounts.open.values()].map((one) => one.path)].join(", ")}`,
+        });
+    return account;
+}
+
+/** `account` null: the run's own. */
+function raise(m: Machine, account: Account | null, meter: Meter, amount: number): void {
+    if (account === null) {
+        m.raised = { ...m.raised, [meter]: amount };
+        m.boundBy(m.raised);
+        return;
+    }
+    (account.limits as { [M in Meter]?: number })[meter] = amount;
+    const fiber = meter === "time" ? m.fibers.get(account.fiber) : undefined;
+    if (fiber !== undefined) startTimer(m, account, fiber, null);
+}
+
+/** Whether the changes let a stopped fiber go on. */
+function goesOn(fiber: Fiber, how: GoOn, answers: ReadonlySet<string>): boolean {
+    const { fail, again } = fiber.stop as Stop;
+    if (again.some((one) => answers.has(one.pending.effect.path))) return true;
+    if (fail.class === "limit" && (how.raise ?? []).length > 0) return true;
+    return how.retry === true && (again.length > 0 || asksForSomething(fiber));
+}
+
+/** Whether the instruction that failed asks for something, which may come out otherwise the next time. */
+function asksForSomething(fiber: Fiber): boolean {
+    const kind = (fiber.top.form.code[fiber.top.pc] as Instruction).detail?.kind;
+    return kind === "effect" || kind === "generate" || kind === "handover" || kind === "call.value";
+}
+
+function resume(m: Machine, fiber: Fiber, answers: ReadonlySet<string>): void {
+    const { again } = fiber.stop as Stop;
+    fiber.stop = null;
+    m.stopped.delete(fiber);
+    m.enter(fiber);
+    m.stand(fiber, fiber.top);
+    fiber.low = Math.min(fiber.low, fiber.frames.length - 1);
+    try {
+        if (again.length === 0) startAgain(m, fiber);
+        else for (const one of again) askAgain(m, one, answers);
+    } catch (error) {
+        if (!(error instanceof Fail)) throw error;
+        m.deliverFail(fiber, error);
+    }
+}
+
+/** The present instruction runs again from its beginning; a handover takes a further turn, in a session that begins anew. */
+function startAgain(m: Machine, fiber: Fiber): void {
+    const { top } = fiber;
+    const { native } = top;
+    if (native?.kind === "parallel") return;
+    if (native?.kind === "handover" && native.state.session !== "") {
+        // A call that waits for its turn is served like the others.
+        if (native.state.phase === "queued") return;
+        const I = top.form.code[top.pc] as Instruction;
+        native.state.tries++;
+        turn(m, fiber, top, handoverAt(I), native, native.state.prompt, I.site);
+        if (fiber.top !== top) m.ready.push(fiber);
+        return;
+    }
+    top.native = null;
+    m.ready.push(fiber);
+}
+
+function askAgain(m: Machine, { pending, asked, outcome }: Stopped, answers: ReadonlySet<string>): void {
+    const { effect, fiber } = pending;
+    const { native } = fiber.top;
+    if (native?.kind === "generate") native.outcomes[pending.slot] = null;
+    if (outcome !== undefined) tell(m, pending, outcome);
+    else if (answers.has(effect.path)) m.waiting.set(effect.path, { ...pending, held: [] });
+    // Through its gate again, or in a session that is open.
+    else if (asked && (native?.kind === "effect" || effect.kind === "agent")) startAgain(m, fiber);
+    else pay(m, { ...pending, effect: m.attempt > 1 ? { ...effect, attempt: m.attempt } : effect, held: [] });
+}
