@@ -10,7 +10,7 @@ import type { Json } from "@remit/language";
 import { type Effect, type EffectKind, FAILURE_KINDS, type Failure, type Outcome, type Usage } from "./effect.ts";
 import { EVENT_KINDS, type MachineEvent } from "./ledger/events.ts";
 import type { SealedEvent } from "./ledger/seal.ts";
-import type { Continuation } from "./run/save.ts";
+import type { Continuation } from "./run/document.ts";
 
 /** Every field of a document: true where it is always there. */
 type Fields<T> = { readonly [K in keyof T]-?: boolean };

@@ -24,7 +24,7 @@ import {
     type FrameDoc,
     type NativeDoc,
     type ThingDoc,
-} from "./save.ts";
+} from "./document.ts";
 import { failureOfRun } from "./suspended.ts";
 import { takeIn } from "./written.ts";
 

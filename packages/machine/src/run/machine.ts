@@ -13,13 +13,14 @@ import type { Effect, FailureKind, Outcome } from "../effect.ts";
 import { Fail } from "../failure.ts";
 import type { EventKind, MachineEvent } from "../ledger/events.ts";
 import { DerivedLabels } from "../value/derive.ts";
-import { fromJson, toJson } from "../value/json.ts";
+import { fromJson } from "../value/json.ts";
 import { ROOM, type Value } from "../value/value.ts";
 import { Authority } from "../authority/authority.ts";
 import { Accounts, type Meter, type Spender } from "./accounts.ts";
+import { ended } from "./ending.ts";
 import { type Entry, startEntry } from "./entry.ts";
 import { runFiber, unwind } from "./execute.ts";
-import { closeAll, yieldAround } from "./sessions.ts";
+import { yieldAround } from "./sessions.ts";
 import type { Described } from "./described.ts";
 import { Fiber, type Frame, type Pending } from "./fiber.ts";
 import { DEFAULTS, type StartOptions } from "./options.ts";
@@ -490,54 +491,6 @@ export class Machine {
 
     /** The run's last event and its result. `final` false: its state stays, and it may go on. */
     finish(end: Value | Fail, final = true): void {
-        if (this.result !== null) return;
-        const { run } = this;
-        let failed: Fail | null = end instanceof Fail ? end : null;
-        let json: Json = null;
-        let origins: readonly string[] = [];
-        if (!(end instanceof Fail)) {
-            this.tracer?.result(end);
-            try {
-                const out = toJson(end, run);
-                json = out.json;
-                origins = run.labels.origins(out.labels);
-            } catch (error) {
-                if (!(error instanceof Fail)) throw error;
-                failed = error;
-            }
-        }
-        if (final) {
-            if (failed !== null) closeAll(this, failed);
-            // Also what this very call hands out: whether it does must not depend on where a slice ended.
-            this.withdrawn.push(...[...this.waiting.keys()].filter((path) => !this.own.includes(path) && !this.unpaid.has(path)));
-            this.own = [];
-            this.unpaid.clear();
-            this.waiting.clear();
-            this.inbox = [];
-            this.ready = [];
-            this.stopped.clear();
-        }
-        const path = this.entryPath;
-        run.acting = this.principal;
-        if (failed !== null) {
-            const failure = failed.toFailure();
-            const labels = run.labels.origins(failed.labels);
-            this.emit("failure", path, null, failed.site, labels, {
-                kind: failure.kind,
-                message: failure.message,
-                detail: failure.detail ?? null,
-                hint: failure.hint ?? null,
-            });
-            this.result = { ok: false, failure };
-            this.emit("run.ended", path, null, failed.site, labels, { ok: false, value: null, kind: failure.kind, ...this.account() });
-        } else {
-            this.result = { ok: true, value: json, origins };
-            this.emit("run.ended", path, null, null, origins, { ok: true, value: json, ...this.account() });
-        }
-    }
-
-    private account(): { steps: number; usage: Json } {
-        const { steps, ...usage } = this.usage;
-        return { steps, usage };
+        if (this.result === null) this.result = ended(this, end, final);
     }
 }

@@ -24,7 +24,7 @@ import {
     type NativeDoc,
     type PendingDoc,
     type ThingDoc,
-} from "../run/save.ts";
+} from "../run/document.ts";
 import type { CapabilityKind } from "../value/value.ts";
 import {
     any,

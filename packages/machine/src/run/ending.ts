@@ -1,0 +1,58 @@
+/**
+ * The end of a run: its last events and its result.
+ *
+ * Boundary: what is told at the end. When a run ends is `machine.ts` and `suspended.ts`.
+ */
+import type { Json } from "@remit/language";
+import { Fail } from "../failure.ts";
+import { toJson } from "../value/json.ts";
+import type { Value } from "../value/value.ts";
+import type { Machine, Result } from "./machine.ts";
+import { closeAll } from "./sessions.ts";
+
+/** Tells the end. `final` false: the state stays, and the run may go on. */
+export function ended(m: Machine, end: Value | Fail, final: boolean): Result {
+    const { run } = m;
+    let failed: Fail | null = end instanceof Fail ? end : null;
+    let json: Json = null;
+    let origins: readonly string[] = [];
+    if (!(end instanceof Fail)) {
+        m.tracer?.result(end);
+        try {
+            const out = toJson(end, run);
+            json = out.json;
+            origins = run.labels.origins(out.labels);
+        } catch (error) {
+            if (!(error instanceof Fail)) throw error;
+            failed = error;
+        }
+    }
+    if (final) {
+        if (failed !== null) closeAll(m, failed);
+        // Also what this very call hands out: whether it does must not depend on where a slice ended.
+        m.withdrawn.push(...[...m.waiting.keys()].filter((path) => !m.own.includes(path) && !m.unpaid.has(path)));
+        m.own = [];
+        m.unpaid.clear();
+        m.waiting.clear();
+        m.inbox = [];
+        m.ready = [];
+        m.stopped.clear();
+    }
+    const path = m.entryPath;
+    run.acting = m.principal;
+    if (failed === null) {
+        m.emit("run.ended", path, null, null, origins, { ok: true, value: json, ...account(m) });
+        return { ok: true, value: json, origins };
+    }
+    const failure = failed.toFailure();
+    const labels = run.labels.origins(failed.labels);
+    const { kind, message, detail = null, hint = null } = failure;
+    m.emit("failure", path, null, failed.site, labels, { kind, message, detail, hint });
+    m.emit("run.ended", path, null, failed.site, labels, { ok: false, value: null, kind, ...account(m) });
+    return { ok: false, failure };
+}
+
+function account(m: Machine): { steps: number; usage: Json } {
+    const { steps, ...usage } = m.usage;
+    return { steps, usage };
+}
