@@ -5,16 +5,11 @@
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { AskChange, AskRow, AskRows } from "./asks.ts";
+import type { Job } from "./jobs.ts";
+import type { Writing } from "./thread.ts";
 
-const TABLE = `CREATE TABLE IF NOT EXISTS asks (
-    id TEXT PRIMARY KEY, run TEXT NOT NULL, path TEXT NOT NULL, pending TEXT NOT NULL, request TEXT NOT NULL, bound TEXT NOT NULL,
-    schema TEXT NOT NULL, owner TEXT NOT NULL, asked INTEGER NOT NULL, expires INTEGER NOT NULL, mac TEXT NOT NULL,
-    state TEXT NOT NULL, decision TEXT, decider TEXT, decided INTEGER, seal TEXT
-) STRICT;
-CREATE INDEX IF NOT EXISTS asks_run ON asks (run, path);`;
-
-/** `transaction`: one write transaction of the ledger, its errors told in the ledger's words; `read`: the same for reading. */
-export function sqliteAskRows(db: DatabaseSync, transaction: <T>(work: () => T) => T, read: <T>(work: () => T) => T): AskRows {
+/** `read`: reads, its errors told in the ledger's words. */
+export function sqliteAskRows(db: DatabaseSync, writing: Writing, read: <T>(work: () => T) => T): AskRows {
     const cache = new Map<string, StatementSync>();
     const query = (sql: string): StatementSync => {
         let made = cache.get(sql);
@@ -31,47 +26,39 @@ export function sqliteAskRows(db: DatabaseSync, transaction: <T>(work: () => T) 
     };
     const rows = (sql: string, ...values: string[]): AskRow[] =>
         read(() => (there() ? (query(sql).all(...values) as unknown as AskRow[]) : []));
-    const change = ({ row: r, from }: AskChange): boolean =>
-        query("UPDATE asks SET state = ?, decision = ?, decider = ?, decided = ?, seal = ? WHERE id = ? AND state = ?").run(
-            r.state,
-            r.decision,
-            r.decider,
-            r.decided,
-            r.seal,
-            r.id,
-            from,
-        ).changes === 1;
+    const change = ({ row: r, from }: AskChange) => ["changeAsk", r.state, r.decision, r.decider, r.decided, r.seal, r.id, from] as const;
     return {
-        insert: async (r, changes) =>
-            transaction(() => {
-                if (!there()) db.exec(TABLE);
-                changes.forEach(change);
-                query("INSERT INTO asks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
-                    r.id,
-                    r.run,
-                    r.path,
-                    r.pending,
-                    r.request,
-                    r.bound,
-                    r.schema,
-                    r.owner,
-                    r.asked,
-                    r.expires,
-                    r.mac,
-                    r.state,
-                    r.decision,
-                    r.decider,
-                    r.decided,
-                    r.seal,
-                );
-            }),
+        insert: async (r, changes) => {
+            const { id, run, path, pending, request, bound, schema, owner, asked, expires, mac, state, decision, decider, decided, seal } =
+                r;
+            const made = [
+                id,
+                run,
+                path,
+                pending,
+                request,
+                bound,
+                schema,
+                owner,
+                asked,
+                expires,
+                mac,
+                state,
+                decision,
+                decider,
+                decided,
+                seal,
+            ];
+            const table: Job["statements"] = there() ? [] : [["makeAsks"], ["indexAsks"]];
+            await writing.run({ statements: [...table, ...changes.map(change), ["insertAsk", ...made]] });
+        },
         byId: async (id) => rows("SELECT * FROM asks WHERE id >= ? AND id < ? LIMIT 2", id, `${id}\uffff`),
         all: async (run) =>
             run === undefined
                 ? rows("SELECT * FROM asks ORDER BY asked, rowid")
                 : rows("SELECT * FROM asks WHERE run = ? ORDER BY asked, rowid", run),
         ofPath: async (run, path) => rows("SELECT * FROM asks WHERE run = ? AND path = ? ORDER BY asked DESC, rowid DESC", run, path),
-        update: async (one) => transaction(() => change(one)),
+        update: async (one) => there() && (await writing.run({ statements: [change(one)] }))[0] === 1,
         waits: async (run, pending) =>
             read(
                 () =>

@@ -14,7 +14,6 @@ import { LedgerError, guarded } from "./error.ts";
 import { isLive, parseOwner } from "./lease.ts";
 import type { RunRow } from "./rows.ts";
 import type { Removed } from "./store.ts";
-import type { LedgerFile } from "./writer.ts";
 
 /** Texts that may name blobs. */
 const PACKED = [
@@ -25,14 +24,23 @@ const PACKED = [
     "SELECT result AS text FROM runs WHERE result IS NOT NULL",
 ];
 
-export function removeRuns(file: LedgerFile, path: string, db: DatabaseSync, rows: readonly RunRow[]): Removed {
+/** The open ledger. `transaction`: one write transaction, on the disk when it returns; on any error nothing of it is kept. */
+export interface RemovedFrom {
+    readonly path: string;
+    readonly db: DatabaseSync;
+    readonly transaction: <T>(work: () => T) => T;
+    readonly anchors: string;
+    readonly key: () => Buffer;
+}
+
+export function removeRuns({ path, db, transaction, anchors, key }: RemovedFrom, rows: readonly RunRow[]): Removed {
     const size = (): number => {
         const { page_count: pages } = db.prepare("PRAGMA page_count").get() as { page_count: number };
         const { page_size: bytes } = db.prepare("PRAGMA page_size").get() as { page_size: number };
         return pages * bytes;
     };
     const before = size();
-    file.transaction(() => {
+    transaction(() => {
         // Made with the first question.
         const asks = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'asks'").get() !== undefined;
         const owners = db.prepare("SELECT owner, beat FROM runs WHERE key = ?");
@@ -46,7 +54,7 @@ export function removeRuns(file: LedgerFile, path: string, db: DatabaseSync, row
         }
         db.exec("DELETE FROM programs WHERE hash NOT IN (SELECT program FROM runs)");
         sweep(db);
-        dropAnchors(file.anchors, file.key(), new Set(rows.map((row) => row.id)));
+        dropAnchors(anchors, key(), new Set(rows.map((row) => row.id)));
     });
     const owners = db.prepare("SELECT owner, beat FROM runs WHERE owner IS NOT NULL").all() as unknown as Pick<RunRow, "owner" | "beat">[];
     const shrunk = !owners.some(isRunning) && shrink(path, db);

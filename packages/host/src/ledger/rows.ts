@@ -13,29 +13,6 @@ import type { RunInfo, RunStatus } from "./store.ts";
 export const RUN_COLUMNS =
     "key, id, program, file, root, options, started, ended, status, result, usage, steps, effects, count, head, answers, answered, owner, beat, spent, bound";
 
-export const SQL = {
-    open: "BEGIN IMMEDIATE",
-    close: "COMMIT",
-    insertRun: `INSERT INTO runs (id, program, file, root, options, started, status, usage, steps, effects, count, head, answers, answered, owner, beat, bound)
-        VALUES (?, ?, ?, ?, ?, ?, 'running', '{}', 0, 0, 0, ?, 0, '', ?, ?, ?)`,
-    program: "INSERT OR IGNORE INTO programs (hash, form) VALUES (?, ?)",
-    blob: "INSERT OR IGNORE INTO blobs (sha256, bytes) VALUES (?, ?)",
-    event: "INSERT INTO events (run, seq, time, path, parent, kind, principal, site, labels, data, prev, hash, salt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    outcome: "INSERT INTO outcomes (run, n, time, path, outcome, hash) VALUES (?, ?, ?, ?, ?, ?)",
-    pending: "INSERT OR REPLACE INTO pending (run, path, begun) VALUES (?, ?, ?)",
-    begin: "UPDATE pending SET begun = 1 WHERE run = ? AND path = ?",
-    settle: "DELETE FROM pending WHERE run = ? AND path = ?",
-    state: "INSERT INTO continuations (run, n, kind, outcomes, state) VALUES (?, ?, ?, ?, ?)",
-    forget: "DELETE FROM continuations WHERE run = ? AND n < ?",
-    forgetAll: "DELETE FROM continuations WHERE run = ?",
-    progress: `UPDATE runs SET status = ?, result = ?, ended = ?, usage = ?, steps = ?, effects = ?, count = ?, head = ?, answers = ?, answered = ?, owner = ?, beat = ?, spent = ?, bound = ?
-        WHERE key = ? AND owner = ?`,
-    beat: "UPDATE runs SET beat = ?, spent = ?, bound = ? WHERE key = ? AND owner = ?",
-    release: "UPDATE runs SET owner = NULL, status = ?, spent = ?, bound = ? WHERE key = ? AND owner = ?",
-    take: "UPDATE runs SET owner = ?, beat = ?, status = 'running', bound = ? WHERE key = ? AND owner IS ? AND bound = ?",
-    lastState: "SELECT max(n) AS n FROM continuations WHERE run = ?",
-} as const;
-
 export interface RunRow {
     key: number;
     id: string;

@@ -1,7 +1,7 @@
 /**
  * The embedded ledger: one SQLite file (`node:sqlite`), write-ahead log, every commit synced to the disk.
  *
- * Boundary: rows and transactions. Writing a run is `writer.ts`, sealing `seal.ts`, binding `bound.ts`, anchors `anchor.ts`, liveness
+ * Boundary: rows and reading. Writing a run is `writer.ts`, what is written `jobs.ts`, where `thread.ts`, sealing `seal.ts`, binding `bound.ts`, anchors `anchor.ts`, liveness
  * `lease.ts`. Loaded only when a ledger file is used.
  *
  * Q4: two writes are not synced at once: a run's row when it is made, and its owner when it is taken over. Nothing can be lost by it that
@@ -24,13 +24,12 @@ import { LedgerError, guarded, ledgerError } from "./error.ts";
 import { BEAT_MS, isLive, parseOwner, thisOwner } from "./lease.ts";
 import { configFolder, privateKey } from "./place.ts";
 import { removeRuns } from "./prune.ts";
-import { type EventRow, type OutcomeRow, RUN_COLUMNS, type RunRow, SQL, eventOf, infoOf } from "./rows.ts";
+import { type EventRow, type OutcomeRow, RUN_COLUMNS, type RunRow, eventOf, infoOf } from "./rows.ts";
 import { salts } from "./seal.ts";
 import type { LedgerStore, NewRun, PendingEffect, RecordedOutcome, SavedState, Verification } from "./store.ts";
+import { writingTo } from "./thread.ts";
 import { chainOutcome, verifyRun } from "./verify.ts";
 import { type LedgerFile, type Standing, writerOf } from "./writer.ts";
-
-type Statements = { readonly [K in keyof typeof SQL]: StatementSync };
 
 /** A run's row when it is made. */
 const FRESH: Omit<BoundRow, "id" | "program" | "file" | "root" | "started"> = {
@@ -53,11 +52,6 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
     const db = guarded(path, () => connect(path, options));
     const config = options.config ?? configFolder();
     const anchors = `${path}.anchors`;
-    const cache: { -readonly [K in keyof Statements]?: StatementSync } = {};
-    const prepared = (name: keyof Statements): StatementSync => {
-        cache[name] ??= db.prepare(SQL[name]);
-        return cache[name];
-    };
     const adhoc = new Map<string, StatementSync>();
     const query = (sql: string): StatementSync => {
         let statement = adhoc.get(sql);
@@ -86,44 +80,27 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
         },
     };
 
-    /** One write transaction; on any error nothing of it is kept. */
+    const connection = { path, db, anchors, key };
+    const writing = writingTo(connection, options);
+    const beats = new Set<() => void>();
+    const beating = setInterval(() => {
+        for (const beat of beats) beat();
+    }, options.beat ?? BEAT_MS);
+    beating.unref();
+    const ledger: LedgerFile = { writing, blobs: stored, salt, key, beats };
+
+    /** One write transaction on this connection; on any error nothing of it is kept. */
     function transaction<T>(work: () => T): T {
-        return guarded(path, () => {
-            prepared("open").run();
-            try {
-                const out = work();
-                prepared("close").run();
-                return out;
-            } catch (error) {
-                // A full disk ends the transaction by itself.
-                if (db.isTransaction) db.exec("ROLLBACK");
-                throw error;
-            }
-        });
+        db.exec("BEGIN IMMEDIATE");
+        try {
+            const out = work();
+            db.exec("COMMIT");
+            return out;
+        } catch (error) {
+            if (db.isTransaction) db.exec("ROLLBACK");
+            throw error;
+        }
     }
-
-    /** A write transaction that survives the end of this process at once, and a loss of power from the next one on (Q4). */
-    function lightly<T>(work: () => T): T {
-        return guarded(path, () => {
-            db.exec("PRAGMA synchronous = NORMAL");
-            try {
-                return transaction(work);
-            } finally {
-                db.exec("PRAGMA synchronous = FULL");
-            }
-        });
-    }
-
-    const ledger: LedgerFile = {
-        prepared,
-        transaction,
-        blobs: stored,
-        salt,
-        key,
-        anchors,
-        beat: options.beat ?? BEAT_MS,
-        isOpen: () => db.isOpen,
-    };
 
     function rowOf(id: string): RunRow {
         const sql = `SELECT ${RUN_COLUMNS} FROM runs`;
@@ -271,15 +248,18 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
             const parts: BoundParts = { options: sha256(options), state: NO_STATE, pending: pendingHash(pending) };
             const fresh: BoundRow = { ...FRESH, id: run.id, program: run.hash, file: run.file, root: run.root, started };
             const bound = bind(key(), fresh, parts);
-            lightly(() => {
-                for (const [name, text] of blobs) prepared("blob").run(name, text);
-                prepared("program").run(run.hash, form);
-                prepared("insertRun").run(run.id, run.hash, run.file, run.root, options, started, GENESIS, mine, now, bound);
+            await writing.run({
+                statements: [
+                    ...[...blobs].map(([name, text]) => ["blob", name, text] as const),
+                    ["program", run.hash, form],
+                    ["insertRun", run.id, run.hash, run.file, run.root, options, started, GENESIS, mine, now, bound],
+                ],
+                light: true,
             });
-            return writerOf(ledger, { row: rowOf(run.id), before: "running", parts, pending }, mine);
+            return guarded(path, () => writerOf(ledger, { row: rowOf(run.id), before: "running", parts, pending }, mine, 0));
         },
-        own: async (id, { acceptForeign = false } = {}) =>
-            guarded(path, () => {
+        own: async (id, { acceptForeign = false } = {}) => {
+            const { row, standing, states } = guarded(path, () => {
                 const row = rowOf(id);
                 if (row.status === "done" || row.status === "failed") throw new LedgerError("finished", `run ${row.id} is over`);
                 const before = parseOwner(row.owner);
@@ -287,16 +267,20 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
                     throw new LedgerError("owned", `run ${row.id} is owned by process ${before.pid} on ${before.host}`);
                 const standing = standingOf(row);
                 intact(standing, acceptForeign);
-                const owner = thisOwner();
-                const mine = JSON.stringify(owner);
-                const taken: RunRow = { ...row, owner: mine, status: "running" };
-                // The code in the row stands for all that was looked at above: whoever changed any of it in between has the run.
-                const { changes } = lightly(() =>
-                    prepared("take").run(mine, Date.now(), bind(key(), taken, standing.parts), row.key, row.owner, row.bound),
-                );
-                if (changes !== 1) throw new LedgerError("owned", `run ${row.id} was taken over by another process`);
-                return writerOf(ledger, { ...standing, row: taken }, mine);
-            }),
+                const { n } = query("SELECT max(n) AS n FROM continuations WHERE run = ?").get(row.key) as { n: number | null };
+                return { row, standing, states: n ?? 0 };
+            });
+            const mine = JSON.stringify(thisOwner());
+            const taken: RunRow = { ...row, owner: mine, status: "running" };
+            const bound = bind(key(), taken, standing.parts);
+            // The code in the row stands for all that was looked at above: a process that changed any of it in between has the run.
+            await writing.run({
+                statements: [["take", mine, Date.now(), bound, row.key, row.owner, row.bound]],
+                claim: `run ${row.id} was taken over by another process`,
+                light: true,
+            });
+            return writerOf(ledger, { ...standing, row: { ...taken, bound } }, mine, states);
+        },
         runs: async (limit = 100, unreadable) => {
             const keys = guarded(path, () => query("SELECT key FROM runs ORDER BY key DESC LIMIT ?").all(limit)) as { key: number }[];
             // One by one: a row that cannot be read does not hide the others.
@@ -350,13 +334,16 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
         remove: async (ids) =>
             guarded(path, () => {
                 const rows = new Map(ids.map(rowOf).map((row) => [row.key, row]));
-                return removeRuns(ledger, path, db, [...rows.values()]);
+                return removeRuns({ ...connection, transaction }, [...rows.values()]);
             }),
         asks: asksOver(
-            sqliteAskRows(db, transaction, (work) => guarded(path, work)),
+            sqliteAskRows(db, writing, (work) => guarded(path, work)),
             key,
         ),
         close: async () => {
+            clearInterval(beating);
+            beats.clear();
+            await writing.close();
             if (db.isOpen) guarded(path, () => db.close());
         },
     };

@@ -4,19 +4,21 @@
  * Boundary: the rows of one run while this process owns it. Opening, reading and taking over are `sqlite.ts`.
  *
  * Q1: everything a commit writes is made ready before the write lock is taken; the lock is held for the writing alone.
- * Q2: each commit checks, in its own transaction, that this writer still owns the run.
+ * Q2: each commit checks, in its own transaction, that this writer still owns the run and that the row is as the commit before it left it. So a
+ *     commit that was called behind one that fails is not kept either.
  * Q3: a continuation older than the newest image is deleted with the commit that writes the image.
  */
-import type { StatementSync } from "node:sqlite";
 import type { Json } from "@remit/language";
 import type { Usage } from "@remit/machine";
-import { type Anchor, writeAnchor } from "./anchor.ts";
+import type { Anchor } from "./anchor.ts";
 import { type Blobs, pack } from "./blob.ts";
 import { type BoundParts, type BoundRow, NO_STATE, bind, pendingHash, stateHash } from "./bound.ts";
 import { LedgerError } from "./error.ts";
-import type { RunRow, SQL } from "./rows.ts";
+import type { Job } from "./jobs.ts";
+import type { RunRow } from "./rows.ts";
 import { seal } from "./seal.ts";
 import { type Batch, type RunStatus, type RunWriter, addUsage } from "./store.ts";
+import type { Writing } from "./thread.ts";
 import { chainOutcome } from "./verify.ts";
 
 /** At most this often an anchor is written while a run goes on, milliseconds. */
@@ -24,18 +26,12 @@ const ANCHOR_MS = 1_000;
 
 /** The open ledger, as its writers see it. */
 export interface LedgerFile {
-    readonly prepared: (name: keyof typeof SQL) => StatementSync;
-    /** One write transaction, on the disk when it returns; on any error nothing of it is kept. */
-    readonly transaction: <T>(work: () => T) => T;
+    readonly writing: Writing;
     readonly blobs: Blobs;
     readonly salt: () => string;
     readonly key: () => Buffer;
-    /** Path of the anchors. */
-    readonly anchors: string;
-    /** Between two heartbeats, milliseconds. */
-    readonly beat: number;
-    /** False once it was closed: a run that was left behind beats no more. */
-    readonly isOpen: () => boolean;
+    /** What is called at each heartbeat: once for every run that is written. */
+    readonly beats: Set<() => void>;
 }
 
 /** What a run is when it is taken over. `pending`: whether each effect without an outcome had begun. */
@@ -47,57 +43,80 @@ export interface Standing {
     readonly pending: ReadonlyMap<string, boolean>;
 }
 
-/** `mine`: the owner's text that is in the run's row. */
-export function writerOf(file: LedgerFile, standing: Standing, mine: string): RunWriter {
-    const { prepared, transaction } = file;
+/** A run's row and what it binds, as one commit leaves them to the next. */
+interface State {
+    readonly row: BoundRow;
+    readonly parts: BoundParts;
+    readonly bound: string;
+    readonly pending: ReadonlyMap<string, boolean>;
+    /** Number of the last saved state. */
+    readonly states: number;
+}
+
+/** `mine`: the owner's text that is in the run's row; `states`: the number of its last saved state. */
+export function writerOf(file: LedgerFile, standing: Standing, mine: string, states: number): RunWriter {
     const { key } = standing.row;
-    let row: BoundRow = standing.row;
-    let { parts, pending } = standing;
-    let states = (prepared("lastState").get(key) as { n: number | null }).n ?? 0;
+    const { row: first, parts, pending } = standing;
+    /** With all that was called; `kept`: with all that is durable. */
+    let now: State = { row: first, parts, pending, bound: first.bound, states };
+    let kept = now;
+    let calls = 0;
+    let broken: { readonly error: unknown } | null = null;
     let open = true;
     let committed = false;
     let anchoredAt = 0;
     let clock: (() => number) | null = null;
+    const { id } = first;
+    const lost = `run ${id} was taken over by another process`;
 
-    /** K4: the run's time as it is now. */
-    const timed = (): BoundRow => (clock === null ? row : { ...row, spent: clock() });
-    const beat = setInterval(() => {
-        if (!file.isOpen()) {
-            close();
-            return;
-        }
+    /** T4. */
+    async function send(next: State, job: Omit<Job, "claim">): Promise<void> {
+        now = next;
+        calls++;
         try {
-            const next = timed();
-            if (transaction(() => prepared("beat").run(Date.now(), next.spent, bind(file.key(), next, parts), key, mine)).changes === 1)
-                row = next;
+            await file.writing.run({ ...job, claim: lost });
+            kept = next;
         } catch (error) {
-            // A missed heartbeat costs little: the next commit finds out what is wrong and says it.
-            if (!(error instanceof LedgerError)) throw error;
+            broken ??= { error };
+            throw broken.error;
+        } finally {
+            if (--calls === 0 && broken !== null) {
+                broken = null;
+                now = kept;
+            }
         }
-    }, file.beat);
-    beat.unref();
-
-    function anchor(now: number, forced: boolean): void {
-        if (!forced && now - anchoredAt < ANCHOR_MS) return;
-        anchoredAt = now;
-        const { id: run, count, head, answers, answered } = row;
-        const at: Anchor = { run, count, head, answers, answered };
-        transaction(() => writeAnchor(file.anchors, file.key(), at));
     }
+    /** K4: the run's time as it is now. */
+    const timed = (): BoundRow => (clock === null ? now.row : { ...now.row, spent: clock() });
+    const beat = (): void => {
+        if (broken !== null) return;
+        const row = timed();
+        const bound = bind(file.key(), row, now.parts);
+        send({ ...now, row, bound }, { statements: [["beat", Date.now(), row.spent, bound, key, mine, now.bound]] }).catch(
+            (error: unknown) => {
+                // A missed heartbeat costs little: the next commit finds out what is wrong and says it.
+                if (!(error instanceof LedgerError)) throw error;
+            },
+        );
+    };
+    file.beats.add(beat);
+    file.writing.writer(1);
 
     async function commit(batch: Batch): Promise<void> {
-        if (!open) throw new LedgerError("owned", `run ${row.id} is no longer owned by this writer`);
-        const now = Date.now();
-        const time = new Date(now).toISOString();
+        if (!open) throw new LedgerError("owned", `run ${id} is no longer owned by this writer`);
+        if (broken !== null) throw broken.error;
+        const { row, parts, pending } = now;
+        const at = Date.now();
+        const time = new Date(at).toISOString();
         const blobs = new Map<string, string>();
         const into: Blobs = { put: (name, text) => void blobs.set(name, text), get: file.blobs.get };
         const after = { run: row.id, count: row.count, head: row.head };
         const events = seal(batch.events ?? [], after, time, file.salt).map((event) => ({ event, data: pack(event.data, into) }));
         let { answered } = row;
-        const outcomes = (batch.outcomes ?? []).map(({ path: at, outcome }) => {
+        const outcomes = (batch.outcomes ?? []).map(({ path, outcome }) => {
             const text = pack(outcome as unknown as Json, into);
-            answered = chainOutcome(answered, at, text);
-            return { at, text, hash: answered };
+            answered = chainOutcome(answered, path, text);
+            return { path, text, hash: answered };
         });
         const state = batch.state === undefined ? null : { kind: batch.state.kind, text: pack(batch.state.json, into, false) };
         const end = batch.end;
@@ -129,8 +148,10 @@ export function writerOf(file: LedgerFile, standing: Standing, mine: string): Ru
         };
         const bound = bind(file.key(), next, nextParts);
 
-        transaction(() => {
-            const changed = prepared("progress").run(
+        const count = now.states + (state === null ? 0 : 1);
+        const statements: Job["statements"] = [
+            [
+                "progress",
                 next.status,
                 next.result,
                 next.ended,
@@ -142,57 +163,68 @@ export function writerOf(file: LedgerFile, standing: Standing, mine: string): Ru
                 next.answers,
                 next.answered,
                 end === undefined ? mine : null,
-                now,
+                at,
                 next.spent,
                 bound,
                 key,
                 mine,
+                now.bound,
+            ],
+            ...[...blobs].map(([name, text]) => ["blob", name, text] as const),
+            ...outcomes.flatMap((one, i) => [
+                ["outcome", key, row.answers + i + 1, time, one.path, one.text, one.hash] as const,
+                ...(pending.has(one.path) ? [["settle", key, one.path] as const] : []),
+            ]),
+            ...events.map(
+                ({ event: e, data }) =>
+                    [
+                        "event",
+                        key,
+                        e.seq,
+                        e.time,
+                        e.path,
+                        e.parent,
+                        e.kind,
+                        e.principal,
+                        e.site === null ? null : JSON.stringify(e.site),
+                        JSON.stringify(e.labels),
+                        data,
+                        e.prev,
+                        e.hash,
+                        e.salt,
+                    ] as const,
+            ),
+            ...(batch.dropped ?? []).map((path) => ["settle", key, path] as const),
+            ...(batch.pending ?? []).map((one) => ["pending", key, one.path, one.begun ? 1 : 0] as const),
+            ...(batch.begin ?? []).map((path) => ["begin", key, path] as const),
+            ...(state === null ? [] : [["state", key, count, state.kind, next.answers, state.text] as const]),
+            ...(state?.kind === "image" ? [["forget", key, count] as const] : []),
+            ...(over ? [["forgetAll", key] as const] : []),
+        ];
+        const due = end !== undefined || at - anchoredAt >= ANCHOR_MS;
+        if (due) anchoredAt = at;
+        const { head, answers } = next;
+        const anchor: Anchor = { run: id, count: next.count, head, answers, answered };
+        if (end !== undefined) open = false;
+        try {
+            await send(
+                { row: next, parts: nextParts, bound, pending: nextPending, states: count },
+                { statements, ...(due ? { anchor } : {}) },
             );
-            if (changed.changes !== 1) throw new LedgerError("owned", `run ${row.id} was taken over by another process`);
-            for (const [name, text] of blobs) prepared("blob").run(name, text);
-            outcomes.forEach((one, i) => {
-                prepared("outcome").run(key, row.answers + i + 1, time, one.at, one.text, one.hash);
-                prepared("settle").run(key, one.at);
-            });
-            for (const { event: e, data } of events)
-                prepared("event").run(
-                    key,
-                    e.seq,
-                    e.time,
-                    e.path,
-                    e.parent,
-                    e.kind,
-                    e.principal,
-                    e.site === null ? null : JSON.stringify(e.site),
-                    JSON.stringify(e.labels),
-                    data,
-                    e.prev,
-                    e.hash,
-                    e.salt,
-                );
-            for (const at of batch.dropped ?? []) prepared("settle").run(key, at);
-            for (const one of batch.pending ?? []) prepared("pending").run(key, one.path, one.begun ? 1 : 0);
-            for (const at of batch.begin ?? []) prepared("begin").run(key, at);
-            if (state !== null) {
-                prepared("state").run(key, states + 1, state.kind, next.answers, state.text);
-                if (state.kind === "image") prepared("forget").run(key, states + 1);
-            }
-            if (over) prepared("forgetAll").run(key);
-        });
-        row = next;
+        } catch (error) {
+            if (end !== undefined) open = true;
+            throw error;
+        }
         committed = true;
-        parts = nextParts;
-        pending = nextPending;
-        if (state !== null) states++;
         if (end !== undefined) close();
-        anchor(now, end !== undefined);
     }
     function close(): void {
+        if (!file.beats.delete(beat)) return;
         open = false;
-        clearInterval(beat);
+        file.writing.writer(-1);
     }
     return {
-        id: row.id,
+        id,
         commit,
         timed: (read) => {
             clock = read;
@@ -200,8 +232,9 @@ export function writerOf(file: LedgerFile, standing: Standing, mine: string): Ru
         release: async () => {
             if (!open) return;
             close();
-            const next: BoundRow = { ...timed(), status: committed ? row.status : standing.before };
-            transaction(() => prepared("release").run(next.status, next.spent, bind(file.key(), next, parts), key, mine));
+            const next: BoundRow = { ...timed(), status: committed ? now.row.status : standing.before };
+            const bound = bind(file.key(), next, now.parts);
+            await send({ ...now, row: next, bound }, { statements: [["release", next.status, next.spent, bound, key, mine, now.bound]] });
         },
     };
 }

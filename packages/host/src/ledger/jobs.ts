@@ -1,0 +1,138 @@
+/**
+ * What is written to the embedded ledger: jobs of prepared statements, many in one transaction.
+ *
+ * Boundary: statements and one connection. It runs in the thread that owns the writing (`thread-worker.ts`) and, where no such thread runs, in the
+ * caller's; so it imports nothing but Node and the ledger's small modules.
+ *
+ * G1: jobs that come together are one transaction and one sync. Each has a savepoint: one that fails fails alone, the others are kept.
+ * G2: where the transaction as a whole cannot be kept (a full disk), each job is tried alone.
+ * G3: an anchor is written after the transaction that it speaks of (A2).
+ */
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { type Anchor, writeAnchor } from "./anchor.ts";
+import { LedgerError, type LedgerErrorCode, ledgerError } from "./error.ts";
+
+export const SQL = {
+    insertRun: `INSERT INTO runs (id, program, file, root, options, started, status, usage, steps, effects, count, head, answers, answered, owner, beat, bound)
+        VALUES (?, ?, ?, ?, ?, ?, 'running', '{}', 0, 0, 0, ?, 0, '', ?, ?, ?)`,
+    program: "INSERT OR IGNORE INTO programs (hash, form) VALUES (?, ?)",
+    blob: "INSERT OR IGNORE INTO blobs (sha256, bytes) VALUES (?, ?)",
+    event: "INSERT INTO events (run, seq, time, path, parent, kind, principal, site, labels, data, prev, hash, salt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    outcome: "INSERT INTO outcomes (run, n, time, path, outcome, hash) VALUES (?, ?, ?, ?, ?, ?)",
+    pending: "INSERT OR REPLACE INTO pending (run, path, begun) VALUES (?, ?, ?)",
+    begin: "UPDATE pending SET begun = 1 WHERE run = ? AND path = ?",
+    settle: "DELETE FROM pending WHERE run = ? AND path = ?",
+    state: "INSERT INTO continuations (run, n, kind, outcomes, state) VALUES (?, ?, ?, ?, ?)",
+    forget: "DELETE FROM continuations WHERE run = ? AND n < ?",
+    forgetAll: "DELETE FROM continuations WHERE run = ?",
+    progress: `UPDATE runs SET status = ?, result = ?, ended = ?, usage = ?, steps = ?, effects = ?, count = ?, head = ?, answers = ?, answered = ?, owner = ?, beat = ?, spent = ?, bound = ?
+        WHERE key = ? AND owner = ? AND bound = ?`,
+    beat: "UPDATE runs SET beat = ?, spent = ?, bound = ? WHERE key = ? AND owner = ? AND bound = ?",
+    release: "UPDATE runs SET owner = NULL, status = ?, spent = ?, bound = ? WHERE key = ? AND owner = ? AND bound = ?",
+    take: "UPDATE runs SET owner = ?, beat = ?, status = 'running', bound = ? WHERE key = ? AND owner IS ? AND bound = ?",
+    makeAsks: `CREATE TABLE IF NOT EXISTS asks (
+        id TEXT PRIMARY KEY, run TEXT NOT NULL, path TEXT NOT NULL, pending TEXT NOT NULL, request TEXT NOT NULL, bound TEXT NOT NULL,
+        schema TEXT NOT NULL, owner TEXT NOT NULL, asked INTEGER NOT NULL, expires INTEGER NOT NULL, mac TEXT NOT NULL,
+        state TEXT NOT NULL, decision TEXT, decider TEXT, decided INTEGER, seal TEXT
+    ) STRICT`,
+    indexAsks: "CREATE INDEX IF NOT EXISTS asks_run ON asks (run, path)",
+    insertAsk: "INSERT INTO asks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    changeAsk: "UPDATE asks SET state = ?, decision = ?, decider = ?, decided = ?, seal = ? WHERE id = ? AND state = ?",
+} as const;
+
+export interface Job {
+    /** Run in order. */
+    readonly statements: readonly (readonly [keyof typeof SQL, ...SQLInputValue[]])[];
+    /** The first statement has to change a row; where it changes none the job is refused as `owned` with this text. */
+    readonly claim?: string;
+    /** Synced with the next job that is synced (Q4). */
+    readonly light?: true;
+    readonly anchor?: Anchor;
+}
+
+/** Rows that each statement changed, or why nothing of the job was kept. */
+export type Done = { readonly changes: readonly number[] } | { readonly code: LedgerErrorCode | null; readonly message: string };
+
+export interface Connection {
+    readonly path: string;
+    readonly db: DatabaseSync;
+    readonly anchors: string;
+    readonly key: () => Buffer;
+}
+
+/** Performs jobs over one connection, which nothing else writes through at the same time. */
+export function performing({ path, db, anchors, key }: Connection): (jobs: readonly Job[]) => Done[] {
+    const cache = new Map<keyof typeof SQL, StatementSync>();
+    const statement = (name: keyof typeof SQL): StatementSync => {
+        let made = cache.get(name);
+        if (made === undefined) {
+            made = db.prepare(SQL[name]);
+            cache.set(name, made);
+        }
+        return made;
+    };
+    const begin = db.prepare("BEGIN IMMEDIATE");
+    const commit = db.prepare("COMMIT");
+    const failed = (error: unknown): Done => {
+        const told = ledgerError(path, error);
+        if (told instanceof LedgerError) return { code: told.code, message: told.message };
+        return { code: null, message: told instanceof Error ? (told.stack ?? told.message) : String(told) };
+    };
+    const transaction = <T>(work: () => T): T => {
+        begin.run();
+        try {
+            const out = work();
+            commit.run();
+            return out;
+        } catch (error) {
+            // A full disk ends the transaction by itself.
+            if (db.isTransaction) db.exec("ROLLBACK");
+            throw error;
+        }
+    };
+    function one(job: Job): Done {
+        const changes: number[] = [];
+        for (const [name, ...values] of job.statements) {
+            changes.push(Number(statement(name).run(...values).changes));
+            if (changes.length === 1 && job.claim !== undefined && changes[0] !== 1) throw new LedgerError("owned", job.claim);
+        }
+        return { changes };
+    }
+    function apart(job: Job): Done {
+        db.exec("SAVEPOINT job");
+        try {
+            return one(job);
+        } catch (error) {
+            if (!db.isTransaction) throw error;
+            db.exec("ROLLBACK TO job");
+            return failed(error);
+        } finally {
+            if (db.isTransaction) db.exec("RELEASE job");
+        }
+    }
+    function together(jobs: readonly Job[]): Done[] {
+        const light = jobs.every((job) => job.light === true);
+        try {
+            if (light) db.exec("PRAGMA synchronous = NORMAL");
+            const [only] = jobs;
+            return transaction(() => (jobs.length === 1 && only !== undefined ? [one(only)] : jobs.map(apart)));
+        } catch (error) {
+            return jobs.length === 1 ? [failed(error)] : jobs.flatMap((job) => together([job]));
+        } finally {
+            if (light) db.exec("PRAGMA synchronous = FULL");
+        }
+    }
+    return (jobs) => {
+        const done = together(jobs);
+        const due = jobs.flatMap((job, i) =>
+            job.anchor !== undefined && "changes" in (done[i] as Done) ? [{ anchor: job.anchor, i }] : [],
+        );
+        for (const { anchor, i } of due)
+            try {
+                transaction(() => writeAnchor(anchors, key(), anchor));
+            } catch (error) {
+                done[i] = failed(error);
+            }
+        return done;
+    };
+}

@@ -1,0 +1,223 @@
+/** What holds of a store while several runs write at once (T1–T4, G1–G6), in this process and in others. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import type { Worker } from "node:worker_threads";
+import type { MachineEvent } from "@remit/machine";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { LedgerError } from "../../src/ledger/error.ts";
+import { memoryStore } from "../../src/ledger/memory.ts";
+import { openSqlite } from "../../src/ledger/sqlite.ts";
+import type { Batch, LedgerStore, RunWriter } from "../../src/ledger/store.ts";
+
+let folder = "";
+let file = "";
+let config = "";
+beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "remit-together-"));
+    file = join(folder, "ledger.db");
+    config = join(folder, "config");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const event = (n: number, text = ""): MachineEvent => ({
+    path: `main/T.x#${n}`,
+    parent: null,
+    kind: "tool.started",
+    principal: "user",
+    site: null,
+    labels: [],
+    data: { n, text },
+});
+const begin = (store: LedgerStore, id: string): Promise<RunWriter> =>
+    store.create({ id, program: { format: "remit-program/1", files: [] }, hash: "h", file: "a.remit", root: "", options: {} });
+const kept = async (store: LedgerStore, id: string): Promise<unknown[]> =>
+    (await Array.fromAsync(store.events(id))).map((one) => (one.data as { n: number }).n);
+const codes = async (all: readonly Promise<void>[]): Promise<string[]> =>
+    (await Promise.allSettled(all)).map((one) =>
+        one.status === "fulfilled" ? "kept" : one.reason instanceof LedgerError ? one.reason.code : String(one.reason),
+    );
+
+/** True where the promise is settled by something else than the caller's own turn. */
+async function takesATurn(work: Promise<void>): Promise<boolean> {
+    let over = false;
+    const end = work.finally(() => {
+        over = true;
+    });
+    for (let i = 0; i < 30; i++) await Promise.resolve();
+    const took = !over;
+    await end;
+    return took;
+}
+/** Several writers, from where on they are written in the thread; that thread too. */
+async function threaded(store: LedgerStore, ids: readonly string[]): Promise<{ writers: RunWriter[]; worker: Worker }> {
+    const began = new Promise<Worker>((resolve) => process.once("worker", resolve));
+    const writers: RunWriter[] = [];
+    for (const id of ids) writers.push(await begin(store, id));
+    const [first] = writers as [RunWriter];
+    await expect.poll(() => takesATurn(first.commit({})), { timeout: 30_000 }).toBe(true);
+    return { writers, worker: await began };
+}
+
+describe.each(["memory", "sqlite", "sqlite, in a thread"])("%s", (which) => {
+    const open = (): LedgerStore => (which === "memory" ? memoryStore() : openSqlite(file, { config }));
+    const writersOf = async (store: LedgerStore, ids: readonly string[]): Promise<RunWriter[]> => {
+        if (which === "sqlite, in a thread") return (await threaded(store, ids)).writers;
+        return Promise.all(ids.map((id) => begin(store, id)));
+    };
+
+    test("T4: commits that are called without waiting are kept in their order, each run's events without gaps", async () => {
+        const store = open();
+        const writers = await writersOf(store, ["a", "b", "c"]);
+        const all: Promise<void>[] = [];
+        for (let n = 1; n <= 40; n++) for (const writer of writers) all.push(writer.commit({ events: [event(n)] }));
+        await Promise.all(all);
+        for (const { id } of writers) {
+            expect(await kept(store, id)).toEqual(Array.from({ length: 40 }, (_, i) => i + 1));
+            expect(await store.verify(id)).toMatchObject({ ok: true, events: 40 });
+        }
+        await store.close();
+    });
+
+    test("everything of a batch is there when its commit has resolved, and what is left out stays", async () => {
+        const store = open();
+        const [writer] = (await writersOf(store, ["a", "b"])) as [RunWriter];
+        const batch: Batch = {
+            events: [event(1)],
+            pending: [{ path: "main/T.x#1", begun: true }],
+            state: { kind: "image", json: { n: 1 } },
+            steps: 7,
+        };
+        await writer.commit(batch);
+        await writer.commit({ outcomes: [{ path: "main/T.x#1", outcome: { ok: true, value: 1, origins: [] } }] });
+        expect(await store.run("a")).toMatchObject({ status: "running", live: true, steps: 7, effects: 1, events: 1 });
+        expect(await store.pending("a")).toEqual([]);
+        expect(await store.state("a")).toEqual({ image: { n: 1 }, deltas: [], outcomes: 0 });
+        await writer.release();
+        const again = await store.own("a");
+        await again.commit({ events: [event(2)], end: { status: "done", value: 3 } });
+        await expect(again.commit({})).rejects.toThrow(expect.objectContaining({ code: "owned" }));
+        await expect(store.own("a")).rejects.toThrow(expect.objectContaining({ code: "finished" }));
+        expect(await store.verify("a")).toMatchObject({ ok: true, events: 2 });
+        await store.close();
+    });
+});
+
+describe("in the thread of a file", () => {
+    test("G1, Q2: of runs that commit together one that lost its owner fails alone, with all that it called behind", async () => {
+        const store = openSqlite(file, { config });
+        const { writers } = await threaded(store, ["a", "b", "c"]);
+        const other = new DatabaseSync(file);
+        other.exec(`UPDATE runs SET owner = '{"host":"x","pid":1,"start":"","nonce":"y"}' WHERE id = 'b'`);
+        other.close();
+        const all = [1, 2, 3].flatMap((n) => writers.map((writer) => writer.commit({ events: [event(n)] })));
+        expect(await codes(all)).toEqual(["kept", "owned", "kept", "kept", "owned", "kept", "kept", "owned", "kept"]);
+        expect([await kept(store, "a"), await kept(store, "b"), await kept(store, "c")]).toEqual([[1, 2, 3], [], [1, 2, 3]]);
+        await store.close();
+    });
+
+    test("G2: where there is no room for one, the others are kept; it is kept when it fits", async () => {
+        const store = openSqlite(file, { config, maxPages: 200 });
+        const { writers } = await threaded(store, ["a", "b", "c"]);
+        const [a, b, c] = writers as [RunWriter, RunWriter, RunWriter];
+        const large = "x".repeat(15_000);
+        const many = Array.from({ length: 100 }, (_, i) => event(i + 1, `${i}${large}`));
+        expect(await codes([a.commit({ events: [event(1)] }), b.commit({ events: many }), c.commit({ events: [event(1)] })])).toEqual([
+            "kept",
+            "full",
+            "kept",
+        ]);
+        await b.commit({ events: [event(1)] });
+        for (const { id } of writers) {
+            expect(await kept(store, id)).toEqual([1]);
+            expect(await store.verify(id)).toMatchObject({ ok: true });
+        }
+        await store.close();
+    });
+
+    test("G6: when the thread ends nothing hangs, nothing acknowledged is lost, and runs can be gone on with", async () => {
+        const store = openSqlite(file, { config });
+        const { writers, worker } = await threaded(store, ["a", "b"]);
+        const all = Array.from({ length: 200 }, (_, n) => (writers[n % 2] as RunWriter).commit({ events: [event(n)] }));
+        const ended = worker.terminate();
+        const said = await codes(all);
+        await ended;
+        for (const [i, { id }] of writers.entries()) {
+            const acknowledged = said.filter((one, n) => n % 2 === i && one === "kept").length;
+            expect((await kept(store, id)).length).toBeGreaterThanOrEqual(acknowledged);
+            expect(await store.verify(id)).toMatchObject({ ok: true });
+        }
+        const next = await begin(store, "d");
+        await next.commit({ events: [event(1)], end: { status: "stopped" } });
+        expect(await kept(store, "d")).toEqual([1]);
+        await store.close();
+    });
+
+    test("closing waits for what was called before", async () => {
+        const store = openSqlite(file, { config });
+        const { writers } = await threaded(store, ["a", "b"]);
+        const all = Array.from({ length: 50 }, (_, n) => (writers[n % 2] as RunWriter).commit({ events: [event(n)] }));
+        await store.close();
+        expect(new Set(await codes(all))).toEqual(new Set(["kept"]));
+        const again = openSqlite(file, { config });
+        expect((await kept(again, "a")).length + (await kept(again, "b")).length).toBe(50);
+        await again.close();
+    });
+});
+
+const CROWD = fileURLToPath(new URL("./crowd.ts", import.meta.url));
+/** Runs a crowd, killed after so many acknowledgements; what was acknowledged, by run. */
+function crowd(
+    runs: number,
+    commits: number | null,
+    kill: number,
+): Promise<{ signal: string | null; code: number | null; acks: Map<string, number> }> {
+    return new Promise((resolve, reject) => {
+        const args = [CROWD, file, config, String(runs), ...(commits === null ? [] : [String(commits)])];
+        const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, NODE_OPTIONS: "" } });
+        let text = "";
+        child.stdout.on("data", (data: Buffer) => {
+            text += data;
+            if (text.split("\n").length > kill) child.kill("SIGKILL");
+        });
+        child.on("error", reject);
+        child.on("close", (code, signal) => {
+            const acks = new Map<string, number>();
+            // The last line may be cut.
+            for (const line of text.slice(0, text.lastIndexOf("\n")).split("\n")) {
+                const [run = "", n] = line.split(" ");
+                acks.set(run, Math.max(acks.get(run) ?? 0, Number(n)));
+            }
+            resolve({ signal, code, acks });
+        });
+    });
+}
+
+describe("in processes", () => {
+    test.each([40, 150, 400])("killed after %i acknowledgements: each of them is there, and the chains hold", async (kill) => {
+        const { signal, acks } = await crowd(8, null, kill);
+        expect(signal).toBe("SIGKILL");
+        const store = openSqlite(file, { config });
+        for (const [run, n] of acks) {
+            expect((await kept(store, run)).length).toBeGreaterThanOrEqual(n);
+            expect(await store.verify(run)).toMatchObject({ ok: true, bound: "yes" });
+            await (await store.own(run)).release();
+        }
+        expect(acks.size).toBe(8);
+        await store.close();
+    });
+
+    test("two processes with many runs each take turns at one file, and end without closing it", async () => {
+        const ended = await Promise.all([crowd(4, 30, Number.POSITIVE_INFINITY), crowd(4, 30, Number.POSITIVE_INFINITY)]);
+        const store = openSqlite(file, { config });
+        for (const { code, acks } of ended) {
+            expect(code).toBe(0);
+            expect([...acks.values()]).toEqual([30, 30, 30, 30]);
+            for (const run of acks.keys()) expect(await store.verify(run)).toMatchObject({ ok: true, events: 30 });
+        }
+        await store.close();
+    });
+});
