@@ -10,6 +10,7 @@ export {
     type Untrusted,
 } from "./authority/project.ts";
 export { showAuthority, spendText } from "./authority/show.ts";
+export { type Schema as ToolSchema, toolSchema, type Unknown, unknownIn } from "./authority/schemas.ts";
 export { declaredKey, keyOf, methodName, plainCodes, type Resource, resourceOf, schemeOf } from "./authority/thing.ts";
 export { assignable, disjoint } from "./contract/assignable.ts";
 export {
@@ -70,6 +71,5 @@ export { isSource } from "./answer/fences.ts";
 export { fencesOf } from "./answer/fences.ts";
 export { HANDOVERS } from "./check/builtins.ts";
 export { BUDGET_OPTIONS } from "./check/handover.ts";
-export { MEMORY_METHODS, methodsOfUri } from "./check/tools.ts";
 export { PROTOCOL_SKILL } from "./protocol/skill.ts";
 export type { ProtocolSkill } from "./protocol/types.ts";

@@ -5,7 +5,7 @@
  *
  * Q1: what could not be looked at is never called clean, nor is a record of which nobody can tell whether it was changed or cut off.
  */
-import type { Json, Program } from "@remit/language";
+import { type Json, nearest, type Program, toolSchema, unknownIn } from "@remit/language";
 import {
     type AuditFinding,
     type AuditOptions,
@@ -35,8 +35,8 @@ export interface AuditRunOptions extends AuditOptions {
 
 export async function auditRun(store: LedgerStore, id: string, options: AuditRunOptions = {}): Promise<Audited> {
     const info = await store.run(id);
-    const unsure = await doubtsOf(store, info.id, options.acceptForeign);
     const program = await store.program(info.program);
+    const unsure = [...(await doubtsOf(store, info.id, options.acceptForeign)), ...misnamedIn(options.invariants ?? [], program)];
     const events = await Array.fromAsync(store.events(info.id));
     const found = auditEvents(events, program, options);
     const places = placesOf(program, events);
@@ -59,6 +59,21 @@ export async function doubtsOf(store: LedgerStore, id: string, acceptForeign = f
             : [];
     const where = bound === "foreign" ? "under another key: by another user, or on another machine" : "under no key";
     return [`run ${id} was recorded ${where}, so whether its record was changed cannot be told`];
+}
+
+/** Invariants that name a method or an argument which no import of that name has: they would hold whatever was done (N1). */
+function misnamedIn(invariants: readonly Invariant[], program: Program): string[] {
+    return invariants.flatMap(({ text, tool, method, bound }) => {
+        const imports = program.files.flatMap((file) => file.imports.filter((one) => one.name === tool));
+        const unknown = imports.map(({ what, uri }) => {
+            const has = toolSchema(what, uri);
+            return has === null ? null : unknownIn(has, uri, method, bound?.arg ?? null);
+        });
+        const first = unknown[0];
+        if (first == null || unknown.includes(null)) return [];
+        const near = nearest(first.name, first.known);
+        return [`'${text}': ${tool} has no ${first.what} ${first.name}${near === null ? "" : `; did you mean ${near}?`}`];
+    });
 }
 
 /** Places that the record itself names: those of events, of declarations and of what they give. */

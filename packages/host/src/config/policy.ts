@@ -8,14 +8,14 @@
  */
 import {
     type ImportForm,
-    MEMORY_METHODS,
-    methodsOfUri,
     nearest,
     parseClausesText,
     parseRemitText,
     type Program,
     type RemitForm,
     type Site,
+    toolSchema,
+    unknownIn,
     type Untrusted,
 } from "@remit/language";
 import type { Policy, PolicyClause, PolicyRemit } from "@remit/machine";
@@ -134,13 +134,17 @@ export function withUntrusted(policy: Policy | null, gate: Untrusted["gate"] | u
 
 /**
  * Throws `RemitError` where the policy names what this program certainly does not have (L2): a remit for one of its agents something that is not in
- * the agent's file, or a remit or clause a method that a thing of this kind has not.
+ * the agent's file, or a remit or clause a method or an argument that a thing of this kind has not.
  */
 export function checkPolicy(program: Program, policy: Policy): void {
     for (const [place, clauses] of Object.entries(policy.clauses ?? {}))
         for (const one of program.files.flatMap((file) => file.imports)) {
             if (one.name !== place && one.uri !== place) continue;
-            for (const clause of clauses) if ("method" in clause && clause.method) hasMethod(one, clause.method, `policy.clauses.${place}`);
+            for (const clause of clauses) {
+                if (clause.kind === "trusted") continue;
+                const arg = clause.kind === "arg" ? clause.name : clause.kind === "gate" ? undefined : clause.readers.arg;
+                hasNamed(one, clause.method, arg, `policy.clauses.${place}`);
+            }
         }
     for (const [agent, forms] of Object.entries(policy.remits ?? {}))
         for (const file of program.files) {
@@ -152,9 +156,11 @@ export function checkPolicy(program: Program, policy: Policy): void {
             ]);
             for (const remit of [forms as RemitForm | readonly RemitForm[]].flat())
                 for (const { refs } of remit.grants)
-                    for (const { name, method } of refs) {
+                    for (const { name, method, in: bounds = [] } of refs) {
                         const imported = file.imports.find((one) => one.name === name);
-                        if (imported !== undefined && method !== undefined) hasMethod(imported, method, `policy.remits.${agent}`);
+                        if (imported !== undefined)
+                            for (const arg of [undefined, ...bounds.map((bound) => bound.arg)])
+                                hasNamed(imported, method, arg, `policy.remits.${agent}`);
                         if (known.has(name)) continue;
                         const near = nearest(name, [...known]);
                         throw new RemitError({
@@ -166,14 +172,16 @@ export function checkPolicy(program: Program, policy: Policy): void {
         }
 }
 
-function hasMethod({ name, uri, what }: ImportForm, method: string, key: string): void {
-    const methods = what === "memory" ? MEMORY_METHODS : what === "tool" ? methodsOfUri(uri) : null;
-    if (methods === null || methods.includes(method)) return;
-    const near = nearest(method, methods);
+function hasNamed({ name, uri, what }: ImportForm, method: string | undefined, arg: string | undefined, key: string): void {
+    const has = toolSchema(what, uri);
+    const unknown = has === null ? null : unknownIn(has, uri, method ?? null, arg ?? null);
+    if (unknown === null) return;
+    const near = nearest(unknown.name, unknown.known);
+    const subject = unknown.what === "method" || method === undefined ? name : `${name}.${method}`;
     throw new RemitError({
         kind: "value",
-        message: `${key} of the project names ${name}.${method}, and ${name} has no such method`,
-        hint: near === undefined || near === null ? `it has ${methods.join(", ")}` : `did you mean ${near}?`,
+        message: `${key} of the project names the ${unknown.what} ${unknown.name}, which ${subject} does not have`,
+        hint: near === null ? `it has ${unknown.known.join(", ")}` : `did you mean ${near}?`,
     });
 }
 

@@ -267,6 +267,14 @@ test("what the record says is not relied on where it was changed, also where not
     expect(await auditRun(at.store, run)).toMatchObject({ findings: [], unsure: [expect.stringContaining("does not verify")] });
 });
 
+test("N1: an invariant about a method or an argument that the tool does not have is told, not held", async () => {
+    const { run } = await begin(`import tool Files from "file://workspace"\n${main(`Files.write({ path: "a.txt", content: "x" })`)}`);
+    const unsure = async (...texts: string[]) => (await auditRun(at.store, run, rules(...texts))).unsure;
+    expect(await unsure("* never Files.wirte")).toEqual([expect.stringContaining("Files has no method wirte; did you mean write?")]);
+    expect(await unsure('* never Files.write in "a*" of pth')).toEqual([expect.stringContaining("no argument pth; did you mean path?")]);
+    expect(await unsure("* never Files.patch", '* never Files.write in "b*" of path', "* never Mail.sned")).toEqual([]);
+});
+
 test("a record without its anchor is never called clean: its last events may have been cut off", async () => {
     const { run } = await begin(main(`Mail.send({ to: "a" })`));
     rmSync(join(at.folder, "ledger.db.anchors"));

@@ -253,9 +253,15 @@ main agent A { model M  role "r"  description "d"  main func() { generate({ inpu
 describe("slips of the pen (L2)", () => {
     const writes = main('Repo.write({ path: "c.txt", content: "x" })');
     test.each<[Json, string]>([
-        [{ clauses: { Repo: "wrte: never" } }, "policy.clauses.Repo of the project names Repo.wrte"],
-        [{ clauses: { "file://workspace": "arg wirte.path: trusted" } }, "names Repo.wirte"],
-        [{ remits: { A: "may all  never Repo.wrte" } }, "policy.remits.A of the project names Repo.wrte"],
+        [{ clauses: { Repo: "wrte: never" } }, "policy.clauses.Repo of the project names the method wrte"],
+        [{ clauses: { "file://workspace": "arg wirte.path: trusted" } }, "names the method wirte"],
+        [
+            { clauses: { Repo: "arg write.contnet: trusted" } },
+            "policy.clauses.Repo of the project names the argument contnet, which Repo.write",
+        ],
+        [{ clauses: { Repo: "audience: arg pth" } }, "names the argument pth, which Repo does not have"],
+        [{ remits: { A: 'may all  never Repo.write in pth: "c*"' } }, "names the argument pth, which Repo.write"],
+        [{ remits: { A: "may all  never Repo.wrte" } }, "policy.remits.A of the project names the method wrte"],
     ])("%j forbids nothing, and that is an error", async (policy, message) => {
         says(policy);
         await expect(run(writes)).rejects.toThrow(message);

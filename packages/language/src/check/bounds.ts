@@ -8,7 +8,6 @@ import type { Binding } from "./model.ts";
 
 export function checkBound(report: Report, binding: Binding, bound: Bound): void {
     const uri = binding.kind === "tool" ? (binding.import?.uri.value ?? "") : "";
-    if (bound.arg !== undefined) return;
     const kind = resourceOf(uri)?.kind;
     if (kind === undefined) {
         report("REMIT_BOUND", bound.range, `which argument of '${binding.name}' this bounds cannot be told`, {

@@ -1,14 +1,32 @@
 /**
- * Origins that clauses name: one that several things of the program give is none that a clause could mean.
+ * Origins that clauses name: one that several things of the program give is none that a clause could mean, nor is one that nothing has.
  *
  * Boundary: what the text tells; the machine lets none of them in (`sharedOrigins`).
  */
+import { nearest } from "../diagnostics/nearest.ts";
+import type { StringLit } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
-import type { Checking } from "./model.ts";
+import type { Checking, FileScope } from "./model.ts";
+import { meant } from "./names.ts";
 import { fileReporter } from "./remits.ts";
 import { keyOf } from "./things.ts";
 
 const ORIGINS = { tool: "tool", llm: "model", memory: "memory", skill: "skill", agent: "agent" } as const;
+
+/** Origins that no import gives. */
+const OTHERS: readonly string[] = ["user", "trusted", "unlabelled"];
+
+/** A run may declare origins of its own, and records of a memory keep theirs: what is nearly the name of one that is here is a mistake for certain. */
+function checkKnown(file: FileScope, { value, range }: StringLit, places: readonly string[]): void {
+    if (file.broken || OTHERS.includes(value)) return;
+    const at = value.indexOf(":");
+    const kind = value.slice(0, at + 1);
+    const names = places.flatMap((one) => (one.startsWith(kind) ? [one.slice(kind.length)] : []));
+    const name = at < 0 ? null : nearest(value.slice(at + 1), names);
+    const near = at < 0 ? nearest(value, OTHERS) : name === null ? null : `${kind}${name}`;
+    if (near === null) return;
+    fileReporter(file)("ORIGIN_UNKNOWN", range, `nothing has the origin '${value}'`, meant(near, range, JSON.stringify(near)));
+}
 
 /** Clauses that name what several things are called. */
 export function checkOrigins(checking: Checking): void {
@@ -25,6 +43,7 @@ export function checkOrigins(checking: Checking): void {
             for (const clause of item.kind === "import" ? (item.clauses ?? []) : [])
                 for (const origin of clause.kind === "clause.arg" ? (clause.from ?? []) : []) {
                     const all = places.get(origin.value) ?? [];
+                    if (all.length === 0) checkKnown(file, origin, [...places.keys()]);
                     const own = all.find((one) => one.file === file.name) ?? all[0];
                     const other = all.find((one) => one.key !== own?.key);
                     if (other === undefined) continue;

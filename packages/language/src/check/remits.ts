@@ -4,9 +4,8 @@
  *
  * Boundary: one declaration at a time; whether it is used is in `authority.ts`.
  */
-import { nearest } from "../diagnostics/nearest.ts";
 import { isOutside } from "./handover.ts";
-import { resourceOf } from "../authority/thing.ts";
+import { toolSchema, unknownIn } from "../authority/schemas.ts";
 import { isEndorse } from "../form/lower-authority.ts";
 import type { Amount, Bound, Import, ImportClause, Name, Readers, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
@@ -14,7 +13,6 @@ import type { Report } from "./context.ts";
 import { type Binding, type Checking, diagnostic, type FileScope, type Walk } from "./model.ts";
 import { shown, suggestion } from "./names.ts";
 import { checkBound } from "./bounds.ts";
-import { methodsOf } from "./tools.ts";
 
 /** What the checks of declarations need of the program. */
 interface Whole {
@@ -24,8 +22,6 @@ interface Whole {
 /** What a remit or a delegation can name. */
 export const GRANTABLE: ReadonlySet<string> = new Set(["tool", "llm", "agent", "memory", "skill"]);
 const GATES: readonly string[] = ["may", "ask", "never"];
-const VERBS: readonly string[] = ["get", "head", "options", "post", "put", "patch", "delete"];
-const MEMORY: readonly string[] = ["add", "query"];
 
 export function fileReporter(file: FileScope): Report {
     return (code, range, message, extra) => {
@@ -127,24 +123,49 @@ export function checkRef(a: Whole, report: Report, file: FileScope, ref: Ref): v
         return;
     }
     found.used = true;
-    if (ref.method !== undefined) checkMethod(a, report, found, ref.method.text, ref.method.range);
-    for (const bound of ref.bounds) checkBound(report, found, bound);
+    checkBounds(a, report, found, ref.method, ref.bounds);
+}
+
+/** A method, and what of its calls is bound. */
+function checkBounds(a: Whole, report: Report, thing: Binding, method: Name | undefined, bounds: readonly Bound[]): void {
+    if (method !== undefined) checkMethod(a, report, thing, method.text, method.range);
+    for (const bound of bounds) {
+        if (bound.arg === undefined) checkBound(report, thing, bound);
+        else checkArg(a, report, thing, method, bound.arg);
+    }
+}
+
+/** N1. */
+function checkArg(a: Whole, report: Report, { kind, name, import: node }: Binding, method: Name | undefined, arg: Name): void {
+    const has = toolSchema(kind, node?.uri.value ?? "");
+    if (has === null || arg.text === "") return;
+    const unknown = unknownIn(has, node?.uri.value ?? "", method?.text ?? null, arg.text);
+    // A method that is not there has been told.
+    if (unknown?.what !== "argument") return;
+    report(
+        "REMIT_UNKNOWN_ARGUMENT",
+        arg.range,
+        `${method === undefined ? `the ${kind} '${name}'` : `${name}.${method.text}`} takes no argument '${arg.text}'`,
+        suggestion(a.checking, arg.text, arg.range, unknown.known) ?? {
+            hint: unknown.known.length === 0 ? "leave it out" : `it takes ${unknown.known.map(shown).join(", ")}`,
+        },
+    );
 }
 
 /** `.only(read, write in "src/**")` on something known. */
 export function checkNarrowed(w: Walk, binding: Binding, method: Name, bounds: readonly Bound[]): void {
     const report: Report = (code, range, message, extra) => w.report(code, range, message, extra);
-    checkMethod(w, report, binding, method.text, method.range);
-    for (const bound of bounds) checkBound(report, binding, bound);
+    checkBounds(w, report, binding, method, bounds);
 }
 
 /** Methods that a thing has; null where that is not known here. */
 export function known(binding: Binding): readonly string[] | null {
     switch (binding.kind) {
         case "tool":
-            return binding.import === null ? null : methodsOf(binding.import);
-        case "memory":
-            return MEMORY;
+        case "memory": {
+            const has = toolSchema(binding.kind, binding.import?.uri.value ?? "");
+            return has === null ? null : [...has.methods.keys()];
+        }
         case "agent":
             return binding.agent === null ? null : [...binding.agent.funcs.keys()];
         case "llm":
@@ -157,11 +178,10 @@ export function known(binding: Binding): readonly string[] | null {
 
 function checkMethod(a: Whole, report: Report, binding: Binding, method: string, range: Range): void {
     if (method === "") return;
-    const web = binding.kind === "tool" && resourceOf(binding.import?.uri.value ?? "")?.kind === "url";
-    const lower = method.toLowerCase();
-    // Any verb can be sent: only what looks like one of the usual ones is a mistake for certain.
-    const methods = web ? (VERBS.includes(lower) || nearest(lower, VERBS) === null ? null : VERBS) : known(binding);
-    if (methods === null || methods.includes(method)) return;
+    const uri = binding.import?.uri.value ?? "";
+    const has = toolSchema(binding.kind, uri);
+    const methods = known(binding);
+    if (methods === null || (has === null ? methods.includes(method) : unknownIn(has, uri, method, null) === null)) return;
     const what = `the ${binding.kind} '${binding.name}' has no ${binding.kind === "agent" ? "func" : "method"} '${method}'`;
     const extra = suggestion(a.checking, method, range, methods);
     report(
@@ -224,7 +244,10 @@ function checkClauses(a: Whole, report: Report, node: Import, file: FileScope): 
                 },
             );
         }
-        if (clause.method !== undefined && binding?.import === node)
-            checkMethod(a, report, binding, clause.method.text, clause.method.range);
+        if (binding?.import !== node) continue;
+        if (clause.method !== undefined) checkMethod(a, report, binding, clause.method.text, clause.method.range);
+        if (clause.kind === "clause.arg") checkArg(a, report, binding, clause.method, clause.name);
+        else if (clause.kind === "clause.readers" && clause.readers.kind === "readers.arg")
+            checkArg(a, report, binding, clause.method, clause.readers.name);
     }
 }

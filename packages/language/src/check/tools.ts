@@ -3,20 +3,16 @@
  *
  * Boundary: data and look-ups. What a tool really does is known to the host alone.
  */
+import { type Schema, toolSchema } from "../authority/schemas.ts";
 import { schemeOf } from "../authority/thing.ts";
 import type { Import } from "../syntax/tree.ts";
 import type { Checking } from "./model.ts";
 
-/** Methods of the schemes whose methods are fixed. */
-const METHODS: Readonly<Record<string, readonly string[]>> = {
-    sh: ["run"],
-    env: ["get"],
-    file: ["read", "list", "write", "patch", "undo"],
-    inspect: ["stack", "frame", "owner", "origins", "capabilities", "find"],
-};
+/** Schemes whose calls are held to their methods here; the others say at the call what they have. */
+const FIXED: ReadonlySet<string> = new Set(["sh", "env", "file", "inspect"]);
 
 /** Methods of every memory. */
-export const MEMORY_METHODS: readonly string[] = ["add", "query"];
+export const MEMORY_METHODS: readonly string[] = [...(toolSchema("memory", "") as Schema).methods.keys()];
 
 /** AgentScript's names of methods that write, whatever the tool. */
 const WRITING: ReadonlySet<string> = new Set(["write", "patch", "delete", "post", "put"]);
@@ -29,13 +25,8 @@ const MODULES: ReadonlySet<string> = new Set(["", "npm"]);
 
 /** The methods of a tool, where its scheme fixes them. */
 export function methodsOf(tool: Import): readonly string[] | null {
-    return methodsOfUri(tool.uri.value);
-}
-
-/** The methods of a tool of this URI, where its scheme fixes them. */
-export function methodsOfUri(uri: string): readonly string[] | null {
-    const scheme = schemeOf(uri);
-    return Object.hasOwn(METHODS, scheme) ? (METHODS[scheme] as readonly string[]) : null;
+    const uri = tool.uri.value;
+    return FIXED.has(schemeOf(uri)) ? [...(toolSchema("tool", uri) as Schema).methods.keys()] : null;
 }
 
 /** By AgentScript's names alone. */

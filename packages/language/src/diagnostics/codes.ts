@@ -62,6 +62,11 @@ const CHECKS = {
         summary: "A remit, a delegation or a clause names something that is not there, or cannot be granted.",
     },
     REMIT_UNKNOWN_METHOD: { severity: "error", summary: "A grant or a clause names a method that the tool does not have." },
+    REMIT_UNKNOWN_ARGUMENT: {
+        severity: "error",
+        summary: "A bound or a clause names an argument that the tool does not take, so that it would bind nothing.",
+    },
+    ORIGIN_UNKNOWN: { severity: "error", summary: "A clause names an origin that nothing has and that is nearly the name of one." },
     REMIT_DENIED: {
         severity: "error",
         summary: "An agent uses what neither its remit nor any call or delegation of the program gives it.",

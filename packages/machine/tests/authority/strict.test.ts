@@ -267,7 +267,7 @@ const calls = (ran: Ran): string[] =>
     ran.effects.filter((e) => e.kind === "tool").map((e) => (e.request as { method?: string }).method ?? "");
 
 describe("effects under a condition", () => {
-    const guarded = TOOLS.replace('import tool U from "https://u.example"', 'import tool U from "https://u.example" { arg to: trusted }');
+    const guarded = TOOLS.replace('import tool U from "https://u.example"', 'import tool U from "mcp://u" { arg to: trusted }');
     const source = (flow: string, body: string): string => text(flow, body).replace(TOOLS, guarded);
 
     test.each([
@@ -292,7 +292,7 @@ describe("effects under a condition", () => {
         ["in a function called there", 'if s == 1 { tell() } else { tell() }\n"sent"'],
     ])("%s is asked about where the clause says or ask, and what was allowed carries the secret", (_name, body) => {
         const asking = text("flow strict", body)
-            .replace(TOOLS, TOOLS.replace('"https://u.example"', '"https://u.example" { arg to: trusted or ask }'))
+            .replace(TOOLS, TOOLS.replace('"https://u.example"', '"mcp://u" { arg to: trusted or ask }'))
             .replace("main func", 'func tell() { U.send({ to: "a" }) }\nmain func');
         for (const secret of [1, 2])
             for (const said of ["once", "deny"]) {

@@ -1,0 +1,72 @@
+/**
+ * What the runtime's own tools and memories have: their methods and the arguments of each, by the scheme of their URI.
+ *
+ * Boundary: data and look-ups. A test of the host holds the table against what its tools say of themselves. Any other tool is asked by the
+ * machine, before its first use.
+ *
+ * N1: what a rule names and the thing does not have is an error; null where it is not known what the thing has.
+ */
+import { nearest } from "../diagnostics/nearest.ts";
+import { methodName, schemeOf } from "./thing.ts";
+
+/** Names of arguments by method; null: any may be there. */
+export interface Schema {
+    readonly methods: ReadonlyMap<string, ReadonlySet<string> | null>;
+    /** It also takes methods that are not listed, with these arguments. */
+    readonly others?: ReadonlySet<string>;
+}
+
+function schema(methods: { readonly [method: string]: string | null }, others?: string): Schema {
+    const names = (words: string): ReadonlySet<string> => new Set(words.split(" ").filter((one) => one !== ""));
+    return {
+        methods: new Map(Object.entries(methods).map(([method, words]) => [method, words === null ? null : names(words)])),
+        ...(others === undefined ? {} : { others: names(others) }),
+    };
+}
+
+const WEB = "url headers body timeout";
+const web = schema({ get: WEB, head: WEB, options: WEB, post: WEB, put: WEB, patch: WEB, delete: WEB }, WEB);
+
+const SCHEMAS: ReadonlyMap<string, Schema> = new Map([
+    ["sh", schema({ run: "path name type max pattern include start" })],
+    ["env", schema({ get: "name" })],
+    ["file", schema({ read: "path as", list: "path", write: "path content", patch: "path search replace", undo: "effects" })],
+    ["inspect", schema({ stack: null, frame: null, owner: null, origins: null, capabilities: null, find: null })],
+    ["shell", schema({ run: "command args cwd timeout" })],
+    ["webfetch", schema({ call: "url headers timeout" })],
+    ["skills", schema({ activate: "name", file: "name path" })],
+    ["http", web],
+    ["https", web],
+]);
+
+const MEMORY = schema({ add: null, query: "kind text where limit" });
+
+/** What an import of this kind and URI has; null where only the thing itself can say it. */
+export function toolSchema(what: string, uri: string): Schema | null {
+    return what === "memory" ? MEMORY : what === "tool" ? (SCHEMAS.get(schemeOf(uri)) ?? null) : null;
+}
+
+/** What a rule names that the thing does not have, and what it has instead. */
+export interface Unknown {
+    readonly what: "method" | "argument";
+    readonly name: string;
+    readonly known: readonly string[];
+}
+
+/** N1. `method` null: any of them. `arg`: a name or a place, where the rule names one. */
+export function unknownIn({ methods, others }: Schema, uri: string, method: string | null, arg: string | null): Unknown | null {
+    const called = method === null ? null : methodName(uri, method);
+    const own = called === null ? null : [...methods].find(([name]) => methodName(uri, name) === called);
+    // Where any method can be sent, only what looks like a listed one is a mistake for certain.
+    if (called !== null && own === undefined && (others === undefined || nearest(called, methods.keys()) !== null))
+        return { what: "method", name: method as string, known: [...methods.keys()] };
+    // A place is one in the call, whatever the arguments are called.
+    if (arg === null || /^[1-9][0-9]*$/.test(arg)) return null;
+    const lists = own != null ? [own[1]] : method === null ? [...methods.values()] : [others ?? null];
+    const known = new Set<string>();
+    for (const list of lists) {
+        if (list === null) return null;
+        for (const name of list) known.add(name);
+    }
+    return known.has(arg) ? null : { what: "argument", name: arg, known: [...known] };
+}
