@@ -1,0 +1,142 @@
+/** A shell without a world: choices say what happens next, and the store is an array. */
+import type { Json, Program } from "@remit/language";
+import {
+    type Answered,
+    type Batch,
+    Compiled,
+    type ConductEnd,
+    Conductor,
+    type Decision,
+    type Effect,
+    Machine,
+    type MachineEvent,
+    type News,
+    type Recovered,
+} from "../../src/index.ts";
+import { type Answer, echo, OPTIONS } from "../run/forms.ts";
+
+export interface Simulation {
+    /** One number a step: what happens then. */
+    readonly choices: readonly number[];
+    readonly crashes?: boolean;
+    readonly failing?: boolean;
+    /** Step at which the run is cancelled; it is resumed afterwards. */
+    readonly cancel?: number;
+    readonly concurrency?: number;
+    readonly answer?: Answer;
+}
+
+export interface Simulated {
+    readonly end: ConductEnd;
+    readonly events: readonly MachineEvent[];
+    readonly outcomes: readonly Answered[];
+    /** Paths that were begun although the store had an outcome for them. */
+    readonly repeated: readonly string[];
+    /** Most effects that were performed at once. */
+    readonly most: number;
+    readonly restarts: number;
+}
+
+/** What was kept. */
+class Kept {
+    readonly events: MachineEvent[] = [];
+    readonly outcomes: Answered[] = [];
+    readonly pending = new Map<string, boolean>();
+    documents: Json[] = [];
+    contains = 0;
+
+    commit(batch: Batch): void {
+        this.events.push(...(batch.events ?? []));
+        for (const one of batch.outcomes ?? []) {
+            this.outcomes.push(one);
+            this.pending.delete(one.path);
+        }
+        for (const { path, begun } of batch.pending ?? []) this.pending.set(path, begun);
+        for (const path of batch.begin ?? []) this.pending.set(path, true);
+        for (const path of batch.dropped ?? []) this.pending.delete(path);
+        if (batch.state === undefined) return;
+        const json = JSON.parse(JSON.stringify(batch.state.json)) as Json;
+        this.documents = batch.state.kind === "image" ? [json] : [...this.documents, json];
+        this.contains = this.outcomes.length;
+    }
+
+    get recovered(): Recovered {
+        const begun = [...this.pending].flatMap(([path, isBegun]) => (isBegun ? [path] : []));
+        return { outcomes: this.outcomes.slice(this.contains), begun, repeatable: begun };
+    }
+}
+
+export function simulate(program: Program, how: Simulation): Simulated {
+    const kept = new Kept();
+    const compiled = new Compiled(program);
+    const options = { ...OPTIONS, slice: 50 };
+    const repeated: string[] = [];
+    const answer = how.answer ?? echo;
+    let at = 0;
+    let step = 0;
+    let most = 0;
+    let restarts = 0;
+    let performed = new Map<string, Effect>();
+    let commits: (Decision & { readonly kind: "commit" })[] = [];
+    let conductor = begins();
+
+    function begins(): Conductor {
+        const isNew = kept.documents.length === 0;
+        const machine = isNew ? Machine.start(compiled, options) : Machine.load(new Compiled(program), options, kept.documents);
+        const again = isNew ? {} : { recovered: kept.recovered };
+        performed = new Map();
+        commits = [];
+        return new Conductor(machine, { saves: true, concurrency: how.concurrency ?? 4, ...again });
+    }
+
+    for (let news: News[] = []; ; ) {
+        let end: ConductEnd | null = null;
+        let computes = false;
+        for (const decision of conductor.next(at++, news)) {
+            if (decision.kind === "commit") commits.push(decision);
+            else if (decision.kind === "begin") {
+                const { path } = decision.effect;
+                if (kept.outcomes.some((one) => one.path === path)) repeated.push(path);
+                if (kept.pending.get(path) !== true) throw new Error(`${path} was begun before its start was kept`);
+                performed.set(path, decision.effect);
+                most = Math.max(most, performed.size);
+            } else if (decision.kind === "stop" && !decision.waits) performed.delete(decision.path);
+            else if (decision.kind === "compute") computes = true;
+            else if (decision.kind === "ended") end = decision.end;
+        }
+        news = [];
+        if (end !== null) {
+            if (end.status !== "stopped") return { end, events: kept.events, outcomes: kept.outcomes, repeated, most, restarts };
+            restarts++;
+            conductor = begins();
+            continue;
+        }
+        const choice = how.choices[step++ % how.choices.length] ?? 0;
+        if (step > 100_000) throw new Error("the run does not end");
+        // A choice is taken once: what comes round again would crash for ever.
+        const isFirst = step <= how.choices.length;
+        if (how.cancel === step) news.push({ kind: "cancel" });
+        else if (how.crashes === true && isFirst && choice % 4 === 1) {
+            restarts++;
+            conductor = begins();
+        } else if (commits.length > 0 && (choice % 2 === 0 || performed.size === 0)) {
+            const { n, batch } = commits.shift() as (typeof commits)[number];
+            if (how.failing === true && isFirst && choice % 3 === 0) {
+                at += 20_000;
+                news.push({ kind: "failed", n, again: true });
+            } else {
+                kept.commit(batch);
+                news.push({ kind: "committed", n });
+            }
+        } else if (performed.size > 0) {
+            const paths = [...performed.keys()];
+            const path = paths[choice % paths.length] as string;
+            const effect = performed.get(path) as Effect;
+            performed.delete(path);
+            news.push({ kind: "outcome", path, outcome: answer(effect) });
+        } else if (!computes) {
+            at += 1_000;
+            news.push({ kind: "time" });
+        }
+    }
+}
