@@ -13,7 +13,6 @@ import type { Provider } from "./uri.ts";
 
 export type SdkModel = Extract<LanguageModel, { readonly specificationVersion: "v4" }>;
 export type SdkOptions = Parameters<SdkModel["doStream"]>[0];
-export type SdkPart = Awaited<ReturnType<SdkModel["doStream"]>>["stream"] extends ReadableStream<infer Part> ? Part : never;
 export type SdkResult = Awaited<ReturnType<SdkModel["doGenerate"]>>;
 export type SdkUsage = SdkResult["usage"];
 
