@@ -29,10 +29,12 @@ export interface Sample {
 export function pages(): Page[] {
     const docs = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
     const packages = readdirSync(join(root, "packages")).map((name) => `packages/${name}/README.md`);
-    return ["README.md", "CHANGELOG.md", "examples/README.md", ...docs.map((name) => `docs/${name}`), ...packages].map((name) => ({
-        name,
-        text: readFileSync(join(root, name), "utf8"),
-    }));
+    return ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md", ...docs.map((name) => `docs/${name}`), ...packages].map(
+        (name) => ({
+            name,
+            text: readFileSync(join(root, name), "utf8"),
+        }),
+    );
 }
 
 export function page(name: string): string {
