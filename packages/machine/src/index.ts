@@ -18,6 +18,7 @@ export * from "./ledger/ndjson.ts";
 export { Compiled, compileProgram, shownName } from "./compile/program.ts";
 export { variantSites } from "./compile/variants.ts";
 export { isUnasked } from "./run/answers.ts";
+export { isOfAnotherBuild, takeWorld } from "./run/load.ts";
 export { type Advance, Machine, type Result } from "./run/machine.ts";
 export { struckAt } from "./run/spending.ts";
 export type { GoOn } from "./run/suspended.ts";

@@ -4,18 +4,8 @@
  * Boundary: from a caller's words and stored options to the machine's; no policy.
  */
 import type { Program } from "@remit/language";
-import {
-    type Conducted,
-    Fail,
-    type FileContent,
-    Machine,
-    type StartOptions,
-    compileProgram,
-    shownName,
-    variantSites,
-} from "@remit/machine";
-import type { KeptRun, SavedState } from "../ledger/store.ts";
-import { machineId } from "../load/engine.ts";
+import { type Conducted, type FileContent, Machine, type StartOptions, compileProgram, shownName, variantSites } from "@remit/machine";
+import type { KeptRun } from "../ledger/store.ts";
 import { leaving } from "../secret/exits.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { RemitError } from "./error.ts";
@@ -110,18 +100,7 @@ export function startOptionsOf({ info, options, program }: KeptRun, slice = SLIC
 /** Steps between two looks at the outside: less than 10 ms of computing. */
 export const SLICE = 200_000;
 
-/** The machine of a run in the ledger: as it was saved, or at its start. */
-export function machineOf(run: KeptRun, saved: SavedState | null, secrets: Scrubber, slice = SLICE): Conducted {
-    const compiled = compileProgram(run.program);
-    const options = startOptionsOf(run, slice);
-    if (saved === null) return leaving(Machine.start(compiled, options), secrets);
-    try {
-        const documents = [saved.image, ...saved.deltas].map((one) => secrets.reveal(one));
-        return leaving(Machine.load(compiled, options, documents), secrets);
-    } catch (error) {
-        if (!(error instanceof Fail)) throw error;
-        const { engine } = run.options as Partial<KeptOptions>;
-        const hint = `go on with it in the build of Remit that recorded it${engine === undefined ? "" : ` (${engine})`}; this one is ${machineId()}`;
-        throw new RemitError({ ...error.toFailure(), hint }, run.info.id);
-    }
+/** The machine of a run in the ledger, at its start. */
+export function machineOf(run: KeptRun, secrets: Scrubber, slice = SLICE): Conducted {
+    return leaving(Machine.start(compileProgram(run.program), startOptionsOf(run, slice)), secrets);
 }

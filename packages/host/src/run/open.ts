@@ -16,6 +16,7 @@ import { type KeptRun, type LedgerStore, type RunInfo, type UnreadableRun, type 
 import { shownStore } from "../ledger/shown.ts";
 import { knownSecrets } from "../secret/known.ts";
 import { type RunHandle, execute } from "./handle.ts";
+import { machineGoingOn } from "./going-on.ts";
 import { machineOf } from "./machine.ts";
 import type { KeptOptions } from "./options.ts";
 import { type Replayed, replayRun } from "./replay.ts";
@@ -83,7 +84,7 @@ export async function openLedger(
         program: async (id) => store.program((await store.run(id)).program),
         replay: async (id) => {
             const run = await keptRun(store, id);
-            return replayRun(await recordOf(shownStore(store, secrets), id), () => machineOf(run, null, secrets), machineId());
+            return replayRun(await recordOf(shownStore(store, secrets), id), () => machineOf(run, secrets), machineId());
         },
         asks: async (id) => store.asks.list(id === undefined ? undefined : (await store.run(id)).id),
         answer: async (id, ask, decision, by = thisUser()) => {
@@ -125,7 +126,11 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
             // The run is over: what a tool says about being closed is nobody's business any more.
             host.close?.().catch(() => undefined);
         };
-        const begins = await continueRun(store, writer.id, host, (of, saved) => machineOf(of, saved, world.secrets));
+        const begins = await continueRun(store, writer.id, host, (of, saved) =>
+            saved === null
+                ? machineOf(of, world.secrets)
+                : machineGoingOn(of, saved, world.secrets, () => recordOf(shownStore(store, world.secrets), of.info.id)),
+        );
         return execute<T>(begins.machine, {
             store,
             id: info.id,

@@ -20,14 +20,14 @@ export async function continueRun(
     store: LedgerStore,
     id: string,
     host: Host,
-    machineOf: (run: KeptRun, saved: SavedState | null) => Conducted,
+    machineOf: (run: KeptRun, saved: SavedState | null) => Promise<Conducted> | Conducted,
 ): Promise<Continued> {
     const kept = await keptRun(store, id);
     const { info } = kept;
     const saved = await store.state(info.id);
     const outcomes: Answered[] = [];
     for await (const { path, outcome } of store.outcomes(info.id, saved?.outcomes ?? 0)) outcomes.push({ path, outcome });
-    const machine = machineOf(kept, saved);
+    const machine = await machineOf(kept, saved);
     const begun = (await store.pending(info.id)).flatMap((one) => (one.begun ? [one.path] : []));
     const repeatable: string[] = [];
     for (const effect of machine.pending)

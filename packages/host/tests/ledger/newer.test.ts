@@ -87,7 +87,7 @@ test("a line of the event stream with a new field or kind", async () => {
     expect(read({ principal: undefined })).toMatch(/'principal' is missing/);
 });
 
-test("a saved state of a later engine: resume and its message", async () => {
+test("a saved state of a later engine that made an event of its own: resume and its message", async () => {
     const cancel = new AbortController();
     const cut = (): Promise<Json> => new Promise((_, fail) => cancel.signal.addEventListener("abort", () => fail(new Error("cut"))));
     const tools = { Work: { step: cut } };
@@ -101,7 +101,8 @@ test("a saved state of a later engine: resume and its message", async () => {
     cancel.abort();
     await handle.result;
     const writer = await store.own(handle.id);
-    await writer.commit({ state: { kind: "image", json: { ...state, engine: "remit-machine/2" } } });
+    const own = { path: "main", parent: null, kind: "use", principal: "user", site: null, labels: [], data: {} } as const;
+    await writer.commit({ events: [own], state: { kind: "image", json: { ...state, engine: "remit-machine/2" } } });
     await writer.release();
     const ledger = await openLedger(store);
     const error = await ledger.resume(handle.id, { tools }).catch((thrown: unknown) => thrown);

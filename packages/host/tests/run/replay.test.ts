@@ -60,7 +60,7 @@ test("J5: a machine that counts otherwise differs at run.ended, and it is said t
         return replayRun(
             await recordOf(store, handle.id),
             (run) => {
-                const machine = machineOf(run, null, createScrubber());
+                const machine = machineOf(run, createScrubber());
                 // As if a statement cost one step more.
                 const before = machine.advance.bind(machine);
                 const advance = (): ReturnType<typeof machine.advance> => {

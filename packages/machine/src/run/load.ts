@@ -9,6 +9,7 @@ import type { Slots } from "../compile/code.ts";
 import { versionOf } from "../compile/version.ts";
 import { Fail } from "../failure.ts";
 import { whatIsNew } from "../known.ts";
+import type { ConductDoc } from "../conduct/messages.ts";
 import { Capability, type CapabilityKind, type Heap, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { Fiber, Frame, type Native } from "./fiber.ts";
 import type { HandoverKind } from "../compile/handover.ts";
@@ -34,6 +35,41 @@ function refuse(message: string): Fail {
     });
 }
 
+/** Of a build whose states this one does not read: the run can still be told again. */
+function another(message: string): Fail {
+    const { kind, message: said, hint } = refuse(message);
+    return new Fail(kind, said, { detail: ANOTHER_BUILD, ...(hint === undefined ? {} : { hint }) });
+}
+
+const ANOTHER_BUILD = { build: "another" } as const;
+
+/** Whether a continuation was refused because another build wrote it. */
+export function isOfAnotherBuild(fail: Fail): boolean {
+    return fail.detail === ANOTHER_BUILD;
+}
+
+/**
+ * Takes over what no telling gives from a continuation that is not loaded, as far as it can be read: when accounts began, and what the conductor
+ * kept.
+ */
+export function takeWorld(m: Machine, documents: readonly Json[]): void {
+    const last = documents.at(-1);
+    const { accounts, conduct } = isRecord(last) ? last : {};
+    for (const one of Array.isArray(accounts) ? accounts : [])
+        for (const account of m.accounts.open.values())
+            if (isRecord(one) && one.path === account.path && typeof one.began === "number") account.began ??= one.began;
+    const { spent, begun, sessions } = isRecord(conduct) ? conduct : {};
+    if (typeof spent === "number" && isTexts(begun) && isTexts(sessions)) m.conduct = { spent, begun, sessions };
+}
+
+function isTexts(json: Json | undefined): json is string[] {
+    return Array.isArray(json) && json.every((one) => typeof one === "string");
+}
+
+function isRecord(json: Json | undefined): json is { [key: string]: Json } {
+    return json !== undefined && json !== null && typeof json === "object" && !Array.isArray(json);
+}
+
 export function load(m: Machine, documents: readonly Json[]): Machine {
     if (documents.length === 0) throw refuse("there is none");
     const docs = documents.map((doc, i) => checked(m, doc, i));
@@ -49,14 +85,14 @@ function checked(m: Machine, json: Json, i: number): Continuation {
     if (json === null || typeof json !== "object" || Array.isArray(json)) throw refuse("it is no object");
     const doc = json as unknown as Continuation;
     if (doc.version !== CONTINUATION.version)
-        throw refuse(`its version is ${String(doc.version)}, this machine reads ${CONTINUATION.version}`);
-    if (doc.engine !== CONTINUATION.engine) throw refuse(`its engine is ${String(doc.engine)}, this machine is ${CONTINUATION.engine}`);
+        throw another(`its version is ${String(doc.version)}, this machine reads ${CONTINUATION.version}`);
+    if (doc.engine !== CONTINUATION.engine) throw another(`its engine is ${String(doc.engine)}, this machine is ${CONTINUATION.engine}`);
     if (doc.program !== m.options.programHash) throw refuse(`it belongs to program ${String(doc.program)}, not ${m.options.programHash}`);
     if (doc.run !== m.options.run) throw refuse(`it belongs to run ${String(doc.run)}, not ${m.options.run}`);
     if (doc.form !== (i === 0 ? "image" : "delta"))
         throw refuse(i === 0 ? "the first document is no image" : "a later document is no delta");
     const strange = whatIsNew.continuation(json);
-    if (strange !== null) throw refuse(strange);
+    if (strange !== null) throw another(strange);
     return doc;
 }
 
@@ -177,7 +213,7 @@ class Reader {
             const here = versionOf(compiled, file, strict === true);
             const name = compiled.fileName(file);
             if (version !== here)
-                throw refuse(`its code of ${name} is version ${version}, and this machine compiles that file to version ${here}`);
+                throw another(`its code of ${name} is version ${version}, and this machine compiles that file to version ${here}`);
             this.versions.add(`${file} ${strict === true}`);
         }
     }
@@ -265,7 +301,7 @@ class Reader {
         if (fn === undefined || forms === undefined || form === undefined || form.code[doc.pc] === undefined)
             throw refuse("a frame does not fit the program");
         if (!this.versions.has(`${fn.file} ${doc.strict === true}`))
-            throw refuse(`it does not name the version of the compiled code of ${m.compiled.fileName(fn.file)}`);
+            throw another(`it does not name the version of the compiled code of ${m.compiled.fileName(fn.file)}`);
         if (doc.locals.length + 1 < forms.slots) throw refuse("a frame has too few locals");
         const locals: Slots = [m.run];
         for (const cell of doc.locals) locals.push(this.value(cell));
