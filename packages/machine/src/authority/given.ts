@@ -9,7 +9,7 @@
 import { type Json, schemeOf } from "@remit/language";
 import { toJson, type Walking } from "../value/json.ts";
 import type { Labels } from "../value/label.ts";
-import { Labelled, Obj, type Value } from "../value/value.ts";
+import { heldIn, Labelled, Obj, type Value } from "../value/value.ts";
 import { labelOf, rawOf } from "../value/operators.ts";
 
 export interface Found {
@@ -70,7 +70,7 @@ class ValuesGiven implements Given {
         if (!(object instanceof Obj)) return { values: place !== null ? [] : args, outer: 0 };
         const value = object.get(name);
         // Who chose the keys chose which argument a value is.
-        return { values: value === undefined ? [] : [value], outer: labels.union(labelOf(first as Value), object.keyLabel) };
+        return { values: value === undefined ? [] : [value], outer: labels.union(labelOf(first as Value), heldIn(labels, object)) };
     }
 
     get all(): readonly Found[] {
@@ -152,7 +152,7 @@ export function aliasOf(uri: string, method: string, args: readonly Value[], run
     const name = object.get("tool");
     const text = name === undefined ? null : rawOf(name);
     if (name === undefined || typeof text !== "string") return null;
-    const chosen = labels.union(labels.union(labelOf(given), object.keyLabel), labelOf(name));
+    const chosen = labels.union(labels.union(labelOf(given), heldIn(labels, object)), labelOf(name));
     let all = chosen;
     for (const key of object.shape.keys)
         if (key !== "tool" && key !== "args") all = labels.union(all, toJson(object.get(key) as Value, run).labels);

@@ -9,7 +9,7 @@
  */
 import { Fail } from "../failure.ts";
 import { capabilityIsNotData, MAX_DEPTH } from "../value/json.ts";
-import { Capability, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
+import { heldIn, Capability, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
 import { roomForItems } from "./args.ts";
 import { type Runtime, WORK } from "./builtin.ts";
 
@@ -49,7 +49,7 @@ export class Keys {
         const known = this.known.get(value);
         if (known !== undefined) return known;
         enter(this.above, value, depth, this.met);
-        let labels = value instanceof List ? 0 : value.keyLabel;
+        let labels = heldIn(this.rt.labels, value);
         const inner = (item: Value): number => {
             const found = this.of(item, depth + 1);
             labels = this.rt.labels.union(labels, found.labels);
@@ -94,7 +94,7 @@ export function copyOf(value: Raw, rt: Runtime): Raw {
         const known = made.get(v);
         if (known !== undefined) return known;
         enter(above, v, depth, 0);
-        let out: Raw;
+        let out: List | Obj;
         const size = v instanceof List ? v.items.length : v.slots.length;
         roomForItems(rt, size);
         rt.work(WORK.values(2) + size);
@@ -104,6 +104,7 @@ export function copyOf(value: Raw, rt: Runtime): Raw {
             out = rt.heap.object(of.shape.keys.map((key, slot) => [key, copy(of.slots[slot] as Value, depth + 1)] as const));
             out.keyLabel = of.keyLabel;
         }
+        out.label = v.label;
         above.delete(v);
         made.set(v, out);
         return out;

@@ -11,7 +11,7 @@
 import { Fail } from "../failure.ts";
 import { capabilityIsNotData, MAX_DEPTH } from "../value/json.ts";
 import { MAX_STRING } from "../value/operators.ts";
-import { Capability, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
+import { heldIn, Capability, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
 import { type Arg, cut, isLambda, label, labelsWith, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
 import { GrowingText, scalarText } from "./growing.ts";
 import { type Builtin, type Runtime, WORK } from "./builtin.ts";
@@ -227,7 +227,7 @@ export function jsonText(value: Value, rt: Runtime, indent = 0): { text: string;
         if (depth > MAX_DEPTH) throw new Fail("value", `this value is nested more than ${MAX_DEPTH} deep`, { labels });
         above.add(v);
         rt.work(WORK.values(2));
-        if (!(v instanceof List)) labels = rt.labels.union(labels, v.keyLabel);
+        labels = rt.labels.union(labels, heldIn(rt.labels, v));
         const inner = indent === 0 ? "" : `${line}${" ".repeat(indent)}`;
         const [open, close] = v instanceof List ? "[]" : "{}";
         if (v instanceof List)

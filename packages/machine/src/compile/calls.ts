@@ -11,16 +11,18 @@ import { findBuiltin } from "../builtin/table.ts";
 import { Fail } from "../failure.ts";
 import { located, unknownProperty } from "../value/access.ts";
 import { fromJson } from "../value/json.ts";
-import { aNameOf } from "../value/operators.ts";
+import { aNameOf, join, rawOf } from "../value/operators.ts";
 import { Capability, Labelled, List, Obj, type Raw, type Value } from "../value/value.ts";
-import { type Context, expr, fails, lookUp, siteOf, tested } from "./closures.ts";
+import { changedBy, type Context, expr, fails, lookUp, siteOf, tested } from "./closures.ts";
 import { type Code, type RunState, type Slots, slots0, slots1, slots2, slotsOf } from "./code.ts";
+import { born, covered, outward, writable } from "./containers.ts";
 import { checkArguments, checkResult } from "./contracts.ts";
 import { asLambda } from "./effects.ts";
 import { handoverOf } from "./handover.ts";
 import { type Rows, rowFor, rowsOf } from "./members.ts";
 import type { Fn } from "./program.ts";
-import { CHOOSING, carrying, enterStrict, flowOf, labelAt, leaveStrict, raisePc, receiver, rootsOf, withPc } from "./strict.ts";
+import { CHOOSING, carrying, enterStrict, FLOW, flowOf, labelAt, leaveStrict, raiseBy, raisePc, receiver, withPc } from "./strict.ts";
+import { type Along, failing, NOTHING_ALONG } from "./ways.ts";
 
 /** An argument as a built-in takes it. */
 export type Arg = (f: Slots) => Value | Lambda;
@@ -68,8 +70,57 @@ export function callCode(cx: Context, e: ExprForm & { kind: "call" }): Code {
             if (row !== undefined) return globalCall(row, argsOf(cx, e), at);
         } else if (meaning.kind !== "file") return fails("value", "an effect cannot happen here", at);
     }
-    const object = expr(cx, callee.object);
-    return methodCode(cx.flow === 0 ? object : receiver(cx, e, object), callee.name, argsOf(cx, e), callee.safe === true, at);
+    if (cx.flow !== 0) return strictMethod(cx, e, callee, at);
+    return methodCode(expr(cx, callee.object), callee.name, argsOf(cx, e), callee.safe === true, at);
+}
+
+/** A method of data in strict code: the receiver is looked at again behind the arguments, which may have changed it. */
+function strictMethod(cx: Context, e: ExprForm & { kind: "call" }, callee: ExprForm & { kind: "member" }, at: Site | null): Code {
+    const { flow } = cx;
+    const { name } = callee;
+    const object = receiver(cx, e, name === "add" ? changedBy(cx, callee.object) : expr(cx, callee.object));
+    const args = argsOf(cx, e);
+    const rows = rowsOf(name);
+    return (f) => {
+        const self = object(f);
+        const given = args.map((a) => a(f));
+        if (--f[0].left < 0) f[0].over();
+        return strictlyCalled(f[0], self, name, given, { rows, safe: callee.safe === true, at, pc: labelAt(f, flow) });
+    };
+}
+
+/** Methods that give something that others hold, or nothing new. */
+const SHARING: ReadonlySet<string> = new Set(["add", "find", "first", "last", "get", "reduce"]);
+/** Methods that give new lists or objects inside a new one. */
+const NESTING: ReadonlySet<string> = new Set(["entries", "group_by"]);
+
+export interface StrictCall {
+    readonly rows: Rows;
+    readonly safe: boolean;
+    readonly at: Site | null;
+    /** Label set of the place. */
+    readonly pc: number;
+}
+
+/** A method of data that strict code calls (CL1 to CL4). */
+export function strictlyCalled(
+    m: RunState,
+    object: Value,
+    name: string,
+    args: readonly (Value | Lambda)[],
+    { rows, safe, at, pc }: StrictCall,
+): Value {
+    const self = covered(m, object);
+    const raw = rawOf(self);
+    const isHeld = raw instanceof List || raw instanceof Obj;
+    const row = rowFor(rows, raw);
+    const [item] = args;
+    if (row?.mutates === true && item !== undefined && !isALambda(item)) writable(m, object, item, pc, 0, at);
+    if (isHeld) for (const arg of args) if (arg instanceof SlotLambda || arg instanceof StrictLambda) arg.over = raw;
+    let value = callMethod(m, self, name, args, rows, safe, at);
+    // What a lambda did to the receiver shows in what was read of it.
+    if (isHeld) value = join(m, value, raw.label);
+    return SHARING.has(name) ? value : born(m, value, pc, NESTING.has(name) ? 2 : 1);
 }
 
 // ---- functions of the program ----------------------------------------------------------------------------------------
@@ -78,8 +129,8 @@ function userCall(cx: Context, fn: Fn, e: ExprForm & { kind: "call" }, at: Site 
     if (fn.effectful) return fails("value", "an effect cannot happen here", at);
     const given = e.args.map((a) => expr(cx, a.value));
     const args = [...given, ...defaultsFrom(fn, given.length)];
-    if (cx.program.changes) return unlessReplaced(fn, at, userCallAs(cx, fn, e, args, at));
-    return userCallAs(cx, fn, e, args, at);
+    if (cx.program.changes) return unlessReplaced(fn, at, userCallAs(cx, fn, args, at));
+    return userCallAs(cx, fn, args, at);
 }
 
 /** A lambda runs as closures, in which what an agent wrote never does. */
@@ -97,9 +148,9 @@ function replacedHere(fn: Fn, at: Site | null): Fail {
     });
 }
 
-function userCallAs(cx: Context, fn: Fn, e: ExprForm & { kind: "call" }, args: readonly Code[], at: Site | null): Code {
+function userCallAs(cx: Context, fn: Fn, args: readonly Code[], at: Site | null): Code {
     const [a, b] = args as [Code, Code];
-    if (cx.flow !== 0 || fn.strict) return strictCall(cx, fn, args, rootsOf(cx, e.args), at);
+    if (cx.flow !== 0 || fn.strict) return strictCall(cx, fn, args, at);
     if (fn.checksParams || fn.form.result !== undefined)
         return (f) => {
             const m = f[0];
@@ -149,17 +200,25 @@ function userCallAs(cx: Context, fn: Fn, e: ExprForm & { kind: "call" }, args: r
 }
 
 /** A call of strict code: it begins with what its caller depends on, and what it gives depends on how it got there. */
-function strictCall(cx: Context, fn: Fn, args: readonly Code[], roots: readonly number[], at: Site | null): Code {
+function strictCall(cx: Context, fn: Fn, args: readonly Code[], at: Site | null): Code {
+    const caller: Caller = { flow: cx.flow, along: failing(cx) };
     return (f) => {
         const m = f[0];
         const g = slots0(fn.strictClosure.slots, m);
         for (let i = 0; i < args.length; i++) g[i + 1] = (args[i] as Code)(f);
         enterStrict(g, fn, f, cx.flow);
-        return runStrict(m, fn, g, f, cx.flow, roots, at);
+        return runStrict(fn, g, f, caller, at);
     };
 }
 
-function runStrict(m: RunState, fn: Fn, g: Slots, f: Slots, flow: number, roots: readonly number[], at: Site | null): Value {
+/** The first hidden slot of a caller, 0 where it is not strict, and what is raised in it where a failure here would be caught. */
+interface Caller {
+    readonly flow: number;
+    readonly along: Along;
+}
+
+function runStrict(fn: Fn, g: Slots, f: Slots, { flow, along }: Caller, at: Site | null): Value {
+    const m = f[0];
     if (--m.left < 0) m.over();
     if (--m.depth < 0) m.deep();
     const own = flowOf(fn);
@@ -167,11 +226,14 @@ function runStrict(m: RunState, fn: Fn, g: Slots, f: Slots, flow: number, roots:
         checkArguments(m, fn, g, at);
         const value = fn.strictClosure.run(g);
         const r = checkResult(m, fn, withPc(g, own, value), at);
-        if (flow !== 0) leaveStrict(g, fn, f, flow, roots);
+        if (flow !== 0) leaveStrict(g, fn, f, flow, along);
         m.depth++;
-        return r;
+        return flow === 0 ? outward(m, r) : r;
     } catch (error) {
-        if (error instanceof Fail) error.labels = m.labels.union(error.labels, labelAt(g, own));
+        if (error instanceof Fail) {
+            error.labels = m.labels.union(error.labels, labelAt(g, own));
+            if (flow !== 0 && f[flow + FLOW.caught] === true) raiseBy(f, flow, error.labels, along);
+        }
         throw error;
     }
 }
@@ -203,7 +265,9 @@ export function argsOf(cx: Context, e: ExprForm & { kind: "call" }): Arg[] {
             if (named.effectful)
                 return fails("value", `${named.name} reaches an effect, so it cannot stand for a lambda`, siteOf(cx, e.at));
             const flow = e.callee.kind === "member" && CHOOSING.has(e.callee.name) ? cx.flow : 0;
-            if (cx.flow !== 0 || named.strict) return (f) => new StrictLambda(f, cx.flow, flow, named);
+            const caller: Caller = { flow: cx.flow, along: failing(cx) };
+            const along = cx.places?.along ?? NOTHING_ALONG;
+            if (cx.flow !== 0 || named.strict) return (f) => new StrictLambda(f, caller, flow === 0 ? null : along, named);
             return (f) => new FnLambda(f[0], named);
         }
         return cx.flow === 0 ? expr(cx, a.value) : carrying(cx.flow, expr(cx, a.value));
@@ -215,6 +279,8 @@ class SlotLambda implements Lambda {
     private readonly f: Slots;
     private readonly slots: readonly number[];
     private readonly body: Code;
+    /** In strict code, what the items are in. */
+    over: List | Obj | null = null;
     constructor(f: Slots, slots: readonly number[], body: Code) {
         this.f = f;
         this.slots = slots;
@@ -225,6 +291,7 @@ class SlotLambda implements Lambda {
         const { f, slots } = this;
         if (--f[0].left < 0) f[0].over();
         for (let i = 0; i < slots.length; i++) f[slots[i] as number] = args[i] ?? null;
+        if (this.over !== null && this.over.label !== 0) for (const slot of slots) f[slot] = join(f[0], f[slot] as Value, this.over.label);
         return this.body(f);
     }
 }
@@ -264,29 +331,32 @@ class FnLambda implements Lambda {
     }
 }
 
-/** A function given by name where the caller or the function is strict. `flow`: the caller's; `chooses`: the same where the method chooses by it. */
+/** A function given by name where the caller or the function is strict. `chooses`: what is raised where the method chooses by its results, else null. */
 class StrictLambda implements Lambda {
     readonly arity: number;
     private readonly f: Slots;
-    private readonly flow: number;
-    private readonly chooses: number;
+    private readonly caller: Caller;
+    private readonly chooses: Along | null;
     private readonly fn: Fn;
     private readonly defaults: readonly Code[];
-    constructor(f: Slots, flow: number, chooses: number, fn: Fn) {
+    over: List | Obj | null = null;
+    constructor(f: Slots, caller: Caller, chooses: Along | null, fn: Fn) {
         this.f = f;
-        this.flow = flow;
+        this.caller = caller;
         this.chooses = chooses;
         this.fn = fn;
         this.arity = fn.form.params.length;
         this.defaults = defaultsFrom(fn, 0);
     }
     call(args: readonly Value[]): Value {
-        const { f, fn, flow } = this;
+        const { f, fn, caller, over } = this;
+        const { flow } = caller;
         const g = slotsOf(fn.strictClosure.slots, f[0], args.slice(0, this.arity));
+        if (over !== null) for (let i = 1; i <= this.arity; i++) g[i] = join(f[0], g[i] as Value, over.label);
         for (let i = args.length; i < this.arity; i++) g[i + 1] = (this.defaults[i] as Code)(g);
         enterStrict(g, fn, f, flow);
-        const value = runStrict(f[0], fn, g, f, flow, [], null);
-        if (this.chooses !== 0) raisePc(f, this.chooses, value);
+        const value = runStrict(fn, g, f, caller, null);
+        if (this.chooses !== null) raisePc(f, flow, value, this.chooses);
         return value;
     }
 }

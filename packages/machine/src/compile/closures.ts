@@ -13,7 +13,7 @@
 import { type At, type BranchForm, type ExprForm, isModule, type Site, type StmtForm } from "@remit/language";
 import { Fail } from "../failure.ts";
 import { readIndex, writeIndex, writeMember } from "../value/access.ts";
-import { compares, join, aNameOf, negate, not, numeric, plus, rawOf, truthy } from "../value/operators.ts";
+import { compares, join, labelOf, aNameOf, negate, not, numeric, plus, rawOf, truthy } from "../value/operators.ts";
 import { Capability, Labelled, List, type Value } from "../value/value.ts";
 import { callCode } from "./calls.ts";
 import { BREAK, type ClosureForm, CONTINUE, type Code, codeOf, type Operand, type Slots, type Step } from "./code.ts";
@@ -25,7 +25,9 @@ import { memberCode, propertyCode } from "./members.ts";
 import { operator, sumInto } from "./operators.ts";
 import type { Compiled, Fn, Meaning } from "./program.ts";
 import { Scope } from "./scope.ts";
-import { carrying, caughtCode, flowSlots, meetingStep, raising, strictCode, waysOf, withPc, writing } from "./strict.ts";
+import { born, covered, raise, writable } from "./containers.ts";
+import { carrying, caughtCode, flowSlots, labelAt, meetingStep, noting, partsOf, raising, strictCode, triedAs, withPc } from "./strict.ts";
+import { parted, Places, tried, waysOf } from "./ways.ts";
 
 /** What compiling one function needs. */
 export interface Context {
@@ -35,6 +37,8 @@ export interface Context {
     readonly scope: Scope;
     /** The first hidden slot of strict code (`strict.ts`), 0 in other code. */
     readonly flow: number;
+    /** Of strict code, where compiling stands in it. */
+    readonly places: Places | null;
 }
 
 export const siteOf = (cx: Context, at: At | undefined): Site | null => cx.program.site(cx.file, at);
@@ -43,9 +47,14 @@ export const lookUp = (cx: Context, name: string): Meaning | undefined => cx.pro
 export function closureForm(fn: Fn, strict = false): ClosureForm {
     const scope = new Scope();
     for (const p of fn.form.params) scope.define(p.name);
-    const cx: Context = { program: fn.program, file: fn.file, agent: fn.agent, scope, flow: strict ? flowSlots(scope) : 0 };
+    const cx = contextOf(fn, scope, strict);
     const run = valueOfBlock(cx, fn.form.body);
     return { slots: scope.size, run };
+}
+
+/** For code of a function whose parameters are defined. */
+export function contextOf({ program, file, agent, form }: Fn, scope: Scope, strict: boolean): Context {
+    return { program, file, agent, scope, flow: strict ? flowSlots(scope) : 0, places: strict ? new Places(form.body) : null };
 }
 
 /** A block whose value is that of its last statement, if that is an expression; `return` inside ends it with its value. */
@@ -83,25 +92,30 @@ function block(cx: Context, body: readonly StmtForm[]): Step {
 // ---- statements ------------------------------------------------------------------------------------------------------
 
 export function step(cx: Context, s: StmtForm): Step {
-    const made = stepOf(cx, s);
     const { flow } = cx;
-    if (flow === 0) return made;
+    if (flow === 0) return stepOf(cx, s);
     switch (s.kind) {
         case "if":
         case "for":
         case "loop":
-        case "repeat":
-            return meetingStep(flow, waysOf(cx, [[s]]), made);
+        case "repeat": {
+            const ways = waysOf(cx, [[s]]);
+            return meetingStep(
+                flow,
+                ways,
+                parted(cx, [[s]], ways, () => stepOf(cx, s), s.kind === "if" ? null : [s]),
+            );
+        }
         case "assign":
-            return s.target.kind === "name" ? made : writing(cx, s.target, made);
+            return s.target.kind === "name" ? stepOf(cx, s) : noting(cx, s.target, stepOf(cx, s));
         default:
-            return made;
+            return stepOf(cx, s);
     }
 }
 
 /** `e` as the condition of what follows. */
 export function tested(cx: Context, e: ExprForm): Code {
-    return cx.flow === 0 ? expr(cx, e) : raising(cx.flow, expr(cx, e));
+    return cx.flow === 0 ? expr(cx, e) : raising(cx, expr(cx, e));
 }
 
 /** `e` where nothing but the way that is taken depends on it, which carries labels in strict code alone. */
@@ -183,14 +197,19 @@ function stepOf(cx: Context, s: StmtForm): Step {
             const slot = cx.scope.define(s.item);
             const body = block(cx, s.body);
             cx.scope.pop();
+            const isStrict = cx.flow !== 0;
             return (f) => {
                 const m = f[0];
-                const all = list(f);
-                const l = all instanceof Labelled ? all.l : 0;
+                let all = list(f);
+                let l = all instanceof Labelled ? all.l : 0;
                 const items = listOf(all, at).items;
                 const n = Math.min(items.length, max);
                 for (let i = 0; i < n; i++) {
                     if (--m.left < 0) m.over();
+                    if (isStrict) {
+                        all = covered(m, all);
+                        l = labelOf(all);
+                    }
                     f[slot] = l === 0 ? (items[i] as Value) : join(m, items[i] as Value, l);
                     const done = body(f);
                     if (done !== undefined && done !== CONTINUE) return done === BREAK ? undefined : done;
@@ -199,12 +218,12 @@ function stepOf(cx: Context, s: StmtForm): Step {
             };
         }
         case "try": {
-            const body = block(cx, s.body);
+            const body = tried(cx, [s], () => block(cx, s.body));
             cx.scope.push();
             const slot = s.name === undefined ? 0 : cx.scope.define(s.name);
             const handler = block(cx, s.handler);
             cx.scope.pop();
-            if (cx.flow !== 0) return caughtCode(cx.flow, waysOf(cx, [s.body, s.handler]), body, handler, slot, (_, done) => done);
+            if (cx.flow !== 0) return caughtCode(cx, triedAs(cx, [s.body, s.handler]), body, handler, slot, (_, done) => done);
             return (f) => guarded(f, body, handler, slot);
         }
     }
@@ -261,7 +280,8 @@ function assign(cx: Context, s: StmtForm & { kind: "assign" }): Step {
         const place = s.at === undefined ? {} : { at: s.at };
         return assignSlot(cx, target.name, { kind: "binary", op: OPERATION[op], left: target, right: value, ...place }, at);
     }
-    const given = cx.flow === 0 ? expr(cx, value) : carrying(cx.flow, expr(cx, value));
+    if (cx.flow !== 0 && (target.kind === "member" || target.kind === "index")) return assignInto(cx, target, op, value, at);
+    const given = expr(cx, value);
     if (target.kind === "member") {
         const object = expr(cx, target.object);
         const { name } = target;
@@ -300,6 +320,54 @@ function assign(cx: Context, s: StmtForm & { kind: "assign" }): Step {
     return fails("value", "only a name, a property or an item can be assigned", at);
 }
 
+/** A write into a list or object in strict code. */
+function assignInto(
+    cx: Context,
+    target: ExprForm & { kind: "member" | "index" },
+    op: "=" | "+=" | "-=",
+    value: ExprForm,
+    at: Site | null,
+): Step {
+    const { flow } = cx;
+    const given = expr(cx, value);
+    const object = changedBy(cx, target.object);
+    const index = target.kind === "member" ? null : expr(cx, target.index);
+    const name = target.kind === "member" ? target.name : "";
+    const property = propertyCode(name, false, siteOf(cx, target.at) ?? at);
+    return (f) => {
+        const m = f[0];
+        let v = given(f);
+        const o = object(f);
+        const i = index === null ? name : index(f);
+        if (op !== "=") {
+            const whole = covered(m, o);
+            const before = index === null ? property(f, whole) : readIndex(m, whole, i, at);
+            v = op === "+=" ? plus(m, before, v, at) : numeric(m, "-", before, v, at);
+        }
+        v = withPc(f, flow, v);
+        writable(m, o, v, labelAt(f, flow), labelOf(i), at);
+        if (index === null) writeMember(m.heap, o, name, v, at);
+        else writeIndex(m, o, i, v, at);
+        return undefined;
+    };
+}
+
+/** What is changed in strict code: an index on the way to it chooses among all that stand beside it, which are raised by its label (CL4). */
+export function changedBy(cx: Context, e: ExprForm): Code {
+    if (e.kind === "member") return memberCode({ kind: "e", code: changedBy(cx, e.object) }, e.name, e.safe === true, siteOf(cx, e.at));
+    if (e.kind !== "index") return expr(cx, e);
+    const object = changedBy(cx, e.object);
+    const index = expr(cx, e.index);
+    const { flow } = cx;
+    const at = siteOf(cx, e.at);
+    return (f) => {
+        const o = object(f);
+        const i = index(f);
+        if (i instanceof Labelled) raise(f[0], o, i.l, labelAt(f, flow));
+        return covered(f[0], readIndex(f[0], covered(f[0], o), i, at));
+    };
+}
+
 function assignSlot(cx: Context, name: string, value: ExprForm, at: Site | null): Step {
     if (cx.scope.isFenced(name))
         return fails("value", `an iteration of a parallel for cannot assign '${name}', which its siblings share`, at);
@@ -335,14 +403,16 @@ export function operand(cx: Context, e: ExprForm): Operand {
     if (e.kind === "literal") return { kind: "k", value: e.value };
     if (e.kind === "name") {
         const slot = cx.scope.find(e.name);
-        if (slot !== 0) return { kind: "s", slot };
+        // In strict code more than the slot may be to be read (CL2).
+        if (slot !== 0 && cx.flow === 0) return { kind: "s", slot };
     }
     return { kind: "e", code: expr(cx, e) };
 }
 
 export function expr(cx: Context, e: ExprForm): Code {
-    const made = exprOf(cx, e);
-    return cx.flow === 0 ? made : strictCode(cx, e, made);
+    if (cx.flow === 0) return exprOf(cx, e);
+    const parts = partsOf(e);
+    return strictCode(cx, e, parts === null ? exprOf(cx, e) : parted(cx, parts, waysOf(cx, parts), () => exprOf(cx, e)));
 }
 
 function exprOf(cx: Context, e: ExprForm): Code {
@@ -370,7 +440,7 @@ function exprOf(cx: Context, e: ExprForm): Code {
             return memberCode(operand(cx, e.object), e.name, e.safe === true, at);
         }
         case "index":
-            return indexCode(operand(cx, e.object), operand(cx, e.index), siteOf(cx, e.at));
+            return indexCode(operand(cx, e.object), operand(cx, e.index), siteOf(cx, e.at), cx.flow !== 0);
         case "unary": {
             const value = expr(cx, e.value);
             if (e.op === "not") return (f) => not(value(f));
@@ -399,13 +469,13 @@ function exprOf(cx: Context, e: ExprForm): Code {
             return rest;
         }
         case "try.expr": {
-            const body = valueBlock(cx, e.body);
+            const body = tried(cx, [{ kind: "expr", value: e }], () => valueBlock(cx, e.body));
             cx.scope.push();
             const slot = e.name === undefined ? 0 : cx.scope.define(e.name);
             const handler = valueBlock(cx, e.handler);
             cx.scope.pop();
             const { flow } = cx;
-            if (flow !== 0) return caughtCode(flow, waysOf(cx, [e.body, e.handler]), body, handler, slot, (f, v) => withPc(f, flow, v));
+            if (flow !== 0) return caughtCode(cx, triedAs(cx, [e.body, e.handler]), body, handler, slot, (f, v) => withPc(f, flow, v));
             return (f) => guarded(f, body, handler, slot);
         }
         case "narrow": {
@@ -440,6 +510,8 @@ export function nameCode(cx: Context, name: string, at: Site | null): Code {
     if (meaning === undefined) return fails("value", `Unknown name '${name}'`, at);
     if (meaning.kind === "file") {
         const { number } = meaning.import;
+        // It has the label of its file for every reader (CL1).
+        if (cx.flow !== 0) return (f) => born(f[0], f[0].imports[number] ?? null, 0, Number.POSITIVE_INFINITY);
         return (f) => f[0].imports[number] ?? null;
     }
     if (meaning.kind === "builtin") return fails("value", `${name} is a built-in function: call it`, at);
@@ -451,8 +523,16 @@ export function nameCode(cx: Context, name: string, at: Site | null): Code {
     };
 }
 
-function indexCode(l: Operand, r: Operand, at: Site | null): Code {
+function indexCode(l: Operand, r: Operand, at: Site | null, isStrict: boolean): Code {
     const object = codeOf(l);
+    if (isStrict) {
+        const index = codeOf(r);
+        return (f) => {
+            const o = object(f);
+            const i = index(f);
+            return readIndex(f[0], covered(f[0], o), i, at);
+        };
+    }
     if (r.kind === "k") {
         const { value } = r;
         return (f) => {

@@ -16,7 +16,7 @@ export function agentContext(program: Compiled, file: number, agent: string | nu
     return program.context(file, agent, () => {
         const form = agent === null ? undefined : program.program.files[file]?.agents.find((a) => a.name === agent);
         let context = NO_CONTEXT;
-        const cx: Context = { program, file, agent, scope: new Scope(), flow: 0 };
+        const cx: Context = { program, file, agent, scope: new Scope(), flow: 0, places: null };
         const labels = new Map<string, number>();
         for (const c of form?.config ?? []) {
             if (c.kind === "config") context = { ...context, [c.key]: expr(cx, c.value) };

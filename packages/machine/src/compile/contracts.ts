@@ -63,13 +63,16 @@ function filled(m: RunState, value: Value, json: Json, contract: Contract, shape
         case "list": {
             if (!(value instanceof List) || !Array.isArray(json) || contract.item === undefined) break;
             const { item } = contract;
-            return m.heap.list(value.items.map((v, i) => filled(m, v, json[i] as Json, item, shapes)));
+            const made = m.heap.list(value.items.map((v, i) => filled(m, v, json[i] as Json, item, shapes)));
+            made.label = value.label;
+            return made;
         }
         case "object": {
             if (!(value instanceof Obj) || json === null || typeof json !== "object" || Array.isArray(json)) break;
             const fields = new Map(contract.fields.map((field) => [field.name, field.contract]));
             const made = m.heap.object([]);
             made.keyLabel = value.keyLabel;
+            made.label = value.label;
             for (const key of new Set([...value.shape.keys, ...Object.keys(json)])) {
                 const after = json[key];
                 const own = value.get(key);

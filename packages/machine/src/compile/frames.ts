@@ -10,7 +10,7 @@
  */
 import type { At, ExprForm, Site, StmtForm } from "@remit/language";
 import { agentContext, useSpec } from "./context.ts";
-import { condition, type Context, expr, fails, siteOf, slotFor, step } from "./closures.ts";
+import { condition, type Context, contextOf, expr, fails, siteOf, slotFor, step } from "./closures.ts";
 import type { Code, Step } from "./code.ts";
 import { delegation } from "./delegation.ts";
 import {
@@ -28,11 +28,12 @@ import { Lifter } from "./lift.ts";
 import type { Fn } from "./program.ts";
 import { Scope } from "./scope.ts";
 import { numberSites } from "./sites.ts";
-import { carrying, FLOW, flowSlots, meet, raisePc, type Ways, waysOf } from "./strict.ts";
+import { carrying, FLOW, meet, raisePc } from "./strict.ts";
+import { type Along, alongOf, failing, NOTHING_ALONG, parted, tried, type Ways, waysOf } from "./ways.ts";
 
 const NOTHING: Step = () => undefined;
 const NONE: Code = () => null;
-const NO_WAYS: Ways = { assigned: [], changed: [], leaves: false, mayFail: false };
+const NO_WAYS: Ways = { assigned: [], leaves: false, returns: false, mayFail: false };
 
 export type LoopForm = StmtForm & { kind: "repeat" | "loop" | "for" };
 
@@ -78,7 +79,7 @@ export class Emitter {
         this.fn = fn;
         const scope = new Scope();
         for (const p of fn.form.params) scope.define(p.name);
-        this.cx = { program: fn.program, file: fn.file, agent: fn.agent, scope, flow: strict ? flowSlots(scope) : 0 };
+        this.cx = contextOf(fn, scope, strict);
         this.body = { flow: this.cx.flow, code: [], handlers: [], regions: [], names: [] };
         this.bodies.push(this.body);
         this.ordinals = numberSites(fn);
@@ -96,7 +97,15 @@ export class Emitter {
     // ---- emitting ----
 
     emit(op: number, code: Code | Step, slot = 0, detail: Detail | null = null): Instruction {
-        const made = new Instruction(op, this.pending, this.site, code, slot, detail);
+        const made = new Instruction(
+            op,
+            this.pending,
+            this.site,
+            code,
+            slot,
+            detail,
+            this.cx.flow === 0 ? NOTHING_ALONG : failing(this.cx),
+        );
         this.pending = 0;
         this.body.code.push(made);
         return made;
@@ -107,7 +116,7 @@ export class Emitter {
         const { code } = this.body;
         const last = code[code.length - 1] as Instruction;
         if (last.slot !== from || last.op < OP.CALL || last.op > OP.PARALLEL || this.landed === code.length) return false;
-        code[code.length - 1] = new Instruction(last.op, last.step, last.site, last.code, to, last.detail);
+        code[code.length - 1] = new Instruction(last.op, last.step, last.site, last.code, to, last.detail, last.failing);
         return true;
     }
 
@@ -215,12 +224,18 @@ export class Emitter {
         return this.cx.flow === 0 ? NO_WAYS : waysOf(this.cx, parts, into === 0 ? [] : [into]);
     }
 
-    /** What follows depends on the value in a slot; `caught`: only where a failure here would be caught. */
-    depending(slot: number, caught = false): void {
+    /** What is raised where these ways part. */
+    along(parts: Parameters<typeof waysOf>[1], ways: Ways): Along {
+        return alongOf(this.cx, parts, ways);
+    }
+
+    /** What follows depends on the value in a slot; without `along` only where a failure here would be caught. */
+    depending(slot: number, along: Along | null = null): void {
         const { flow } = this.cx;
         if (flow === 0) return;
+        const raised = along ?? failing(this.cx);
         this.emit(OP.DO, (f) => {
-            if (!caught || f[flow + FLOW.caught] === true) raisePc(f, flow, f[slot] as Value);
+            if (along !== null || f[flow + FLOW.caught] === true) raisePc(f, flow, f[slot] as Value, raised);
             return undefined;
         });
     }
@@ -237,6 +252,9 @@ export class Emitter {
             open: this.open,
         };
         const made: Body = { flow: this.cx.flow, code: [], handlers: [], regions: [], names: [] };
+        const { places } = this.cx;
+        const around = { loop: places?.loop ?? null, tried: places?.tried ?? null };
+        if (places !== null) Object.assign(places, { loop: null, tried: null });
         const number = this.bodies.push(made) - 1;
         this.body = made;
         this.loops = [];
@@ -248,6 +266,7 @@ export class Emitter {
         this.named(item, slot);
         this.returning(statements);
         this.cx.scope.pop();
+        if (places !== null) Object.assign(places, around);
         this.body = outer.body;
         this.loops = outer.loops;
         this.open = outer.open;
@@ -378,8 +397,7 @@ export class Emitter {
     private looping(s: LoopForm): void {
         const ways = this.ways([[s]]);
         const together = this.parting();
-        if (s.kind === "for") this.forEach(s);
-        else this.counted(s);
+        parted(this.cx, [[s]], ways, () => (s.kind === "for" ? this.forEach(s) : this.counted(s)), [s]);
         together(ways);
     }
 
@@ -446,16 +464,19 @@ export class Emitter {
         into: number,
     ): void {
         const ends: Instruction[] = [];
-        const ways = this.ways([...list.flatMap((b) => [b.test, b.body]), otherwise], into);
+        const parts = [...list.flatMap((b) => [b.test, b.body]), otherwise];
+        const ways = this.ways(parts, into);
         const together = this.parting();
-        for (const branch of list) {
-            const skip = this.unless(branch.test);
-            this.block(branch.body, into);
-            ends.push(this.emit(OP.JUMP, NOTHING));
-            this.land([skip]);
-        }
-        if (otherwise !== undefined) this.block(otherwise, into);
-        else if (into !== 0) this.emit(OP.SET, NONE, into);
+        parted(this.cx, parts, ways, () => {
+            for (const branch of list) {
+                const skip = this.unless(branch.test);
+                this.block(branch.body, into);
+                ends.push(this.emit(OP.JUMP, NOTHING));
+                this.land([skip]);
+            }
+            if (otherwise !== undefined) this.block(otherwise, into);
+            else if (into !== 0) this.emit(OP.SET, NONE, into);
+        });
         this.land(ends);
         together(ways);
     }
@@ -469,10 +490,11 @@ export class Emitter {
     guarded(body: readonly StmtForm[], name: string | undefined, handler: readonly StmtForm[], into: number): void {
         if (this.pending !== 0) this.emit(OP.DO, NOTHING);
         const ways = this.ways([body, handler], into);
+        const whole = [...body, ...handler];
         const together = this.parting();
         const uncaught = this.catching();
         const from = this.here();
-        this.block(body, into);
+        tried(this.cx, whole, () => this.block(body, into));
         const to = this.here();
         uncaught();
         const end = this.emit(OP.JUMP, NOTHING);
@@ -537,7 +559,7 @@ export class Emitter {
         const count = this.cx.scope.temporary();
         const index = this.cx.scope.temporary();
         this.set(list, s.list);
-        this.depending(list);
+        this.depending(list, this.cx.places?.along);
         const item = this.cx.scope.define(s.item);
         const held: ExprForm = { kind: "name", name: `%${list}`, ...(s.list.at === undefined ? {} : { at: s.list.at }) };
         this.cx.scope.alias(held.name, list);

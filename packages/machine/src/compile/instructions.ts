@@ -12,6 +12,7 @@ import type { Arg } from "./calls.ts";
 import type { Code, Step } from "./code.ts";
 import type { HandoverKind } from "./handover.ts";
 import type { Rows } from "./members.ts";
+import { type Along, NOTHING_ALONG } from "./ways.ts";
 import type { AgentEntry, Fn, ImportEntry } from "./program.ts";
 
 export const OP = {
@@ -59,7 +60,17 @@ export class Instruction {
     /** Where it jumps; patched once known. */
     to: number;
     readonly detail: Detail | null;
-    constructor(op: number, step: number, site: Site | null, code: Code | Step, slot: number, detail: Detail | null) {
+    /** In strict code: what is raised where a failure here is caught. */
+    readonly failing: Along;
+    constructor(
+        op: number,
+        step: number,
+        site: Site | null,
+        code: Code | Step,
+        slot: number,
+        detail: Detail | null,
+        failing: Along = NOTHING_ALONG,
+    ) {
         this.op = op;
         this.step = step;
         this.site = site;
@@ -67,6 +78,7 @@ export class Instruction {
         this.slot = slot;
         this.to = -1;
         this.detail = detail;
+        this.failing = failing;
     }
 }
 
@@ -101,8 +113,6 @@ export interface CallDetail {
     /** The agent called, where the call crosses into one. */
     readonly agent: AgentEntry | null;
     readonly path: PathSite;
-    /** In strict code: slots of the variables that stand as arguments, 0 for other expressions. */
-    readonly roots: readonly number[];
 }
 
 /** A call through a value. `name` null: the value itself is called. */
@@ -113,7 +123,8 @@ export interface CallValueDetail {
     readonly rows: Rows;
     readonly safe: boolean;
     readonly path: PathSite;
-    readonly roots: readonly number[];
+    /** In strict code: what is raised by what is called. */
+    readonly along: Along;
 }
 
 export interface EffectDetail {

@@ -18,10 +18,8 @@ import { agentOptions, type HandoverKind, handoverOf } from "./handover.ts";
 import { type GenerateOptionsForm, OP } from "./instructions.ts";
 import { rowsOf } from "./members.ts";
 import { type AgentEntry, type Fn, type ImportEntry, shownName } from "./program.ts";
-import { rootsOf } from "./strict.ts";
 import { walk, walkBlock } from "./walk.ts";
 
-const NO_ROOTS: readonly number[] = [];
 const NOTHING: Step = () => undefined;
 const OPTIONS = ["max_output", "attempts", "temperature", "think", "strict", "debug", "stream", "turns", "timeout"] as const;
 
@@ -310,7 +308,7 @@ export class Lifter {
                     readers: e.readers ?? null,
                     path: this.e.siteOfCall(e, "endorse"),
                 });
-                this.e.depending(slot, true);
+                this.e.depending(slot);
                 return name;
             }
             case "generate":
@@ -331,7 +329,7 @@ export class Lifter {
         const ways = this.e.ways([e.right], slot);
         const together = this.e.parting();
         this.e.set(slot, e.left);
-        this.e.depending(slot);
+        this.e.depending(slot, this.e.along([e.right], ways));
         const decided =
             e.op === "??"
                 ? this.e.emit(OP.PRESENT, NOTHING, slot)
@@ -366,7 +364,7 @@ export class Lifter {
         this.mark(e);
         const path = this.e.siteOfCall(e, e.name);
         this.e.emit(OP.EFFECT, NOTHING, slot, { kind: "effect", import: from, method: e.name, args: null, path });
-        this.e.depending(slot, true);
+        this.e.depending(slot);
         return name;
     }
 
@@ -416,7 +414,7 @@ export class Lifter {
                     args: argsOf(cx, args),
                     path,
                 });
-                this.e.depending(slot, true);
+                this.e.depending(slot);
                 return name;
             }
         }
@@ -454,8 +452,7 @@ export class Lifter {
         const args = [...lifted.args.map((a) => expr(this.e.cx, a.value)), ...defaultsFrom(fn, e.args.length)];
         const { slot, name } = this.temporary();
         this.mark(e);
-        const roots = cxRoots(this.e, e);
-        this.e.emit(OP.CALL, NOTHING, slot, { kind: "call", fn, args, agent, path: this.e.siteOfCall(e, fn.name), roots });
+        this.e.emit(OP.CALL, NOTHING, slot, { kind: "call", fn, args, agent, path: this.e.siteOfCall(e, fn.name) });
         return name;
     }
 
@@ -468,7 +465,7 @@ export class Lifter {
     private value(e: CallForm): ExprForm {
         const { callee } = e;
         const ways = this.e.ways([e]);
-        const roots = cxRoots(this.e, e);
+        const along = this.e.along([e], ways);
         const together = this.e.parting();
         const object = callee.kind === "member" ? callee.object : callee;
         const [[receiver], lifted] = this.argsIn(e, [object]) as [[ExprForm], CallForm];
@@ -482,9 +479,9 @@ export class Lifter {
             rows: rowsOf(callee.kind === "member" ? callee.name : ""),
             safe: callee.kind === "member" && callee.safe === true,
             path: this.e.siteOfCall(e, "call"),
-            roots,
+            along,
         });
-        this.e.depending(slot, true);
+        this.e.depending(slot);
         together(ways);
         return name;
     }
@@ -523,7 +520,7 @@ export class Lifter {
             agent: agent ?? fn.name,
             path,
         });
-        this.e.depending(slot, true);
+        this.e.depending(slot);
         return name;
     }
 
@@ -562,7 +559,7 @@ export class Lifter {
             scope: cx.scope.visible(),
             path,
         });
-        this.e.depending(slot, true);
+        this.e.depending(slot);
         return name;
     }
 
@@ -583,12 +580,7 @@ export class Lifter {
             source: printFormExpr(e.list),
             path: this.e.siteOfCall(e, "parallel"),
         });
-        this.e.depending(slot, true);
+        this.e.depending(slot);
         return name;
     }
-}
-
-/** Variables that stand as arguments, for strict code. */
-function cxRoots(e: Emitter, call: CallForm): readonly number[] {
-    return e.cx.flow === 0 ? NO_ROOTS : rootsOf(e.cx, call.args);
 }

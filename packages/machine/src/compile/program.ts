@@ -10,6 +10,7 @@ import type { At, FileForm, FuncForm, ImportForm, Program, Shapes, Site } from "
 import { type Builtin, findBuiltin } from "../builtin/table.ts";
 import { Capability } from "../value/value.ts";
 import type { Answers } from "../agent/answers.ts";
+import { type Mutations, mutationsOf } from "./changes.ts";
 import { closureForm } from "./closures.ts";
 import type { ClosureForm } from "./code.ts";
 import { analyse, type Reach } from "./effects.ts";
@@ -34,6 +35,7 @@ export class Fn {
     private strictly: ClosureForm | null = null;
     private framed: FrameForm | null = null;
     private strictFramed: FrameForm | null = null;
+    private mutated: Mutations | null = null;
 
     constructor(id: number, file: number, agent: string | null, form: FuncForm, program: Compiled) {
         this.id = id;
@@ -65,6 +67,12 @@ export class Fn {
     get strictClosure(): ClosureForm {
         if (this.strictly === null) this.strictly = closureForm(this, true);
         return this.strictly;
+    }
+
+    /** What calling it changes of what it did not make. */
+    get mutations(): Mutations {
+        this.mutated ??= mutationsOf(this);
+        return this.mutated;
     }
 
     /** True where it does not run as closures when a frame calls it: strict code and what reaches it has its labels on frames. */

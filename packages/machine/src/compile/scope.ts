@@ -11,6 +11,8 @@ export class Scope {
     private next = 1;
     /** Slots needed so far, slot 0 included. */
     size = 1;
+    /** Another number where other names are visible. */
+    version = 0;
 
     constructor() {
         this.blocks = [{ names: new Map(), next: 1, fence: false }];
@@ -18,10 +20,12 @@ export class Scope {
 
     /** `fence`: the body of a parallel for, which must not write names of the outside. */
     push(fence = false): void {
+        this.version++;
         this.blocks.push({ names: new Map(), next: this.next, fence });
     }
 
     pop(): void {
+        this.version++;
         this.next = (this.blocks.pop() as { next: number }).next;
     }
 
@@ -50,6 +54,7 @@ export class Scope {
         if (known !== undefined) return known;
         const slot = this.temporary();
         names.set(name, slot);
+        this.version++;
         return slot;
     }
 

@@ -5,13 +5,13 @@
  * holds nothing of it.
  *
  * A strict function has three more slots behind its parameters (`FLOW`): what the present place in the code depends on (`pc`: none, or none
- * with labels), whether a failure here would be caught, and whether it would be caught by whoever called.
+ * with labels), whether a failure here would be caught, and whether a caller would catch it.
  *
  * W1: a condition, the list of a `for`, the receiver of a lambda and a function that is called as a value lend their labels to `pc`, until the
  *     ways meet again.
  * W2: what is written, returned, raised or handed out carries `pc`.
- * W3: where ways meet again, every variable that any of them assigns carries `pc`, whichever was taken; of variables through which a list or
- *     object may have been changed, those that hold one.
+ * W3: where ways meet again, every variable that any of them assigns carries `pc`, whichever was taken. Lists and objects that they may change
+ *     carry it from where the ways part (CL5 of `containers.ts`).
  * W4: behind a way out under a condition (`break`, `continue`, `return`) the ways meet again only at the end of the loop or function; where a
  *     failure would be caught, so does everything that may fail: it meets again at the end of the `try`.
  * W5: code that strict code calls is strict. It begins with its caller's `pc`.
@@ -19,34 +19,18 @@
 import type { ExprForm, StmtForm } from "@remit/language";
 import { Fail } from "../failure.ts";
 import { deepLabels, join, rawOf } from "../value/operators.ts";
-import { Labelled, List, Obj, type Value } from "../value/value.ts";
+import { Labelled, type Value } from "../value/value.ts";
+import { changesIn, namesIn, type Part } from "./changes.ts";
 import type { Context } from "./closures.ts";
+import { born, covered, raise } from "./containers.ts";
 import type { Code, Done, Slots, Step } from "./code.ts";
 import { failureValue } from "./failure.ts";
 import type { Fn } from "./program.ts";
 import type { Scope } from "./scope.ts";
-import { walk, walkBlock } from "./walk.ts";
+import { type Along, failing, NOTHING_ALONG, rootsOf, type Ways, waysOf } from "./ways.ts";
 
 /** Places of the hidden slots, from `Context.flow` on. */
 export const FLOW = { pc: 0, caught: 1, caughtOutside: 2, slots: 3 } as const;
-
-/** Slots that a piece of code may write, of those that are visible around it. */
-export interface Touched {
-    readonly assigned: readonly number[];
-    /** Variables through which a list or object may be changed. */
-    readonly changed: readonly number[];
-}
-
-/** Code whose ways meet again behind it. */
-export interface Ways extends Touched {
-    /** A way leads out. */
-    readonly leaves: boolean;
-    readonly mayFail: boolean;
-}
-
-type Part = ExprForm | readonly StmtForm[] | undefined;
-
-const isBlock = (part: ExprForm | readonly StmtForm[]): part is readonly StmtForm[] => Array.isArray(part);
 
 /** Makes the hidden slots of a function whose parameters are defined. */
 export function flowSlots(scope: Scope): number {
@@ -66,12 +50,19 @@ export function labelAt(f: Slots, flow: number): number {
 }
 
 /** W1. */
-export function raisePc(f: Slots, flow: number, value: Value): void {
-    if (value instanceof Labelled) raiseBy(f, flow, value.l);
+export function raisePc(f: Slots, flow: number, value: Value, along: Along): void {
+    if (value instanceof Labelled) raiseBy(f, flow, value.l, along);
 }
 
-export function raiseBy(f: Slots, flow: number, l: number): void {
-    if (l !== 0) f[flow] = join(f[0], f[flow] as Value, l);
+export function raiseBy(f: Slots, flow: number, l: number, along: Along): void {
+    if (l === 0) return;
+    const before = labelAt(f, flow);
+    f[flow] = join(f[0], f[flow] as Value, l);
+    if (along === NOTHING_ALONG || f[0].labels.within(l, before)) return;
+    const isCaught = f[flow + FLOW.caught] === true;
+    const roots = !isCaught ? along.always : f[flow + FLOW.caughtOutside] === true ? along.outside : along.caught;
+    for (const slot of roots.slots) raise(f[0], f[slot] as Value, l, before);
+    for (const number of roots.imports) raise(f[0], f[0].imports[number] ?? null, l, before);
 }
 
 /** W2. */
@@ -80,10 +71,12 @@ export function withPc(f: Slots, flow: number, value: Value): Value {
     return pc instanceof Labelled ? join(f[0], value, pc.l) : value;
 }
 
-export function raising(flow: number, code: Code): Code {
+export function raising(cx: Context, code: Code): Code {
+    const { flow } = cx;
+    const along = cx.places?.along ?? NOTHING_ALONG;
     return (f) => {
         const value = code(f);
-        raisePc(f, flow, value);
+        raisePc(f, flow, value, along);
         return value;
     };
 }
@@ -98,15 +91,9 @@ export function meet(f: Slots, flow: number, ways: Ways, before: Value): void {
     if (!ways.leaves && !(ways.mayFail && f[flow + FLOW.caught] === true)) f[flow] = before;
 }
 
-export function mark(f: Slots, flow: number, touched: Touched): void {
+function mark(f: Slots, flow: number, { assigned }: Ways): void {
     const pc = f[flow];
-    if (!(pc instanceof Labelled)) return;
-    for (const slot of touched.assigned) f[slot] = join(f[0], f[slot] as Value, pc.l);
-    for (const slot of touched.changed) {
-        const value = f[slot] as Value;
-        const raw = value instanceof Labelled ? value.v : value;
-        if (raw instanceof List || raw instanceof Obj) f[slot] = join(f[0], value, pc.l);
-    }
+    if (pc instanceof Labelled) for (const slot of assigned) f[slot] = join(f[0], f[slot] as Value, pc.l);
 }
 
 /** A value of code with ways of its own. */
@@ -130,28 +117,22 @@ export function meetingStep(flow: number, ways: Ways, code: Step): Step {
 }
 
 /** Where failures are caught, what an operation read decides whether what follows is reached at all (W4). */
-export function noting(cx: Context, e: ExprForm, code: Code): Code {
+export function noting<T>(cx: Context, e: ExprForm, code: (f: Slots) => T): (f: Slots) => T {
     const { flow } = cx;
     const reads = readsOf(cx, e);
+    const along = failing(cx);
     return (f) => {
         if (f[flow + FLOW.caught] !== true) return code(f);
-        for (const slot of reads) raisePc(f, flow, f[slot] as Value);
-        const value = code(f);
-        raisePc(f, flow, value);
+        for (const slot of reads) raisePc(f, flow, covered(f[0], f[slot] as Value), along);
+        let value: T;
+        try {
+            value = code(f);
+        } catch (error) {
+            if (error instanceof Fail) raiseBy(f, flow, error.labels, along);
+            throw error;
+        }
+        if (value instanceof Labelled) raiseBy(f, flow, value.l, along);
         return value;
-    };
-}
-
-/** A write into a list or object: the variable that it is reached through carries `pc`. */
-export function writing(cx: Context, target: ExprForm, code: Step): Step {
-    const { flow } = cx;
-    const reads = readsOf(cx, target);
-    const touched = touchedBy(cx, [[{ kind: "assign", target, op: "=", value: { kind: "literal", value: null } }]]);
-    return (f) => {
-        if (f[flow + FLOW.caught] === true) for (const slot of reads) raisePc(f, flow, f[slot] as Value);
-        const done = code(f);
-        mark(f, flow, touched);
-        return done;
     };
 }
 
@@ -161,22 +142,36 @@ export function strictCode(cx: Context, e: ExprForm, code: Code): Code {
         case "if.expr":
             return meeting(cx.flow, waysOf(cx, [e]), code);
         case "list":
-            return e.items.some((i) => i.kind === "spread") ? meeting(cx.flow, waysOf(cx, [e]), code) : code;
         case "object":
-            return e.entries.some((i) => i.kind === "spread") ? meeting(cx.flow, waysOf(cx, [e]), code) : code;
+            return made(cx, e, code);
         case "binary":
             if (e.op === "and" || e.op === "or" || e.op === "??") return choosing(cx, e, code);
             return noting(cx, e, code);
         case "call":
-            return e.callee.kind === "member" ? methodCall(cx, e, code) : noting(cx, e, code);
+            return covering(e.callee.kind === "member" ? methodCall(cx, e, code) : noting(cx, e, code));
+        case "name":
+            return covering(code);
         case "member":
         case "index":
-            return noting(cx, e, code);
+            return covering(noting(cx, e, code));
         case "unary":
             return e.op === "not" ? code : noting(cx, e, code);
         default:
             return code;
     }
+}
+
+/** CL2. */
+function covering(code: Code): Code {
+    return (f) => covered(f[0], code(f));
+}
+
+/** A literal (CL1). What is spread into it decides how much is in it. */
+function made(cx: Context, e: ExprForm & { kind: "list" | "object" }, code: Code): Code {
+    const { flow } = cx;
+    const spreads = e.kind === "list" ? e.items.some((i) => i.kind === "spread") : e.entries.some((i) => i.kind === "spread");
+    const all = spreads ? meeting(flow, waysOf(cx, [e]), code) : code;
+    return (f) => born(f[0], all(f), labelAt(f, flow));
 }
 
 /** `and`, `or`, `??`: whether the right side runs depends on the left one. Their results carry what they depend on anyway. */
@@ -191,10 +186,43 @@ function choosing(cx: Context, e: ExprForm & { kind: "binary" }, code: Code): Co
     };
 }
 
+/** The code whose ways part in an expression; none where they do not. */
+export function partsOf(e: ExprForm): readonly Part[] | null {
+    switch (e.kind) {
+        case "if.expr":
+            return [e];
+        case "list":
+            return e.items.some((i) => i.kind === "spread") ? [e] : null;
+        case "object":
+            return e.entries.some((i) => i.kind === "spread") ? [e] : null;
+        case "binary":
+            return e.op === "and" || e.op === "or" || e.op === "??" ? [e.right] : null;
+        case "call":
+            return e.callee.kind === "member" ? [e] : null;
+        default:
+            return null;
+    }
+}
+
+/** What a `try` is compiled with, looked up where it stands. */
+export interface Tried {
+    readonly ways: Ways;
+    readonly along: Along;
+}
+
+export function triedAs(cx: Context, parts: readonly (readonly StmtForm[])[]): Tried {
+    const ways = waysOf(cx, parts);
+    const { places } = cx;
+    if (places === null || places.changesNothing(cx)) return { ways, along: NOTHING_ALONG };
+    const outside = places.roots(cx, places.body);
+    const own = places.tried === null ? rootsOf(cx, changesIn(cx, parts)) : places.roots(cx, places.tried);
+    return { ways, along: { always: own, caught: own, outside } };
+}
+
 /** `try` as closures: the handler depends on everything that the failure does. */
 export function caughtCode<T>(
-    flow: number,
-    ways: Ways,
+    { flow }: Pick<Context, "flow">,
+    { ways, along }: Tried,
     body: (f: Slots) => T,
     handler: (f: Slots) => T,
     slot: number,
@@ -213,7 +241,7 @@ export function caughtCode<T>(
             f[flow + FLOW.caught] = outside;
             if (!(error instanceof Fail) || error.whole || !f[0].catches(error)) throw error;
             error.labels = f[0].labels.union(error.labels, labelAt(f, flow));
-            raiseBy(f, flow, error.labels);
+            raiseBy(f, flow, error.labels, along);
             f[0].depth = depth;
             if (slot !== 0) f[slot] = failureValue(f[0], error);
             result = handler(f);
@@ -229,30 +257,19 @@ export function caughtCode<T>(
 /** Fills the hidden slots of a callee. `flow` 0: the caller is not strict. */
 export function enterStrict(g: Slots, fn: Fn, f: Slots | null, flow: number): void {
     const own = flowOf(fn);
-    const caught = f !== null && flow !== 0 && f[flow + FLOW.caught] === true;
-    g[own + FLOW.pc] = f === null || flow === 0 ? null : (f[flow] as Value);
+    const isFirst = f === null || flow === 0;
+    const caught = !isFirst && f[flow + FLOW.caught] === true;
+    g[own + FLOW.pc] = isFirst ? null : (f[flow] as Value);
     g[own + FLOW.caught] = caught;
     g[own + FLOW.caughtOutside] = caught;
+    // What other code made has the label of its reference (CL1).
+    if (isFirst) for (let i = 1; i < own; i++) born(g[0], g[i] as Value, 0, Number.POSITIVE_INFINITY);
 }
 
-/** What a caller learns by the return of a callee: that it did not fail, and which of its arguments were changed. */
-export function leaveStrict(g: Slots, fn: Fn, f: Slots, flow: number, roots: readonly number[]): void {
+/** What a caller learns by the return of a callee: that it did not fail. */
+export function leaveStrict(g: Slots, fn: Fn, f: Slots, flow: number, along: Along): void {
     const own = flowOf(fn);
-    if (g[own + FLOW.caughtOutside] === true) raisePc(f, flow, g[own] as Value);
-    for (let i = 0; i < roots.length; i++) {
-        const root = roots[i] as number;
-        if (root === 0) continue;
-        const after = g[i + 1];
-        const value = f[root] as Value;
-        const raw = value instanceof Labelled ? value.v : value;
-        if (after instanceof Labelled && after.v === raw && (raw instanceof List || raw instanceof Obj))
-            f[root] = join(f[0], value, after.l);
-    }
-}
-
-/** The variables that stand as arguments of a call; 0 where another expression does. */
-export function rootsOf(cx: Context, args: readonly { readonly value: ExprForm }[]): number[] {
-    return args.map((a) => (a.value.kind === "name" ? cx.scope.find(a.value.name) : 0));
+    if (g[own + FLOW.caughtOutside] === true) raisePc(f, flow, g[own] as Value, along);
 }
 
 /** Methods whose result depends on what their lambda gave for every item. */
@@ -266,153 +283,36 @@ export function methodCall(cx: Context, e: ExprForm & { kind: "call" }, code: Co
     const { flow } = cx;
     const ways = waysOf(cx, [e]);
     const name = e.callee.kind === "member" ? e.callee.name : "";
+    const along = failing(cx);
     const carries = COMPARING.has(name) || (e.args.length > 0 && CHOOSING.has(name));
     return (f) => {
         const before = f[flow] as Value;
         let value = code(f);
-        if (f[flow + FLOW.caught] === true) raisePc(f, flow, value);
+        if (f[flow + FLOW.caught] === true) raisePc(f, flow, value, along);
         if (carries) value = withPc(f, flow, value);
         meet(f, flow, ways, before);
         return value;
     };
 }
 
-/** The receiver of a method: what its lambda does, and what it changes, depends on it. */
+/** The receiver of a method: what its lambda does depends on it. */
 export function receiver(cx: Context, e: ExprForm & { kind: "call" }, code: Code): Code {
     const { flow } = cx;
     const name = e.callee.kind === "member" ? e.callee.name : "";
+    const along = cx.places?.along ?? NOTHING_ALONG;
     if (COMPARING.has(name))
         return (f) => {
             const value = code(f);
-            raisePc(f, flow, value);
-            raiseBy(f, flow, deepLabels(f[0], rawOf(value), null));
+            raisePc(f, flow, value, along);
+            raiseBy(f, flow, deepLabels(f[0], rawOf(value), null), along);
             return value;
         };
-    return raising(flow, code);
-}
-
-// ---- what code touches -----------------------------------------------------------------------------------------------
-
-export function waysOf(cx: Context, parts: readonly Part[], more: readonly number[] = []): Ways {
-    const touched = touchedBy(cx, parts);
-    let leaves = false;
-    let mayFail = false;
-    let loops = 0;
-    const look = (body: readonly StmtForm[]): void => {
-        for (const s of body) {
-            if (s.kind === "return" || ((s.kind === "break" || s.kind === "continue") && loops === 0)) leaves = true;
-            if (s.kind === "raise") mayFail = true;
-            const isLoop = s.kind === "for" || s.kind === "loop" || s.kind === "repeat";
-            if (isLoop) loops++;
-            if (s.kind === "if") {
-                for (const b of s.branches) look(b.body);
-                if (s.otherwise !== undefined) look(s.otherwise);
-            } else if (s.kind === "try") {
-                look(s.body);
-                look(s.handler);
-            } else if ("body" in s) look(s.body);
-            if (isLoop) loops--;
-        }
-    };
-    const into = {
-        expr: (e: ExprForm) => {
-            if (isFallible(e)) mayFail = true;
-            if (e.kind === "if.expr") {
-                for (const b of e.branches) look(b.body);
-                if (e.otherwise !== undefined) look(e.otherwise);
-            } else if (e.kind === "try.expr") {
-                look(e.body);
-                look(e.handler);
-            }
-            return undefined;
-        },
-        stmt: (s: StmtForm) => {
-            if (
-                s.kind === "raise" ||
-                (s.kind === "assign" && s.target.kind !== "name") ||
-                s.kind === "delegate" ||
-                s.kind === "spend" ||
-                s.kind === "define"
-            )
-                mayFail = true;
-            return undefined;
-        },
-    };
-    for (const part of parts) {
-        if (part === undefined) continue;
-        if (isBlock(part)) {
-            look(part);
-            walkBlock(part, into);
-        } else walk(part, into);
-    }
-    return { assigned: [...touched.assigned, ...more], changed: touched.changed, leaves, mayFail };
-}
-
-function isFallible(e: ExprForm): boolean {
-    switch (e.kind) {
-        case "member":
-        case "index":
-        case "call":
-        case "generate":
-        case "parallel":
-        case "endorse":
-        case "narrow":
-            return true;
-        case "unary":
-            return e.op !== "not";
-        case "binary":
-            return e.op !== "and" && e.op !== "or" && e.op !== "??";
-        default:
-            return false;
-    }
-}
-
-export function touchedBy(cx: Context, parts: readonly Part[]): Touched {
-    const assigned = new Set<number>();
-    const changed = new Set<number>();
-    const root = (e: ExprForm): void => {
-        let at = e;
-        while (at.kind === "member" || at.kind === "index" || at.kind === "call") at = at.kind === "call" ? at.callee : at.object;
-        if (at.kind === "name") put(changed, at.name);
-    };
-    const put = (to: Set<number>, name: string): void => {
-        const slot = cx.scope.find(name);
-        if (slot !== 0) to.add(slot);
-    };
-    const visit = {
-        stmt: (s: StmtForm) => {
-            if (s.kind === "assign") {
-                if (s.target.kind === "name") put(assigned, s.target.name);
-                else root(s.target);
-            }
-            return undefined;
-        },
-        expr: (e: ExprForm) => {
-            if (e.kind !== "call") return undefined;
-            if (e.callee.kind === "member" && e.callee.name === "add") root(e.callee.object);
-            // Whoever is called may change what it is given.
-            if (e.callee.kind !== "member" || (e.callee.object.kind === "name" && cx.scope.find(e.callee.object.name) === 0))
-                for (const a of e.args) root(a.value);
-            return undefined;
-        },
-    };
-    for (const part of parts) {
-        if (part === undefined) continue;
-        if (isBlock(part)) walkBlock(part, visit);
-        else walk(part, visit);
-    }
-    return { assigned: [...assigned], changed: [...changed] };
+    return e.args.some((a) => a.value.kind === "lambda" || a.value.kind === "name") ? raising(cx, code) : code;
 }
 
 /** Slots of the variables that an expression names. */
 function readsOf(cx: Context, e: ExprForm): number[] {
-    const slots = new Set<number>();
-    walk(e, {
-        expr: (x) => {
-            if (x.kind === "name") slots.add(cx.scope.find(x.name));
-            return undefined;
-        },
-    });
+    const slots = new Set([...namesIn(e)].map((name) => cx.scope.find(name)));
     slots.delete(0);
     return [...slots];
 }

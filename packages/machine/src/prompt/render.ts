@@ -11,7 +11,7 @@ import { GrowingText, scalarText } from "../builtin/growing.ts";
 import { type Runtime, WORK } from "../builtin/builtin.ts";
 import { Fail } from "../failure.ts";
 import { capabilityIsNotData, MAX_DEPTH } from "../value/json.ts";
-import { Capability, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
+import { heldIn, Capability, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
 
 /** UTF-16 units that one rendered value may have. */
 export const MAX_RENDERED = 64 * 1024 * 1024;
@@ -76,7 +76,7 @@ export function bodyOf(value: Value, rt: Runtime): Body {
         }
         return at;
     };
-    const ownMark = mark(isObj(raw) ? rt.labels.union(own, raw.keyLabel) : own);
+    const ownMark = mark(raw instanceof List || isObj(raw) ? rt.labels.union(own, heldIn(rt.labels, raw)) : own);
     if (raw instanceof List || isObj(raw)) {
         const parts: string[] = [];
         const marks: number[] = [];
@@ -150,6 +150,7 @@ class Writer {
         if (raw instanceof Capability) throw capabilityIsNotData(raw, this.met);
         this.enter(raw, depth);
         this.rt.work(WORK.values(2));
+        this.met = this.rt.labels.union(this.met, heldIn(this.rt.labels, raw));
         const inner = `${indent}  `;
         if (raw instanceof List) {
             raw.items.forEach((item, at) => {
@@ -158,7 +159,6 @@ class Writer {
             });
             this.put(raw.items.length === 0 ? "[]" : `\n${indent}]`);
         } else {
-            this.met = this.rt.labels.union(this.met, raw.keyLabel);
             raw.shape.keys.forEach((key, slot) => {
                 this.put(`${slot === 0 ? "{" : ","}\n${inner}${JSON.stringify(key)}: `);
                 this.write(raw.slots[slot] as Value, inner, depth + 1);

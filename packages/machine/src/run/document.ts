@@ -28,8 +28,8 @@ export type Cell =
     | { readonly c: readonly [string, number, string, string | null]; readonly right?: Right }
     | { readonly n: string };
 
-/** `at`: it grew from there, what stands before is as it was. `o`: the fiber it belongs to, absent for the run's own. `l`: the label set of its keys. */
-export type ThingDoc = { readonly id: number; readonly o?: number; readonly at?: number } & (
+/** `at`: it grew from there, what stands before is as it was. `o`: the fiber it belongs to, absent for the run's own. `l`: the label set of its keys, `all`: of the whole. */
+export type ThingDoc = { readonly id: number; readonly o?: number; readonly at?: number; readonly all?: number } & (
     | { readonly list: readonly Cell[] }
     | { readonly keys: readonly string[]; readonly values: readonly Cell[]; readonly l?: number }
 );

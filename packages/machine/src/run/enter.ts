@@ -8,7 +8,9 @@ import { type Slots, slotsOf } from "../compile/code.ts";
 import { checkArguments } from "../compile/contracts.ts";
 import type { FrameForm } from "../compile/instructions.ts";
 import type { Fn } from "../compile/program.ts";
+import { born } from "../compile/containers.ts";
 import { enterStrict, flowOf, raiseBy } from "../compile/strict.ts";
+import { NOTHING_ALONG } from "../compile/ways.ts";
 import { Fail } from "../failure.ts";
 import type { Value } from "../value/value.ts";
 import type { Fiber, Frame } from "./fiber.ts";
@@ -40,7 +42,11 @@ export function entered(
 ): Slots {
     const locals = slotsOf(form.slots, m.run, args);
     if ((form.bodies[0] as Frame["form"]).flow !== 0) enterStrict(locals, fn, caller.locals, caller.form.flow);
-    if (origin !== 0) raiseBy(locals, flowOf(fn), origin);
+    if (origin !== 0) {
+        raiseBy(locals, flowOf(fn), origin, NOTHING_ALONG);
+        // It may change what it is given, always under the agent's label.
+        for (let i = 1; i <= args.length; i++) born(m.run, locals[i] as Value, origin, Number.POSITIVE_INFINITY);
+    }
     checkArguments(m.run, fn, locals, at);
     return locals;
 }

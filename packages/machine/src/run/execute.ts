@@ -14,12 +14,13 @@
 import { amountOf, type Site, withArticle } from "@remit/language";
 import { readersLabel } from "../authority/decide.ts";
 import type { Lambda } from "../builtin/builtin.ts";
-import { callMethod, isALambda, wrongCount } from "../compile/calls.ts";
+import { callMethod, isALambda, strictlyCalled, wrongCount } from "../compile/calls.ts";
 import { listOf } from "../compile/closures.ts";
 import { BAIL, type Code, type Slots, type Step, slots0 } from "../compile/code.ts";
 import { checkArguments, checkResult } from "../compile/contracts.ts";
 import { failureValue } from "../compile/failure.ts";
-import { FLOW, leaveStrict, raiseBy, raisePc, withPc } from "../compile/strict.ts";
+import { born, covered, outward } from "../compile/containers.ts";
+import { FLOW, labelAt, leaveStrict, raiseBy, raisePc, withPc } from "../compile/strict.ts";
 import {
     type CallDetail,
     type CallValueDetail,
@@ -137,7 +138,7 @@ export function unwind(m: Machine, fiber: Fiber, thrown: Fail): boolean {
         const { flow } = frame.form;
         if (flow !== 0) {
             fail.labels = m.run.labels.union(fail.labels, frame.placeLabel);
-            raiseBy(frame.locals, flow, fail.labels);
+            raiseBy(frame.locals, flow, fail.labels, (frame.form.code[frame.pc] as Instruction).failing);
         }
         const handler = frame.form.handlers.find((h) => h.from <= frame.pc && frame.pc < h.to && catches(m, frame, h, fail));
         leaveRegions(m, frame, handler?.at ?? -1);
@@ -237,7 +238,8 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
                 if (d.list !== 0) {
                     const all = L[d.list] as Value;
                     const item = listOf(all, I.site).items[i] as Value;
-                    L[d.item] = all instanceof Labelled ? join(run, item, all.l) : item;
+                    const l = labelOf(frame.form.flow === 0 ? all : covered(run, all));
+                    L[d.item] = l === 0 ? item : join(run, item, l);
                     if (leavesEvents(m, frame, d)) forEvent(m, frame, I, d);
                 }
                 frame.pc++;
@@ -279,7 +281,8 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
             case OP.ENDORSE: {
                 const d = I.detail as EndorseDetail;
                 const path = pathOf(frame, d.path);
-                L[I.slot] = endorsed(m, fiber, frame, (I.code as Code)(L), d.because(L), d.readers, path, I.site);
+                const made = endorsed(m, fiber, frame, (I.code as Code)(L), d.because(L), d.readers, path, I.site);
+                L[I.slot] = frame.form.flow === 0 ? made : born(run, made, 0, Number.POSITIVE_INFINITY);
                 frame.pc++;
                 continue;
             }
@@ -320,9 +323,9 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
                 continue;
             }
             case OP.RETURN: {
-                const value = checkResult(run, frame.fn, (I.code as Code)(L), I.site);
+                let value = checkResult(run, frame.fn, (I.code as Code)(L), I.site);
                 if (m.accounts.open.size > 0 && m.spends(0)) throw stepsSpent(m);
-                if (frame.form.flow !== 0) strictlyBack(fiber, frame);
+                if (frame.form.flow !== 0) value = strictlyBack(m, fiber, frame, value);
                 if (frame.form.regions.length > 0) leaveRegions(m, frame, -1);
                 if (frame.agent !== null) {
                     const spent = frame.opened ? closeAccount(m, frame.account) : null;
@@ -361,15 +364,14 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
     }
 }
 
-/** The return of strict code, to whoever called it or forked it. */
-function strictlyBack(fiber: Fiber, frame: Frame): void {
+/** What the return of strict code gives to its caller. The end of an iteration is noted where the iterations meet (`parallel.ts`). */
+function strictlyBack(m: Machine, fiber: Fiber, frame: Frame, value: Value): Value {
     const { frames } = fiber;
-    const isCall = frames.length > 1;
-    const to = isCall ? (frames[frames.length - 2] as Frame) : fiber.parent?.top;
-    if (to === undefined || to.form.flow === 0) return;
-    const detail = isCall ? to.form.code[to.pc]?.detail : null;
-    const roots = detail?.kind === "call" || detail?.kind === "call.value" ? detail.roots : [];
-    leaveStrict(frame.locals, frame.fn, to.locals, to.form.flow, roots);
+    if (frames.length === 1 && fiber.parent !== null) return value;
+    const to = frames[frames.length - 2];
+    if (to === undefined || to.form.flow === 0) return outward(m.run, value);
+    leaveStrict(frame.locals, frame.fn, to.locals, to.form.flow, (to.form.code[to.pc] as Instruction).failing);
+    return value;
 }
 
 /** The budget of steps is used up: exactly, since what would go beyond it does not count. */
@@ -608,21 +610,24 @@ function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Sl
     try {
         const object = (I.code as Code)(L);
         // In strict code everything here depends on what is called; instructions before and behind keep and put back `pc`.
-        if (flow !== 0) raisePc(L, flow, object);
+        if (flow !== 0) raisePc(L, flow, object, d.along);
         const args = d.args.map((a) => a(L));
         run.left--;
         const found = capabilityIn(object, d.name, I);
         if (found === null) {
             if (d.name === null) throw new Fail("value", "only a function can be called", { site: I.site, labels: labelOf(object) });
-            const value = callMethod(run, object, d.name, args, d.rows, d.safe, I.site);
-            L[I.slot] = flow === 0 ? value : withPc(L, flow, value);
+            if (flow === 0) L[I.slot] = callMethod(run, object, d.name, args, d.rows, d.safe, I.site);
+            else {
+                const how = { rows: d.rows, safe: d.safe, at: I.site, pc: labelAt(L, flow) };
+                L[I.slot] = withPc(L, flow, strictlyCalled(run, object, d.name, args, how));
+            }
             run.end();
             fiber.need = 0;
             frame.pc++;
             return "next";
         }
         run.end();
-        if (flow !== 0) raisePc(L, flow, found.value);
+        if (flow !== 0) raisePc(L, flow, found.value, d.along);
         if (m.spends(0)) throw stepsSpent(m);
         callCapability(m, fiber, frame, found.target, found.method, dataOnly(args, I), pathOf(frame, d.path), d.path, I);
         return fiber.top !== frame && m.result === null ? "pushed" : "wait";

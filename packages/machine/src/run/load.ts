@@ -152,6 +152,7 @@ class Reader {
     private fill(doc: ThingDoc, heap: Heap): void {
         const o = this.things.get(doc.id) as List | Obj;
         const at = doc.at ?? 0;
+        o.label = doc.all === undefined ? 0 : this.label(doc.all);
         if ("list" in doc) {
             if (!(o instanceof List) || at > o.items.length) throw refuse(`list ${doc.id} does not fit`);
             o.items.length = at;

@@ -8,7 +8,7 @@
  *     What must not be shown is taken out before anything is cut, so that no beginning of it is left before a cut.
  * K2: the origins of a part are those that reading it gives: its own and those of everything it was reached through (V3).
  */
-import { Capability, type CapabilityKind, Labelled, List, type Value } from "../value/value.ts";
+import { heldIn, Capability, type CapabilityKind, Labelled, List, type Value } from "../value/value.ts";
 import type { Labels } from "../value/label.ts";
 import { methodsOf } from "./standing.ts";
 
@@ -145,6 +145,7 @@ function within(labels: Labels, value: Value): number {
         if (raw === null || typeof raw !== "object" || raw instanceof Capability || raw instanceof Labelled || seen.has(raw)) continue;
         seen.add(raw);
         const parts = raw instanceof List ? raw.items : raw.slots;
+        met = labels.union(met, heldIn(labels, raw));
         for (let i = Math.min(parts.length, MAX_WALK - walked) - 1; i >= 0; i--) rest.push(parts[i] as Value);
     }
     return met;

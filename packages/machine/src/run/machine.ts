@@ -8,6 +8,8 @@
  * M5: outcomes are applied one at a time, each until every fiber waits again, so it does not matter how a host batches them.
  */
 import type { Json, Site } from "@remit/language";
+import { born } from "../compile/containers.ts";
+import { type Instruction, OP } from "../compile/instructions.ts";
 import type { Compiled } from "../compile/program.ts";
 import type { Effect, FailureKind, Outcome } from "../effect.ts";
 import { Fail } from "../failure.ts";
@@ -477,7 +479,9 @@ export class Machine {
     /** Gives the instruction that waits at the top of a fiber its value. */
     deliver(fiber: Fiber, value: Value): void {
         const frame = fiber.top;
-        const instruction = frame.form.code[frame.pc] as { slot: number; site: Site | null };
+        const instruction = frame.form.code[frame.pc] as Instruction;
+        // Results of iterations may be what others hold; what else comes from an effect is new.
+        if (frame.form.flow !== 0) born(this.run, value, 0, instruction.op === OP.PARALLEL ? 1 : Number.POSITIVE_INFINITY);
         frame.native = null;
         frame.locals[instruction.slot] = this.tracer === null ? value : this.tracer.taken(value, instruction.site, frame.path);
         frame.pc++;

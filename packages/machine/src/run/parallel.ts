@@ -10,8 +10,9 @@ import { listOf } from "../compile/closures.ts";
 import type { Slots } from "../compile/code.ts";
 import type { Instruction, ParallelDetail } from "../compile/instructions.ts";
 import { FLOW, raiseBy } from "../compile/strict.ts";
+import { NOTHING_ALONG } from "../compile/ways.ts";
 import { Fail } from "../failure.ts";
-import { join } from "../value/operators.ts";
+import { join, labelOf } from "../value/operators.ts";
 import { Labelled, type Value } from "../value/value.ts";
 import { pathOf } from "./execute.ts";
 import { Fiber, Frame, type ParallelWait } from "./fiber.ts";
@@ -67,7 +68,7 @@ function fill(m: Machine, fiber: Fiber, frame: Frame, native: ParallelWait, d: P
         const form = frame.forms.bodies[d.body] as Frame["form"];
         const { flow } = form;
         if (flow !== 0) {
-            raiseBy(locals, flow, native.label);
+            raiseBy(locals, flow, native.label, NOTHING_ALONG);
             locals[flow + FLOW.caughtOutside] = locals[flow + FLOW.caught] as Value;
         }
         child.frames.push(new Frame(frame.fn, d.body, form, locals, path, path, null, frame.principal, 0, account));
@@ -104,7 +105,17 @@ export function iterationEnded(m: Machine, child: Fiber, end: Value | Fail): voi
     endedEvent(m, frame, d, native, I);
     if (m.result !== null) return;
     if (native.failures.length === 0) {
-        m.deliver(fiber, join(m.run, m.run.heap.list(resultsOf(native) as Value[]), native.label));
+        const results = resultsOf(native) as Value[];
+        const { flow } = frame.form;
+        // Where a failure would be caught, that no iteration failed depends on what each of them did, which its result carries.
+        if (flow !== 0 && frame.locals[flow + FLOW.caught] === true)
+            raiseBy(
+                frame.locals,
+                flow,
+                results.reduce<number>((l, result) => m.run.labels.union(l, labelOf(result)), native.label),
+                I.failing,
+            );
+        m.deliver(fiber, join(m.run, m.run.heap.list(results), native.label));
         return;
     }
     m.deliverFail(fiber, loopFailure(m, frame, native, native.failures, I));

@@ -206,7 +206,12 @@ class Writer {
     private thing(o: List | Obj, at: number): void {
         this.size += 24;
         const owner = this.ownerOf(o.owner);
-        const head = { id: o.id, ...(owner === 0 ? {} : { o: owner }), ...(at === 0 ? {} : { at }) };
+        const head = {
+            id: o.id,
+            ...(owner === 0 ? {} : { o: owner }),
+            ...(at === 0 ? {} : { at }),
+            ...(o.label === 0 ? {} : { all: o.label }),
+        };
         if (o instanceof List) {
             const list: Cell[] = [];
             for (let i = at; i < o.items.length; i++) list.push(this.cell(o.items[i] as Value));

@@ -6,7 +6,7 @@
  */
 import type { Json } from "@remit/language";
 import type { Labels } from "../value/label.ts";
-import { Capability, Labelled, List, type Obj, type Value } from "../value/value.ts";
+import { heldIn, Capability, Labelled, List, type Obj, type Value } from "../value/value.ts";
 
 const MAX_DEPTH = 100;
 /** Bytes, as in `toJson`. */
@@ -37,6 +37,7 @@ export function show(value: Value, labels: Labels, most = MAX_SHOWN): { json: Js
         if (depth > MAX_DEPTH) return left("[Deep]");
         open.add(v);
         let out: Json;
+        met = labels.union(met, heldIn(labels, v));
         if (v instanceof List) {
             out = [];
             for (const item of v.items) {
@@ -45,7 +46,6 @@ export function show(value: Value, labels: Labels, most = MAX_SHOWN): { json: Js
             }
         } else {
             const made: { [key: string]: Json } = Object.create(null);
-            met = labels.union(met, v.keyLabel);
             for (const [slot, key] of v.shape.keys.entries()) {
                 made[key] = walk(v.slots[slot] as Value, depth + 1);
                 if (size > most) break;

@@ -77,10 +77,10 @@ const CELL: Schema = any(
 );
 
 const THING: Schema = any(
-    record<ThingOf<"list">>({ id: count, list: list(ref("Cell")) }, { o: count, at: count }),
+    record<ThingOf<"list">>({ id: count, list: list(ref("Cell")) }, { o: count, at: count, all: { type: "integer", minimum: 1 } }),
     record<ThingOf<"keys">>(
         { id: count, keys: list(text), values: list(ref("Cell")) },
-        { o: count, at: count, l: { type: "integer", minimum: 1 } },
+        { o: count, at: count, l: { type: "integer", minimum: 1 }, all: { type: "integer", minimum: 1 } },
     ),
 );
 

@@ -7,7 +7,7 @@
 import { type Json, withArticle } from "@remit/language";
 import { Fail } from "../failure.ts";
 import type { Labels } from "./label.ts";
-import { Capability, type Heap, Labelled, List, type Obj, type Raw, type Value } from "./value.ts";
+import { Capability, type Heap, heldIn, Labelled, List, type Obj, type Raw, type Value } from "./value.ts";
 
 export const MAX_DEPTH = 500;
 /** About how many bytes one value may take as JSON: 200 for each list and object in it, 8 for each other value, 2 for each UTF-16 unit. */
@@ -126,9 +126,9 @@ class Walk {
 
     private inside(v: List | Obj, depth: number): Json {
         this.run.work(8 + (v instanceof List ? v.items : v.slots).length);
+        this.met = this.labels.union(this.met, heldIn(this.labels, v));
         if (v instanceof List) return v.items.map((item) => this.of(item, depth + 1));
         const made: { [key: string]: Json } = Object.create(null);
-        this.met = this.labels.union(this.met, v.keyLabel);
         const { keys } = v.shape;
         for (let slot = 0; slot < keys.length; slot++) made[keys[slot] as string] = this.of(v.slots[slot] as Value, depth + 1);
         return made;

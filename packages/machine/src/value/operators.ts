@@ -12,7 +12,7 @@ import { WORK } from "../builtin/builtin.ts";
 import { Fail } from "../failure.ts";
 import { capabilityIsNotData } from "./json.ts";
 import type { Labels } from "./label.ts";
-import { Capability, type Heap, Labelled, List, Obj, type Raw, type Value } from "./value.ts";
+import { Capability, type Heap, heldIn, Labelled, List, Obj, type Raw, type Value } from "./value.ts";
 
 /** What operators need of a run. */
 export interface Joins {
@@ -265,7 +265,7 @@ export function deepLabels(m: Joins, top: Raw, at: Site | null): number {
         if (v === null || typeof v !== "object" || seen.has(v)) continue;
         seen.add(v);
         const items = v instanceof List ? v.items : (v as Obj).slots;
-        if (v instanceof Obj) l = m.labels.union(l, v.keyLabel);
+        l = m.labels.union(l, heldIn(m.labels, v as List | Obj));
         m.work(WORK.values(1) + items.length);
         for (const item of items) {
             if (item instanceof Labelled) {

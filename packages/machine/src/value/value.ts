@@ -7,11 +7,14 @@
  *     nested and never has the empty set.
  * V3: a label on the reference to a list or object covers everything read through it; elements carry their own only where they differ.
  *     `Obj.keyLabel` covers which keys an object has: whatever shows a key, counts keys or finds one absent has it.
+ * V9: strict code gives a list or object a label of its own (`label`), which covers its items, keys and length for every reference to it
+ *     (`../compile/containers.ts`). It only grows. Every walk through a value takes it (`heldIn`).
  * V4: a write to a list or object passes `heap.touch` unless the object was born in the present generation.
  * V5: a capability is never data: it cannot be rendered, stored in memory, compared or turned into JSON.
  */
 import type { Right } from "../authority/decide.ts";
 import { Fail } from "../failure.ts";
+import type { Labels } from "./label.ts";
 
 export type Raw = null | boolean | number | string | List | Obj | Capability;
 export type Value = Raw | Labelled;
@@ -32,9 +35,12 @@ export class List {
     id: number;
     /** The last measurement of memory that reached it. */
     mark: number;
+    /** Label set of the whole (V9). */
+    label: number;
     owner: Owner;
     constructor(items: Value[], heap: Heap) {
         this.items = items;
+        this.label = 0;
         this.gen = heap.gen;
         this.id = 0;
         this.mark = 0;
@@ -83,6 +89,8 @@ export class Obj {
     slots: Value[];
     /** Label set of what chose its keys (V3): 0 where they are the program's own, or covered by the label of the reference. */
     keyLabel: number;
+    /** Label set of the whole (V9). */
+    label: number;
     gen: number;
     id: number;
     mark: number;
@@ -91,6 +99,7 @@ export class Obj {
         this.shape = shape;
         this.slots = slots;
         this.keyLabel = 0;
+        this.label = 0;
         this.gen = heap.gen;
         this.id = 0;
         this.mark = 0;
@@ -139,13 +148,14 @@ export interface Owner {
 
 /** What to put back when a stretch of closures is given up. `items` (`slots`) is null where the object only grew. */
 export type UndoEntry =
-    | { readonly list: List; readonly gen: number; readonly length: number; readonly items: Value[] | null }
+    | { readonly list: List; readonly gen: number; readonly length: number; readonly label: number; readonly items: Value[] | null }
     | {
           readonly obj: Obj;
           readonly gen: number;
           readonly shape: Shape;
           readonly keys: number;
           readonly keyLabel: number;
+          readonly label: number;
           readonly slots: Value[] | null;
       };
 
@@ -156,7 +166,12 @@ export interface Change {
 }
 
 function asItIs(obj: Obj, slots: Value[] | null): UndoEntry {
-    return { obj, gen: obj.gen, shape: obj.shape, keys: obj.shape.keys.length, keyLabel: obj.keyLabel, slots };
+    return { obj, gen: obj.gen, shape: obj.shape, keys: obj.shape.keys.length, keyLabel: obj.keyLabel, label: obj.label, slots };
+}
+
+/** What a walk meets by looking into a list or object, besides what its items carry (V3, V9). */
+export function heldIn(labels: Labels, o: List | Obj): number {
+    return o instanceof List ? o.label : labels.union(o.keyLabel, o.label);
 }
 
 /** No list holds more items; see LANGUAGE 9 on what bounds a run. */
@@ -251,12 +266,28 @@ export class Heap {
         list.items[index] = value;
     }
 
+    /** Gives the whole a label set in place of its own (V9). Nothing happens to what the present fiber may not change. */
+    relabel(o: List | Obj, label: number): void {
+        if (o.gen !== this.gen && o.gen !== -this.gen) {
+            if (!this.mayChange(o)) return;
+            this.touchGrowth(o);
+        }
+        o.label = label;
+    }
+
+    /** Only what made an object, or waits for what made it, may change it. */
+    mayChange(o: List | Obj): boolean {
+        let owner: Owner | null = o.owner;
+        while (owner !== null && owner !== this.owner) owner = owner.parent;
+        return owner !== null;
+    }
+
     /** Before something that `o` already holds is overwritten, once in a generation: may it be, and what was it. */
     touch(o: List | Obj): void {
         this.permit(o);
         if (this.undo !== null) {
             this.copying(o instanceof List ? o.items.length : o.slots.length);
-            if (o instanceof List) this.undo.push({ list: o, gen: o.gen, length: o.items.length, items: o.items.slice() });
+            if (o instanceof List) this.undo.push({ list: o, gen: o.gen, length: o.items.length, label: o.label, items: o.items.slice() });
             else this.undo.push(asItIs(o, o.slots.slice()));
         }
         if (o.id !== 0) {
@@ -272,18 +303,15 @@ export class Heap {
         this.permit(o);
         const at = o instanceof List ? o.items.length : o.slots.length;
         if (this.undo !== null) {
-            if (o instanceof List) this.undo.push({ list: o, gen: o.gen, length: at, items: null });
+            if (o instanceof List) this.undo.push({ list: o, gen: o.gen, length: at, label: o.label, items: null });
             else this.undo.push(asItIs(o, null));
         }
         if (o.id !== 0 && !this.dirty.has(o)) this.dirty.set(o, { at, whole: false });
         o.gen = -this.gen;
     }
 
-    /** Only what made an object, or waits for what made it, may change it. */
     private permit(o: List | Obj): void {
-        let owner: Owner | null = o.owner;
-        while (owner !== null && owner !== this.owner) owner = owner.parent;
-        if (owner === null)
+        if (!this.mayChange(o))
             throw new Fail("value", "a parallel for changed something that its iterations share", {
                 hint: "return the value from the iteration and collect the results after the parallel for",
             });
@@ -297,6 +325,7 @@ export class Heap {
             if ("list" in entry) {
                 if (entry.items !== null) entry.list.items = entry.items;
                 else entry.list.items.length = entry.length;
+                entry.list.label = entry.label;
                 entry.list.gen = entry.gen;
             } else {
                 const { obj, shape, keys } = entry;
@@ -305,6 +334,7 @@ export class Heap {
                 if (shape.own) for (const key of shape.keys.splice(keys)) shape.index.delete(key);
                 obj.shape = shape;
                 obj.keyLabel = entry.keyLabel;
+                obj.label = entry.label;
                 obj.gen = entry.gen;
             }
         }

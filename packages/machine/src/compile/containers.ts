@@ -1,0 +1,109 @@
+/**
+ * Labels of lists and objects in strict code.
+ *
+ * Boundary: one value and the slots it is reached from. Where code parts and meets is in `strict.ts`, what it may change in `changes.ts`.
+ *
+ * The model. A variable, an item and a field carry a label. A list or object has one more (`label`). It covers all items or fields, which keys
+ * there are and how many. It holds for every reference, so no alias tells what another hides. It only grows.
+ *
+ * CL1: a list or object that strict code makes has the label of its place (`pc`). One that a built-in, an effect or other code made has the
+ *      label of its reference.
+ * CL2: a read through a reference has the label that the list or object has at that moment.
+ * CL3: a write or an `add` is allowed if the label has `pc` and the label of the reference. Only a reader who may see the label then learns
+ *      whether this list or object was changed, and not another. Any other write is `violation.flow`.
+ * CL4: a write gives the label of its index or key to the list or object, also if the write is refused: every reference shows the same.
+ * CL5: where a label raises `pc`, it also raises everything that the ways which part there may change, taken or not, as each is reached at that
+ *      moment.
+ * CL6: a label is raised only where that tells nothing new: the raised label already has everything that led the code to the list or object.
+ */
+import type { Site } from "@remit/language";
+import { Fail } from "../failure.ts";
+import { type Joins, join, labelOf, nameOf, rawOf } from "../value/operators.ts";
+import { Labelled, List, Obj, type Raw, type Value } from "../value/value.ts";
+
+const isContainer = (v: Raw): v is List | Obj => v instanceof List || v instanceof Obj;
+
+/** CL2. */
+export function covered(m: Joins, value: Value): Value {
+    const raw = value instanceof Labelled ? value.v : value;
+    return isContainer(raw) && raw.label !== 0 ? join(m, value, raw.label) : value;
+}
+
+/** CL1. `depth`: how many levels of lists and objects are new. */
+export function born(m: Joins, value: Value, l: number, depth = 1): Value {
+    const rest: { readonly value: Value; readonly l: number; readonly depth: number }[] = [{ value, l, depth }];
+    for (let one = rest.pop(); one !== undefined; one = rest.pop()) {
+        const raw = rawOf(one.value);
+        const own = m.labels.union(one.l, labelOf(one.value));
+        if (!isContainer(raw) || (own !== 0 && m.labels.within(own, raw.label))) continue;
+        if (own !== 0) m.heap.relabel(raw, m.labels.union(raw.label, own));
+        if (one.depth === 1) continue;
+        const held = raw instanceof List ? raw.items : raw.slots;
+        m.work(held.length);
+        for (const item of held) if (typeof rawOf(item) === "object") rest.push({ value: item, l: own, depth: one.depth - 1 });
+    }
+    return value;
+}
+
+/** Everything that a reference leads to gets a label (CL6). `path`: what has led to here. */
+export function raise(m: Joins, value: Value, l: number, path: number): void {
+    const { labels } = m;
+    const rest: { readonly value: Value; readonly path: number }[] = [{ value, path }];
+    for (let one = rest.pop(); one !== undefined; one = rest.pop()) {
+        const raw = rawOf(one.value);
+        if (!isContainer(raw)) continue;
+        const { label } = raw;
+        if (labels.within(l, label) || !labels.within(labels.union(one.path, labelOf(one.value)), label)) continue;
+        m.heap.relabel(raw, labels.union(label, l));
+        if (raw.label === label) continue;
+        const held = raw instanceof List ? raw.items : raw.slots;
+        m.work(held.length);
+        for (const item of held) {
+            const inner = rawOf(item);
+            if (isContainer(inner)) rest.push({ value: item, path: label });
+        }
+    }
+}
+
+/**
+ * Before `value` is put into what `to` refers to (CL3, CL4). `pc`: of the place; `chosen`: of the index or key.
+ */
+export function writable(m: Joins, to: Value, value: Value, pc: number, chosen: number, at: Site | null): void {
+    const raw = rawOf(to);
+    // The heap refuses every change of what iterations share.
+    if (!isContainer(raw) || !m.heap.mayChange(raw)) return;
+    const { labels } = m;
+    const by = labels.union(pc, labelOf(to));
+    if (!labels.within(by, raw.label)) {
+        const others = labels.origins(by).filter((origin) => !labels.origins(raw.label).includes(origin));
+        throw new Fail(
+            "violation.flow",
+            `${others.join(", ")} decides whether this ${nameOf(raw)} is changed, and the ${nameOf(raw)} does not carry ${others.length > 1 ? "them" : "it"} (flow strict)`,
+            {
+                site: at,
+                labels: by,
+                hint: `make a new ${nameOf(raw)} and assign it to the variable, or endorse what decides`,
+            },
+        );
+    }
+    if (chosen !== 0) raise(m, to, chosen, pc);
+    // From here on `value` is reached through it, too.
+    if (raw.label !== 0) raise(m, value, raw.label, pc);
+}
+
+/** Strict code gives a value to other code: the reference gets the labels of all lists and objects behind it. */
+export function outward(m: Joins, value: Value): Value {
+    let l = 0;
+    const seen = new Set<Raw>();
+    const rest: Value[] = [value];
+    for (let one = rest.pop(); one !== undefined; one = rest.pop()) {
+        const raw = rawOf(one);
+        if (!isContainer(raw) || seen.has(raw)) continue;
+        seen.add(raw);
+        l = m.labels.union(l, raw.label);
+        const held = raw instanceof List ? raw.items : raw.slots;
+        m.work(held.length);
+        for (const item of held) rest.push(item);
+    }
+    return join(m, value, l);
+}
