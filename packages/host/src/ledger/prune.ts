@@ -47,8 +47,9 @@ export function removeRuns({ path, db, transaction, anchors, key }: RemovedFrom,
         for (const row of rows) {
             if (isRunning(owners.get(row.key) as Pick<RunRow, "owner" | "beat"> | undefined))
                 throw new LedgerError("owned", `run ${row.id} goes on in another process`);
-            for (const table of ["events", "outcomes", "pending", "continuations"])
-                db.prepare(`DELETE FROM ${table} WHERE run = ?`).run(row.key);
+            for (const table of ["events", "outcomes", "continuations"])
+                db.prepare(`DELETE FROM ${table} WHERE at >= ?1 * 268435456 AND at < (?1 + 1) * 268435456`).run(row.key);
+            db.prepare("DELETE FROM pending WHERE run = ?").run(row.key);
             if (asks) db.prepare("DELETE FROM asks WHERE run = ?").run(row.id);
             db.prepare("DELETE FROM runs WHERE key = ?").run(row.key);
         }

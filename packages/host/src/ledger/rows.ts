@@ -38,6 +38,7 @@ export interface RunRow {
 }
 
 export interface EventRow {
+    at: number;
     seq: number;
     time: string;
     path: string;
@@ -52,6 +53,7 @@ export interface EventRow {
     salt: string;
 }
 export interface OutcomeRow {
+    at: number;
     n: number;
     time: string;
     path: string;

@@ -31,6 +31,9 @@ import { writingTo } from "./thread.ts";
 import { chainOutcome, verifyRun } from "./verify.ts";
 import { type LedgerFile, type Standing, writerOf } from "./writer.ts";
 
+/** What `at` is: the run's key times this, and the number in the run (S3). */
+const RUN_ROOM = 268_435_456;
+
 /** A run's row when it is made. */
 const FRESH: Omit<BoundRow, "id" | "program" | "file" | "root" | "started"> = {
     ended: null,
@@ -120,22 +123,21 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
     function* eventsOf(row: RunRow, from: number): Generator<SealedEvent> {
         // Read in pieces: an open cursor would keep the write-ahead log from being folded in while a slow reader looks at it.
         for (let seq = from; ; ) {
-            const rows = query("SELECT * FROM events WHERE run = ? AND seq >= ? ORDER BY seq LIMIT 256").all(
-                row.key,
-                seq,
-            ) as unknown as EventRow[];
+            const rows = query(
+                "SELECT * FROM events WHERE at >= ?1 * 268435456 + ?2 AND at < (?1 + 1) * 268435456 ORDER BY at LIMIT 256",
+            ).all(row.key, seq) as unknown as EventRow[];
             for (const one of rows) yield eventOf(one, row.id, stored);
             const last = rows.at(-1);
             if (last === undefined || rows.length < 256) return;
-            seq = last.seq + 1;
+            // By its place, not by the number that the row says: that may have been changed.
+            seq = last.at - row.key * RUN_ROOM + 1;
         }
     }
     function* outcomesOf(row: RunRow, after: number): Generator<RecordedOutcome & { readonly hash: string; readonly text: string }> {
         for (let n = after; ; ) {
-            const rows = query("SELECT * FROM outcomes WHERE run = ? AND n > ? ORDER BY n LIMIT 256").all(
-                row.key,
-                n,
-            ) as unknown as OutcomeRow[];
+            const rows = query(
+                "SELECT * FROM outcomes WHERE at > ?1 * 268435456 + ?2 AND at < (?1 + 1) * 268435456 ORDER BY at LIMIT 256",
+            ).all(row.key, n) as unknown as OutcomeRow[];
             for (const one of rows)
                 yield {
                     n: one.n,
@@ -147,12 +149,14 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
                 };
             const last = rows.at(-1);
             if (last === undefined || rows.length < 256) return;
-            n = last.n;
+            n = last.at - row.key * RUN_ROOM;
         }
     }
 
     function statesOf(row: RunRow): { kind: string; outcomes: number; state: string }[] {
-        const rows = query("SELECT kind, outcomes, state FROM continuations WHERE run = ? ORDER BY n").all(row.key) as {
+        const rows = query(
+            "SELECT kind, outcomes, state FROM continuations WHERE at >= ?1 * 268435456 AND at < (?1 + 1) * 268435456 ORDER BY at",
+        ).all(row.key) as {
             kind: string;
             outcomes: number;
             state: string;
@@ -188,7 +192,9 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
         const saved = statesOf(row).at(-1)?.outcomes ?? 0;
         let hash = "";
         if (saved > 0)
-            hash = (query("SELECT hash FROM outcomes WHERE run = ? AND n = ?").get(row.key, saved) as OutcomeRow | undefined)?.hash ?? "";
+            hash =
+                (query("SELECT hash FROM outcomes WHERE at = ?1 * 268435456 + ?2").get(row.key, saved) as OutcomeRow | undefined)?.hash ??
+                "";
         let n = saved;
         for (const one of outcomesOf(row, saved)) {
             hash = chainOutcome(hash, one.path, one.text);
@@ -267,7 +273,9 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
                     throw new LedgerError("owned", `run ${row.id} is owned by process ${before.pid} on ${before.host}`);
                 const standing = standingOf(row);
                 intact(standing, acceptForeign);
-                const { n } = query("SELECT max(n) AS n FROM continuations WHERE run = ?").get(row.key) as { n: number | null };
+                const { n } = query("SELECT max(n) AS n FROM continuations WHERE at >= ?1 * 268435456 AND at < (?1 + 1) * 268435456").get(
+                    row.key,
+                ) as { n: number | null };
                 return { row, standing, states: n ?? 0 };
             });
             const mine = JSON.stringify(thisOwner());

@@ -7,7 +7,7 @@
  * G6: the thread keeps the process alive only while a job waits in it. Where the thread ends, what was not answered is refused: it may be durable
  *     or not, and the next owner of the run reads which.
  *
- * Why one run writes here: a message to the thread and back costs more than it saves where nothing shares the sync (bench: `store`).
+ * Why one run writes here: a message to the thread and back costs more than it saves where nothing shares the sync (`bench/store.ts`).
  */
 import { Worker } from "node:worker_threads";
 import type { SqliteOptions } from "./connect.ts";

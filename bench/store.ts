@@ -1,0 +1,72 @@
+/**
+ * The ledger store alone, without a machine: `node bench/store.ts [FOLDER] [RUNS] [COMMITS]`. Batches of about 2.5 kB, as one durable effect writes.
+ *
+ * Prints pages of the write-ahead log a commit, one run's time a commit, and for RUNS runs at once their commits a second and the delay of the event
+ * loop. One run commits synchronously in the caller's thread, so its rate is what the runs would have together without the shared sync.
+ * FOLDER says which disk. The figures are for a quiet machine.
+ */
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import type { LedgerStore } from "../packages/host/src/ledger/store.ts";
+import { openSqlite } from "../packages/host/src/ledger/sqlite.ts";
+
+const [disk = tmpdir(), runs = "200", commits = "50"] = process.argv.slice(2);
+const folder = mkdtempSync(join(disk, "remit-store-"));
+const file = join(folder, "ledger.db");
+const TEXT = "x".repeat(500);
+/** Bytes of a frame of the write-ahead log: a page and its head. */
+const FRAME = 4096 + 24;
+
+async function write(store: LedgerStore, id: string, count: number): Promise<void> {
+    const program = { format: "remit-program/1" as const, files: [] };
+    const writer = await store.create({ id, program, hash: "h", file: "a.remit", root: "", options: {} });
+    const about = {
+        parent: null,
+        principal: "user",
+        site: { file: "a.remit", line: 1, column: 1 },
+        labels: ["user"],
+        data: { text: TEXT },
+    };
+    for (let n = 1; n <= count; n++) {
+        const [before, path] = [`main/T.x#${n - 1}`, `main/T.x#${n}`];
+        await writer.commit({
+            outcomes: n === 1 ? [] : [{ path: before, outcome: { ok: true, value: TEXT, origins: ["tool:T"] } }],
+            events: [
+                { ...about, path: before, kind: "tool.ended" },
+                { ...about, path, kind: "tool.started" },
+            ],
+            pending: [{ path, begun: true }],
+            state: { kind: n % 64 === 1 ? "image" : "delta", json: { n, text: TEXT } },
+            steps: n,
+        });
+        await new Promise((resolve) => setImmediate(resolve));
+    }
+    await writer.commit({ end: { status: "done", value: null } });
+}
+
+const store = openSqlite(file, { config: join(folder, "config") });
+try {
+    const pages = (): number => Math.floor(statSync(`${file}-wal`).size / FRAME);
+    await write(store, "first", 10);
+    const before = pages();
+    await write(store, "pages", 50);
+    console.log(`${((pages() - before) / 50).toFixed(1)} pages a commit`);
+    let begun = performance.now();
+    await write(store, "single", 1000);
+    const single = 1_000_000 / (performance.now() - begun);
+    console.log(`one run: ${(1_000_000 / single).toFixed(0)} µs a commit, ${single.toFixed(0)} commits a second`);
+    await Promise.all([1, 2, 3].map((n) => write(store, `warm ${n}`, 200)));
+    const delay = monitorEventLoopDelay({ resolution: 1 });
+    delay.enable();
+    begun = performance.now();
+    await Promise.all(Array.from({ length: Number(runs) }, (_, n) => write(store, `run ${n}`, Number(commits))));
+    const rate = (Number(runs) * Number(commits) * 1000) / (performance.now() - begun);
+    delay.disable();
+    console.log(`${runs} runs: ${rate.toFixed(0)} commits a second, ${(rate / single).toFixed(1)} times one run's`);
+    console.log(`event loop delay: p99 ${(delay.percentile(99) / 1e6).toFixed(1)} ms`);
+} finally {
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+}

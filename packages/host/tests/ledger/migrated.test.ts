@@ -1,0 +1,57 @@
+/** S2: a ledger of schema version 3, made by the build that wrote that version, is brought up; its runs are sound and can be gone on with. */
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openSqlite } from "../../src/ledger/sqlite.ts";
+import type { LedgerStore, RunInfo } from "../../src/ledger/store.ts";
+
+const FIXTURE = fileURLToPath(new URL("./fixtures/schema-3", import.meta.url));
+let folder = "";
+let store: LedgerStore;
+beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "remit-migrated-"));
+    cpSync(FIXTURE, folder, { recursive: true });
+    store = openSqlite(join(folder, "ledger.db"), { config: join(folder, "config") });
+});
+afterEach(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+});
+const run = async (status: RunInfo["status"]): Promise<RunInfo> => (await store.runs()).find((one) => one.status === status) as RunInfo;
+
+test("every run is sound, and what it recorded is there", async () => {
+    expect((await store.runs()).map((one) => one.status)).toEqual(["stopped", "waiting", "done"]);
+    for (const { id, events } of await store.runs())
+        expect(await store.verify(id)).toEqual({ ok: true, events, anchored: "yes", bound: "yes" });
+    const done = await run("done");
+    expect(done.value).toEqual([20_000, { ok: true }, 1]);
+    expect((await Array.fromAsync(store.outcomes(done.id))).map((one) => one.path)).toEqual([
+        "main/Mail.look#0",
+        "main/Mail.send#0/ask",
+        "main/Mail.send#0",
+        "main/Mail.look#1",
+    ]);
+    expect((await store.options(done.id)) as object).toMatchObject({ input: { to: "done" } });
+});
+
+test("a stopped run is taken over as it was saved, goes on, and ends", async () => {
+    const { id } = await run("stopped");
+    expect((await store.state(id))?.outcomes).toBe(3);
+    expect(await store.pending(id)).toEqual([{ path: "main/Mail.look#1", begun: true }]);
+    const writer = await store.own(id);
+    await writer.commit({
+        outcomes: [{ path: "main/Mail.look#1", outcome: { ok: true, value: { n: 1 }, origins: ["tool:Mail"] } }],
+        end: { status: "stopped" },
+    });
+    expect((await Array.fromAsync(store.outcomes(id, 3))).map((one) => one.n)).toEqual([4]);
+    expect(await store.verify(id)).toMatchObject({ ok: true, anchored: "yes", bound: "yes" });
+});
+
+test("a question of it can be answered", async () => {
+    const { id } = await run("waiting");
+    const [question] = await store.asks.list(id);
+    expect(question).toMatchObject({ path: "main/Mail.send#0/ask", owner: "os:me" });
+    expect(question?.tampered).toBeUndefined();
+});
