@@ -38,6 +38,8 @@ export interface LocalOptions extends Omit<ConductOptions, "saves"> {
     /** After each commit. */
     readonly committed?: () => void;
     readonly unknown?: AskUnknown;
+    /** Performs one effect, here or in another process. */
+    readonly perform?: typeof performing;
 }
 
 /** How a run ends in this process. */
@@ -83,7 +85,7 @@ export async function conduct(machine: Conducted, options: LocalOptions): Promis
             if (performed.get(path) === work) performed.delete(path);
             tell(news);
         };
-        const work = performing(effect, {
+        const work = (options.perform ?? performing)(effect, {
             host,
             secrets,
             ...(parent === undefined ? {} : { parent }),

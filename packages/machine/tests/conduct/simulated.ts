@@ -38,7 +38,7 @@ export interface Simulated {
 }
 
 /** What was kept. */
-class Kept {
+export class Kept {
     readonly events: MachineEvent[] = [];
     readonly outcomes: Answered[] = [];
     readonly pending = new Map<string, boolean>();

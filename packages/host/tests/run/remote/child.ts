@@ -1,0 +1,26 @@
+/** Performs effects for a shell in another process: JSON lines in and out, nothing else. */
+import { createInterface } from "node:readline";
+import { type Performing, performing } from "../../../src/run/performing.ts";
+import { createScrubber } from "../../../src/secret/scrub.ts";
+import type { ToChild, ToShell } from "./remote.ts";
+import { world } from "./world.ts";
+
+const secrets = createScrubber();
+const works = new Map<number, Performing>();
+const say = (line: ToShell): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
+
+for await (const text of createInterface({ input: process.stdin })) {
+    const line = JSON.parse(text) as ToChild;
+    const { id } = line;
+    if (line.kind === "begin") {
+        const work = performing(line.effect, {
+            host: world,
+            secrets,
+            ...(line.parent === undefined ? {} : { parent: line.parent }),
+            up: (up) => say({ id, kind: "up", up }),
+            answered: (outcome) => say({ id, kind: "answered", outcome }),
+        });
+        works.set(id, work);
+    } else if (line.kind === "down") works.get(id)?.down(line.down);
+    else works.get(id)?.stop(line.reason, line.waits);
+}
