@@ -25,6 +25,9 @@ const PLAIN = main(LLM + T, 'a = T.get("one")\nb = T.put("two")\nc = T.put("thre
 
 export const PROGRAMS: readonly Recorded[] = [
     { name: "plain", source: PLAIN, told: 1, value: ["get one", "put two", "put three"] },
+    // Recorded by the first build whose continuations name what was raised.
+    { name: "plain-raised", source: PLAIN, told: 1, value: ["get one", "put two", "put three"] },
+    { name: "plain-raised-another-listing", source: PLAIN, told: 1, padded: true, value: ["get one", "put two", "put three"] },
     { name: "plain-another-listing", source: PLAIN, told: 1, padded: true, value: ["get one", "put two", "put three"] },
     {
         name: "parallel",
