@@ -4,6 +4,7 @@ export { type Imported, importsByThing, originsOf, type Said, saidTogether, shar
 export {
     type Project,
     type ProjectClause,
+    addedTo,
     type ProjectPolicy,
     type ProjectRemit,
     remitsOfProject,

@@ -57,8 +57,9 @@ export function worldOf(
     const secret = (name: string, value: string): void => secrets.add({ name, value });
 
     const tools = lazy(async (): Promise<Tools> => {
-        const { createTools } = await import("../tool/tools.ts");
-        return createTools(config, { root, workspace, env, functions: options.tools ?? {}, secret });
+        const [{ createTools }, { rulesIn }] = await Promise.all([import("../tool/tools.ts"), import("../tool/named.ts")]);
+        const rules = rulesIn(program, config.policy);
+        return createTools(config, { root, workspace, env, functions: options.tools ?? {}, rules, secret });
     });
     let answering: Models["describe"] = () => [];
     const models = lazy(async (): Promise<Models> => {

@@ -17,6 +17,7 @@ import type { PerformIO } from "../run/host.ts";
 import type { HostTool } from "./functions.ts";
 import type { Servers } from "./mcp-servers.ts";
 import { allowModule, type Allowed, isLocalModule } from "./module.ts";
+import { checkNames, type RulesOf } from "./named.ts";
 import { opening, SCHEMES } from "./schemes.ts";
 import { type MethodInfo, Sourced, type ToolContext, ToolFail, type ToolHandle, type ToolImport } from "./tool.ts";
 
@@ -28,6 +29,8 @@ export interface ToolsOptions {
     /** Folder for the undo journal. Default: the user's state folder. */
     readonly state?: string;
     readonly functions?: { readonly [name: string]: HostTool };
+    /** What the program says of tools: none is called that does not have what a rule names (N2). */
+    readonly rules?: RulesOf;
     /** Told of each secret before its first use. */
     readonly secret?: (name: string, value: string) => void;
 }
@@ -73,10 +76,26 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
     };
     let servers: Promise<Servers> | null = null;
     const opened = new Map<string, Promise<ToolHandle>>();
+    const fitting = new Map<string, Promise<void>>();
 
+    // With lengths, so that no two imports are the same text; asked for each call.
+    const keyOf = ({ name, uri, file }: ToolImport): string => `${name.length} ${uri.length} ${name}${uri}${file}`;
+
+    /** N2, once for each import. A tool that does not answer now is asked again at the next call. */
+    function fits(about: ToolImport, tool: ToolHandle, rules: RulesOf, signal: AbortSignal): Promise<void> {
+        const key = keyOf(about);
+        let made = fitting.get(key);
+        if (made === undefined) {
+            // What the caller brings under the name stands in for what its URI would open.
+            const uri = Object.hasOwn(context.functions, about.name) ? "host:" : about.uri;
+            made = checkNames({ ...about, uri }, rules(about), () => tool.methods(signal));
+            fitting.set(key, made);
+            made.catch(() => fitting.get(key) === made && fitting.delete(key));
+        }
+        return made;
+    }
     function handle(about: ToolImport): Promise<ToolHandle> {
-        // With lengths, so that no two imports are the same text; asked for each call.
-        const key = `${about.name.length} ${about.uri.length} ${about.name}${about.uri}${about.file}`;
+        const key = keyOf(about);
         let made = opened.get(key);
         if (made === undefined) {
             made = open(about, context);
@@ -102,6 +121,7 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
         const about = { name: request.tool, uri: request.uri, file: request.file };
         if (request.op === "describe") return (await describe(about, io.signal)) as unknown as Json;
         const tool = await handle(about);
+        if (options.rules !== undefined) await fits(about, tool, options.rules, io.signal);
         return tool.call(request.method ?? "", request.args, {
             name: request.tool,
             effect,
