@@ -32,7 +32,7 @@ import memory Diary from "file://diary.jsonl" { trusted, reads query: "alice" }
 `;
 
 /** What every tool and memory answers with. */
-export const ANSWER = { a: "x", list: ["p", "q"], inner: { b: "y" } };
+export const ANSWER = { a: "x", n: 1, list: ["p", "q"], inner: { b: "y" } };
 
 /** `strict`: control flow carries labels, as the file says it, or the remit of its agent, or as nothing in the program does. */
 export function flowProgram(seed: number, strict?: "file" | "agent" | "project"): string {

@@ -51,6 +51,41 @@ describe("random strict programs", () => {
     });
 });
 
+describe("a list in strict code", () => {
+    const program = (body: string): string => `flow strict
+import tool Find from "mcp://find"
+import tool Mail from "mcp://mail" { arg to: trusted }
+func of(x, l) { if x { return l }
+l }
+main func(input) {
+a = ["p", "q"]
+b = ["p", "q"]
+${body}
+}
+`;
+    test.each([
+        ["an index that a page chose", 'a[Find.get({}).n] = "r"\nMail.send({ to: a[0], mark: "m0" })', ["m0"]],
+        ["a key that a page chose", 'o = { k: "p" }\no[Find.get({}).a] = "r"\nMail.send({ to: o, mark: "m0" })', ["m0"]],
+        ["an index of its own", 'i = 0\na[i] = "r"\nMail.send({ to: a[0], mark: "m0" })', []],
+        ["another list", 'a[Find.get({}).n] = "r"\nMail.send({ to: b[0], mark: "m0" })', []],
+        [
+            "an alias that the input chose",
+            'l = if input.yes { a } else { b }\nif Find.get({}).a == "none" { l[0] = "r" }\nMail.send({ to: l[0], mark: "m0" })',
+            [],
+        ],
+        [
+            "a result that the input chose",
+            'l = of(input.yes, a)\nif Find.get({}).a == "none" { l[0] = "r" }\nMail.send({ to: l[0], mark: "m0" })',
+            [],
+        ],
+    ])("%s: what is said to be refused is", (_name, body, marks) => {
+        const { flagged, sent, lost } = both(program(body));
+        expect([...lost]).toEqual(marks);
+        expect([...flagged.keys()]).toEqual(marks);
+        expect([...sent]).toEqual(marks.length === 0 ? ["m0"] : []);
+    });
+});
+
 describe("random programs", () => {
     let refused = 0;
     let missed = 0;

@@ -200,11 +200,12 @@ export class FlowWalk implements Walking {
             return;
         }
         const path: (string | null)[] = [];
+        let chosen: Facts = NO_FACTS;
         let root: Expr = target;
         while (root.kind === "member" || root.kind === "index") {
             if (root.kind === "member") path.unshift(root.name.text);
             else {
-                this.expr(root.index);
+                chosen = this.expr(root.index).top;
                 path.unshift(literalKey(root.index));
             }
             root = root.object;
@@ -215,7 +216,9 @@ export class FlowWalk implements Walking {
             return;
         }
         const certain = !path.includes(null) && op === "=" && !this.loose.has(root.name);
-        this.set(root.name, certain ? written(known, path as string[], v) : shell(known));
+        const after = certain ? written(known, path as string[], v) : shell(known);
+        // An index or key chooses among all items of what the variable holds, not among those of what is inside it.
+        this.set(root.name, this.known.strict && path.length === 1 ? with_(after, deciding(chosen)) : after);
     }
 
     private branches(s: Pick<If, "branches" | "otherwise">): Val {
@@ -262,12 +265,9 @@ export class FlowWalk implements Walking {
     }
 
     /** Where ways meet again, what any of them may have assigned carries what decided between them. */
-    private mark({ assigned, changed }: Ways, pc: Facts): void {
+    private mark({ assigned }: Ways, pc: Facts): void {
         if (pc.size === 0) return;
-        for (const [name, v] of this.env) {
-            const isMarked = assigned.has(name) || (changed.has(name) && (v.is === "list" || v.is === "object"));
-            if (isMarked) this.env.set(name, with_(v, pc));
-        }
+        for (const [name, v] of this.env) if (assigned.has(name)) this.env.set(name, with_(v, pc));
     }
 
     /** Goes on from where all of these have come together. */

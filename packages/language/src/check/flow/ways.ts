@@ -1,21 +1,20 @@
 /**
- * What pieces of code whose ways meet again behind them may have changed, and whether a way leads out of them.
+ * Which variables pieces of code whose ways meet again behind them may assign, and whether a way leads out of them.
  *
- * Boundary: statements, for strict code; a part of what the machine finds (`waysOf` in `compile/strict.ts`), and nothing that it does not.
+ * Boundary: statements, for strict code; a part of what the machine finds (`waysOf` in `compile/ways.ts`), and nothing that it does not.
+ * Lists and objects that they may change are left to the run: whether one of them then carries what decided, its origins at that moment tell.
  */
-import type { Block, Expr } from "../../syntax/tree.ts";
+import type { Block } from "../../syntax/tree.ts";
 
 export interface Ways {
     /** Variables that are given a value. */
     readonly assigned: Set<string>;
-    /** Variables through which a list or object is changed. */
-    readonly changed: Set<string>;
     /** `return`, or `break` and `continue` of a loop around. */
     leaves: boolean;
 }
 
 export function waysOf(blocks: readonly Block[]): Ways {
-    const ways: Ways = { assigned: new Set(), changed: new Set(), leaves: false };
+    const ways: Ways = { assigned: new Set(), leaves: false };
     for (const block of blocks) look(block, ways, false);
     return ways;
 }
@@ -25,7 +24,6 @@ function look(block: Block, ways: Ways, inLoop: boolean): void {
         switch (s.kind) {
             case "assign":
                 if (s.target.kind === "ident") ways.assigned.add(s.target.name);
-                else change(s.target, ways);
                 break;
             case "return":
                 ways.leaves = true;
@@ -51,17 +49,7 @@ function look(block: Block, ways: Ways, inLoop: boolean): void {
             case "spend":
                 look(s.body, ways, inLoop);
                 break;
-            case "expr":
-                if (s.value.kind === "call" && s.value.callee.kind === "member" && s.value.callee.name.text === "add")
-                    change(s.value.callee.object, ways);
-                break;
             default:
                 break;
         }
-}
-
-function change(target: Expr, ways: Ways): void {
-    let at = target;
-    while (at.kind === "member" || at.kind === "index") at = at.object;
-    if (at.kind === "ident") ways.changed.add(at.name);
 }
