@@ -2,7 +2,7 @@
 // Starts the command with a Node that is new enough: the present one, else the one the set-up put into the checkout.
 // In a checkout it runs the sources; in the published package, the bundle beside it.
 import { existsSync, mkdirSync } from "node:fs";
-import { homedir } from "node:os";
+import { constants, homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -25,8 +25,32 @@ if (Number(process.versions.node.split(".")[0]) >= wanted) {
     }
     const { spawn } = await import("node:child_process");
     const child = spawn(own, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
-    for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
-    child.on("close", (code, signal) => process.exit(signal === null ? code : 1));
+    const guard = guarded(spawn, child.pid);
+    // A terminal sends Ctrl-C to the child as well. The child counts each kind of signal apart, so one Ctrl-C stays one of each.
+    let forwarded = null;
+    const carry = (got, sent) => process.on(got, () => {
+        forwarded = { got, sent };
+        child.kill(sent);
+    });
+    for (const [got, sent] of [["SIGINT", "SIGTERM"], ["SIGTERM", "SIGTERM"], ["SIGHUP", "SIGHUP"]]) carry(got, sent);
+    child.on("close", (code, signal) => {
+        guard.kill("SIGKILL");
+        if (signal === null) process.exit(code);
+        const own = forwarded?.sent === signal ? forwarded.got : signal;
+        process.removeAllListeners(own);
+        process.exitCode = 128 + (constants.signals[own] ?? 0);
+        process.kill(process.pid, own);
+    });
+}
+
+// A shell that reads a pipe of this process: when this process is gone, it ends the child, with a second to end in good order.
+function guarded(spawn, pid) {
+    const script = "trap '' HUP INT QUIT TERM; read -r line; kill -TERM $1; sleep 1; kill -KILL $1";
+    const guard = spawn("/bin/sh", ["-c", script, "remit-guard", String(pid)], { cwd: "/", stdio: ["pipe", "ignore", "ignore"], detached: true });
+    // Without a `/bin/sh` there is no guard.
+    guard.on("error", () => undefined);
+    guard.unref();
+    return guard;
 }
 
 // V8 compiles the bundle once and keeps what it made in the user's own cache folder, which nobody else may write to.

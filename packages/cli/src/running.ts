@@ -2,7 +2,8 @@
  * What `run` and `resume` do alike: options to limits and handlers, progress, Ctrl-C, the value on standard output, the failure on standard error.
  *
  * Y1: standard output gets the value, once, and nothing else.
- * Y2: the first Ctrl-C stops the run in good order, the second one ends the process.
+ * Y2: the first Ctrl-C stops the run in good order, the second one ends the process. SIGINT and SIGTERM are counted apart, because the launcher of an
+ *     older Node passes one Ctrl-C on as SIGTERM while the terminal sends SIGINT.
  */
 import { closeSync, openSync, statSync, writeSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -42,11 +43,12 @@ export function watched(options: Options): Watch {
     const abort = new AbortController();
     const shown = options["quiet"] ? silent : options["json"] ? jsonLines() : progress(process.stderr);
     const file = options["traceFile"] === undefined ? null : openSync(String(options["traceFile"]), "w", 0o600);
-    let hits = 0;
+    const hits = new Set<NodeJS.Signals>();
     let ended = false;
-    const stop = (): void => {
-        hits++;
-        if (hits > 1) process.exit(EXIT.cancelled);
+    const stop = (signal: NodeJS.Signals): void => {
+        if (hits.has(signal)) process.exit(EXIT.cancelled);
+        hits.add(signal);
+        if (hits.size > 1) return;
         shown.pause();
         say("Stopping; Ctrl-C again ends at once.");
         abort.abort();

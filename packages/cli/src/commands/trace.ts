@@ -74,9 +74,11 @@ async function follow(store: LedgerStore, id: string, options: Record<string, un
     const secrets = secretsNow();
     let next = 1;
     let stopped = false;
-    process.once("SIGINT", () => {
-        stopped = true;
-    });
+    // The launcher of an older Node passes a Ctrl-C on as SIGTERM.
+    for (const signal of ["SIGINT", "SIGTERM"] as const)
+        process.once(signal, () => {
+            stopped = true;
+        });
     const depth = (path: string): string => "  ".repeat(Math.max(0, path.split("/").length - 1));
     for (;;) {
         for await (const event of exported(store, id, { from: next, secrets })) {

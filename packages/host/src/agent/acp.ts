@@ -5,16 +5,18 @@
  */
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { Readable, Writable } from "node:stream";
 import type { Stream } from "@agentclientprotocol/sdk";
 import type { Json } from "@remit/language";
 import type { AgentHand, AgentTurn } from "@remit/machine";
 import { expand } from "../config/expand.ts";
+import { MAX_STDERR, type Running } from "../process/piped.ts";
 import { isInside } from "../skill/files.ts";
+import { tidy } from "../tool/mcp-servers.ts";
 import type { OpenAgent, AgentsContext } from "./agents.ts";
 import { confine } from "./confine.ts";
 import { fileHands, gateOf } from "./hands.ts";
 import { MAX_MESSAGE } from "./link.ts";
-import type { Running } from "./process.ts";
 import type { SandboxFolder } from "./sandbox.ts";
 import { acpSession, type AgentSession, type Carrier } from "./session.ts";
 import { findCommand, type ProcessTarget, type RemoteTarget, targetOf } from "./uri.ts";
@@ -46,7 +48,8 @@ async function openProcess(target: ProcessTarget, first: AgentTurn, context: Age
         sdk,
         carry: async () => {
             const running = await confined.start();
-            const stream = sdk.ndJsonStream(running.input, running.output, { maxMessageBytes: MAX_MESSAGE });
+            const output = Readable.toWeb(running.output) as ReadableStream<Uint8Array>;
+            const stream = sdk.ndJsonStream(Writable.toWeb(running.input), output, { maxMessageBytes: MAX_MESSAGE });
             return carrierOf(target.protocol === 2 ? version2(stream) : stream, running, confined);
         },
         name: first.agent.name,
@@ -73,10 +76,13 @@ function carrierOf(stream: Stream, running: Running, { confinement, cwd }: Pick<
         alive: () => running.ended() === null,
         lost: async () => {
             let timer: NodeJS.Timeout | undefined;
-            await Promise.race([running.exited, new Promise((done) => (timer = setTimeout(done, EXIT_MS)))]);
+            await Promise.race([running.over, new Promise((done) => (timer = setTimeout(done, EXIT_MS)))]);
             clearTimeout(timer);
             const how = running.ended();
-            return { message: how === null ? "it closed its output" : `its process is gone: ${how}`, stderr: running.stderr() };
+            return {
+                message: how === null ? "it closed its output" : `its process is gone: ${how}`,
+                stderr: tidy(running.stderr(), MAX_STDERR),
+            };
         },
         stop: running.stop,
     };

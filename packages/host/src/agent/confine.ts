@@ -1,7 +1,7 @@
 /**
  * An agent's process in its sandbox, or without one: folders of its own, the way to its model, and their end.
  *
- * Boundary: puts `sandbox.ts`, `relay.ts` and `process.ts` together for one process.
+ * Boundary: puts `sandbox.ts`, `relay.ts` and `../process/piped.ts` together for one process.
  *
  * S5: without a sandbox nothing is started unless the import says `unconfined`.
  */
@@ -9,8 +9,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Environment } from "../ledger/place.ts";
+import type { Begin } from "../process/child.ts";
+import { type Running, start } from "../process/piped.ts";
 import { AgentFail } from "./fail.ts";
-import { type Running, type Start, start } from "./process.ts";
 import { INSIDE, loopbackPorts, PROXY_PORT, proxyEnv, type Relay, relay } from "./relay.ts";
 import {
     bwrapArgs,
@@ -68,8 +69,8 @@ export async function confine(options: ConfineOptions): Promise<Confined> {
     };
     try {
         if (sandbox === null) {
-            const begin: Start = { command: target.command, args: target.args, env: unconfinedEnv(env, target.env), cwd };
-            return { confinement: "unconfined", cwd, start: () => start(begin), close };
+            const begin: Begin = { command: target.command, args: target.args, env: unconfinedEnv(env, target.env), cwd };
+            return { confinement: "unconfined", cwd, start: () => started(begin), close };
         }
         const socket = sandbox.kind === "bwrap" ? join(room, "model.sock") : null;
         if (target.endpoints.length > 0) relayed = await relay(socket, target.endpoints);
@@ -89,22 +90,31 @@ export async function confine(options: ConfineOptions): Promise<Confined> {
         if (sandbox.kind === "bwrap") {
             const script = { socket: SOCKET_INSIDE, proxy: PROXY_PORT, ports: loopbackPorts(target.endpoints), command };
             const inner = relayed === null ? command : [process.execPath, "-e", INSIDE, JSON.stringify(script)];
-            const begin: Start = { command: sandbox.command, args: [...bwrapArgs(plan), ...inner], env: environment, cwd: "/" };
-            return { confinement: "sandbox", cwd, start: () => start(begin), close };
+            const begin: Begin = { command: sandbox.command, args: [...bwrapArgs(plan), ...inner], env: environment, cwd: "/" };
+            return { confinement: "sandbox", cwd, start: () => started(begin), close };
         }
         // There is one loopback on this system: its own ports are reached as they are, everything else through the relay.
         const ports = [...(relayed?.port == null ? [] : [relayed.port]), ...loopbackPorts(target.endpoints).map(({ port }) => port)];
         const profile = join(room, "profile.sb");
         writeFileSync(profile, seatbeltProfile(plan, ports), { mode: 0o600 });
-        const begin: Start = {
+        const begin: Begin = {
             command: sandbox.command,
             args: ["-f", profile, ...command],
             env: { ...environment, HOME: plan.home, TMPDIR: plan.home },
             cwd,
         };
-        return { confinement: "sandbox", cwd, start: () => start(begin), close };
+        return { confinement: "sandbox", cwd, start: () => started(begin), close };
     } catch (error) {
         await close();
         throw error;
+    }
+}
+
+async function started(begin: Begin): Promise<Running> {
+    try {
+        return await start(begin);
+    } catch (error) {
+        const { code, message } = error as NodeJS.ErrnoException;
+        throw new AgentFail("unreachable", `it cannot be started: ${begin.command} (${code ?? message})`);
     }
 }

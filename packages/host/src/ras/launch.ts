@@ -6,12 +6,13 @@
  * Z1: in the sandbox there is no network, no process of others, an empty home, and of the disk: the system's programs, what is named, nothing else.
  * Z2: no variable of our environment is passed on but what programs need to start; without a sandbox, home and search path too.
  * Z3: `kill` ends everything that came of the process, also what detached itself: in the sandbox all of it, without one its process group.
+ *     What left that group ends with this process (PC4 in `../process/child.ts`).
  */
-import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { bwrapArgs, findSandbox, insideEnv, programFolders, type SandboxPlan, seatbeltProfile, unconfinedEnv } from "../agent/sandbox.ts";
 import type { Environment } from "../ledger/place.ts";
+import { type Begin, type Child, startChild } from "../process/child.ts";
 import { ToolFail } from "../tool/tool.ts";
 
 export interface Launch {
@@ -33,7 +34,7 @@ export interface Launch {
 }
 
 export interface Launched {
-    readonly child: ChildProcess;
+    readonly child: Child;
     readonly confinement: "sandbox" | "unconfined";
     kill(): void;
 }
@@ -41,15 +42,8 @@ export interface Launched {
 /** Throws `ToolFail` where there is no sandbox and nobody said `unconfined`. */
 export async function launch(it: Launch, env: Environment): Promise<Launched> {
     const begin = it.unconfined ? plain(it, env) : await confined(it, env);
-    const child = spawn(begin.command, begin.args, { cwd: begin.cwd, env: begin.env, stdio: ["ignore", "pipe", "pipe"], detached: true });
-    return { child, confinement: it.unconfined ? "unconfined" : "sandbox", kill: () => killGroup(child.pid) };
-}
-
-interface Begin {
-    readonly command: string;
-    readonly args: readonly string[];
-    readonly env: { readonly [name: string]: string };
-    readonly cwd: string;
+    const child = startChild(begin, "ignore");
+    return { child, confinement: it.unconfined ? "unconfined" : "sandbox", kill: () => child.signal("SIGKILL") };
 }
 
 function plain(it: Launch, env: Environment): Begin {
@@ -83,13 +77,4 @@ async function confined(it: Launch, env: Environment): Promise<Begin> {
         env: { ...inside, HOME: home, TMPDIR: home },
         cwd: it.cwd,
     };
-}
-
-function killGroup(pid: number | undefined): void {
-    if (pid === undefined) return;
-    try {
-        process.kill(-pid, "SIGKILL");
-    } catch {
-        // The group is gone already.
-    }
 }

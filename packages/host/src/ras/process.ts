@@ -243,25 +243,14 @@ export async function startRas(source: RasSource, options: RasOptions): Promise<
     const { child } = launched;
     const printed = collector(limits.output, () => stop(`it printed more than ${MAX_PRINTED} characters`));
     let said = "";
-    child.stdout?.on("data", printed.take);
-    child.stderr?.setEncoding("utf8").on("data", (piece: string) => {
+    child.stdout.on("data", printed.take);
+    child.stderr.setEncoding("utf8").on("data", (piece: string) => {
         said = (said + piece).slice(-MAX_STDERR);
     });
     let exit = "";
-    const exited = new Promise<void>((done) => {
-        const finish = (why: string): void => {
-            if (exit === "") exit = why;
-            // What it left behind ends with it, and with that the pipes.
-            launched?.kill();
-            setTimeout(done, 1000).unref();
-        };
-        child.once("error", (error) => {
-            finish(`it could not be started: ${error.message}`);
-            done();
-        });
-        child.once("exit", (code, signal) => finish(signal === null ? `exit code ${code}` : `signal ${signal}`));
-        child.once("close", () => done());
-    }).then(() => {
+    const exited = child.over.then(({ code, signal, error }) => {
+        exit =
+            error !== undefined ? `it could not be started: ${error.message}` : signal === null ? `exit code ${code}` : `signal ${signal}`;
         over = true;
         changed();
     });

@@ -6,7 +6,7 @@
  *
  * M1: a server is started only from a configuration that counts (C3 in `config.ts`), without a shell, with a small environment and what it names.
  * M2: a server that ended is started again at the next call, never within one.
- * M3: `close` ends every process: its input is closed, then it is asked, then it is killed, a grace time between each.
+ * M3: `close` ends every process with its group: its input is closed, then it is asked, then it is killed, a grace time between each.
  * M6: a server's schema of its results is not run: its patterns may take time without bound, and what it gives is data, held by the program's
  *     contracts. (What a model sends is checked against the schema of arguments by the machine.)
  */
@@ -16,9 +16,12 @@ import type { Json } from "@remit/language";
 import { expand } from "../config/expand.ts";
 import type { From } from "../config/config.ts";
 import type { ServerConfig } from "../config/rules.ts";
+import { unconfinedEnv } from "../agent/sandbox.ts";
+import { MAX_STDERR } from "../process/piped.ts";
 import { looksSecret } from "../secret/names.ts";
 import { elicit } from "./mcp-elicit.ts";
 import { boundedFetch } from "./mcp-fetch.ts";
+import { stdioTransport } from "./mcp-stdio.ts";
 import { type CallIO, type ToolContext, ToolFail } from "./tool.ts";
 
 export interface Connection {
@@ -35,8 +38,6 @@ export interface Servers {
     close(): Promise<void>;
 }
 
-/** Characters of standard error that are kept. */
-const MAX_STDERR = 8_000;
 /** Largest message a server may send, bytes. The library gathers one in time that grows with the square of its size. */
 const MAX_MESSAGE = 16 * 1024 * 1024;
 /** Time a server has to start and say hello, milliseconds. */
@@ -162,7 +163,7 @@ async function prepare(
         },
     );
     let ended = false;
-    let stderr = "";
+    let stderr = (): string => "";
     const calls = new Map<CallIO, number>();
     client.onclose = () => {
         ended = true;
@@ -186,21 +187,17 @@ async function prepare(
             fetch: boundedFetch(key, MAX_MESSAGE),
         });
     } else {
-        const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
-        const stdio = new StdioClientTransport({
+        const begin = {
             command: commandOf(config.command ?? "", config.file.folder),
-            args: [...(config.args ?? [])],
-            env: putAll(config.env),
+            args: config.args ?? [],
+            env: unconfinedEnv(context.env, putAll(config.env)),
             cwd: resolve(config.file.folder, config.cwd ?? "."),
-            stderr: "pipe",
-            maxBufferSize: MAX_MESSAGE,
-        });
-        stdio.stderr?.on("data", (chunk: Buffer) => {
-            stderr = (stderr + chunk.toString("utf8")).slice(-MAX_STDERR);
-        });
+        };
+        const stdio = await stdioTransport(begin, MAX_MESSAGE);
+        stderr = stdio.stderr;
         transport = stdio;
     }
-    const connection: Connection = { client, calls, stderr: () => stderr, ended: () => ended };
+    const connection: Connection = { client, calls, stderr: () => stderr(), ended: () => ended };
     return { client, connection, connect: () => client.connect(transport, { timeout: CONNECT_MS }) };
 }
 

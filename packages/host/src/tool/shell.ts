@@ -125,24 +125,16 @@ async function ended({ child, kill }: Started, timeout: number, io: CallIO): Pro
     };
     const out = stream(() => stop("it printed too much"), told);
     const err = stream(() => stop("it printed too much"), told);
-    child.stdout?.on("data", out.take);
-    child.stderr?.on("data", err.take);
+    child.stdout.on("data", out.take);
+    child.stderr.on("data", err.take);
     const cancel = (): void => stop("cancelled");
     if (io.signal.aborted) cancel();
     io.signal.addEventListener("abort", cancel, { once: true });
     const timer = setTimeout(() => stop("timeout"), timeout);
     try {
-        const code = await new Promise<number | string>((done, failed) => {
-            child.once("error", failed);
-            let result: number | string = "";
-            child.once("exit", (exit, signal) => {
-                result = exit ?? signal ?? "";
-                // What it left in the background holds the pipes open.
-                kill();
-                setTimeout(() => done(result), 1000).unref();
-            });
-            child.once("close", () => done(result));
-        });
+        // What it left in the background ends with it.
+        const { code, signal, error } = await child.over;
+        if (error !== undefined) throw error;
         if (why === "cancelled") throw new ToolFail("it was cancelled", { kind: "cancelled" });
         if (why === "timeout")
             throw new ToolFail(`it was not done after ${timeout} ms`, {
@@ -151,8 +143,8 @@ async function ended({ child, kill }: Started, timeout: number, io: CallIO): Pro
             });
         if (why !== null) throw new ToolFail(why);
         return {
-            exit_code: typeof code === "number" ? code : null,
-            ...(typeof code === "string" ? { signal: code } : {}),
+            exit_code: code,
+            ...(signal === null ? {} : { signal }),
             stdout: out.text(),
             stderr: err.text(),
             truncated: out.cut() || err.cut(),
