@@ -46,6 +46,7 @@ const MODERN = "2026-07-28";
 
 export function mcpServers(context: ToolContext): Servers {
     const open = new Map<string, Promise<Connection>>();
+    const ending = new AbortController();
     return {
         connect: async (key, signal) => {
             const config = serverOf(key, context);
@@ -55,7 +56,7 @@ export function mcpServers(context: ToolContext): Servers {
                 made = undefined;
             }
             if (made === undefined) {
-                made = connectTo(key, config, context);
+                made = connectTo(key, config, context, ending.signal);
                 open.set(key, made);
                 // A server that could not be reached is tried again at the next call.
                 made.catch(() => open.get(key) === made && open.delete(key));
@@ -65,6 +66,7 @@ export function mcpServers(context: ToolContext): Servers {
         close: async () => {
             const all = [...open.values()];
             open.clear();
+            ending.abort();
             await Promise.allSettled(all.map(async (one) => (await one).client.close()));
         },
     };
@@ -113,9 +115,11 @@ interface Attempt {
     readonly client: Client;
     readonly connection: Connection;
     connect(): Promise<void>;
+    /** Ends the process or the requests, whether or not the client has the transport yet. */
+    readonly close: () => void;
 }
 
-async function connectTo(key: string, config: From<ServerConfig>, context: ToolContext): Promise<Connection> {
+async function connectTo(key: string, config: From<ServerConfig>, context: ToolContext, ending: AbortSignal): Promise<Connection> {
     const http = config.url !== undefined;
     const protocol = config.protocol ?? "auto";
     // A process is asked the old way first: that starts it once whichever era it speaks, unless it speaks the new one alone.
@@ -123,6 +127,9 @@ async function connectTo(key: string, config: From<ServerConfig>, context: ToolC
     let problem: unknown = null;
     for (const mode of modes) {
         const attempt = await prepare(key, config, mode, context);
+        if (ending.aborted) throw new ToolFail("the call was cancelled", { kind: "cancelled" });
+        // A server that never says hello does not hold up the end of the run.
+        ending.addEventListener("abort", attempt.close, { once: true });
         try {
             await attempt.connect();
             return attempt.connection;
@@ -130,6 +137,8 @@ async function connectTo(key: string, config: From<ServerConfig>, context: ToolC
             await attempt.client.close();
             problem = unreachable(key, config, error, attempt.connection.stderr());
             if (!(await answered(error))) break;
+        } finally {
+            ending.removeEventListener("abort", attempt.close);
         }
     }
     throw problem;
@@ -198,7 +207,7 @@ async function prepare(
         transport = stdio;
     }
     const connection: Connection = { client, calls, stderr: () => stderr(), ended: () => ended };
-    return { client, connection, connect: () => client.connect(transport, { timeout: CONNECT_MS }) };
+    return { client, connection, connect: () => client.connect(transport, { timeout: CONNECT_MS }), close: () => void transport.close() };
 }
 
 /** `node` means this Node where the search path has none; a path begins at the configuration's folder. */
