@@ -110,8 +110,18 @@ export function build(finish: (code: number) => void): Command {
     ] as const)
         run.addOption(new Option(flags, text).hideHelp());
 
-    performing(add("resume <run>", "Continue a run that was interrupted or waits for an answer", () => import("./commands/resume.ts")))
-        .option("--answer <path=answer...>", "answer a question the run waits for: PATH=done:JSON, PATH=again or PATH=give-up")
+    performing(
+        add("resume <run>", "Continue a run that was interrupted, waits for an answer, or failed", () => import("./commands/resume.ts")),
+    )
+        .option(
+            "--answer <path=answer...>",
+            "answer a question the run waits for: PATH=done:JSON, PATH=again or PATH=give-up; of a run that failed: PATH=VALUE",
+        )
+        .option(
+            "--raise <bound...>",
+            "of a run that a limit stopped: [ACCOUNT:]METER=AMOUNT, for example tokens=200k or main/spend#0:usd=2",
+        )
+        .option("--retry", "of a run that failed: ask again for what failed")
         .option("--accept-foreign", "go on with a run that was recorded under another key: on another machine, or by another user")
         .option("--trace", "show the trace on standard error when the run has ended");
     ledger(add("asks [run]", "List the questions that wait for an answer, of a run or of all", () => import("./commands/asks.ts")))
@@ -320,7 +330,12 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
         "remit run triage.remit --input @input.json --model mock:",
         "cat log.json | remit run triage.remit --input - --trace-file run.ndjson > verdict.json",
     ],
-    resume: ["remit resume last", "remit resume last --answer 'main/Mail.send#0=again'"],
+    resume: [
+        "remit resume last",
+        "remit resume last --answer 'main/Mail.send#0=again'",
+        "remit resume last --retry",
+        "remit resume last --raise tokens=200k",
+    ],
     asks: ["remit asks", "remit asks last --full"],
     answer: ["remit answer last 3f9c once", "remit answer last 3f9c deny session"],
     replay: ["remit replay last"],

@@ -1,6 +1,7 @@
 /** `remit resume`: goes on with a run that was interrupted, stopped, or waits for an answer. */
 import { LedgerError, openLedger, readJson, type UnknownAnswer } from "@remit/host";
 import type { Json } from "@remit/language";
+import { dollars, milliseconds, whole } from "../amounts.ts";
 import { UsageError } from "../io.ts";
 import { finish, handlers, hostOptions, parks, watched } from "../running.ts";
 
@@ -18,6 +19,9 @@ export default async function resume(args: string[], options: Record<string, unk
             ...(parks(options) ? { park: true } : {}),
             signal: watch.signal,
             acceptForeign: options["acceptForeign"] === true,
+            ...(options["retry"] === true ? { retry: true } : {}),
+            raise: ((options["raise"] as string[] | undefined) ?? []).map(raiseOf),
+            ...(info.status === "failed" ? { answers: Object.fromEntries([...answers].map(([path, { json }]) => [path, json])) } : {}),
             on: {
                 ...on,
                 unknown: (effect) => answers.get(effect.path)?.unknown ?? null,
@@ -38,6 +42,20 @@ export default async function resume(args: string[], options: Record<string, unk
         watch.end();
         await ledger.close();
     }
+}
+
+const METERS = { tokens: whole, steps: whole, calls: whole, turns: whole, bytes: whole, usd: dollars, time: milliseconds } as const;
+
+/** `[ACCOUNT:]METER=AMOUNT`; without an account it is the run's own. */
+function raiseOf(pair: string): { account: string; meter: keyof typeof METERS; amount: number } {
+    const [, account = "run", meter = "", amount = ""] = /^(?:(.+):)?([a-z]+)=(.+)$/.exec(pair) ?? [];
+    if (!Object.hasOwn(METERS, meter))
+        throw new UsageError(
+            `--raise takes [ACCOUNT:]METER=AMOUNT, not '${pair}'`,
+            `the meters are ${Object.keys(METERS).join(", ")}; for example --raise tokens=200k, or --raise main/spend#0:usd=2`,
+        );
+    const read = METERS[meter as keyof typeof METERS];
+    return { account, meter: meter as keyof typeof METERS, amount: read(amount, "--raise") };
 }
 
 interface Answer {

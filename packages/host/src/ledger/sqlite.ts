@@ -267,7 +267,8 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
         own: async (id, { acceptForeign = false } = {}) => {
             const { row, standing, states } = guarded(path, () => {
                 const row = rowOf(id);
-                if (row.status === "done" || row.status === "failed") throw new LedgerError("finished", `run ${row.id} is over`);
+                if (row.status === "done" || (row.status === "failed" && standingOf(row).parts.state === NO_STATE))
+                    throw new LedgerError("finished", `run ${row.id} is over`);
                 const before = parseOwner(row.owner);
                 if (before !== null && isLive(before, row.beat, Date.now()))
                     throw new LedgerError("owned", `run ${row.id} is owned by process ${before.pid} on ${before.host}`);

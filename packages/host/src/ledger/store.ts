@@ -18,7 +18,7 @@ export { addUsage, type Batch, type PendingEffect, type RunEnd } from "@remit/ma
 
 /**
  * `running`: somebody owns it, or its owner died; `waiting`: for a person's answer; `stopped`: cancelled or interrupted in good order.
- * These three can be resumed. `done` and `failed` are final.
+ * These three can be resumed, and so can a `failed` run whose state was kept. `done` is final.
  */
 export type RunStatus = "running" | "waiting" | "stopped" | "done" | "failed";
 

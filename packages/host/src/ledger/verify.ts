@@ -56,6 +56,8 @@ export function verifyRun(claims: Claims): Verification {
                 seen = event.seq;
                 if (event.path === "main" && event.kind === "run.started") started = event;
                 if (event.path === "main" && event.kind === "run.ended") ended = event;
+                // A failed run goes on.
+                if (event.kind === "run.resumed") ended = undefined;
                 yield event;
             }
         };

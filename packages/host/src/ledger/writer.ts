@@ -120,7 +120,9 @@ export function writerOf(file: LedgerFile, standing: Standing, mine: string, sta
         });
         const state = batch.state === undefined ? null : { kind: batch.state.kind, text: pack(batch.state.json, into, false) };
         const end = batch.end;
-        const over = end?.status === "done" || end?.status === "failed";
+        const ended = end?.status === "done" || end?.status === "failed";
+        // A failed run with a state can go on.
+        const over = end?.status === "done" || (end?.status === "failed" && state === null);
         const next: BoundRow = {
             ...row,
             status: end?.status ?? "running",
@@ -130,7 +132,7 @@ export function writerOf(file: LedgerFile, standing: Standing, mine: string, sta
                     : end?.status === "failed"
                       ? pack({ failure: end.failure as unknown as Json }, into)
                       : null,
-            ended: over ? time : null,
+            ended: ended ? time : null,
             usage: JSON.stringify(addUsage(JSON.parse(row.usage) as Usage, batch.usage)),
             steps: batch.steps ?? row.steps,
             effects: row.effects + outcomes.length,

@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import type { Json, Program } from "@remit/language";
-import type { LedgerEvent, SealedPart } from "@remit/machine";
+import { Fail, type Failure, type GoOn, type LedgerEvent, type Recovered, type SealedPart } from "@remit/machine";
 import type { Ask } from "../ledger/asks.ts";
 import { exportRun } from "../ledger/export.ts";
 import { type FollowOptions, follow } from "../ledger/follow.ts";
@@ -20,7 +20,9 @@ import { machineGoingOn } from "./going-on.ts";
 import { machineOf } from "./machine.ts";
 import type { KeptOptions } from "./options.ts";
 import { type Replayed, replayRun } from "./replay.ts";
-import { continueRun } from "./resume.ts";
+import { answeredOutcome } from "./by-hand.ts";
+import { type Continued, continueRun } from "./resume.ts";
+import { RemitError } from "./error.ts";
 import type { HostOptions, RunOptions } from "./setup.ts";
 import { settingOf } from "./setting.ts";
 import { askingOf, thisUser, type World, withPeople, worldOf } from "./world.ts";
@@ -33,6 +35,12 @@ export interface ResumeRunOptions extends Omit<HostOptions, "ledger" | "model" |
     readonly park?: boolean;
     /** Goes on with a run that was recorded under another key, on another machine or by another user: what it does then, it does with your rights. */
     readonly acceptForeign?: boolean;
+    /** Of a run that failed: new amounts of bounds, with which what a limit stopped goes on. `account`: a path, `run` for the whole. */
+    readonly raise?: GoOn["raise"];
+    /** Of a run that failed: what failed is asked for again. */
+    readonly retry?: boolean;
+    /** Of a run that failed: values that failed effects are taken to have given, by their paths. */
+    readonly answers?: { readonly [path: string]: Json };
 }
 
 export interface Ledger {
@@ -110,6 +118,43 @@ export async function worldAgain(run: KeptRun, options: ResumeRunOptions): Promi
     });
 }
 
+/**
+ * How a run that failed goes on (LANGUAGE 7). Throws `RemitError` where nothing that is said lets it, and where something is said of a run that did
+ * not fail.
+ */
+function goesOn(
+    { machine, recovered }: Continued,
+    info: RunInfo,
+    { raise = [], retry = false, answers = {} }: ResumeRunOptions,
+): Recovered {
+    const paths = Object.keys(answers);
+    const isSaid = raise.length > 0 || retry || paths.length > 0;
+    if (machine.canGoOn !== true) {
+        if (!isSaid) return recovered;
+        throw new RemitError(
+            { kind: "value", message: `run ${info.id} has not failed`, hint: `remit resume ${info.id} goes on with it` },
+            info.id,
+        );
+    }
+    if (!isSaid) {
+        const { kind, message } = info.failure as Failure;
+        const hint = kind.startsWith("limit.")
+            ? "raise the bound with --raise, for example --raise tokens=200k"
+            : "ask for what failed again with --retry, or give its outcome with --answer PATH=VALUE";
+        throw new RemitError({ kind, message: `the run failed: ${message}`, hint }, info.id);
+    }
+    const { pending, failed = [] } = machine;
+    try {
+        machine.goOn?.({ raise, retry, answer: paths }, thisUser());
+    } catch (error) {
+        throw error instanceof Fail ? new RemitError(error.toFailure(), info.id) : error;
+    }
+    const byHand = failed.flatMap((effect) =>
+        Object.hasOwn(answers, effect.path) ? [{ path: effect.path, outcome: answeredOutcome(effect, answers[effect.path] as Json) }] : [],
+    );
+    return { ...recovered, pending, answers: [...(recovered.answers ?? []), ...byHand] };
+}
+
 async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOptions): Promise<RunHandle<T>> {
     // First of all: what is read below is what was kept.
     const writer = await store.own(id, { acceptForeign: options.acceptForeign ?? false });
@@ -131,6 +176,8 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
                 ? machineOf(of, world.secrets)
                 : machineGoingOn(of, saved, world.secrets, () => recordOf(shownStore(store, world.secrets), of.info.id)),
         );
+        const recovered = goesOn(begins, info, options);
+        const timeout = begins.machine.raised?.time ?? kept.limits.time;
         return execute<T>(begins.machine, {
             store,
             id: info.id,
@@ -138,11 +185,11 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
             writer,
             host,
             secrets: world.secrets,
-            recovered: begins.recovered,
+            recovered,
             over,
             ...(on.unknown === undefined ? {} : { unknown: on.unknown }),
             ...(options.signal === undefined ? {} : { signal: options.signal }),
-            ...(kept.limits.time === undefined ? {} : { timeout: kept.limits.time }),
+            ...(timeout === undefined ? {} : { timeout }),
             spent: begins.info.spent,
             ...(on.event === undefined ? {} : { event: on.event }),
             ...(on.part === undefined ? {} : { part: on.part }),

@@ -6,10 +6,11 @@
  * J1: outcomes are told in the order in which they were told before, which is recorded input.
  * J3: where the run's time ended it is recorded input too (D6): the same slice, or waiting with the same outcomes.
  * J4: where a part of the run ran out of time while the machine computed is in that outcome (D7), so it is told before the computing begins.
+ * J7: where a failed run went on, and how, is in its `run.resumed` event.
  * J6: outcomes that were told in the same moment as the one that ended the run, or a part of it, were not looked at; the ledger has them all
  *     the same.
  */
-import { type Advance, type Conducted, type Failure, isUnasked, type LedgerEvent, type Outcome, struckAt } from "@remit/machine";
+import { type Advance, type Conducted, type Failure, type GoOn, isUnasked, type LedgerEvent, type Outcome, struckAt } from "@remit/machine";
 import type { RecordedOutcome, RunRecord } from "../ledger/store.ts";
 
 export interface Retold {
@@ -40,7 +41,7 @@ export function retell(
         if (!ended) for (const path of advance.withdrawn) if (open.delete(path)) late.add(path);
         for (const effect of advance.effects) open.add(effect.path);
     };
-    const strike = info.failure?.kind === "limit.time" ? strikeOf(events) : null;
+    let strike = info.failure?.kind === "limit.time" ? strikeOf(events) : null;
     const strikes = (): void => {
         const { kind, message, hint } = info.failure as Failure;
         machine.exceed(kind, message, hint);
@@ -59,8 +60,20 @@ export function retell(
     };
     const told = (odd: string | null): Retold => ({ outcomes, open: [...open], odd });
 
+    const resumed = [...events].filter((event) => event.kind === "run.resumed");
+    /** A run that failed goes on as it did (J7). */
+    const goOn = (): void => {
+        const next = ended && machine.canGoOn === true ? resumed.shift() : undefined;
+        if (next === undefined) return;
+        const { by, ...how } = next.data as unknown as { readonly by: string } & GoOn;
+        machine.goOn?.(how, by);
+        strike = null;
+        run();
+    };
+
     tellStrikes(recorded, machine);
     run();
+    goOn();
     for (const one of recorded) {
         if (!going) break;
         outcomes++;
@@ -74,6 +87,7 @@ export function retell(
         if (ended) continue;
         machine.resolve(path, outcome);
         run();
+        goOn();
     }
     if (going && !ended && strike?.until === null) strikes();
     return told(null);

@@ -31,6 +31,16 @@ export function leaving(machine: Conducted, secrets: Scrubber): Conducted {
             const saved = machine.save(wanted);
             return "image" in saved ? { image: secrets.conceal(saved.image) } : { delta: secrets.conceal(saved.delta) };
         },
+        goOn: (how, by) => machine.goOn?.(how, by),
+        get canGoOn() {
+            return machine.canGoOn === true;
+        },
+        get failed() {
+            return machine.failed ?? [];
+        },
+        get raised() {
+            return machine.raised ?? {};
+        },
         get pending() {
             return machine.pending.map((effect) => effectOut(effect, secrets));
         },

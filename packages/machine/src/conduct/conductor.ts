@@ -382,7 +382,9 @@ export class Conductor {
         if (!ends && !(whole && this.changed) && held.every((one) => one.length === 0)) return;
         const batch: Batch = {
             ...some({ outcomes: draft.outcomes, events, pending, begin, dropped }),
-            ...(this.options.saves && this.changed && this.state === "waiting" ? { state: this.saved() } : {}),
+            ...(this.options.saves && this.changed && (this.state === "waiting" || this.machine.canGoOn === true)
+                ? { state: this.saved() }
+                : {}),
             usage: draft.usage,
             steps: this.machine.usage.steps,
             spent: this.time.spent,
@@ -518,13 +520,13 @@ export class Conductor {
 
     // ---- recovery ----
 
-    private recover({ outcomes, begun, repeatable, answers = [], notes = [] }: Recovered): void {
+    private recover({ outcomes, begun, repeatable, answers = [], notes = [], pending = this.machine.pending }: Recovered): void {
         for (const { path, outcome } of outcomes) this.machine.resolve(path, outcome);
         for (const { path, outcome } of answers) this.tell(path, outcome);
         this.draft.notes.push(...notes);
         this.time.person(1);
         const known = new Set([...outcomes, ...answers].map(({ path }) => path));
-        for (const effect of this.machine.pending) {
+        for (const effect of pending) {
             const { path } = effect;
             if (known.has(path)) continue;
             const wasBegun = begun.includes(path);

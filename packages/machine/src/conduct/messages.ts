@@ -9,7 +9,9 @@ import type { MachineEvent } from "../ledger/events.ts";
 import type { Advance, Machine } from "../run/machine.ts";
 
 /** What the conductor needs of a machine. */
-export interface Conducted extends Pick<Machine, "exceed" | "pending" | "reach" | "rule">, Partial<Pick<Machine, "began">> {
+export interface Conducted
+    extends Pick<Machine, "exceed" | "pending" | "reach" | "rule">,
+        Partial<Pick<Machine, "began" | "canGoOn" | "goOn" | "failed" | "raised">> {
     /** `until`: no slice goes beyond this count of steps. */
     advance(until?: number): Advance;
     resolve(path: string, outcome: Outcome): unknown;

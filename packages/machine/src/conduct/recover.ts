@@ -19,6 +19,8 @@ export interface Recovered {
     readonly begun: readonly string[];
     /** Of those: performing them a second time does no harm, as their host says. */
     readonly repeatable: readonly string[];
+    /** Effects without an outcome, where the machine asked for more since it was loaded; else those that it says. */
+    readonly pending?: readonly Effect[];
     /** Known without asking: told and committed. */
     readonly answers?: readonly Answered[];
     /** How that came to be known, for the ledger. */

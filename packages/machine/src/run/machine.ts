@@ -406,6 +406,11 @@ export class Machine {
         events.unshift(events.pop() as MachineEvent);
     }
 
+    /** Effects behind the failure of the run, which can be asked for again or answered by hand. */
+    get failed(): Effect[] {
+        return [...this.stopped].flatMap(({ stop }) => (stop?.again ?? []).map(({ pending }) => pending.effect));
+    }
+
     /** The run failed, and its state is one that it can go on from. */
     get canGoOn(): boolean {
         return this.result !== null && !this.result.ok && (this.stopped.size > 0 || this.timedOut);

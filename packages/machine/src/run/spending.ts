@@ -63,7 +63,7 @@ export function openAccount(
 export function startTimer(m: Machine, account: Account, fiber: Fiber, site: Site | null): void {
     const { token } = account;
     const request = { ms: account.limits.time as number };
-    withdraw(m, timePath(account));
+    m.waiting.delete(timePath(account));
     const effect = { path: timePath(account), kind: "sleep", principal: m.run.acting, site, request, labels: [] } as const;
     m.ask({ effect, fiber, slot: 0, origin: "", account: token, held: [], timer: token });
 }

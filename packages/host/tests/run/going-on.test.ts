@@ -1,0 +1,107 @@
+/** Failed runs go on, from the ledger: with a larger bound, a retry, an outcome given by hand; nothing is paid for twice. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Json } from "@remit/language";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openSqlite } from "../../src/ledger/sqlite.ts";
+import { type Ledger, openLedger, type ResumeRunOptions } from "../../src/run/open.ts";
+import { load } from "../../src/run/program.ts";
+
+let folder = "";
+let ledger: Ledger;
+let made: number[] = [];
+let isUp = true;
+const open = async (): Promise<Ledger> => openLedger(openSqlite(join(folder, "ledger.db"), { config: join(folder, "config") }));
+beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), "remit-going-on-"));
+    ledger = await open();
+    made = [];
+    isUp = true;
+});
+afterEach(async () => {
+    await ledger.close();
+    rmSync(folder, { recursive: true, force: true });
+});
+
+const work = {
+    Work: {
+        call: async (n: Json): Promise<Json> => {
+            if (n === 2 && !isUp) throw new Error("down");
+            made.push(n as number);
+            return n;
+        },
+    },
+};
+const main = (body: string): string => `import tool Work from "host:work"\nmain agent A { main func(input) {\n${body}\n} }\n`;
+
+async function failed(body: string, limits: object = {}): Promise<string> {
+    const program = await load({ source: main(body) }, { tools: work, ledger: ledger.store, ...limits });
+    const handle = program.run({});
+    expect(await handle.result).toMatchObject({ status: "failed" });
+    return handle.id;
+}
+
+/** In a process that knows nothing but the file. */
+async function resumed(id: string, how: ResumeRunOptions): Promise<unknown> {
+    await ledger.close();
+    ledger = await open();
+    const handle = await ledger.resume<Json>(id, { tools: work, ...how });
+    const result = await handle.result;
+    return result.ok ? result.value : result.failure;
+}
+
+describe("a run that failed", () => {
+    test("goes on with a larger bound; calls that were made are not made again", async () => {
+        const id = await failed("n = 0\nspend 2 calls { for x in [1, 2, 3, 4] max 9 { n += Work.call(x) } }\nn");
+        expect(made).toEqual([1, 2]);
+        expect(await resumed(id, { raise: [{ account: "main/spend#0", meter: "calls", amount: 9 }] })).toBe(10);
+        expect(made).toEqual([1, 2, 3, 4]);
+        expect(await ledger.run(id)).toMatchObject({ status: "done", value: 10 });
+        expect(await ledger.verify(id)).toMatchObject({ ok: true });
+        expect(await ledger.replay(id)).toMatchObject({ equal: true });
+    });
+
+    test("asks again for what failed; siblings have finished; both attempts are in the ledger", async () => {
+        isUp = false;
+        const id = await failed("parallel for x in [1, 2, 3] max 3 { Work.call(x) }");
+        expect([...made].sort()).toEqual([1, 3]);
+        expect(await resumed(id, { retry: true })).toMatchObject({ message: expect.stringContaining("down") });
+        isUp = true;
+        expect(await resumed(id, { retry: true })).toEqual([1, 2, 3]);
+        expect([...made].sort()).toEqual([1, 2, 3]);
+        expect(await ledger.verify(id)).toMatchObject({ ok: true });
+        expect(await ledger.replay(id)).toMatchObject({ equal: true });
+    });
+
+    test("takes a value by hand, which carries where it came from", async () => {
+        isUp = false;
+        const id = await failed("a = Work.call(1)\nb = Work.call(2)\n[a, b]");
+        expect(await resumed(id, { answers: { "main/Work.call#1": 20 } })).toEqual([1, 20]);
+        expect(made).toEqual([1]);
+        const ended: unknown[] = [];
+        for await (const event of ledger.events(id)) if (event.kind === "tool.ended" && event.path.endsWith("#1")) ended.push(event.labels);
+        expect(ended.at(-1)).toEqual(["answered", "tool:Work"]);
+    });
+
+    test("says what it needs, and stays as it is, where nothing or nothing that helps is said", async () => {
+        const id = await failed("spend 1 calls { Work.call(1)  Work.call(2) }");
+        const refused = (how: ResumeRunOptions): Promise<unknown> => ledger.resume(id, { tools: work, ...how });
+        await expect(refused({})).rejects.toMatchObject({ hint: expect.stringContaining("--raise") });
+        await expect(refused({ raise: [{ account: "main/spend#3", meter: "calls", amount: 2 }] })).rejects.toMatchObject({
+            message: "value: the run has no open account 'main/spend#3'",
+        });
+        await expect(refused({ answers: { "main/Work.call#0": 1 } })).rejects.toMatchObject({
+            message: "value: no effect at main/Work.call#0 failed",
+        });
+        expect(await ledger.run(id)).toMatchObject({ status: "failed" });
+        expect(await ledger.verify(id)).toMatchObject({ ok: true });
+        expect(await resumed(id, { raise: [{ account: "main/spend#0", meter: "calls", amount: 2 }] })).toBe(null);
+        await expect(ledger.resume(id, { tools: work, retry: true })).rejects.toMatchObject({ code: "finished" });
+    });
+
+    test("a bound of the whole run", async () => {
+        const id = await failed("n = 0\nrepeat * 500 { n += 1 }\nWork.call(n)", { limits: { steps: 300 } });
+        expect(await resumed(id, { raise: [{ account: "run", meter: "steps", amount: 100_000 }] })).toBe(500);
+    });
+});
