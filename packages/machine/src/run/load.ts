@@ -26,7 +26,7 @@ import {
     type NativeDoc,
     type ThingDoc,
 } from "./document.ts";
-import { failureOfRun } from "./suspended.ts";
+import { boundBy, failureOfRun } from "./suspended.ts";
 import { takeIn } from "./written.ts";
 
 function refuse(message: string): Fail {
@@ -264,7 +264,7 @@ class Reader {
         m.framesUntil = last.framesUntil;
         m.entryPath = m.root.frames[0]?.path ?? m.entry?.fn.name ?? m.entryPath;
         m.raised = last.raised;
-        m.boundBy(m.raised);
+        boundBy(m, m.raised);
         m.attempt = last.attempt;
         m.timedOut = last.timedOut;
         for (const head of this.heads.values()) this.stop(head);

@@ -141,13 +141,6 @@ export class Machine {
         this.run.narrower = (c, layer) => narrowed(this, this.current, this.run.acting, c, layer);
     }
 
-    /** Bounds the run by other amounts than it began with. */
-    boundBy({ steps, bytes, ...rest }: { readonly [M in Meter]?: number }): void {
-        if (steps !== undefined) this.stepLimit = steps;
-        if (bytes !== undefined) this.accounts.boundBytes(bytes);
-        Object.assign(this.accounts.root.limits, rest);
-    }
-
     /** Nothing runs as closures. */
     get inFrames(): boolean {
         return this.options.mode === "frames" || this.tracer !== null || this.run.replaced !== null;

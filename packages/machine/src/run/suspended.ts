@@ -149,12 +149,19 @@ function accountNamed(m: Machine, path: string, meter: Meter, amount: number): A
 function raise(m: Machine, account: Account | null, meter: Meter, amount: number): void {
     if (account === null) {
         m.raised = { ...m.raised, [meter]: amount };
-        m.boundBy(m.raised);
+        boundBy(m, m.raised);
         return;
     }
     (account.limits as { [M in Meter]?: number })[meter] = amount;
     const fiber = meter === "time" ? m.fibers.get(account.fiber) : undefined;
     if (fiber !== undefined) startTimer(m, account, fiber, null);
+}
+
+/** Bounds the run by other amounts than it began with. */
+export function boundBy(m: Machine, { steps, bytes, ...rest }: Machine["raised"]): void {
+    if (steps !== undefined) m.stepLimit = steps;
+    if (bytes !== undefined) m.accounts.boundBytes(bytes);
+    Object.assign(m.accounts.root.limits, rest);
 }
 
 /** Whether the changes let a stopped fiber go on. */
