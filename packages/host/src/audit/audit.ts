@@ -61,7 +61,7 @@ export async function doubtsOf(store: LedgerStore, id: string, acceptForeign = f
     return [`run ${id} was recorded ${where}, so whether its record was changed cannot be told`];
 }
 
-/** Invariants that name a method or an argument which no import of that name has: they would hold whatever was done (N1). */
+/** Invariants that name a method or an argument which no import of that name has: they would hold whatever was done (SN1). */
 function misnamedIn(invariants: readonly Invariant[], program: Program): string[] {
     return invariants.flatMap(({ text, tool, method, bound }) => {
         const imports = program.files.flatMap((file) => file.imports.filter((one) => one.name === tool));

@@ -15,6 +15,7 @@ import { canonicalJson } from "@remit/language";
 import type { AskRequest } from "@remit/machine";
 import { sha256 } from "./blob.ts";
 import { CodedError } from "./error.ts";
+import type { Unused } from "./unused.ts";
 
 /** `expired` and `lost` are told, not kept: its end has passed; its run ended or waits for it no more. */
 export type AskState = "open" | "answered" | "used" | "withdrawn" | "expired" | "lost";
@@ -164,7 +165,8 @@ export function detailOf(request: AskRequest): { readonly [key: string]: Json } 
     return detail !== null && typeof detail === "object" && !Array.isArray(detail) ? detail : {};
 }
 
-export function asksOver(rows: AskRows, key: () => Buffer, now: () => number = Date.now): Asks {
+/** `unused`: null where the record cannot be copied, as in memory (AU1). */
+export function asksOver(rows: AskRows, key: () => Buffer, unused: Unused | null = null, now: () => number = Date.now): Asks {
     const sealed = (kind: string, parts: readonly (string | number | null)[]): string =>
         createHmac("sha256", key())
             .update(JSON.stringify([`remit-${kind}/1`, ...parts]))
@@ -257,6 +259,7 @@ export function asksOver(rows: AskRows, key: () => Buffer, now: () => number = D
             if (!requestOf(row).options.includes(decision))
                 throw new AskError("option", `'${decision}' is no answer to the question ${row.id}`);
             const next = answered(row, "answered", decision, by);
+            unused?.keep(next.seal as string);
             if (!(await rows.update({ row: next, from: "open" })))
                 throw new AskError("answered", `the question ${row.id} was answered already`);
             return shown(next);
@@ -266,6 +269,8 @@ export function asksOver(rows: AskRows, key: () => Buffer, now: () => number = D
             const row = (await rows.ofPath(run, path)).find((r) => (r.state === "open" || r.state === "answered") && sound(r));
             if (row === undefined || row.bound !== bound) return { kind: "none" };
             if (row.state === "answered") {
+                // AU1.
+                if (unused !== null && !unused.take(row.seal as string)) return { kind: "none" };
                 if (!(await rows.update({ row: { ...row, state: "used" }, from: "answered" }))) return { kind: "none" };
                 return { kind: "decided", decision: row.decision as string, late: false };
             }

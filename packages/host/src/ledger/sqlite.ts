@@ -11,7 +11,7 @@
  *     loss of power has ended too. Against the end of the process alone both are safe at once.
  */
 import type { StatementSync } from "node:sqlite";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { amountOf, canonicalJson, type Json, type Program } from "@remit/language";
 import { GENESIS, type Outcome, type SealedEvent, whatIsNew } from "@remit/machine";
 import { readAnchors } from "./anchor.ts";
@@ -22,10 +22,11 @@ import { type BoundParts, type BoundRow, NO_STATE, bind, held, pendingHash, stat
 import { type SqliteOptions, connect } from "./connect.ts";
 import { LedgerError, guarded, ledgerError } from "./error.ts";
 import { BEAT_MS, isLive, parseOwner, thisOwner } from "./lease.ts";
-import { configFolder, privateKey } from "./place.ts";
+import { configFolder, privateKey, stateFolder } from "./place.ts";
 import { removeRuns } from "./prune.ts";
 import { type EventRow, type OutcomeRow, RUN_COLUMNS, type RunRow, eventOf, infoOf } from "./rows.ts";
 import { salts } from "./seal.ts";
+import { unusedIn } from "./unused.ts";
 import type { LedgerStore, NewRun, PendingEffect, RecordedOutcome, SavedState, Verification } from "./store.ts";
 import { writingTo } from "./thread.ts";
 import { chainOutcome, verifyRun } from "./verify.ts";
@@ -348,6 +349,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
         asks: asksOver(
             sqliteAskRows(db, writing, (work) => guarded(path, work)),
             key,
+            unusedIn(join(options.state ?? options.config ?? stateFolder(), "answers")),
         ),
         close: async () => {
             clearInterval(beating);

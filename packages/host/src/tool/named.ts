@@ -4,8 +4,8 @@
  * Boundary: from the program form to the names that its rules use; which rule binds a use, and what it forbids, is the machine's. The runtime's own
  * tools are known to the checker (`toolSchema`).
  *
- * N2: no tool is called while a rule names a method or an argument that it does not have: such a rule would bind nothing.
- * N3: where a tool does not tell the names of a method's arguments, none of them is called unknown.
+ * SN2: no tool is called while a rule names a method or an argument that it does not have: such a rule would bind nothing.
+ * SN3: where a tool does not tell the names of a method's arguments, none of them is called unknown.
  */
 import {
     addedTo,
@@ -121,7 +121,7 @@ function placeOfSite(site: Site | undefined): string {
     return site === undefined ? "the project's policy" : `${site.file}:${site.line}:${site.column}`;
 }
 
-/** N2. Throws `ToolFail` at the first rule that names what the tool does not have. */
+/** SN2. Throws `ToolFail` at the first rule that names what the tool does not have. */
 export async function checkNames(
     about: ToolImport,
     rules: readonly Rule[],
@@ -147,7 +147,7 @@ function schemaOf(uri: string, methods: readonly MethodInfo[]): ToolSchema {
     return { methods: new Map([...generic, ...methods.map(({ name, input }) => [name, argsOf(input)] as const)]) };
 }
 
-/** N3. Null where arguments besides those that are named are taken, or where they are not all named in one place. */
+/** SN3. Null where arguments besides those that are named are taken, or where they are not all named in one place. */
 function argsOf(input: Json): ReadonlySet<string> | null {
     if (input === null || typeof input !== "object" || Array.isArray(input)) return null;
     const { properties } = input;

@@ -29,7 +29,7 @@ export interface ToolsOptions {
     /** Folder for the undo journal. Default: the user's state folder. */
     readonly state?: string;
     readonly functions?: { readonly [name: string]: HostTool };
-    /** What the program says of tools: none is called that does not have what a rule names (N2). */
+    /** What the program says of tools: none is called that does not have what a rule names (SN2). */
     readonly rules?: RulesOf;
     /** Told of each secret before its first use. */
     readonly secret?: (name: string, value: string) => void;
@@ -81,7 +81,7 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
     // With lengths, so that no two imports are the same text; asked for each call.
     const keyOf = ({ name, uri, file }: ToolImport): string => `${name.length} ${uri.length} ${name}${uri}${file}`;
 
-    /** N2, once for each import. A tool that does not answer now is asked again at the next call. */
+    /** SN2, once for each import. A tool that does not answer now is asked again at the next call. */
     function fits(about: ToolImport, tool: ToolHandle, rules: RulesOf, signal: AbortSignal): Promise<void> {
         const key = keyOf(about);
         let made = fitting.get(key);

@@ -267,7 +267,7 @@ test("what the record says is not relied on where it was changed, also where not
     expect(await auditRun(at.store, run)).toMatchObject({ findings: [], unsure: [expect.stringContaining("does not verify")] });
 });
 
-test("N1: an invariant about a method or an argument that the tool does not have is told, not held", async () => {
+test("SN1: an invariant about a method or an argument that the tool does not have is told, not held", async () => {
     const { run } = await begin(`import tool Files from "file://workspace"\n${main(`Files.write({ path: "a.txt", content: "x" })`)}`);
     const unsure = async (...texts: string[]) => (await auditRun(at.store, run, rules(...texts))).unsure;
     expect(await unsure("* never Files.wirte")).toEqual([expect.stringContaining("Files has no method wirte; did you mean write?")]);

@@ -315,6 +315,34 @@ main agent A { main func(input) { parallel for to in ["a", "b"] max 2 { Mail.sen
         expect(sent).toHaveLength(1);
     });
 
+    test("AU1: given before the ledger was copied: used in one of the two, asked again in the other", async () => {
+        const { run } = await begin();
+        await store.asks.decide((await one(run)).id, "once", ME);
+        const copy = join(folder, "copy.db");
+        const db = new DatabaseSync(join(folder, "ledger.db"));
+        db.exec(`VACUUM INTO '${copy}'`);
+        db.close();
+        await again(run);
+        expect(sent).toEqual([{ to: "bob" }]);
+        const other = openSqlite(copy, { config: join(folder, "config") });
+        const result = await (await (await openLedger(other)).resume<Json>(run, { tools: mail() })).result;
+        expect(result.status).toBe("waiting");
+        expect(sent).toEqual([{ to: "bob" }]);
+        expect((await other.asks.list(run)).map(({ state, decision }) => [state, decision])).toEqual([
+            ["withdrawn", "once"],
+            ["open", undefined],
+        ]);
+        await other.close();
+    });
+
+    test("AU1: where the state folder does not remember an answer, it is asked again", async () => {
+        const { run } = await begin();
+        await store.asks.decide((await one(run)).id, "once", ME);
+        rmSync(join(folder, "config", "answers"), { recursive: true });
+        expect((await again(run)).status).toBe("waiting");
+        expect(sent).toEqual([]);
+    });
+
     test.each(["DELETE FROM asks", "DROP TABLE asks"])(
         "a record that is taken away while a person is asked (%s) is no yes, and ends no process",
         async (sql) => {

@@ -1,4 +1,4 @@
-/** N2, N3: a rule that names what a tool does not have lets no call of the tool through. */
+/** SN2, SN3: a rule that names what a tool does not have lets no call of the tool through. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -77,8 +77,8 @@ test.each([
 
 test.each([
     ["what is there", clauses("send: may, arg send.to: trusted, arg 1: trusted, arg body: trusted, audience: everyone")],
-    ["a method that tells no arguments (N3)", clauses("arg any.thing: trusted")],
-    ["an argument of any method, where one does not tell its arguments (N3)", clauses("arg thing: trusted")],
+    ["a method that tells no arguments (SN3)", clauses("arg any.thing: trusted")],
+    ["an argument of any method, where one does not tell its arguments (SN3)", clauses("arg thing: trusted")],
     ["a remit", agent('may Mail.send in to: "a", Mail.list in box: "x"')],
 ])("%s is let through", async (_what, source) => {
     expect(await run(source)).toBe('"sent"');

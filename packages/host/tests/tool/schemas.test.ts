@@ -1,4 +1,4 @@
-/** N1: what the checker knows of the runtime's own tools is what they say of themselves. */
+/** SN1: what the checker knows of the runtime's own tools is what they say of themselves. */
 import { type Json, toolSchema } from "@remit/language";
 import { expect, test } from "vitest";
 import { work } from "./setup.ts";

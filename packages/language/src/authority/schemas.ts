@@ -4,7 +4,7 @@
  * Boundary: data and look-ups. A test of the host holds the table against what its tools say of themselves. Any other tool is asked by the
  * machine, before its first use.
  *
- * N1: what a rule names and the thing does not have is an error; null where it is not known what the thing has.
+ * SN1: what a rule names and the thing does not have is an error; null where it is not known what the thing has.
  */
 import { nearest } from "../diagnostics/nearest.ts";
 import { methodName, schemeOf } from "./thing.ts";
@@ -53,7 +53,7 @@ export interface Unknown {
     readonly known: readonly string[];
 }
 
-/** N1. `method` null: any of them. `arg`: a name or a place, where the rule names one. */
+/** SN1. `method` null: any of them. `arg`: a name or a place, where the rule names one. */
 export function unknownIn({ methods, others }: Schema, uri: string, method: string | null, arg: string | null): Unknown | null {
     const called = method === null ? null : methodName(uri, method);
     const own = called === null ? null : [...methods].find(([name]) => methodName(uri, name) === called);

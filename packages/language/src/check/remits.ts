@@ -135,7 +135,7 @@ function checkBounds(a: Whole, report: Report, thing: Binding, method: Name | un
     }
 }
 
-/** N1. */
+/** SN1. */
 function checkArg(a: Whole, report: Report, { kind, name, import: node }: Binding, method: Name | undefined, arg: Name): void {
     const has = toolSchema(kind, node?.uri.value ?? "");
     if (has === null || arg.text === "") return;
