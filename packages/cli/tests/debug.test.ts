@@ -130,7 +130,7 @@ main.remit:11 in main  step 18, event 4
             "    4  for  main/for[2]  main.remit:8\n",
             "→  12      before.a[total]\n   13  }\n",
             "main.remit:2 in twice  step 11, event 3\n",
-            "this is the end\nmain.remit:12 the run failed: value: list index 48 is out of range (length 2)",
+            "this is the end\nmain.remit:12 in main the run failed: value: list index 48 is out of range (length 2)  step 20, event 6\n→  12      before.a[total]",
             "this is the beginning\nmain.remit:6 in main  step 0",
             "continue, c ",
         ])

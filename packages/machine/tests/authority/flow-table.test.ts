@@ -255,8 +255,6 @@ const DECIDED: readonly string[] = [
     'to = "a"  for one in x.list max 3 { if one == "zz" { to = "b" } }  Mail.send({ to: to })',
     'to = "a"  for one in x.list max 3 { to = "b" }  post(Mail, to)',
     'for one in x.list max 3 { Mail.send({ to: "a" }) }',
-    'l = []  for one in x.list max 3 { l.add("k") }  Mail.send({ to: l })',
-    'o = { to: "a" }  if x.a == "x" { o.to = "b" }  Mail.send(o)',
     'n = 0  loop until x.a == "z" or n > 1 max 5 { n += 1 }  Mail.send({ to: n })',
     'for one in own().list max 3 { if x.a == "z" { break } send("a") }',
     'if x.a == "z" { return 0 }  Mail.send({ to: "a" })',
@@ -268,6 +266,12 @@ const DECIDED: readonly string[] = [
     'if p.a == "x" { Chat.send({ text: "k" }) }',
     'if x.a == "x" { Mail.call({ tool: "send", args: { to: "a" } }) }',
     'l = parallel for one in own().list max 3 { if x.a == "x" { send("a") } 0 }  l',
+];
+
+/** Refused by the run; the checker is not certain of the other names that a changed list or object may have. */
+const LEFT_TO_RUN: readonly string[] = [
+    'l = []  for one in x.list max 3 { l.add("k") }  Mail.send({ to: l })',
+    'o = { to: "a" }  if x.a == "x" { o.to = "b" }  Mail.send(o)',
 ];
 
 /** Let through in strict code too. */
@@ -289,6 +293,10 @@ describe("what only control flow carries", () => {
         expect(both(body, "flow strict\n")).toMatchObject({ told: ["FLOW_REFUSED"], ran: "violation.flow", sent: false });
         const basic = both(body);
         expect([basic.told, basic.ran]).toEqual([[], "ok"]);
+    });
+    test.each(LEFT_TO_RUN)("strict, and left to the run: %s", (body) => {
+        expect(both(body, "flow strict\n")).toMatchObject({ told: [], ran: "violation.flow", sent: false });
+        expect(both(body).ran).toBe("ok");
     });
     test.each(UNDECIDED)("strict, and let through: %s", (body) => {
         expect(both(body, "flow strict\n")).toMatchObject({ told: [], ran: "ok", sent: true });
