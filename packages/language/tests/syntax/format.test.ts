@@ -1,7 +1,8 @@
 /** The one layout, and expressions on one line. */
 import { describe, expect, test } from "vitest";
 import { applyFixes, format, parse, printExpr, source, type tree } from "../../src/index.ts";
-import { bare, read, readBody } from "./show.ts";
+import { WORDS } from "../../src/syntax/tokens.ts";
+import { bare, codes, read, readBody, showBody } from "./show.ts";
 
 const MESSY = `// what this is
 import tool A from "file://x"   // trailing
@@ -200,6 +201,45 @@ test("an empty file stays empty, and one of comments alone keeps them", () => {
 test("a file with an error is given back as it is", () => {
     const text = "func f() { x = ] // keep\n}";
     expect(format(read(text))).toBe(text);
+});
+
+test("a file whose layout could not be read again is given back as it is", () => {
+    const file = read("func f() {\n    x = [a // keep\n        .b]\n}");
+    // No text is read as a name with a space in it.
+    const items = JSON.parse(JSON.stringify(file.items), (_, value) => (value?.kind === "ident" ? { ...value, name: "a a" } : value));
+    expect(format({ ...file, items })).toBe(file.source.text);
+});
+
+/** Places in brackets where a line may break, or a comment stand, around a word or after a property of that name. */
+const BROKEN = [
+    "[W\n(y)]",
+    "[W // c\n(y)]",
+    "[W /* c */ (y)]",
+    "[W\n[y]]",
+    "[W\n()]",
+    "[W // c\n.a]",
+    "[\nW(y)]",
+    "f(W\n(y))",
+    "{ a: W\n(y) }",
+    "[a.W\n(y, z)]",
+    "[a.W // c\n(y)]",
+    "[a\n.W\n[y]]",
+];
+
+test("formatting joins and breaks lines in brackets without another reading of any word", () => {
+    let compared = 0;
+    for (const word of WORDS)
+        for (const place of BROKEN) {
+            const file = readBody(`x = ${place.replace("W", word)}`);
+            if (file.diagnostics.some((diagnostic) => diagnostic.severity === "error")) continue;
+            const text = format(file);
+            const again = read(text);
+            expect([text, codes(again), showBody(again)]).toEqual([text, "", showBody(file)]);
+            expect(format(again)).toBe(text);
+            compared++;
+        }
+    // All but the words that begin no call, `generate` and `true` among them.
+    expect(compared).toBeGreaterThan(WORDS.length * 10);
 });
 
 test("formatting writes earlier spellings as they are written now", () => {

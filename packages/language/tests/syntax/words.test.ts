@@ -192,6 +192,11 @@ const LINES: readonly (readonly [string, string, string])[] = [
     ["f(a\n[1])", "(call f (@ a 1))", "LINE_CONTINUATION"],
     ["x = [a\n(1)]", "(= x [(call a 1)])", "LINE_CONTINUATION"],
     ["if f\n(1) { a }", "(if (call f 1) {a})", "LINE_CONTINUATION"],
+    ["x = [Repo.only\n(read)]", "(= x [(only Repo read)])", "LINE_CONTINUATION"],
+    ["read = 1\nx = [Repo.only\n(read)]", "(= read 1) (= x [(call (. Repo only) read)])", "LINE_CONTINUATION"],
+    ['x = [endorse\n(y) as trusted because "z"]', '(= x [(endorse <y> TRUSTED "z")])', ""],
+    ["x = [endorse\n()]", "(= x [(call endorse)])", "LINE_CONTINUATION"],
+    ["x = [\nreturn(y)]", "(= x [(call return y)])", ""],
 ];
 
 describe("D6: a call or an index begins on the line of its object", () => {

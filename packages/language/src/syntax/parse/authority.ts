@@ -37,6 +37,7 @@ import {
     isGiven,
     isWord,
     jump,
+    LINE_ENDS,
     leave,
     lineBreakBefore,
     missing,
@@ -428,10 +429,13 @@ export function parseSpend(p: State): Spend {
 // ---- expressions -------------------------------------------------------------------------------------------------
 
 /**
- * `.only(read, write in "src/**")` after `object`; the present token is `(`. Undefined for a call of a method of that name: one with
- * anything but names in it, with names of values alone, or without arguments.
+ * `(read, write in "src/**")` after `X.only`; the present token is `(`. Undefined for a call: of anything else, with anything but names
+ * in it, with names of values alone, or without arguments.
  */
-export function parseNarrow(p: State, object: Expr): Narrow | undefined {
+export function parseNarrow(p: State, callee: Expr): Narrow | undefined {
+    if (callee.kind !== "member" || callee.safe || callee.name.text !== "only") return undefined;
+    const { object } = callee;
+    const { height } = p;
     const open = p.pos;
     const close = p.tokens.match[open] as number;
     if (close <= open + 1) return undefined;
@@ -452,13 +456,16 @@ export function parseNarrow(p: State, object: Expr): Narrow | undefined {
         methods.push({ method, bounds: parseBounds(p) });
     } while (separated(p, open, T.RParen, false));
     const to = closed(p, open, T.RParen);
+    p.height = height;
     return { kind: "narrow", range: { start: object.range.start, end: to }, object, methods };
 }
 
-/** `endorse EXPR as trusted because …`: an expression begins after the word, on its line. */
+/** `endorse EXPR as trusted because …`: an expression begins after the word, on its line or, as a call would (D6), in brackets. */
 export function endorseFollows(p: State): boolean {
-    if (isBound(p, T.Endorse) || lineBreakBefore(p, 1)) return false;
+    if (isBound(p, T.Endorse)) return false;
     const next = peek(p, 1);
+    const joins = (p.mode & LINE_ENDS) === 0 && (next === T.LParen || next === T.LBracket);
+    if (lineBreakBefore(p, 1) && !joins) return false;
     // `endorse()`: a call of what is not there.
     if (next === T.LParen) return peek(p, 2) !== T.RParen;
     if (isWord(next)) return next !== T.And && next !== T.Or && next !== T.As && next !== T.Max && next !== T.Selected;

@@ -152,19 +152,11 @@ export function parsePostfix(p: State): Expr {
             const name = expectName(p, "a property name after the dot");
             if (!grows) continue;
             p.height = height + 1;
-            if (name.text === "only" && k === T.Dot && p.k === T.LParen && !onNewLine(p)) {
-                const narrow = parseNarrow(p, node);
-                if (narrow !== undefined) {
-                    node = narrow;
-                    p.height = height + 1;
-                    continue;
-                }
-            }
             node = { kind: "member", range: { start: node.range.start, end: name.range.end }, object: node, name, safe: k === T.SafeDot };
         } else if (k === T.LParen || k === T.LBracket) {
             if (onNewLine(p) && !joinsLine(p, node)) return node;
             const grows = chainMayGrow(p, p.height);
-            const grown: Expr = k === T.LParen ? parseCall(p, node) : parseIndex(p, node);
+            const grown: Expr = k === T.LParen ? (parseNarrow(p, node) ?? parseCall(p, node)) : parseIndex(p, node);
             if (grows) node = grown;
         } else if (node.kind === "call" && (k === T.With || k === T.Arrow)) {
             const isYield = node.callee.kind === "member" && node.callee.name.text === "yield";
@@ -282,8 +274,8 @@ function parsePrimary(p: State): Expr {
             case T.Repeat:
             case T.For:
             case T.Loop:
-                // `x =` with nothing after it, then a statement: the word could only be an unknown name.
-                if (onNewLine(p) && !isBound(p, k)) {
+                // `x =` with nothing after it, then a statement: the word could only be an unknown name. No statement begins in brackets.
+                if ((p.mode & LINE_ENDS) !== 0 && onNewLine(p) && !isBound(p, k)) {
                     expected(p, "an expression");
                     return missing(p);
                 }

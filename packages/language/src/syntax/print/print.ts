@@ -4,7 +4,7 @@
  * Boundary: trees to text. Knows nothing of meaning; the same tree and comments give the same text.
  *
  * T1: parse(format(parse(text))) is the tree of the text, ranges aside. P1: formatting is idempotent. P2: no comment is lost.
- * P3: a file that could not be read whole is given back as it is.
+ * P3: a file that could not be read whole is given back as it is, and so is one whose layout could not be read again.
  */
 import type { Fix } from "../../diagnostics/diagnostic.ts";
 import { source } from "../../text/source.ts";
@@ -36,15 +36,21 @@ const ROUNDS = 8;
  * they did where all ended in CR LF, else in LF.
  */
 export function format(file: File): string {
-    if (file.diagnostics.some((diagnostic) => diagnostic.severity === "error")) return file.source.text;
+    if (hasErrors(file)) return file.source.text;
     let { text, moved } = layOut(file);
     for (let round = 0; moved && round < ROUNDS; round++) {
-        const again = layOut(parse(source(text, file.source.file)));
+        const read = parse(source(text, file.source.file));
+        if (hasErrors(read)) return file.source.text;
+        const again = layOut(read);
         if (again.text === text) break;
         ({ text, moved } = again);
     }
     // A line break inside a string in quotes is part of its value; in such a file it has its CR already.
     return endsInCrLf(file.source.text) ? text.replace(/\r?\n/g, "\r\n") : text;
+}
+
+function hasErrors(file: File): boolean {
+    return file.diagnostics.some((diagnostic) => diagnostic.severity === "error");
 }
 
 /** Every line break of the text is CR LF, and there is one. */
