@@ -10,8 +10,9 @@ const PURE = ["packages/language/tests/**/*.test.ts", "packages/machine/tests/**
 
 export default defineConfig({
     test: {
-        testTimeout: 60_000,
-        hookTimeout: 120_000,
+        // They end what hangs, and are so long that no test depends on how fast the machine is.
+        testTimeout: 600_000,
+        hookTimeout: 600_000,
         pool: "forks",
         // Much of the time goes into waiting for processes that tests start: one worker a core, never fewer than two.
         maxWorkers: Math.max(2, availableParallelism()),
