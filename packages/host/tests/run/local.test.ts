@@ -306,10 +306,10 @@ test("D4: so it does while a person is asked about what came up in an effect, an
 
 test("an effect's deadline answers it with timeout; what comes later changes nothing (F3)", async () => {
     const { run, store } = await setup();
-    const end = await run(staged([[effect("a", { deadline: 10 })], [effect("b")]]), (one) =>
+    const end = await run(staged([[effect("a", { deadline: 10 })], [effect("b")]]), (one, io) =>
         one.path === "a"
-            ? new Promise((resolve) => setTimeout(() => resolve(echo(one)), 40))
-            : new Promise((resolve) => setTimeout(() => resolve(echo(one)), 60)),
+            ? new Promise((resolve) => io.signal.addEventListener("abort", () => resolve(echo(one))))
+            : new Promise((resolve) => setTimeout(() => resolve(echo(one)), 20)),
     );
     expect(end).toEqual({ status: "done", value: ["timeout", "b"] });
     expect((await Array.fromAsync(store.outcomes("r"))).length).toBe(2);
