@@ -155,7 +155,7 @@ test("what two inputs make together leaves nowhere, and a run that waited goes o
     expect(got.map((one) => one.url)).toEqual([expect.stringContaining("secret"), "/own"]);
     const [posted, own] = got;
     for (const form of FORMS) expect(JSON.stringify(posted)).not.toContain(form);
-    // Whoever the secret is for gets it, by its reference.
+    // The tool that the secret is for gets it, by its reference.
     expect(own?.headers.authorization).toBe(`Bearer ${SECRET}`);
     expect(readFileSync(join(at.folder, "out.txt"), "utf8")).toBe("[secret env:DEPLOY_TOKEN]");
 });

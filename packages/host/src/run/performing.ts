@@ -5,7 +5,7 @@
  * JSON.
  *
  * F2: an outcome passes the scrubber before it leaves.
- * F3: what a performer does after its effect was answered, or dropped, changes nothing and is seen by nobody.
+ * F3: what a performer does after its effect was answered, or dropped, changes nothing and is shown nowhere.
  */
 import type { Json } from "@remit/language";
 import {

@@ -221,7 +221,7 @@ export class Conductor {
         if (work.of !== null) answerRequest(this.ops, work, outcome);
         else if (outcome === null) {
             this.later.set(effect.path, effect);
-            // It was not performed: whoever resumes the run begins it.
+            // It was not performed: the next resume begins it.
             if (!isPersonal(effect)) this.draft.unbegun.push(effect.path);
         } else if (this.phase === "running") this.tell(effect.path, outcome);
         else {
