@@ -10,6 +10,7 @@ import type { ConductDoc } from "../conduct/messages.ts";
 import type { Effect, FailureKind, Outcome } from "../effect.ts";
 import type { AccountDoc, Meter } from "./accounts.ts";
 import type { Defined } from "./define.ts";
+import type { Pending } from "./fiber.ts";
 import type { StandingDoc } from "./standing.ts";
 
 export const CONTINUATION = { version: 1, engine: "remit-machine/1" } as const;
@@ -112,18 +113,8 @@ export interface StoppedDoc {
     readonly outcome?: Outcome;
 }
 
-export interface PendingDoc {
-    readonly effect: Effect;
-    readonly fiber: number;
-    readonly slot: number;
-    readonly origin: string;
-    readonly account: number;
-    readonly held: readonly number[];
-    /** Account whose time this is. */
-    readonly timer?: number;
-    /** It is not asked for yet: account whose turns in flight have to be settled first. */
-    readonly waits?: number;
-}
+/** A pending effect, with the id of its fiber. */
+export type PendingDoc = Omit<Pending, "fiber"> & { readonly fiber: number };
 
 /** `strict`: of the file's functions as they run with labels in their control flow. */
 export interface CodeDoc {
