@@ -1,27 +1,29 @@
 #!/usr/bin/env node
 /**
- * Kills runs at many random points, resumes them, and says what did not hold.
+ * Kills runs at many random points, resumes them, and says what did not hold: on the local shell, on the remote one, and on both in turn.
  *
- * node scripts/crash-matrix.mjs [CASES=200] [FIRST=0]
+ * node scripts/crash-matrix.mjs [POINTS=200] [FIRST=0]
  */
-import { caseOf, crash } from "../packages/host/tests/run/crash/harness.ts";
+import { caseOf, crash, SHELLS } from "../packages/host/tests/run/crash/harness.ts";
 
 const cases = Number(process.argv[2] ?? 200);
 const first = Number(process.argv[3] ?? 0);
 let kills = 0;
 let again = 0;
 let bad = 0;
-for (let n = first; n < first + cases; n++) {
-    const report = await crash(caseOf(n));
+let done = 0;
+const all = Array.from({ length: cases }, (_, n) => SHELLS.map((shells) => caseOf(first + n, shells))).flat();
+for (const test of all) {
+    const report = await crash(test);
     kills += report.kills;
     again += report.again;
     if (report.problems.length > 0) {
         bad++;
-        console.log(`case ${n} ${JSON.stringify(caseOf(n))}`);
+        console.log(`case ${first + Math.floor(done / SHELLS.length)} ${JSON.stringify(test)}`);
         for (const problem of report.problems) console.log(`    ${problem}`);
     }
-    if ((n - first + 1) % 20 === 0)
-        console.log(`${n - first + 1} of ${cases}: ${kills} kills, ${again} steps asked about and done again, ${bad} cases bad`);
+    if (++done % 40 === 0)
+        console.log(`${done} of ${all.length}: ${kills} kills, ${again} steps asked about and done again, ${bad} cases bad`);
 }
-console.log(bad === 0 ? `all ${cases} cases held: ${kills} kills` : `${bad} of ${cases} cases bad`);
+console.log(bad === 0 ? `all ${all.length} cases held: ${kills} kills` : `${bad} of ${all.length} cases bad`);
 process.exitCode = bad === 0 ? 0 : 1;

@@ -15,7 +15,7 @@ import { world } from "./remote/world.ts";
 const RUNS = Number(process.env.REMIT_TEST_SHELLS ?? 100);
 let far: Remote;
 beforeAll(() => {
-    far = remote();
+    far = remote(new URL("./remote/world.ts", import.meta.url));
 });
 afterAll(() => far[Symbol.asyncDispose]());
 
@@ -29,23 +29,45 @@ interface Shelled {
     readonly parts: number;
 }
 
-/** `stops`: after so many commits it is cancelled, and goes on on the other shell. */
-async function shelled(program: Program, isFar: boolean, stops = Number.POSITIVE_INFINITY): Promise<Shelled> {
+const SHELLS = ["local", "remote", "simulated"] as const;
+type Shell = (typeof SHELLS)[number];
+
+/** How a part of a run ends before the run does: after so many commits it is cancelled, or its process is gone and no later commit is kept. */
+interface Cut {
+    readonly commits: number;
+    readonly kind: "cancel" | "kill";
+}
+
+/** A process that is gone. */
+class Gone extends Error {}
+
+/** On the first shell up to the first cut, on the second to the second, and so on, round; the last goes to the end. */
+async function shelled(program: Program, shells: readonly Shell[], cuts: readonly Cut[] = []): Promise<Shelled> {
     const kept = new Kept();
-    let [isHere, left, shown, parts] = [!isFar, stops, 0, 0];
+    let [shown, parts] = [0, 0];
     for (;;) {
+        const cut = cuts[parts];
+        const shell = shells[parts++ % shells.length];
+        if (shell === "simulated") {
+            const { end, events } = simulate(program, { choices: [1, 2, 3, 5, 8], kept, ...(cut === undefined ? {} : { cut }) });
+            if (events !== kept.events) throw new Error("the simulation keeps elsewhere");
+            if (end !== null && end.status !== "stopped") return { end: end as LocalEnd, kept, shown, parts };
+            continue;
+        }
         const isNew = kept.documents.length === 0;
         const machine = isNew
             ? Machine.start(new Compiled(program), OPTIONS)
             : Machine.load(new Compiled(program), OPTIONS, kept.documents);
         const cancel = new AbortController();
+        let left = cut?.commits ?? Number.POSITIVE_INFINITY;
         const writer: LocalOptions["writer"] = {
             id: "run",
             timed: () => undefined,
             release: async () => undefined,
             commit: async (batch) => {
+                if (left-- <= 0 && cut?.kind === "kill") throw new Gone();
                 kept.commit(batch);
-                if (--left === 0) cancel.abort();
+                if (left === 0 && cut?.kind === "cancel") cancel.abort();
             },
         };
         const end = await conduct(machine, {
@@ -55,12 +77,13 @@ async function shelled(program: Program, isFar: boolean, stops = Number.POSITIVE
             secrets: createScrubber(),
             signal: cancel.signal,
             part: () => void shown++,
-            ...(isHere ? {} : { perform: far.perform }),
+            ...(shell === "local" ? {} : { perform: far.perform }),
             ...(isNew ? {} : { recovered: kept.recovered }),
+        }).catch((error: unknown) => {
+            if (error instanceof Gone) return null;
+            throw error;
         });
-        parts++;
-        if (end.status !== "stopped") return { end, kept, shown, parts };
-        isHere = !isHere;
+        if (end !== null && end.status !== "stopped") return { end, kept, shown, parts };
     }
 }
 
@@ -71,7 +94,7 @@ test("a local and a remote shell, and a simulated world, give the same canonical
             const whole = runAll(program);
             const { result } = whole;
             const expected = result.ok ? { status: "done", value: result.value } : { status: "failed", failure: result.failure };
-            const [here, there] = [await shelled(program, false), await shelled(program, true)];
+            const [here, there] = [await shelled(program, ["local"]), await shelled(program, ["remote"])];
             for (const one of [here, there]) {
                 expect(one.end).toEqual(expected);
                 expect(own(one.kept.events)).toBe(canonicalLedger(whole.events));
@@ -87,17 +110,25 @@ test("a local and a remote shell, and a simulated world, give the same canonical
     expect(shown).toBeGreaterThan(RUNS);
 }, 600_000);
 
-test("stopped anywhere on one, it goes on on the other: nothing finished is done again", async () => {
-    let restarts = 0;
+const cuts = fc.array(fc.record({ commits: fc.integer({ min: 1, max: 12 }), kind: fc.constantFrom("cancel", "kill") }), {
+    minLength: 1,
+    maxLength: 3,
+});
+
+test("stopped or killed anywhere on one, it goes on on another: nothing finished is done again", async () => {
+    const ended = new Map<string, number>();
     await fc.assert(
-        fc.asyncProperty(randomProgram, fc.boolean(), fc.integer({ min: 1, max: 12 }), async (program, isFar, stops) => {
+        fc.asyncProperty(randomProgram, fc.shuffledSubarray([...SHELLS], { minLength: 2 }), cuts, async (program, shells, cuts) => {
             const whole = runAll(program);
-            const { kept, parts } = await shelled(program, isFar, stops);
+            const { kept, parts } = await shelled(program, shells, cuts);
             expect(own(kept.events)).toBe(canonicalLedger(whole.events));
             expect(new Set(kept.outcomes.map(({ path }) => path)).size).toBe(kept.outcomes.length);
-            restarts += parts - 1;
+            for (let part = 0; part < parts - 1; part++) {
+                const name = `${cuts[part]?.kind} on ${shells[part % shells.length]}`;
+                ended.set(name, (ended.get(name) ?? 0) + 1);
+            }
         }),
         { numRuns: RUNS, seed: 42 },
     );
-    expect(restarts).toBeGreaterThan(RUNS / 10);
+    for (const kind of ["cancel", "kill"]) for (const shell of SHELLS) expect([...ended.keys()]).toContain(`${kind} on ${shell}`);
 }, 600_000);

@@ -24,10 +24,15 @@ export interface Simulation {
     readonly cancel?: number;
     readonly concurrency?: number;
     readonly answer?: Answer;
+    /** What an earlier part of the run kept; this one goes on from it. */
+    readonly kept?: Kept;
+    /** After so many commits the run is cancelled, or its process is gone. */
+    readonly cut?: { readonly commits: number; readonly kind: "cancel" | "kill" };
 }
 
 export interface Simulated {
-    readonly end: ConductEnd;
+    /** Null: the process is gone. */
+    readonly end: ConductEnd | null;
     readonly events: readonly MachineEvent[];
     readonly outcomes: readonly Answered[];
     /** Paths that were begun although the store had an outcome for them. */
@@ -67,7 +72,7 @@ export class Kept {
 }
 
 export function simulate(program: Program, how: Simulation): Simulated {
-    const kept = new Kept();
+    const kept = how.kept ?? new Kept();
     const compiled = new Compiled(program);
     const options = { ...OPTIONS, slice: 50 };
     const repeated: string[] = [];
@@ -76,6 +81,7 @@ export function simulate(program: Program, how: Simulation): Simulated {
     let step = 0;
     let most = 0;
     let restarts = 0;
+    let kepts = 0;
     let performed = new Map<string, Effect>();
     let commits: (Decision & { readonly kind: "commit" })[] = [];
     let conductor = begins();
@@ -88,6 +94,11 @@ export function simulate(program: Program, how: Simulation): Simulated {
         commits = [];
         return new Conductor(machine, { saves: true, concurrency: how.concurrency ?? 4, ...again });
     }
+
+    const over = (end: ConductEnd | null): Simulated => {
+        const { events, outcomes } = kept;
+        return { end, events, outcomes, repeated, most, restarts };
+    };
 
     for (let news: News[] = []; ; ) {
         let end: ConductEnd | null = null;
@@ -106,7 +117,7 @@ export function simulate(program: Program, how: Simulation): Simulated {
         }
         news = [];
         if (end !== null) {
-            if (end.status !== "stopped") return { end, events: kept.events, outcomes: kept.outcomes, repeated, most, restarts };
+            if (end.status !== "stopped" || how.cut !== undefined) return over(end);
             restarts++;
             conductor = begins();
             continue;
@@ -127,6 +138,10 @@ export function simulate(program: Program, how: Simulation): Simulated {
             } else {
                 kept.commit(batch);
                 news.push({ kind: "committed", n });
+                if (++kepts === how.cut?.commits && batch.end === undefined) {
+                    if (how.cut.kind === "kill") return over(null);
+                    news.push({ kind: "cancel" });
+                }
             }
         } else if (performed.size > 0) {
             const paths = [...performed.keys()];

@@ -16,9 +16,14 @@ const CHILD = fileURLToPath(new URL("./child.ts", import.meta.url));
 /** `moment`: at that moment of the process's own count; `after`: from outside, so many milliseconds after its first sign of life. */
 export type Kill = { readonly moment: number } | { readonly after: number };
 
+/** Where the steps are performed: in the process that runs the program, or in a child of it, over JSON lines. */
+export type Shell = "local" | "remote";
+
 export interface CrashCase {
     /** One after the other: the run, then each resume. */
     readonly kills: readonly Kill[];
+    /** Shells that take turns, a process each; `local` where absent. */
+    readonly shells?: readonly Shell[];
     /** After the first kill go on with a copy of the ledger's files elsewhere. */
     readonly copy?: boolean;
 }
@@ -29,9 +34,9 @@ interface Ended {
     readonly err: string;
 }
 
-function child(folder: string, kill: Kill | null): Promise<Ended> {
+function child(folder: string, shell: Shell, kill: Kill | null): Promise<Ended> {
     return new Promise((resolve, reject) => {
-        const args = [CHILD, folder, ...(kill !== null && "moment" in kill ? [String(kill.moment)] : [])];
+        const args = [CHILD, folder, shell, ...(kill !== null && "moment" in kill ? [String(kill.moment)] : [])];
         const started = spawn(process.execPath, args, {
             stdio: ["ignore", "pipe", "pipe"],
             env: { ...process.env, NODE_OPTIONS: "", NODE_COMPILE_CACHE: COMPILED },
@@ -73,8 +78,9 @@ export async function crash(test: CrashCase): Promise<CrashReport> {
         writeFileSync(join(folder, "program.remit"), PROGRAM);
         let kills = 0;
         let ended: Ended | null = null;
-        for (const kill of [...test.kills, null]) {
-            ended = await child(folder, kill);
+        const shells = test.shells ?? ["local"];
+        for (const [n, kill] of [...test.kills, null].entries()) {
+            ended = await child(folder, shells[n % shells.length] as Shell, kill);
             if (!ended.killed) break;
             kills++;
             if (test.copy === true && kills === 1) {
@@ -131,13 +137,16 @@ async function judge(folder: string, ended: Ended): Promise<{ again: number; pro
 /** Moments of a whole run: four a step, and one for each event. */
 export const MOMENTS = 300;
 
+/** The ways to perform a run and what goes on with it. */
+export const SHELLS: readonly (readonly Shell[])[] = [["local"], ["remote"], ["local", "remote"], ["remote", "local"]];
+
 /** Case number `n` of the matrix, the same every time. */
-export function caseOf(n: number): CrashCase {
+export function caseOf(n: number, shells: readonly Shell[] = ["local"]): CrashCase {
     const random = generator(n);
     const kill = (): Kill => (random() < 0.6 ? { moment: Math.floor(random() * MOMENTS) } : { after: Math.floor(random() * 150) });
     const kills = [kill()];
     while (random() < 0.35 && kills.length < 4) kills.push(kill());
-    return { kills, copy: n % 4 === 3 };
+    return { kills, shells, copy: n % 4 === 3 };
 }
 
 /** A small generator of numbers from 0 to 1 (mulberry32). */

@@ -1,10 +1,13 @@
-/** Performs effects for a shell in another process: JSON lines in and out, nothing else. */
+/** Performs effects for a shell in another process: JSON lines in and out, nothing else. `node child.ts MODULE ARGS…`: its `worldOf(...ARGS)` performs. */
 import { createInterface } from "node:readline";
 import { type Performing, performing } from "../../../src/run/performing.ts";
 import { createScrubber } from "../../../src/secret/scrub.ts";
+import type { Host } from "../../../src/run/host.ts";
 import type { ToChild, ToShell } from "./remote.ts";
-import { world } from "./world.ts";
 
+const [module = "", ...args] = process.argv.slice(2);
+const { worldOf } = (await import(module)) as { worldOf(...args: string[]): Host | Promise<Host> };
+const world = await worldOf(...args);
 const secrets = createScrubber();
 const works = new Map<number, Performing>();
 const say = (line: ToShell): void => void process.stdout.write(`${JSON.stringify(line)}\n`);

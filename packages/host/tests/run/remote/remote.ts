@@ -20,8 +20,9 @@ export interface Remote {
     [Symbol.asyncDispose](): Promise<void>;
 }
 
-export function remote(): Remote {
-    const child = spawn(process.execPath, [fileURLToPath(new URL("./child.ts", import.meta.url))], {
+/** `world`: a module whose `worldOf(...args)` is the host of the child. */
+export function remote(world: URL, ...args: string[]): Remote {
+    const child = spawn(process.execPath, [fileURLToPath(new URL("./child.ts", import.meta.url)), world.href, ...args], {
         stdio: ["pipe", "pipe", "inherit"],
         env: { ...process.env, NODE_OPTIONS: "" },
     });

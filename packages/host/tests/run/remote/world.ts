@@ -14,3 +14,5 @@ export const world: Host = {
         return echo(effect);
     },
 };
+
+export const worldOf = (): Host => world;
