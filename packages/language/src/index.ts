@@ -38,9 +38,9 @@ export { canonicalJson } from "./form/canonical.ts";
 export { FORM_CODES, type FormCode, type FormError } from "./form/errors.ts";
 export * from "./form/form.ts";
 export { parseClausesText, parseRemitText, type ReadPolicy } from "./form/policy.ts";
-export { type EffectsOf, type Lowerable, lower, lowerFile } from "./form/lower.ts";
+export { type EffectsOf, type Lowerable, lower } from "./form/lower.ts";
 export { AUTHOR_CAPS, type Caps, DEFAULT_CAPS } from "./form/measure.ts";
-export { printForm, printFormExpr, raise, raiseFile } from "./form/raise.ts";
+export { printForm, printFormExpr, raise } from "./form/raise.ts";
 export { funcJsonSchema, PROGRAM_SCHEMA_ID, programJsonSchema } from "./form/schema.ts";
 export {
     type FuncOptions,
@@ -49,7 +49,7 @@ export {
     type ValidateOptions,
     validateFunc,
     validateProgram,
-} from "./form/validate.ts";
+} from "./answer/validate.ts";
 export { plain, plainColumns, plainLine, safeJson } from "./text/plain.ts";
 export * from "./text/source.ts";
 export { amountOf, withArticle } from "./text/words.ts";
@@ -60,7 +60,7 @@ export { applyFixes, format, printExpr } from "./syntax/print/print.ts";
 export type * as tree from "./syntax/tree.ts";
 export { BUILTINS, type BuiltinRow } from "./check/builtins.ts";
 export { type CheckedProgram, type CheckInfo, check, type FunctionInfo } from "./check/check.ts";
-export { type Entry, entryOf } from "./check/entry.ts";
+export { type Entry, entryOf } from "./syntax/entry.ts";
 export { type PromptSurface, promptSurfaces, type SurfaceItem } from "./check/surfaces.ts";
 export { CODES, type Code, type CodeRow } from "./diagnostics/codes.ts";
 export { didYouMean, nearest } from "./diagnostics/nearest.ts";

@@ -16,7 +16,7 @@ import type { FormError } from "../form/errors.ts";
 import { type FileForm, FORM, type FuncForm } from "../form/form.ts";
 import { lower } from "../form/lower.ts";
 import { type Caps, DEFAULT_CAPS } from "../form/measure.ts";
-import { validateFunc, validateProgram } from "../form/validate.ts";
+import { validateFunc, validateProgram } from "./validate.ts";
 import { loadProgram } from "../load/program.ts";
 import type { File } from "../syntax/tree.ts";
 import { fencesOf } from "./fences.ts";

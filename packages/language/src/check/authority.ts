@@ -8,8 +8,8 @@
  */
 import { methodName } from "../authority/thing.ts";
 import { remitsOfProject } from "../authority/project.ts";
-import type { At, RemitForm } from "../form/form.ts";
-import { isEndorse, remitForm } from "../form/lower-authority.ts";
+import type { RemitForm } from "../form/form.ts";
+import { isEndorse, remitForm } from "../form/lower.ts";
 import type { Block, Delegate, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import type { Report } from "./context.ts";
@@ -19,7 +19,8 @@ import { checkFolders } from "./folders.ts";
 import { checkFlows } from "./flows.ts";
 import { isOutside } from "./handover.ts";
 import { type AgentScope, type Binding, type Checking, diagnostic, type Extra, type FileScope, type FuncInfo } from "./model.ts";
-import { shown, suggestion } from "./names.ts";
+import { shown } from "../syntax/entry.ts";
+import { suggestion } from "./names.ts";
 import { checkClauses, keyOf, trusts } from "./things.ts";
 import { checkAmounts, checkDeclarations, checkRef, fileReporter, GRANTABLE, known } from "./remits.ts";
 import { type Through, type Use, type Uses, usesOf, within } from "./uses.ts";
@@ -33,8 +34,6 @@ interface Applied {
     /** Where the project says it. */
     readonly project?: Place;
 }
-
-const NOWHERE = (): At => [0, 0, 0, 0];
 
 export function checkAuthority(checking: Checking, funcs: readonly FuncInfo[]): void {
     const said =
@@ -97,7 +96,7 @@ function resolve(file: FileScope, use: RemitUse | undefined, names: FileScope): 
 
 function applied(body: RemitBody, file: FileScope): Applied {
     const unsaid = body.clauses.length === 0 && body.range.start === body.range.end;
-    return { form: remitForm(body, NOWHERE), file, ...(unsaid ? { unsaid } : {}) };
+    return { form: remitForm(body), file, ...(unsaid ? { unsaid } : {}) };
 }
 
 function collect(a: Whole): void {

@@ -6,8 +6,7 @@
 import { nearest } from "../diagnostics/nearest.ts";
 import { FOREIGN_TYPES } from "../syntax/foreign.ts";
 import type { ContractNode, ShapeDecl } from "../syntax/tree.ts";
-import { diagnostic, type Extra, type FileScope } from "./model.ts";
-import { meant } from "./names.ts";
+import { diagnostic, type Extra, type FileScope, meant } from "./model.ts";
 import { BASIC, literalType, misfit } from "./types.ts";
 import type { Code } from "../diagnostics/codes.ts";
 import type { Range } from "../text/source.ts";

@@ -8,7 +8,7 @@
  */
 import { bit, type Checking, diagnostic, type FuncInfo } from "./model.ts";
 import { effectName } from "./sites.ts";
-import { shown } from "./names.ts";
+import { shown } from "../syntax/entry.ts";
 
 /** Effects of one function that are told apart; what is beyond is told by kind (`tool:*`). */
 const MAX_EFFECTS = 300;

@@ -1,28 +1,11 @@
 /**
- * Where a program begins: the main agent, or the only one, and its main func; in a file without agents, its own main func.
+ * That a program has one place to begin (`syntax/entry.ts` finds it).
  *
- * Boundary: the entry file's own declarations. Agents of imported files are never entries.
+ * Boundary: the entry file's own declarations.
  */
-import type { Agent, File, Func } from "../syntax/tree.ts";
+import { MAIN_AGENT, shown } from "../syntax/entry.ts";
+import type { Agent } from "../syntax/tree.ts";
 import { diagnostic, type FileScope } from "./model.ts";
-import { MAIN_AGENT, shown } from "./names.ts";
-
-export interface Entry {
-    readonly agent: Agent | null;
-    readonly func: Func;
-}
-
-/** The entry of a file, null where it has none (a library of functions, or an error that `checkEntry` tells). */
-export function entryOf(file: File): Entry | null {
-    const agents = file.items.filter((item) => item.kind === "agent");
-    const agent = agents.find((one) => one.main) ?? (agents.length === 1 ? agents[0] : undefined);
-    if (agent !== undefined) {
-        const func = agent.funcs.find((one) => one.main);
-        return func === undefined ? null : { agent, func };
-    }
-    const func = agents.length > 0 ? undefined : file.items.find((item) => item.kind === "func" && item.main);
-    return func === undefined ? null : { agent: null, func: func as Func };
-}
 
 export function checkEntry(file: FileScope): void {
     const { agents } = file;

@@ -17,7 +17,8 @@ import { call } from "./calls.ts";
 import { generate } from "./generate.ts";
 import { strayLambda } from "./methods.ts";
 import { type Binding, DATA, type Extra, type Walk } from "./model.ts";
-import { elsewhere, meant, suggestion } from "./names.ts";
+import { elsewhere, suggestion } from "./names.ts";
+import { meant } from "./model.ts";
 import { raise } from "./sites.ts";
 import { parallel, scoped } from "./statements.ts";
 import {

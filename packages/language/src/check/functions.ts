@@ -13,7 +13,7 @@ import type { Range } from "../text/source.ts";
 import { checkContract, isLiteral } from "./contracts.ts";
 import { checkUsedLocals } from "./context.ts";
 import { bit, type Checking, DATA, diagnostic, type FuncInfo, isDamaged, type Local, Walk } from "./model.ts";
-import { shown } from "./names.ts";
+import { shown } from "../syntax/entry.ts";
 import { checkResult, statements } from "./statements.ts";
 import { ANY, contractType, join, literalType, maybeCapability, misfit, type Type } from "./types.ts";
 

@@ -213,6 +213,11 @@ export interface Checking {
 
 export type Extra = Pick<Diagnostic, "hint" | "fixes" | "related">;
 
+/** A hint for a name that was found near another, and the fix that writes it. `text`: what stands at `range` instead. */
+export function meant(found: string, range: Range, text: string): Extra {
+    return { hint: `did you mean '${found}'?`, fixes: [{ title: `write '${text}'`, edits: [{ range, text }], safe: false }] };
+}
+
 export function diagnostic(file: FileScope, code: Code, range: Range, message: string, extra?: Extra): Diagnostic {
     const made: { -readonly [K in keyof Diagnostic]: Diagnostic[K] } = {
         code,

@@ -7,6 +7,7 @@
  * D2: a file sees its own imports, agents, functions and shapes, and nothing of any other file.
  */
 import { nearest } from "../diagnostics/nearest.ts";
+import { MAIN_AGENT, MAIN_FUNC, shown } from "../syntax/entry.ts";
 import type { Agent, File, Func, Import } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { checkShapes } from "./contracts.ts";
@@ -18,13 +19,10 @@ import {
     type Extra,
     type FileScope,
     type FuncInfo,
+    meant,
     UNCONFIGURED,
 } from "./model.ts";
 import { ANY, contractType, makeType, STRING, type Type } from "./types.ts";
-
-/** Internal names of what may go without one. */
-export const MAIN_AGENT = "__main_agent";
-export const MAIN_FUNC = "__main";
 
 function binding(kind: Binding["kind"], name: string, range: Range, more: Partial<Binding> = {}): Binding {
     const made: { -readonly [K in keyof Binding]: Binding[K] } = {
@@ -201,10 +199,6 @@ function headOf(node: Func): Range {
     return { start: node.range.start, end: Math.min(node.range.end, node.range.start + (node.main ? 9 : 4)) };
 }
 
-export function shown(name: string): string {
-    return name === MAIN_AGENT || name === MAIN_FUNC ? "main" : name;
-}
-
 // ---- names that are not there ----------------------------------------------------------------------------------------
 
 /** Another file of the program that imports or declares the name, as the original would have shared it; with the import to add. */
@@ -273,9 +267,4 @@ export function suggestion(checking: Checking, name: string, range: Range, ...kn
         known.flatMap((names) => [...names]),
     );
     return found === null ? undefined : meant(found, range, found);
-}
-
-/** The same for a name found otherwise. `text`: what stands at `range` instead. */
-export function meant(found: string, range: Range, text: string): Extra {
-    return { hint: `did you mean '${found}'?`, fixes: [{ title: `write '${text}'`, edits: [{ range, text }], safe: false }] };
 }

@@ -7,7 +7,7 @@ import { nearest } from "../diagnostics/nearest.ts";
 import type { StringLit } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import type { Checking, FileScope } from "./model.ts";
-import { meant } from "./names.ts";
+import { meant } from "./model.ts";
 import { fileReporter } from "./remits.ts";
 import { keyOf } from "./things.ts";
 

@@ -6,12 +6,13 @@
  */
 import { isOutside } from "./handover.ts";
 import { toolSchema, unknownIn } from "../authority/schemas.ts";
-import { isEndorse } from "../form/lower-authority.ts";
+import { isEndorse } from "../form/lower.ts";
 import type { Amount, Bound, Import, ImportClause, Name, Readers, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import type { Report } from "./context.ts";
 import { type Binding, type Checking, diagnostic, type FileScope, type Walk } from "./model.ts";
-import { shown, suggestion } from "./names.ts";
+import { shown } from "../syntax/entry.ts";
+import { suggestion } from "./names.ts";
 import { checkBound } from "./bounds.ts";
 
 /** What the checks of declarations need of the program. */

@@ -2,41 +2,36 @@
  * A checked tree as a program form.
  *
  * Boundary: trees in, JSON out. Says nothing about mistakes: the checker has, and what could not be read becomes none. Effects of
- * functions are told by whoever has checked.
+ * functions are told by whoever has checked. What a node of a kind holds is in the table; here is what the table cannot say.
  *
  * L1: parentheses are dropped, a negative number is one literal, `else if` stays flat; everything else is one to one.
  * L2: lower(raise(lower(tree))) is lower(tree), places aside.
  */
-import { entryOf } from "../check/entry.ts";
-import { MAIN_AGENT, MAIN_FUNC } from "../check/names.ts";
 import type { Contract } from "../contract/contract.ts";
 import { contractOf, literalOf } from "../contract/from-tree.ts";
 import { numberText } from "../contract/show.ts";
+import { entryOf, MAIN_AGENT, MAIN_FUNC } from "../syntax/entry.ts";
 import type * as tree from "../syntax/tree.ts";
 import { position, type Range, type Source } from "../text/source.ts";
-import { withForm } from "./with.ts";
-import { boundForm, clauseForm, refForm, remitForm, spendForm } from "./lower-authority.ts";
 import {
     type AgentForm,
-    type ArgForm,
     type At,
-    type BranchForm,
     type BudgetForm,
-    type EntryForm,
-    type ExprForm,
+    type ClauseForm,
     type FileForm,
     FORM,
     type FuncForm,
-    type GenerateForm,
+    type Gate,
+    type GrantForm,
     type ImportForm,
-    type ParamForm,
     type Program,
+    type ReadersForm,
     type RemitForm,
-    type SpreadForm,
-    type StmtForm,
-    type UseForm,
-    type UseOneForm,
+    type SpendForm,
+    type WithForm,
 } from "./form.ts";
+import { NODE_ROWS, RECORD_ROWS, type Rows, type Rule } from "./table.ts";
+import { WITH_OPTIONS } from "./with.ts";
 
 /** A program whose files have been read, and checked. */
 export interface Lowerable {
@@ -51,14 +46,13 @@ export interface Lowerable {
 
 export type EffectsOf = (func: tree.Func) => readonly string[];
 
-const NO_EFFECTS: EffectsOf = () => [];
-
-export function lower(program: Lowerable, effectsOf: EffectsOf = NO_EFFECTS): Program {
+export function lower(program: Lowerable, effectsOf: EffectsOf = () => []): Program {
     const names = program.order.filter((name) => program.files.has(name));
     const index = new Map(names.map((name, i) => [name, i]));
     const files = names.map((name) => {
+        const file = program.files.get(name) as tree.File;
         const links = program.links.get(name);
-        return lowerFile(program.files.get(name) as tree.File, effectsOf, (agent) => index.get(links?.get(agent) ?? ""));
+        return lowerFile(file, { at: placesIn(file.source), effectsOf }, (agent) => index.get(links?.get(agent) ?? ""));
     });
     const start = program.files.get(program.entry);
     const entry = start === undefined ? null : entryOf(start);
@@ -74,49 +68,49 @@ export function lower(program: Lowerable, effectsOf: EffectsOf = NO_EFFECTS): Pr
     };
 }
 
-/** One file. `from`: where an imported agent is declared, by its name. */
-export function lowerFile(
-    file: tree.File,
-    effectsOf: EffectsOf = NO_EFFECTS,
-    from: (agent: string) => number | undefined = () => undefined,
-): FileForm {
-    const x = new Lowering(file.source, effectsOf);
+/** What is the same for all nodes of a file. */
+interface Within {
+    readonly at: (range: Range) => At;
+    readonly effectsOf: EffectsOf;
+}
+
+function placesIn(source: Source): (range: Range) => At {
+    return ({ start, end }) => {
+        const from = position(source, start);
+        const to = position(source, end);
+        return [from.line, from.column, to.line, to.column];
+    };
+}
+
+/** Clauses and remits of a text that is in no file. */
+const NOWHERE: Within = { at: () => [0, 0, 0, 0], effectsOf: () => [] };
+
+/** `from`: where an imported agent is declared, by its name. */
+function lowerFile(file: tree.File, x: Within, from: (agent: string) => number | undefined): FileForm {
     const imports: ImportForm[] = [];
     const shapes: { name: string; contract: Contract }[] = [];
     const funcs: FuncForm[] = [];
     const agents: AgentForm[] = [];
     const remits: RemitForm[] = [];
     let strict = false;
-    const place = (range: Range): At => x.at(range);
     for (const item of file.items) {
         switch (item.kind) {
             case "import": {
                 const declared = item.what === "agent" ? from(item.name.text) : undefined;
-                imports.push({
-                    what: item.what,
-                    name: item.name.text,
-                    uri: item.uri.value,
-                    ...(declared === undefined ? {} : { from: declared }),
-                    ...(item.clauses === undefined || item.clauses.length === 0
-                        ? {}
-                        : { clauses: item.clauses.map((c) => clauseForm(c, place)) }),
-                    ...(item.remit === undefined ? {} : { remit: remitForm(item.remit, place) }),
-                    ...(item.unconfined === true ? { unconfined: true as const } : {}),
-                    at: x.at(item.range),
-                });
+                imports.push(record("Import", { ...item, from: declared }, x) as ImportForm);
                 break;
             }
             case "shape":
                 shapes.push({ name: item.name.text, contract: contractOf(item.contract) });
                 break;
             case "func":
-                funcs.push(x.func(item));
+                funcs.push(func(item, x));
                 break;
             case "agent":
-                agents.push(x.agent(item));
+                agents.push(record("Agent", { ...item, name: item.name ?? MAIN_AGENT }, x) as AgentForm);
                 break;
             case "remit":
-                remits.push({ ...remitForm(item.body, place), name: item.name.text });
+                remits.push({ ...remitForm(item.body, x), name: item.name.text });
                 break;
             case "flow":
                 strict = true;
@@ -134,323 +128,224 @@ export function lowerFile(
     };
 }
 
-class Lowering {
-    private readonly source: Source;
-    private readonly effectsOf: EffectsOf;
+function func(node: tree.Func, x: Within): FuncForm {
+    return record("Func", { ...node, name: node.name ?? MAIN_FUNC, effects: [...x.effectsOf(node)].sort() }, x) as FuncForm;
+}
 
-    constructor(source: Source, effectsOf: EffectsOf) {
-        this.source = source;
-        this.effectsOf = effectsOf;
+// ---- by the table ----------------------------------------------------------------------------------------------------
+
+/** A node or record of a tree, whose keys the table has. */
+type Held = { readonly [key: string]: unknown } & { readonly range: Range };
+type Form = { [key: string]: unknown };
+/** A name, text, label or number of a tree, or what it says. */
+type Word = string | number | { readonly text?: string; readonly value?: string | number };
+
+function record(of: string, held: object, x: Within): unknown {
+    return fill({}, RECORD_ROWS.get(of) as Rows, held as Held, x);
+}
+
+function fill(form: Form, { rows, placed }: Rows, held: Held, x: Within): Form {
+    for (const { key, tree: name, rule, required } of rows) {
+        const value = held[name];
+        // A label that could not be read.
+        if (value === undefined && required && rule.rule === "text") form[key] = "";
+        if (value === undefined || (value === false && rule.rule !== "json")) continue;
+        const lowered = lowerAs(rule, value, x);
+        if (lowered === undefined || (!required && (name === "bounds" || name === "clauses") && (value as unknown[]).length === 0))
+            continue;
+        form[key] = lowered;
     }
+    if (placed) form.at = x.at(held.range);
+    return form;
+}
 
-    at(range: Range): At {
-        const from = position(this.source, range.start);
-        const to = position(this.source, range.end);
-        return [from.line, from.column, to.line, to.column];
-    }
-
-    // ---- declarations ------------------------------------------------------------------------------------------------
-
-    agent(node: tree.Agent): AgentForm {
-        return {
-            name: node.name?.text ?? MAIN_AGENT,
-            ...(node.main ? { main: true as const } : {}),
-            config: node.config.map((line) => this.setting(line)),
-            funcs: node.funcs.map((func) => this.func(func)),
-            ...(node.remit === undefined ? {} : { remit: remitForm(node.remit, (range) => this.at(range)) }),
-            at: this.at(node.range),
-        };
-    }
-
-    func(node: tree.Func): FuncForm {
-        return {
-            name: node.name?.text ?? MAIN_FUNC,
-            ...(node.main ? { main: true as const } : {}),
-            params: node.params.map(param),
-            ...(node.result === undefined ? {} : { result: contractOf(node.result) }),
-            effects: [...this.effectsOf(node)].sort(),
-            body: this.block(node.body),
-            at: this.at(node.range),
-        };
-    }
-
-    // ---- statements --------------------------------------------------------------------------------------------------
-
-    block(node: tree.Block): StmtForm[] {
-        return node.statements.map((statement) => this.stmt(statement));
-    }
-
-    private setting(node: tree.Agent["config"][number]): AgentForm["config"][number] {
-        const at = this.at(node.range);
-        switch (node.kind) {
-            case "config":
-                return { kind: "config", key: node.key, value: this.expr(node.value), at };
-            case "context":
-                return { kind: "context", max: budget(node.max), at };
-            case "use":
-                return this.use(node);
-            case "use.one":
-                return this.useOne(node);
+function lowerAs(rule: Rule, value: unknown, x: Within): unknown {
+    switch (rule.rule) {
+        case "list": {
+            const all = Array.isArray(value) ? (value as unknown[]) : (value as tree.Block).statements;
+            return all.map((one) => lowerAs(rule.of, one, x));
         }
-    }
-
-    private use(node: tree.Use): UseForm {
-        return {
-            kind: "use",
-            value: this.expr(node.value),
-            ...(node.max === undefined ? {} : { max: budget(node.max) }),
-            ...(node.priority === undefined ? {} : { priority: node.priority.value }),
-            ...(node.label === undefined ? {} : { label: node.label.text }),
-            ...(node.image ? { image: true as const } : {}),
-            at: this.at(node.range),
-        };
-    }
-
-    private useOne(node: tree.UseOneOf): UseOneForm {
-        return {
-            kind: "use.one",
-            label: node.label?.text ?? "",
-            ...(node.priority === undefined ? {} : { priority: node.priority.value }),
-            candidates: node.candidates.map((candidate) => ({
-                name: candidate.name.text,
-                ...(candidate.value === undefined ? {} : { value: this.expr(candidate.value) }),
-                ...(candidate.max === undefined ? {} : { max: budget(candidate.max) }),
-                ...(candidate.selected ? { selected: true as const } : {}),
-            })),
-            at: this.at(node.range),
-        };
-    }
-
-    private stmt(node: tree.Stmt): StmtForm {
-        const at = this.at(node.range);
-        switch (node.kind) {
-            case "config":
-            case "context":
-            case "use":
-            case "use.one":
-                return this.setting(node);
-            case "return":
-            case "raise":
-            case "expr":
-                return { kind: node.kind, value: this.expr(node.value), at };
-            case "repeat":
-                return { kind: "repeat", times: node.times.value, body: this.block(node.body), at };
-            case "for":
-                return {
-                    kind: "for",
-                    item: node.item.text,
-                    list: this.expr(node.list),
-                    max: node.max.value,
-                    body: this.block(node.body),
-                    at,
-                };
-            case "loop":
-                return { kind: "loop", until: this.expr(node.until), max: node.max.value, body: this.block(node.body), at };
-            case "if":
-                return { kind: "if", ...this.branches(node), at };
-            case "try":
-                return { kind: "try", ...this.trying(node), at };
-            case "delegate":
-                return {
-                    kind: "delegate",
-                    refs: node.refs.map((ref) => refForm(ref, (range) => this.at(range))),
-                    ...(node.all ? { all: true as const } : {}),
-                    to: node.to.text,
-                    ...(node.onward ? { onward: true as const } : {}),
-                    body: this.block(node.body),
-                    at,
-                };
-            case "define":
-                return { kind: "define", func: this.func(node.func), ...(node.keep ? { keep: true as const } : {}), at };
-            case "spend":
-                return { kind: "spend", spend: spendForm(node.amounts), body: this.block(node.body), at };
-            case "break":
-            case "continue":
-            case "debugger":
-                return { kind: node.kind, at };
-            case "assign":
-                return { kind: "assign", target: this.expr(node.target), op: node.op, value: this.expr(node.value), at };
+        case "node":
+            return rule.of === "contract" ? contractOf(value as tree.ContractNode) : node(value as AnyNode, x);
+        case "record":
+            return RECORDS_OF[rule.of]?.(value as never, x) ?? record(rule.of, value as object, x);
+        case "json":
+            return literalOf(value as tree.Expr);
+        case "integer":
+        case "name":
+        case "variable":
+        case "key":
+        case "text": {
+            const word = value as Word;
+            return typeof word === "object" ? (word.text === undefined || rule.rule === "integer" ? word.value : word.text) : word;
         }
-    }
-
-    private branches(node: Pick<tree.If, "branches" | "otherwise">): { branches: BranchForm[]; otherwise?: StmtForm[] } {
-        return {
-            branches: node.branches.map((branch) => ({ test: this.expr(branch.test), body: this.block(branch.body) })),
-            ...(node.otherwise === undefined ? {} : { otherwise: this.block(node.otherwise) }),
-        };
-    }
-
-    private trying(node: Pick<tree.Try, "body" | "name" | "handler">): { body: StmtForm[]; name?: string; handler: StmtForm[] } {
-        return {
-            body: this.block(node.body),
-            ...(node.name === undefined ? {} : { name: node.name.text }),
-            handler: this.block(node.handler),
-        };
-    }
-
-    // ---- expressions -------------------------------------------------------------------------------------------------
-
-    expr(node: tree.Expr): ExprForm {
-        if (node.kind === "paren") return this.expr(node.value);
-        const at = this.at(node.range);
-        switch (node.kind) {
-            case "string":
-            case "bool":
-                return { kind: "literal", value: node.value, at };
-            case "number":
-                return numberForm(node.value, node.text, at);
-            case "none":
-            case "missing":
-                return { kind: "literal", value: null, at };
-            case "ident":
-                return { kind: "name", name: node.name, at };
-            case "list":
-                return {
-                    kind: "list",
-                    items: node.items.map((item) => (item.kind === "spread" ? this.spread(item) : this.expr(item))),
-                    at,
-                };
-            case "object":
-                return { kind: "object", entries: node.entries.map((entry) => this.entry(entry)), at };
-            case "member":
-                return {
-                    kind: "member",
-                    object: this.expr(node.object),
-                    name: node.name.text,
-                    ...(node.safe ? { safe: true as const } : {}),
-                    at,
-                };
-            case "index":
-                return { kind: "index", object: this.expr(node.object), index: this.expr(node.index), at };
-            case "call":
-                return {
-                    kind: "call",
-                    callee: this.expr(node.callee),
-                    args: node.args.map((arg) => this.arg(arg)),
-                    ...(node.options === undefined ? {} : { with: withForm(node.options) }),
-                    ...(node.contract === undefined ? {} : { contract: contractOf(node.contract) }),
-                    at,
-                };
-            case "unary":
-                // `-0` is not a literal: JSON has no sign for it.
-                if (node.op === "-" && node.value.kind === "number" && node.value.value !== 0)
-                    return numberForm(-node.value.value, `-${node.value.text}`, at);
-                return { kind: "unary", op: node.op, value: this.expr(node.value), at };
-            case "binary":
-                return { kind: "binary", op: node.op, left: this.expr(node.left), right: this.expr(node.right), at };
-            case "lambda":
-                return { kind: "lambda", params: node.params.map((name) => name.text), body: this.expr(node.body), at };
-            case "if.expr":
-                return { kind: "if.expr", ...this.branches(node), at };
-            case "try.expr":
-                return { kind: "try.expr", ...this.trying(node), at };
-            case "narrow":
-                return {
-                    kind: "narrow",
-                    object: this.expr(node.object),
-                    methods: node.methods.map(({ method, bounds }) => ({
-                        method: method.text,
-                        ...(bounds.length === 0 ? {} : { in: bounds.map(boundForm) }),
-                    })),
-                    at,
-                };
-            case "endorse":
-                return {
-                    kind: "endorse",
-                    value: this.expr(node.value),
-                    ...(node.readers === undefined ? {} : { readers: node.readers.map((r) => r.value) }),
-                    because: this.expr(node.because),
-                    at,
-                };
-            case "generate":
-                return this.generate(node);
-            case "parallel":
-                return {
-                    kind: "parallel",
-                    item: node.item.text,
-                    list: this.expr(node.list),
-                    max: node.max.value,
-                    body: this.block(node.body),
-                    at,
-                };
-        }
-    }
-
-    private spread(node: tree.Spread): SpreadForm {
-        return { kind: "spread", value: this.expr(node.value), at: this.at(node.range) };
-    }
-
-    private entry(node: tree.ObjectEntry | tree.Spread): EntryForm | SpreadForm {
-        if (node.kind === "spread") return this.spread(node);
-        return { kind: "entry", key: node.key.text, value: this.expr(node.value), at: this.at(node.range) };
-    }
-
-    private arg(node: tree.Arg): ArgForm {
-        return { ...(node.name === undefined ? {} : { name: node.name.text }), value: this.expr(node.value) };
-    }
-
-    private generate(node: tree.Generate): GenerateForm {
-        const form: { -readonly [K in keyof GenerateForm]: GenerateForm[K] } = {
-            kind: "generate",
-            input: { kind: "literal", value: null },
-        };
-        for (const { key, value, budget: tokens, duration } of node.options) {
-            const literal = literalOf(value);
-            switch (key.text) {
-                case "input":
-                    form.input = this.expr(value);
-                    break;
-                case "model":
-                    form.model = this.expr(value);
-                    break;
-                case "tools":
-                    if (value.kind === "list")
-                        form.tools = value.items.map((item) => this.expr(item.kind === "spread" ? item.value : item));
-                    break;
-                case "max_output":
-                case "attempts":
-                case "temperature":
-                case "turns":
-                case "timeout":
-                    if (tokens !== undefined || duration !== undefined)
-                        form[key.text] = tokens?.amount ?? (duration as tree.Duration).milliseconds;
-                    else if (typeof literal === "number") form[key.text] = literal;
-                    break;
-                case "strict":
-                case "debug":
-                case "stream":
-                    if (typeof literal === "boolean") form[key.text] = literal;
-                    break;
-                case "think":
-                    if (typeof literal === "boolean" || isLevel(literal)) form.think = literal;
-                    break;
-                default:
-                    break;
-            }
-        }
-        if (node.contract !== undefined) form.contract = contractOf(node.contract);
-        form.at = this.at(node.range);
-        return form;
+        default:
+            return value;
     }
 }
 
-function isLevel(value: unknown): value is "auto" | "low" | "medium" | "high" {
+/** Records that a tree says in another way. */
+const RECORDS_OF: { readonly [name: string]: (value: never, x: Within) => unknown } = {
+    Func: func,
+    Remit: remitForm,
+    Budget: budget,
+    Spend: spendForm,
+    With: withForm,
+    Readers: readersForm,
+};
+
+// ---- nodes -----------------------------------------------------------------------------------------------------------
+
+type AnyNode = tree.Stmt | tree.Expr | tree.Spread | tree.ObjectEntry | tree.ImportClause;
+
+function node(of: AnyNode, x: Within): Form {
+    switch (of.kind) {
+        case "paren":
+            return node(of.value, x);
+        case "string":
+        case "bool":
+            return { kind: "literal", value: of.value, at: x.at(of.range) };
+        case "number":
+            return numberForm(of.value, of.text, x.at(of.range));
+        case "none":
+        case "missing":
+            return { kind: "literal", value: null, at: x.at(of.range) };
+        case "ident":
+            return { kind: "name", name: of.name, at: x.at(of.range) };
+        case "unary":
+            // `-0` is not a literal: JSON has no sign for it.
+            if (of.op === "-" && of.value.kind === "number" && of.value.value !== 0)
+                return numberForm(-of.value.value, `-${of.value.text}`, x.at(of.range));
+            break;
+        case "binary":
+            // Most of a deep tree.
+            return { kind: "binary", op: of.op, left: node(of.left, x), right: node(of.right, x), at: x.at(of.range) };
+        case "generate":
+            return generate(of, x);
+        case "clause.gate":
+            // What is no gate is reported by the checker, and forbids.
+            return { kind: "gate", method: of.method.text, gate: isGate(of.gate.text) ? of.gate.text : "never", at: x.at(of.range) };
+        case "clause.readers":
+            return byTable(of.which, of, x);
+        case "clause.arg":
+            return byTable("arg", of, x);
+        case "clause.trusted":
+            return byTable("trusted", of, x);
+    }
+    return byTable(of.kind, of, x);
+}
+
+function byTable(kind: string, of: AnyNode, x: Within): Form {
+    return fill({ kind }, NODE_ROWS.get(kind) as Rows, of as unknown as Held, x);
+}
+
+/** What each option of `generate` may be. */
+const OPTIONS: { readonly [key: string]: "number" | "boolean" | "level" } = {
+    max_output: "number",
+    attempts: "number",
+    temperature: "number",
+    turns: "number",
+    timeout: "number",
+    strict: "boolean",
+    debug: "boolean",
+    stream: "boolean",
+    think: "level",
+};
+
+function generate(of: tree.Generate, x: Within): Form {
+    const form: Form = { kind: "generate", input: { kind: "literal", value: null } };
+    for (const { key, value, budget: tokens, duration } of of.options) {
+        const option = key.text;
+        if (option === "input" || option === "model") form[option] = node(value, x);
+        else if (option === "tools" && value.kind === "list")
+            form.tools = value.items.map((item) => node(item.kind === "spread" ? item.value : item, x));
+        if (!Object.hasOwn(OPTIONS, option)) continue;
+        const type = OPTIONS[option];
+        const literal = literalOf(value);
+        const said = type === "number" ? (tokens?.amount ?? duration?.milliseconds ?? literal) : literal;
+        if (typeof said === type || (type === "level" && (typeof said === "boolean" || isLevel(said)))) form[option] = said;
+    }
+    if (of.contract !== undefined) form.contract = contractOf(of.contract);
+    form.at = x.at(of.range);
+    return form;
+}
+
+function isLevel(value: unknown): boolean {
     return value === "auto" || value === "low" || value === "medium" || value === "high";
-}
-
-function param(node: tree.Param): ParamForm {
-    const fallback = node.default === undefined ? undefined : literalOf(node.default);
-    return {
-        name: node.name.text,
-        ...(node.contract === undefined ? {} : { contract: contractOf(node.contract) }),
-        ...(fallback === undefined ? {} : { default: fallback }),
-    };
 }
 
 function budget(node: tree.Budget): BudgetForm {
     return { amount: node.amount, unit: node.unit, ...(node.keep === "end" ? { keep: "end" as const } : {}), text: node.text };
 }
 
-function numberForm(value: number, text: string, at: At): ExprForm {
+function numberForm(value: number, text: string, at: At): Form {
     return numberText(value) === text ? { kind: "literal", value, at } : { kind: "literal", value, text, at };
+}
+
+// ---- authority -------------------------------------------------------------------------------------------------------
+
+/** Of an import, where its place does not matter. */
+export function clauseForm(of: tree.ImportClause): ClauseForm {
+    return node(of, NOWHERE) as unknown as ClauseForm;
+}
+
+export function remitForm(of: tree.RemitUse, x: Within = NOWHERE): RemitForm {
+    if (of.kind === "remit.use") return { use: of.name.text, grants: [], at: x.at(of.range) };
+    const grants: GrantForm[] = [];
+    let endorse = false;
+    let strict = false;
+    const amounts: tree.Amount[] = [];
+    for (const clause of of.clauses) {
+        if (clause.kind === "remit.flow") strict = true;
+        else if (clause.kind === "remit.spend") amounts.push(...clause.amounts);
+        else {
+            const { grant } = clause;
+            const refs = grant.all ? [] : grant.refs.filter((ref) => !isEndorse(ref));
+            if (grant.gate === "may" && grant.refs.some(isEndorse)) endorse = true;
+            if (grant.all || refs.length > 0) grants.push(record("Grant", { ...grant, refs }, x) as GrantForm);
+        }
+    }
+    return {
+        grants,
+        ...(amounts.length === 0 ? {} : { spend: spendForm(amounts) }),
+        ...(endorse ? { endorse: true as const } : {}),
+        ...(strict ? { flow: "strict" as const } : {}),
+        at: x.at(of.range),
+    };
+}
+
+/** `may endorse`: a right of its own, no tool. */
+export function isEndorse(ref: tree.Ref): boolean {
+    return ref.name.text === "endorse" && ref.method === undefined && ref.bounds.length === 0;
+}
+
+/** Of a meter that is named twice the smaller amount counts. */
+function spendForm(amounts: readonly tree.Amount[]): SpendForm {
+    const spend: { -readonly [K in keyof SpendForm]: SpendForm[K] } = {};
+    for (const { meter, amount } of amounts) spend[meter] = Math.min(amount, spend[meter] ?? amount);
+    return spend;
+}
+
+export function isGate(text: string): text is Gate {
+    return text === "may" || text === "ask" || text === "never";
+}
+
+function readersForm(of: tree.Readers): ReadersForm {
+    if (of.kind === "readers.names") return { names: of.names.map((n) => n.value) };
+    if (of.kind === "readers.everyone") return { everyone: true };
+    return { [of.kind === "readers.arg" ? "arg" : "result"]: of.name.text };
+}
+
+/** What `with { … }` after a yield says; the checker has refused what is no option. */
+function withForm(options: readonly tree.GenerateOption[]): WithForm {
+    const form: { -readonly [K in keyof WithForm]: WithForm[K] } = {};
+    for (const { key, value } of options) {
+        const row = WITH_OPTIONS.get(key.text as keyof WithForm);
+        if (row === "skills" && value.kind === "list")
+            form.skills = value.items.flatMap((item) => (item.kind === "ident" ? [item.name] : []));
+        else if (row === "text" && value.kind === "string") form.model = value.value;
+        else if (row !== undefined && row !== "skills" && row !== "text" && value.kind === "number")
+            form[key.text as "turns"] = value.value;
+    }
+    return form;
 }

@@ -9,7 +9,7 @@ import { position, type Range, source } from "../text/source.ts";
 import { parse } from "../syntax/parse/parse.ts";
 import type * as tree from "../syntax/tree.ts";
 import type { ClauseForm, RemitForm } from "./form.ts";
-import { clauseForm, isGate, remitForm } from "./lower-authority.ts";
+import { clauseForm, isGate, remitForm } from "./lower.ts";
 
 /** `lines`: of the text, from 1, on which each part of the value begins. */
 export type ReadPolicy<T> =
@@ -26,14 +26,14 @@ export function parseClausesText(text: string): ReadPolicy<readonly ClauseForm[]
                 : [],
         );
         if (wrong.length > 0) return wrong;
-        return { value: item.clauses.map((clause) => bare(clauseForm(clause, () => [0, 0, 0, 0]))), parts: item.clauses };
+        return { value: item.clauses.map((clause) => bare(clauseForm(clause))), parts: item.clauses };
     });
 }
 
 /** A remit, with or without its braces: `may Repo.read  never Mail  spend 10k tokens`. */
 export function parseRemitText(text: string): ReadPolicy<RemitForm> {
     return read(text, "remit X ", (item) =>
-        item.kind === "remit" ? { value: bare(remitForm(item.body, () => [0, 0, 0, 0])), parts: [item.body] } : ["no remit"],
+        item.kind === "remit" ? { value: bare(remitForm(item.body)), parts: [item.body] } : ["no remit"],
     );
 }
 

@@ -1,40 +1,39 @@
 /**
  * A program form as a tree again, for the printer, and as source text.
  *
- * Boundary: valid forms in, trees out. The nodes have no places: their ranges are empty. Comments are gone; they are not in a form.
+ * Boundary: valid forms in, trees out. The nodes have no places: their ranges are empty. Comments are gone; they are not in a form. What a
+ * node of a kind holds is in the table; here is what the table cannot say.
  *
  * L2: lower(raise(form)) is the form, places aside.
  */
-import { MAIN_AGENT, MAIN_FUNC } from "../check/names.ts";
 import type { Contract, Field, Json } from "../contract/contract.ts";
 import { numberText } from "../contract/show.ts";
+import { MAIN_AGENT, MAIN_FUNC } from "../syntax/entry.ts";
 import { format, printExpr } from "../syntax/print/print.ts";
 import { STATEMENT_WORDS } from "../syntax/tokens.ts";
 import type * as tree from "../syntax/tree.ts";
-import { type Range, source } from "../text/source.ts";
-import { raiseBound, raiseClause, raiseRef, raiseRemit, raiseRemitBody, raiseSpend } from "./raise-authority.ts";
+import { source } from "../text/source.ts";
 import type {
-    AgentForm,
-    BranchForm,
     BudgetForm,
+    ClauseForm,
     ExprForm,
     FileForm,
     FuncForm,
-    GenerateForm,
     Program,
+    ReadersForm,
+    RemitForm,
+    SpendForm,
     StmtForm,
-    UseForm,
-    UseOneForm,
     WithForm,
 } from "./form.ts";
+import { NODE_ROWS, RECORD_ROWS, type Rows, type Rule } from "./table.ts";
 import { WITH_OPTIONS } from "./with.ts";
 
-const NOWHERE: Range = { start: 0, end: 0 };
-const at = { range: NOWHERE };
+const at = { range: { start: 0, end: 0 } };
 
 /** The source text of each file of a program, in the order of its files. */
 export function printForm(program: Program): string[] {
-    return program.files.map((file) => format(raiseFile(file)));
+    return raise(program).map(format);
 }
 
 /** An expression on one line, as a context item names its source: `a.b[0]`, `{ k: v }`, `[x, y]`, `x + y`, strings in JSON's quotes. */
@@ -47,59 +46,175 @@ export function raise(program: Program): tree.File[] {
 }
 
 /** Imports, shapes, functions, agents: in this order, whatever order they had. */
-export function raiseFile(form: FileForm): tree.File {
-    const items: tree.Item[] = [];
-    for (const i of form.imports)
-        items.push({
-            kind: "import",
-            what: i.what,
-            name: name(i.name),
-            uri: text(i.uri),
-            ...(i.clauses === undefined ? {} : { clauses: i.clauses.map(raiseClause) }),
-            ...(i.remit === undefined ? {} : { remit: raiseRemit(i.remit) }),
-            ...(i.unconfined === true ? { unconfined: true } : {}),
-            ...at,
-        });
+function raiseFile(form: FileForm): tree.File {
+    const named = (kind: string, of: object): tree.Item => record(of, kind === "import" ? "Import" : "Agent", { kind }) as tree.Item;
+    const items: tree.Item[] = form.imports.map((one) => named("import", one));
     if (form.flow === "strict") items.push({ kind: "flow", ...at });
     for (const r of form.remits ?? []) items.push({ kind: "remit", name: name(r.name ?? ""), body: raiseRemitBody(r), ...at });
     for (const s of form.shapes) items.push({ kind: "shape", name: name(s.name), contract: raiseContract(s.contract), ...at });
     for (const f of form.funcs) items.push(raiseFunc(f));
-    for (const a of form.agents) items.push(raiseAgent(a));
+    for (const a of form.agents) items.push(unnamed(named("agent", a) as tree.Agent, MAIN_AGENT));
     return { source: source("", form.file), items, comments: [], diagnostics: [] };
 }
 
-function raiseAgent(form: AgentForm): tree.Agent {
-    return {
-        kind: "agent",
-        main: form.main === true,
-        ...(form.name === MAIN_AGENT && form.main === true ? {} : { name: name(form.name) }),
-        config: form.config.map(raiseSetting),
-        funcs: form.funcs.map(raiseFunc),
-        ...(form.remit === undefined ? {} : { remit: raiseRemit(form.remit) }),
-        ...at,
-    };
+function raiseFunc(form: FuncForm): tree.Func {
+    return unnamed(record(form, "Func", { kind: "func" }) as tree.Func, MAIN_FUNC);
 }
 
-export function raiseFunc(form: FuncForm): tree.Func {
-    return {
-        kind: "func",
-        main: form.main === true,
-        ...(form.name === MAIN_FUNC && form.main === true ? {} : { name: name(form.name) }),
-        params: form.params.map((p) => ({
-            name: name(p.name),
-            ...(p.contract === undefined ? {} : { contract: raiseContract(p.contract) }),
-            ...(p.default === undefined ? {} : { default: raiseJson(p.default) }),
-            ...at,
-        })),
-        ...(form.result === undefined ? {} : { result: raiseContract(form.result) }),
-        body: raiseBlock(form.body),
-        ...at,
-    };
+/** What is main has no name where its name is the internal one. */
+function unnamed<T extends tree.Agent | tree.Func>(node: T, internal: string): T {
+    return node.main && node.name?.text === internal ? { ...node, name: undefined } : node;
+}
+
+// ---- by the table ----------------------------------------------------------------------------------------------------
+
+type Tree = { [key: string]: unknown };
+
+function record(of: object, type: string, tree: Tree = {}): unknown {
+    return fill(tree, RECORD_ROWS.get(type) as Rows, of as Tree);
+}
+
+function fill(tree: Tree, { rows }: Rows, form: Tree): Tree {
+    for (const { key, tree: called, rule, required } of rows) {
+        const value = form[key];
+        if (value !== undefined) tree[called] = raiseAs(rule, value);
+        else if (rule.rule === "boolean" || (rule.rule === "one" && rule.of[0] === true)) tree[called] = false;
+        else if (called === "bounds") tree[called] = [];
+        else if (required) throw new Error(`a form without ${key}`);
+    }
+    tree.range = at.range;
+    return tree;
+}
+
+function raiseAs(rule: Rule, value: unknown): unknown {
+    switch (rule.rule) {
+        case "list": {
+            const all = (value as unknown[]).map((one) => raiseAs(rule.of, one));
+            return rule.of.rule === "node" && rule.of.of === "statement" ? { statements: all, ...at } : all;
+        }
+        case "node":
+            if (rule.of === "contract") return raiseContract(value as Contract);
+            return rule.of === "clause" ? raiseClause(value as ClauseForm) : node(value as ExprForm | StmtForm);
+        case "record":
+            return RECORDS_OF[rule.of]?.(value as never) ?? record(value as object, rule.of);
+        case "json":
+            return raiseJson(value as Json);
+        case "integer":
+            return number(value as number);
+        case "name":
+        case "variable":
+        case "key":
+            return name(value as string);
+        case "text":
+            return rule.tree === "name" ? name(value as string) : rule.tree === "label" ? label(value as string) : text(value as string);
+        default:
+            return value;
+    }
+}
+
+/** Records that a tree says in another way. */
+const RECORDS_OF: { readonly [name: string]: (value: never) => unknown } = {
+    Func: raiseFunc,
+    Remit: raiseRemit,
+    Budget: raiseBudget,
+    Spend: raiseSpend,
+    With: raiseWith,
+    Readers: raiseReaders,
+};
+
+// ---- nodes -----------------------------------------------------------------------------------------------------------
+
+function raiseExpr(form: ExprForm): tree.Expr {
+    return node(form) as unknown as tree.Expr;
+}
+
+function node(form: ExprForm | StmtForm): Tree {
+    const made = fill({ kind: form.kind }, NODE_ROWS.get(form.kind) as Rows, form as unknown as Tree);
+    return (FURTHER[form.kind]?.(made as never, form as never) ?? made) as Tree;
+}
+
+/** What a kind needs besides. */
+const FURTHER: { readonly [kind: string]: (made: never, form: never) => object } = {
+    literal: (_made, form: { value: string | number | boolean | null; text?: string }) => literal(form.value, form.text),
+    name: (_made, form: { name: string }) => ident(form.name),
+    entry: (made: tree.ObjectEntry) => ({ ...made, quoted: false }),
+    expr: (made: tree.ExprStmt) => ({ ...made, value: opening(made.value) }),
+    assign: (made: tree.Assign) => (made.target.kind === "ident" ? made : { ...made, target: opening(made.target) }),
+    use: (made: tree.Use) => {
+        const value = opening(made.value);
+        return { ...made, value: made.image && !beginsWithName(value) ? paren(value) : value };
+    },
+    // Names alone behind `.only` could be read as methods.
+    call: (made: tree.Call) =>
+        made.callee.kind === "member" && made.callee.name.text === "only"
+            ? { ...made, args: made.args.map((arg) => (arg.value.kind === "ident" ? { ...arg, value: paren(arg.value) } : arg)) }
+            : made,
+    // Parentheses keep a sign before a plain number from becoming part of the number.
+    unary: (made: tree.Unary) =>
+        made.op === "-" && made.value.kind === "number" && made.value.value !== 0 ? { ...made, value: paren(made.value) } : made,
+    generate: (_made, form: ExprForm & { kind: "generate" }) => {
+        const options = GENERATE.flatMap((key) => {
+            const value = form[key];
+            if (value === undefined) return [];
+            if (Array.isArray(value)) return [option(key, { kind: "list", items: value.map(raiseExpr), ...at })];
+            return [option(key, typeof value === "object" ? raiseExpr(value as ExprForm) : literal(value))];
+        });
+        return { kind: "generate", options, ...(form.contract === undefined ? {} : { contract: raiseContract(form.contract) }), ...at };
+    },
+};
+
+const GENERATE = [
+    "input",
+    "model",
+    "tools",
+    "max_output",
+    "attempts",
+    "temperature",
+    "think",
+    "strict",
+    "debug",
+    "stream",
+    "turns",
+    "timeout",
+] as const;
+
+/** Words that mean something else right after `use`. */
+const USE_WORDS: ReadonlySet<string> = new Set(["image", "one"]);
+
+/**
+ * An expression at the beginning of a statement, with parentheses around what would be read as a statement of its own there, or as going on
+ * with the line before.
+ */
+function opening(node: tree.Expr): tree.Expr {
+    switch (node.kind) {
+        case "binary":
+            return { ...node, left: opening(node.left) };
+        case "member":
+        case "index":
+        case "narrow":
+            return { ...node, object: opening(node.object) };
+        case "call":
+            return { ...node, callee: opening(node.callee) };
+        case "if.expr":
+        case "try.expr":
+            return paren(node);
+        case "unary":
+            return node.op === "-" ? paren(node) : node;
+        case "ident":
+            return STATEMENT_WORDS.has(node.name) || USE_WORDS.has(node.name) ? paren(node) : node;
+        default:
+            return node;
+    }
+}
+
+/** After `use image` a number, for one, would begin a statement of its own. */
+function beginsWithName(node: tree.Expr): boolean {
+    return node.kind === "ident" || (node.kind === "member" && beginsWithName(node.object));
 }
 
 // ---- contracts -------------------------------------------------------------------------------------------------------
 
-export function raiseContract(c: Contract): tree.ContractNode {
+function raiseContract(c: Contract): tree.ContractNode {
     switch (c.type) {
         case "ref":
             return { kind: "c.name", name: name(c.name), ...at };
@@ -134,310 +249,84 @@ function raiseField(field: Field): tree.ContractField {
 function raiseJson(value: Json): tree.Expr {
     if (value === null || typeof value !== "object") return literal(value);
     if (Array.isArray(value)) return { kind: "list", items: value.map(raiseJson), ...at };
-    return {
-        kind: "object",
-        entries: Object.entries(value).map(([key, member]) => ({
-            kind: "entry",
-            key: name(key),
-            quoted: false,
-            value: raiseJson(member),
-            ...at,
-        })),
-        ...at,
-    };
+    const entries = Object.entries(value).map(
+        ([key, member]) => ({ kind: "entry", key: name(key), quoted: false, value: raiseJson(member), ...at }) as const,
+    );
+    return { kind: "object", entries, ...at };
 }
 
-// ---- statements ------------------------------------------------------------------------------------------------------
+// ---- authority -------------------------------------------------------------------------------------------------------
 
-function raiseBlock(body: readonly StmtForm[]): tree.Block {
-    return { statements: body.map(raiseStmt), ...at };
+function raiseRemit(form: RemitForm): tree.RemitUse {
+    return form.use === undefined ? raiseRemitBody(form) : { kind: "remit.use", name: name(form.use), ...at };
 }
 
-function raiseSetting(form: AgentForm["config"][number]): tree.Agent["config"][number] {
-    switch (form.kind) {
-        case "config":
-            return { kind: "config", key: form.key, value: raiseExpr(form.value), ...at };
-        case "context":
-            return { kind: "context", max: raiseBudget(form.max), ...at };
-        case "use":
-            return raiseUse(form);
-        case "use.one":
-            return raiseUseOne(form);
-    }
+function raiseRemitBody(form: RemitForm): tree.RemitBody {
+    const granting = (grant: tree.Grant): tree.RemitGrant => ({ kind: "remit.grant", grant, ...at });
+    const clauses: tree.RemitBody["clauses"][number][] = form.grants.map((grant) => granting(record(grant, "Grant") as tree.Grant));
+    if (form.endorse === true)
+        clauses.push(granting({ gate: "may", all: false, refs: [{ name: name("endorse"), bounds: [], ...at }], ...at }));
+    if (form.spend !== undefined) clauses.push({ kind: "remit.spend", amounts: raiseSpend(form.spend), ...at });
+    if (form.flow === "strict") clauses.push({ kind: "remit.flow", ...at });
+    return { kind: "remit.body", clauses, ...at };
 }
 
-function raiseUse(form: UseForm): tree.Use {
-    const value = opening(raiseExpr(form.value));
-    return {
-        kind: "use",
-        image: form.image === true,
-        value: form.image === true && !beginsWithName(value) ? { kind: "paren", value, ...at } : value,
-        ...(form.max === undefined ? {} : { max: raiseBudget(form.max) }),
-        ...(form.priority === undefined ? {} : { priority: number(form.priority) }),
-        ...(form.label === undefined ? {} : { label: label(form.label) }),
-        ...at,
-    };
+const METERS = ["tokens", "usd", "time", "steps", "calls", "turns", "bytes"] as const;
+
+function raiseSpend(form: SpendForm): tree.Amount[] {
+    return METERS.flatMap((meter) => {
+        const amount = form[meter];
+        return amount === undefined ? [] : [{ meter, amount, text: amountText(meter, amount), ...at }];
+    });
 }
 
-function raiseUseOne(form: UseOneForm): tree.UseOneOf {
-    return {
-        kind: "use.one",
-        ...(form.priority === undefined ? {} : { priority: number(form.priority) }),
-        label: label(form.label),
-        candidates: form.candidates.map((c) => ({
-            name: name(c.name),
-            ...(c.value === undefined ? {} : { value: raiseExpr(c.value) }),
-            ...(c.max === undefined ? {} : { max: raiseBudget(c.max) }),
-            selected: c.selected === true,
-            ...at,
-        })),
-        ...at,
-    };
+function amountText(meter: tree.Amount["meter"], amount: number): string {
+    if (meter !== "time") return `${amount} ${meter}`;
+    for (const [unit, size] of [
+        ["h", 3_600_000],
+        ["min", 60_000],
+        ["s", 1000],
+    ] as const)
+        if (amount > 0 && amount % size === 0) return `${amount / size} ${unit}`;
+    return `${amount} ms`;
 }
 
-function raiseStmt(form: StmtForm): tree.Stmt {
-    switch (form.kind) {
-        case "config":
-        case "context":
-        case "use":
-        case "use.one":
-            return raiseSetting(form);
-        case "return":
-        case "raise":
-        case "expr":
-            return { kind: form.kind, value: form.kind === "expr" ? opening(raiseExpr(form.value)) : raiseExpr(form.value), ...at };
-        case "repeat":
-            return { kind: "repeat", times: number(form.times), body: raiseBlock(form.body), ...at };
-        case "for":
-            return {
-                kind: "for",
-                item: name(form.item),
-                list: raiseExpr(form.list),
-                max: number(form.max),
-                body: raiseBlock(form.body),
-                ...at,
-            };
-        case "loop":
-            return { kind: "loop", until: raiseExpr(form.until), max: number(form.max), body: raiseBlock(form.body), ...at };
-        case "if":
-            return { kind: "if", ...raiseBranches(form), ...at };
-        case "try":
-            return { kind: "try", ...raiseTrying(form), ...at };
-        case "define":
-            return { kind: "define", func: raiseFunc(form.func), keep: form.keep === true, ...at };
-        case "delegate":
-            return {
-                kind: "delegate",
-                all: form.all === true,
-                refs: form.refs.map(raiseRef),
-                to: name(form.to),
-                onward: form.onward === true,
-                body: raiseBlock(form.body),
-                ...at,
-            };
-        case "spend":
-            return { kind: "spend", amounts: raiseSpend(form.spend), body: raiseBlock(form.body), ...at };
-        case "break":
-        case "continue":
-        case "debugger":
-            return { kind: form.kind, ...at };
-        case "assign":
-            return {
-                kind: "assign",
-                target: form.target.kind === "name" ? raiseExpr(form.target) : opening(raiseExpr(form.target)),
-                op: form.op,
-                value: raiseExpr(form.value),
-                ...at,
-            };
-    }
+function raiseClause(form: ClauseForm): tree.ImportClause {
+    const made = fill({ kind: `clause.${form.kind}` }, NODE_ROWS.get(form.kind) as Rows, form as unknown as Tree);
+    if (form.kind === "gate") made.gate = name(form.gate);
+    if (form.kind === "reads" || form.kind === "audience")
+        Object.assign(made, { kind: "clause.readers", which: form.kind, ask: made.ask ?? false });
+    return made as unknown as tree.ImportClause;
 }
 
-function raiseBranches(form: {
-    readonly branches: readonly BranchForm[];
-    readonly otherwise?: readonly StmtForm[];
-}): Pick<tree.If, "branches" | "otherwise"> {
-    return {
-        branches: form.branches.map((branch) => ({ test: raiseExpr(branch.test), body: raiseBlock(branch.body) })),
-        ...(form.otherwise === undefined ? {} : { otherwise: raiseBlock(form.otherwise) }),
-    };
+function raiseReaders(form: ReadersForm): tree.Readers {
+    if (form.names !== undefined) return { kind: "readers.names", names: form.names.map(text), ...at };
+    if (form.arg !== undefined) return { kind: "readers.arg", name: name(form.arg), ...at };
+    if (form.result !== undefined) return { kind: "readers.result", name: name(form.result), ...at };
+    return { kind: "readers.everyone", ...at };
 }
 
-function raiseTrying(form: {
-    readonly body: readonly StmtForm[];
-    readonly name?: string;
-    readonly handler: readonly StmtForm[];
-}): Pick<tree.Try, "body" | "name" | "handler"> {
-    return {
-        body: raiseBlock(form.body),
-        ...(form.name === undefined ? {} : { name: name(form.name) }),
-        handler: raiseBlock(form.handler),
-    };
-}
-
-// ---- expressions -----------------------------------------------------------------------------------------------------
-
-export function raiseExpr(form: ExprForm): tree.Expr {
-    switch (form.kind) {
-        case "literal":
-            return literal(form.value, form.text);
-        case "name":
-            return { kind: "ident", name: form.name, ...at };
-        case "list":
-            return {
-                kind: "list",
-                items: form.items.map((item) =>
-                    item.kind === "spread" ? { kind: "spread", value: raiseExpr(item.value), ...at } : raiseExpr(item),
-                ),
-                ...at,
-            };
-        case "object":
-            return {
-                kind: "object",
-                entries: form.entries.map((entry) =>
-                    entry.kind === "spread"
-                        ? { kind: "spread", value: raiseExpr(entry.value), ...at }
-                        : { kind: "entry", key: name(entry.key), quoted: false, value: raiseExpr(entry.value), ...at },
-                ),
-                ...at,
-            };
-        case "member":
-            return { kind: "member", object: raiseExpr(form.object), name: name(form.name), safe: form.safe === true, ...at };
-        case "index":
-            return { kind: "index", object: raiseExpr(form.object), index: raiseExpr(form.index), ...at };
-        case "call":
-            return {
-                kind: "call",
-                callee: raiseExpr(form.callee),
-                args: form.args.map((arg) => ({
-                    ...(arg.name === undefined ? {} : { name: name(arg.name) }),
-                    // Names alone behind `.only` could be read as methods.
-                    value:
-                        form.callee.kind === "member" && form.callee.name === "only" && arg.value.kind === "name"
-                            ? { kind: "paren", value: raiseExpr(arg.value), ...at }
-                            : raiseExpr(arg.value),
-                    ...at,
-                })),
-                ...(form.with === undefined ? {} : { options: raiseWith(form.with) }),
-                ...(form.contract === undefined ? {} : { contract: raiseContract(form.contract) }),
-                ...at,
-            };
-        case "unary":
-            return { kind: "unary", op: form.op, value: operand(form), ...at };
-        case "binary":
-            return { kind: "binary", op: form.op, left: raiseExpr(form.left), right: raiseExpr(form.right), ...at };
-        case "lambda":
-            return { kind: "lambda", params: form.params.map(name), body: raiseExpr(form.body), ...at };
-        case "if.expr":
-            return { kind: "if.expr", ...raiseBranches(form), ...at };
-        case "try.expr":
-            return { kind: "try.expr", ...raiseTrying(form), ...at };
-        case "narrow":
-            return {
-                kind: "narrow",
-                object: raiseExpr(form.object),
-                methods: form.methods.map((m) => ({ method: name(m.method), bounds: (m.in ?? []).map(raiseBound) })),
-                ...at,
-            };
-        case "endorse":
-            return {
-                kind: "endorse",
-                value: raiseExpr(form.value),
-                ...(form.readers === undefined ? {} : { readers: form.readers.map(text) }),
-                because: raiseExpr(form.because),
-                ...at,
-            };
-        case "generate":
-            return raiseGenerate(form);
-        case "parallel":
-            return {
-                kind: "parallel",
-                item: name(form.item),
-                list: raiseExpr(form.list),
-                max: number(form.max),
-                body: raiseBlock(form.body),
-                ...at,
-            };
-    }
-}
-
-/** Parentheses keep a sign before a plain number from becoming part of the number. */
-function operand(form: ExprForm & { kind: "unary" }): tree.Expr {
-    const value = raiseExpr(form.value);
-    return form.op === "-" && value.kind === "number" && value.value !== 0 ? { kind: "paren", value, ...at } : value;
-}
-
-/** Words that mean something else right after `use`. */
-const USE_WORDS: ReadonlySet<string> = new Set(["image", "one"]);
-
-/**
- * An expression at the beginning of a statement, with parentheses around what would be read as a statement of its own there, or as going on
- * with the line before.
- */
-function opening(node: tree.Expr): tree.Expr {
-    switch (node.kind) {
-        case "binary":
-            return { ...node, left: opening(node.left) };
-        case "member":
-        case "index":
-            return { ...node, object: opening(node.object) };
-        case "call":
-            return { ...node, callee: opening(node.callee) };
-        case "narrow":
-            return { ...node, object: opening(node.object) };
-        case "if.expr":
-        case "try.expr":
-            return { kind: "paren", value: node, ...at };
-        case "unary":
-            return node.op === "-" ? { kind: "paren", value: node, ...at } : node;
-        case "ident":
-            return STATEMENT_WORDS.has(node.name) || USE_WORDS.has(node.name) ? { kind: "paren", value: node, ...at } : node;
-        default:
-            return node;
-    }
-}
-
-/** After `use image` a number, for one, would begin a statement of its own. */
-function beginsWithName(node: tree.Expr): boolean {
-    return node.kind === "ident" || (node.kind === "member" && beginsWithName(node.object));
-}
-
-const OPTIONS = ["max_output", "attempts", "temperature", "think", "strict", "debug", "stream", "turns", "timeout"] as const;
-
-function raiseGenerate(form: GenerateForm): tree.Generate {
-    const options: tree.GenerateOption[] = [option("input", raiseExpr(form.input))];
-    if (form.model !== undefined) options.push(option("model", raiseExpr(form.model)));
-    if (form.tools !== undefined) options.push(option("tools", { kind: "list", items: form.tools.map(raiseExpr), ...at }));
-    for (const key of OPTIONS) {
-        const value = form[key];
-        if (value !== undefined) options.push(option(key, literal(value)));
-    }
-    return { kind: "generate", options, ...(form.contract === undefined ? {} : { contract: raiseContract(form.contract) }), ...at };
-}
+// ---- small things ----------------------------------------------------------------------------------------------------
 
 function raiseWith(form: WithForm): tree.GenerateOption[] {
-    const options: tree.GenerateOption[] = [];
-    for (const key of WITH_OPTIONS.keys()) {
+    return [...WITH_OPTIONS.keys()].flatMap((key) => {
         const value = form[key];
-        if (value === undefined) continue;
-        options.push(
-            option(
-                key,
-                key === "skills" ? { kind: "list", items: (form.skills ?? []).map(ident), ...at } : literal(value as string | number),
-            ),
-        );
-    }
-    return options;
-}
-
-function ident(called: string): tree.Expr {
-    return { kind: "ident", name: called, ...at };
+        if (value === undefined) return [];
+        return [option(key, typeof value === "object" ? { kind: "list", items: value.map(ident), ...at } : literal(value))];
+    });
 }
 
 function option(key: string, value: tree.Expr): tree.GenerateOption {
     return { key: name(key), value, ...at };
 }
 
-// ---- small things ----------------------------------------------------------------------------------------------------
+function paren(value: tree.Expr): tree.Expr {
+    return { kind: "paren", value, ...at };
+}
+
+function ident(called: string): tree.Expr {
+    return { kind: "ident", name: called, ...at };
+}
 
 function literal(value: string | number | boolean | null, written?: string): tree.Expr {
     if (value === null) return { kind: "none", ...at };

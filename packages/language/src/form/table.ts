@@ -1,8 +1,8 @@
 /**
  * The program form as data: every kind of node, its keys and what may stand under each.
  *
- * Boundary: structure only, one table for the validator and for the JSON Schema. What depends on more than one node (names in scope,
- * loops around a `break`) is the checker's (`reread.ts`).
+ * Boundary: structure only, one table for the validator, the JSON Schema and the way from a tree (`lower.ts`) and back (`raise.ts`). What depends on
+ * more than one node (names in scope, loops around a `break`) is the checker's.
  *
  * V1: a key that is not in the table is refused, and so is a kind that is not.
  */
@@ -10,8 +10,8 @@ import { PRECEDENCE } from "../syntax/tokens.ts";
 import { FORM } from "./form.ts";
 
 export type Rule =
-    /** Text of at least `min` code units that matches `pattern`, if there is one. `what` says so to people. */
-    | { readonly rule: "text"; readonly min?: number; readonly pattern?: RegExp; readonly what?: string }
+    /** Text of at least `min` code units that matches `pattern`, if there is one. `what` says so to people. `tree`: it is no string in the source. */
+    | { readonly rule: "text"; readonly min?: number; readonly pattern?: RegExp; readonly what?: string; readonly tree?: "name" | "label" }
     /** An identifier: the name of a thing that is declared. */
     | { readonly rule: "name" }
     /** An identifier that can stand in an expression and is read as that name there. */
@@ -74,7 +74,9 @@ const BRANCHES: Rule = list(record("Branch"), 1);
 const CONTRACT: Rule = group("contract");
 const TRUE: Rule = one(true);
 const GATE: Rule = one("may", "ask", "never");
-const METHOD: Rule = { rule: "text", min: 1 };
+/** Names in the source that may be places (`1`) or words. */
+const METHOD: Rule = { rule: "text", min: 1, tree: "name" };
+const LABEL: Rule = { rule: "text", min: 1, tree: "label" };
 
 const AT: Readonly<Record<"at", Key>> = {
     at: may({ rule: "list", of: COUNT, min: 4, max: 4 }, "line, column, end line, end column, from 1"),
@@ -181,7 +183,7 @@ export const RECORDS: Readonly<Record<RecordName, Keys>> = {
     },
     Grant: { gate: must(GATE), refs: must(list(record("Ref"))), all: may(TRUE), ...AT },
     Ref: { name: must(NAME), method: may(METHOD), in: may(list(record("Bound"), 1)), ...AT },
-    Bound: { arg: may(SOME_TEXT, "absent: the argument that names the resource"), patterns: must(list(TEXT, 1)) },
+    Bound: { arg: may(METHOD, "absent: the argument that names the resource"), patterns: must(list(TEXT, 1)) },
     Spend: {
         tokens: may(WHOLE),
         usd: may({ rule: "number", min: 0 }),
@@ -221,11 +223,11 @@ export const NODES: Readonly<Record<"statement" | "expression" | "part" | "contr
             ...VALUE,
             max: may(record("Budget")),
             priority: may(WHOLE, "higher is kept longer"),
-            label: may(SOME_TEXT),
+            label: may(LABEL),
             image: may(TRUE),
             ...AT,
         },
-        "use.one": { label: must(SOME_TEXT), priority: may(WHOLE), candidates: must(list(record("Candidate"), 2)), ...AT },
+        "use.one": { label: must(LABEL), priority: may(WHOLE), candidates: must(list(record("Candidate"), 2)), ...AT },
         return: { ...VALUE, ...AT },
         repeat: { times: must(WHOLE), body: must(BLOCK), ...AT },
         for: { ...EACH, ...AT },
@@ -306,7 +308,7 @@ export const NODES: Readonly<Record<"statement" | "expression" | "part" | "contr
         gate: { method: must(METHOD), gate: must(GATE), ...AT },
         arg: {
             method: may(METHOD),
-            name: must(SOME_TEXT),
+            name: must(METHOD),
             from: may(list(SOME_TEXT, 1), "absent: trusted origins"),
             among: may(TRUE, "also a value that occurred in what came from there"),
             addresses: may(TRUE, "only the addresses in it"),
@@ -353,3 +355,35 @@ export const GROUPS: Readonly<Record<GroupName, Group>> = {
 
 /** Names that are read as something else in an expression, whatever is in scope. */
 export const NEVER_VARIABLES: ReadonlySet<string> = new Set(["true", "false", "none", "not", "generate", "parallel"]);
+
+/** A key of a node with its rule. `tree`: what a tree calls it. */
+export interface Row {
+    readonly key: string;
+    readonly tree: string;
+    readonly rule: Rule;
+    readonly required: boolean;
+}
+
+/** `placed`: it has a place. */
+export interface Rows {
+    readonly rows: readonly Row[];
+    readonly placed: boolean;
+}
+
+/** Keys that a tree calls otherwise. */
+const IN_TREE: Readonly<Record<string, string>> = { in: "bounds", with: "options", spend: "amounts" };
+
+function rowsOf(keys: Keys): Rows {
+    const rows = Object.entries(keys)
+        .filter(([key]) => key !== "at")
+        .map(([key, { rule, required }]) => ({ key, tree: IN_TREE[key] ?? key, rule, required }));
+    return { rows, placed: "at" in keys };
+}
+
+/** Rows of the nodes of a program by kind, and of records by name. */
+export const NODE_ROWS: ReadonlyMap<string, Rows> = new Map(
+    [NODES.statement, NODES.expression, NODES.part, NODES.clause].flatMap((table) =>
+        Object.entries(table).map(([kind, keys]) => [kind, rowsOf(keys)] as const),
+    ),
+);
+export const RECORD_ROWS: ReadonlyMap<string, Rows> = new Map(Object.entries(RECORDS).map(([name, keys]) => [name, rowsOf(keys)] as const));

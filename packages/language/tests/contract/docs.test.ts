@@ -5,7 +5,7 @@ import type { Shapes } from "../../src/contract/contract.ts";
 import { toJsonSchema } from "../../src/contract/schema.ts";
 import { FORBIDDEN_NAMES } from "../../src/contract/open.ts";
 import { lower } from "../../src/form/lower.ts";
-import { validateProgram } from "../../src/form/validate.ts";
+import { validateProgram } from "../../src/answer/validate.ts";
 import { run } from "../check/cases.ts";
 import { shapes } from "./read.ts";
 

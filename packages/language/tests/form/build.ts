@@ -1,7 +1,7 @@
 /** Forms by hand, one line a case, and what is expected of them. */
 import { expect } from "vitest";
 import type { Json } from "../../src/contract/contract.ts";
-import { validateProgram } from "../../src/form/validate.ts";
+import { validateProgram } from "../../src/answer/validate.ts";
 
 export type Obj = { [key: string]: Json };
 

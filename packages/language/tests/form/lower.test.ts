@@ -7,7 +7,7 @@ import { canonicalJson } from "../../src/form/canonical.ts";
 import type { ExprForm, Program, StmtForm } from "../../src/form/form.ts";
 import { lower } from "../../src/form/lower.ts";
 import { printForm, printFormExpr, raise } from "../../src/form/raise.ts";
-import { validateProgram } from "../../src/form/validate.ts";
+import { validateProgram } from "../../src/answer/validate.ts";
 import { parse } from "../../src/syntax/parse/parse.ts";
 import type { File } from "../../src/syntax/tree.ts";
 import { source } from "../../src/text/source.ts";

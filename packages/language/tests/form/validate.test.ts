@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/contract/contract.ts";
 import { MAX_ERRORS } from "../../src/form/errors.ts";
 import { DEFAULT_CAPS } from "../../src/form/measure.ts";
-import { validateFunc, validateProgram } from "../../src/form/validate.ts";
+import { validateFunc, validateProgram } from "../../src/answer/validate.ts";
 import { type Obj, lit, name, expr, set, call, member, use, generate, func, file, program, body, BODY, refuses, accepts } from "./build.ts";
 
 describe("F1: structure", () => {

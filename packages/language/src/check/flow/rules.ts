@@ -7,8 +7,8 @@
  */
 import { addedTo, type Project } from "../../authority/project.ts";
 import { declaredKey, keyOf, methodName, schemeOf } from "../../authority/thing.ts";
-import type { At, ClauseForm } from "../../form/form.ts";
-import { clauseForm } from "../../form/lower-authority.ts";
+import type { ClauseForm } from "../../form/form.ts";
+import { clauseForm } from "../../form/lower.ts";
 import { position, type Range, type Site } from "../../text/source.ts";
 import { isOutside } from "../handover.ts";
 import type { Binding, Checking, FileScope } from "../model.ts";
@@ -30,8 +30,6 @@ export interface Rule<C> {
 }
 
 type ArgClause = Extract<ClauseForm, { kind: "arg" }>;
-/** Places are kept beside the clauses. */
-const NOWHERE = (): At => [0, 0, 0, 0];
 
 type ReadersClause = Extract<ClauseForm, { kind: "reads" | "audience" }>;
 
@@ -74,7 +72,7 @@ export class Rules {
                 const key = this.keyOf({ binding, file });
                 things.set(key, [...(things.get(key) ?? []), binding]);
                 for (const clause of binding.import.clauses ?? [])
-                    this.add(key, { clause: clauseForm(clause, NOWHERE), at: placeIn(file, clause.range), project: false });
+                    this.add(key, { clause: clauseForm(clause), at: placeIn(file, clause.range), project: false });
             }
         const { project } = checking;
         if (project === null) return;

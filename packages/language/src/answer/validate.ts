@@ -7,14 +7,14 @@
  * V1: unknown versions, kinds and keys are refused.
  */
 import type { Json, Shapes } from "../contract/contract.ts";
-import { type Errors, type FormCode, type FormError, newErrors, type Place } from "./errors.ts";
-import { type FileForm, FORM, type FuncForm, type Program } from "./form.ts";
+import { type Errors, type FormCode, type FormError, newErrors, type Place } from "../form/errors.ts";
+import { type FileForm, FORM, type FuncForm, type Program } from "../form/form.ts";
 import { CONTRACT_NAMES } from "../contract/from-tree.ts";
-import { AUTHOR_CAPS, type Caps, DEFAULT_CAPS, measure, parseWithin } from "./measure.ts";
+import { AUTHOR_CAPS, type Caps, DEFAULT_CAPS, measure, parseWithin } from "../form/measure.ts";
 import { checkSource } from "./reread.ts";
-import { isSound } from "./sound.ts";
-import { findWrong } from "./structure.ts";
-import type { Rule } from "./table.ts";
+import { isSound } from "../form/sound.ts";
+import { findWrong } from "../form/structure.ts";
+import type { Rule } from "../form/table.ts";
 
 export interface ValidateOptions {
     /** Each cap that is not given is the default. */

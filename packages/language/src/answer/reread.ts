@@ -9,11 +9,11 @@ import { check } from "../check/check.ts";
 import type { Json } from "../contract/contract.ts";
 import { parse } from "../syntax/parse/parse.ts";
 import { position, type Source, source } from "../text/source.ts";
-import { type Errors, MAX_ERRORS, type Place } from "./errors.ts";
-import type { At, Program } from "./form.ts";
-import { type Lowerable, lower } from "./lower.ts";
-import { printForm } from "./raise.ts";
-import { INEXACT, isInexact } from "./structure.ts";
+import { type Errors, MAX_ERRORS, type Place } from "../form/errors.ts";
+import type { At, Program } from "../form/form.ts";
+import { type Lowerable, lower } from "../form/lower.ts";
+import { printForm } from "../form/raise.ts";
+import { INEXACT, isInexact } from "../form/structure.ts";
 
 type Value = Json | undefined;
 
