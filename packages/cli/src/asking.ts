@@ -9,8 +9,8 @@
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Json, plainColumns, safeJson } from "@remit/language";
-import { type AskRequest, shownName } from "@remit/machine";
+import { type Json, plainColumns, safeJson, shownName } from "@remit/language";
+import type { AskRequest } from "@remit/machine";
 import { barred, count, counted, folded, type Paint, plain, plainLine } from "./io.ts";
 
 export interface ShowAsk {

@@ -60,7 +60,7 @@ export { applyFixes, format, printExpr } from "./syntax/print/print.ts";
 export type * as tree from "./syntax/tree.ts";
 export { BUILTINS, type BuiltinRow } from "./check/builtins.ts";
 export { type CheckedProgram, type CheckInfo, check, type FunctionInfo } from "./check/check.ts";
-export { type Entry, entryOf } from "./syntax/entry.ts";
+export { type Entry, entryOf, shown as shownName } from "./syntax/entry.ts";
 export { type PromptSurface, promptSurfaces, type SurfaceItem } from "./check/surfaces.ts";
 export { CODES, type Code, type CodeRow } from "./diagnostics/codes.ts";
 export { didYouMean, nearest } from "./diagnostics/nearest.ts";

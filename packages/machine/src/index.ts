@@ -1,7 +1,7 @@
 /** What the machine gives to its hosts: effects, the machine itself, and projections of its events. Exports only. */
-export * from "./effect.ts";
-export * from "./failure.ts";
-export { whatIsNew } from "./known.ts";
+export * from "./effect/effect.ts";
+export * from "./effect/failure.ts";
+export { whatIsNew } from "./ledger/known.ts";
 export * from "./ledger/events.ts";
 export * from "./value/label.ts";
 export { DerivedLabels, type Step as DerivedStep } from "./value/derive.ts";
@@ -15,7 +15,7 @@ export { CONTRACT_HEAD } from "./prompt/layers.ts";
 export * from "./ledger/canonical.ts";
 export * from "./ledger/seal.ts";
 export * from "./ledger/ndjson.ts";
-export { Compiled, compileProgram, shownName } from "./compile/program.ts";
+export { Compiled, compileProgram } from "./compile/program.ts";
 export { variantSites } from "./compile/variants.ts";
 export { isUnasked } from "./run/answers.ts";
 export { isOfAnotherBuild, takeWorld } from "./run/load.ts";
@@ -58,7 +58,6 @@ export { type AtifOfRunOptions, atifOfRun } from "./ledger/atif/run.ts";
 export { type SessionEnd, type SessionOf, type SessionTurn, trajectoryOf } from "./ledger/atif/session.ts";
 export { atifText, type AtifTextOptions } from "./ledger/atif/show.ts";
 export { ATIF_VERSIONS, type AtifVersion, type Trajectory } from "./ledger/atif/types.ts";
-export { ANSWERS, verdictOf } from "./run/gate.ts";
 export type { Ruling } from "./run/hands.ts";
 export { CONCURRENCY, Conductor, type ConductOptions, isPersonal } from "./conduct/conductor.ts";
 export * from "./conduct/messages.ts";

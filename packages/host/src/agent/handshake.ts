@@ -3,14 +3,10 @@
  *
  * Boundary: JSON out of a prompt, and nothing decided. What is no handshake is null.
  */
-import { type ExprForm, type Json, printFormExpr } from "@remit/language";
+import { type ExprForm, type Json, printFormExpr, isObject } from "@remit/language";
 import type { AgentPart, AgentTurn } from "@remit/machine";
 
 export type JsonObject = { readonly [key: string]: Json };
-
-export function isObject(json: Json | undefined): json is JsonObject {
-    return json !== null && typeof json === "object" && !Array.isArray(json);
-}
 
 /** A part that holds a document of the protocol. */
 export function handshakeOf(part: AgentPart): JsonObject | null {

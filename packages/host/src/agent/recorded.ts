@@ -16,11 +16,11 @@
  */
 import { createHash } from "node:crypto";
 import { appendFile, chmod } from "node:fs/promises";
-import { canonicalJson, type Json } from "@remit/language";
+import { canonicalJson, type Json, isObject } from "@remit/language";
 import type { AgentReply, AgentTurn, Effect, Failure, Outcome, Usage } from "@remit/machine";
 import { readRecordedAgents } from "../model/replies.ts";
 import type { AgentUse, Later, Performer, PerformIO, Permission } from "../run/host.ts";
-import { handshakeOf, isObject, type JsonObject } from "./handshake.ts";
+import { handshakeOf, type JsonObject } from "./handshake.ts";
 
 /** A use of a hand: asked about (`may`), or made (`use`). */
 export interface RecordedHand {

@@ -5,7 +5,7 @@
  *
  * S1: every answer is a source of its own, also where several have one name.
  */
-import { type Json, parse, source } from "@remit/language";
+import { type Json, parse, source, isObject } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
 import { below } from "./breakpoint.ts";
 
@@ -60,8 +60,4 @@ function lineOf(text: string, offset: number): number {
     let line = 1;
     for (let at = text.indexOf("\n"); at >= 0 && at < offset; at = text.indexOf("\n", at + 1)) line++;
     return line;
-}
-
-function isObject(json: Json): json is { readonly [key: string]: Json } {
-    return json !== null && typeof json === "object" && !Array.isArray(json);
 }

@@ -22,9 +22,8 @@ import {
     statSync,
 } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { canonicalJson, type Json } from "@remit/language";
+import { canonicalJson, type Json, isObject } from "@remit/language";
 import { type AgentSources, targetOf } from "../agent/uri.ts";
-import { isObject } from "../agent/handshake.ts";
 import { parseStubUri } from "../agent/stub-uri.ts";
 import { AgentFail } from "../agent/fail.ts";
 import type { ProgramTree } from "../load/tree.ts";

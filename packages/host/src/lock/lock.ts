@@ -8,9 +8,8 @@
  */
 import { lstatSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { canonicalJson, type Json, type Program, type RemitForm, type Site } from "@remit/language";
+import { canonicalJson, type Json, type Program, type RemitForm, type Site, isObject } from "@remit/language";
 import { AgentFail } from "../agent/fail.ts";
-import { isObject } from "../agent/handshake.ts";
 import type { AgentSources } from "../agent/uri.ts";
 import type { Config } from "../config/config.ts";
 import { readJson } from "../input/json.ts";

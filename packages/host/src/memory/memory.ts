@@ -9,7 +9,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import type { Json } from "@remit/language";
+import { type Json, isObject } from "@remit/language";
 import type { Effect, Failure, MemoryRequest, Outcome } from "@remit/machine";
 import { makeFolder } from "../ledger/place.ts";
 import type { PerformIO } from "../run/host.ts";
@@ -156,10 +156,6 @@ function equal(a: Json, b: Json): boolean {
         return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, index) => equal(item, b[index] as Json));
     const keys = Object.keys(a);
     return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal(a[key] as Json, b[key] as Json));
-}
-
-function isObject(json: Json | undefined): json is { [key: string]: Json } {
-    return json !== null && typeof json === "object" && !Array.isArray(json);
 }
 
 // ---- places ----------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
  * Boundary: reads and checks; a file that is none is a text that says why, so that it can be told before anything runs.
  */
 import { readFileSync } from "node:fs";
-import type { Json } from "@remit/language";
+import { type Json, isObject } from "@remit/language";
 import type { Failure, Usage } from "@remit/machine";
 import type { AgentLine } from "../agent/recorded.ts";
 import type { Raw } from "./engine.ts";
@@ -117,10 +117,6 @@ function lineOf(text: string): JsonLine | null {
         ? typeof reply.text === "string" && typeof reply[kind === "agent" ? "stop" : "finish"] === "string"
         : isObject(failure) && typeof failure.kind === "string";
     return good ? json : null;
-}
-
-function isObject(json: Json | undefined): json is { [key: string]: Json } {
-    return json !== null && typeof json === "object" && !Array.isArray(json);
 }
 
 function textOf(file: string, what: string): { text: string } | string {

@@ -3,8 +3,8 @@
  *
  * Boundary: from a caller's words and stored options to the machine's; no policy.
  */
-import type { Program } from "@remit/language";
-import { type Conducted, type FileContent, Machine, type StartOptions, compileProgram, shownName, variantSites } from "@remit/machine";
+import { type Program, shownName } from "@remit/language";
+import { type Conducted, type FileContent, Machine, type StartOptions, compileProgram, variantSites } from "@remit/machine";
 import type { KeptRun } from "../ledger/store.ts";
 import { leaving } from "../secret/exits.ts";
 import type { Scrubber } from "../secret/scrub.ts";

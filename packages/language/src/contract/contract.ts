@@ -5,6 +5,11 @@
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
+/** Neither a list nor null. */
+export function isObject(value: unknown): value is { [key: string]: Json } {
+    return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
 export type Contract =
     | { readonly type: "string" | "number" | "boolean" | "json" | "none" }
     | { readonly type: "list"; readonly item?: Contract }

@@ -9,6 +9,7 @@ import type { Agent, File, Func } from "./tree.ts";
 export const MAIN_AGENT = "__main_agent";
 export const MAIN_FUNC = "__main";
 
+/** `main` for the unnamed main function and agent. */
 export function shown(name: string): string {
     return name === MAIN_AGENT || name === MAIN_FUNC ? "main" : name;
 }

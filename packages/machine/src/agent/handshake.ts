@@ -8,7 +8,7 @@
  *     `schema/remit-yield-1.json`.
  */
 import { type Contract, type Json, PROGRAM_SCHEMA_ID, PROTOCOL_SKILL, schemaOfValue, type Shapes, toJsonSchema } from "@remit/language";
-import type { AgentPart, FailureKind } from "../effect.ts";
+import type { AgentPart, FailureKind } from "../effect/effect.ts";
 import type { CapabilityKind } from "../value/value.ts";
 import type { SkillContent } from "../run/options.ts";
 

@@ -6,9 +6,8 @@
  * N1: words are whole: `listen` does not list and `getaway` gets nothing; `getAndSend` gets and sends.
  * N2: what a tool says of its own method wins over the name, in both directions.
  */
-import { type Json, resourceOf } from "@remit/language";
+import { type Json, resourceOf, isObject } from "@remit/language";
 import { readsByScheme } from "../authority/reading.ts";
-import { isObject } from "../prompt/schema.ts";
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 

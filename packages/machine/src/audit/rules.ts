@@ -9,11 +9,19 @@
  * U1: what is found follows from the events in their order and the program alone: told event by event or all at once, it is the same.
  * U2: texts in the events are compared and shown, never followed.
  */
-import { type GrantForm, type ImportForm, type Json, type Program, type RemitForm, type Site, trustedOrigins } from "@remit/language";
+import {
+    type GrantForm,
+    type ImportForm,
+    type Json,
+    type Program,
+    type RemitForm,
+    type Site,
+    trustedOrigins,
+    isObject,
+    shownName,
+} from "@remit/language";
 import { shownPrincipal } from "../authority/authority.ts";
-import { shownName } from "../compile/program.ts";
 import type { LedgerEvent } from "../ledger/events.ts";
-import { isObject } from "../prompt/schema.ts";
 import { drifted, type Profile } from "./drift.ts";
 import type { Evidence, Finding, Severity } from "./finding.ts";
 import { breaks, type Call, type Invariant, meant, sameImports } from "./invariant.ts";

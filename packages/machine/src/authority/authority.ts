@@ -19,8 +19,9 @@ import {
     sharedOrigins,
     trustedOrigins,
     type Untrusted,
+    shownName,
 } from "@remit/language";
-import { type AgentEntry, type Compiled, shownName } from "../compile/program.ts";
+import type { AgentEntry, Compiled } from "../compile/program.ts";
 import type { Capability } from "../value/value.ts";
 import { type Clauses, clausesOf, compileRemit, NO_CLAUSES, type PolicySaid, type ReadersRule, type Remit, thingsOf } from "./policy.ts";
 

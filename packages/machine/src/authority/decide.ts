@@ -13,7 +13,7 @@
  * D7: the policy of a call binds what its agent has in any way: by its remit, by a delegation, by a value that it was given or was there before.
  */
 import { type Json, methodName, type ReadersForm, resourceOf, schemeOf, type Site, type Untrusted } from "@remit/language";
-import type { Reach } from "../effect.ts";
+import type { Reach } from "../effect/effect.ts";
 import type { Labels } from "../value/label.ts";
 import { addressesIn, hasLink } from "./addresses.ts";
 import { type Given, isPlace, wordsOf } from "./given.ts";

@@ -7,7 +7,7 @@
  * A2: what a failure shows carries its labels.
  * A3: what grows is charged before it is made.
  */
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import { capabilityIsNotData } from "../value/json.ts";
 import { join, labelOf, MAX_STRING, aNameOf, rawOf } from "../value/operators.ts";
 import { Capability, Labelled, List, MAX_ITEMS, Obj, type Value } from "../value/value.ts";

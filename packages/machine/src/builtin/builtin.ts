@@ -26,16 +26,6 @@ export interface Runtime {
     readonly patterns: Map<string, Pattern>;
 }
 
-/**
- * Units of work, each about as long as a step, from 10 to 30 ns: what it costs to look at `values` lists, objects and other values wherever
- * they are in memory, at `items` in a row, at `chars` in a row.
- */
-export const WORK = {
-    values: (n: number): number => 4 * n,
-    items: (n: number): number => Math.ceil(n / 4),
-    chars: (n: number): number => Math.ceil(n / 16),
-} as const;
-
 /** A lambda given to a built-in. Calling it counts its own steps. Missing arguments are none, spare ones are dropped. */
 export interface Lambda {
     readonly arity: number;

@@ -7,11 +7,12 @@
  * C2: a capability is never compared, and a cycle or a nesting beyond `MAX_DEPTH` is a failure.
  * C3: what is shared is looked at once: the work is in proportion to what is in memory, not to the text it would make.
  */
-import { Fail } from "../failure.ts";
+import { WORK } from "../value/work.ts";
+import { Fail } from "../effect/failure.ts";
 import { capabilityIsNotData, MAX_DEPTH } from "../value/json.ts";
 import { heldIn, Capability, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
 import { roomForItems } from "./args.ts";
-import { type Runtime, WORK } from "./builtin.ts";
+import type { Runtime } from "./builtin.ts";
 
 interface Key {
     readonly key: number;

@@ -4,7 +4,8 @@
  *
  * Boundary: pieces and counts. What is written is the caller's.
  */
-import { type Runtime, WORK } from "./builtin.ts";
+import { WORK } from "../value/work.ts";
+import type { Runtime } from "./builtin.ts";
 
 /** UTF-16 units written between two charges. */
 const FLUSH = 4096;

@@ -11,7 +11,7 @@
  *
  * Q1: pattern, groups, repetitions and program are bounded; a pattern beyond a bound is refused before anything is matched.
  */
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 
 export const MAX_PATTERN = 1000;
 export const MAX_PROGRAM = 4000;

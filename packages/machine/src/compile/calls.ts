@@ -5,10 +5,11 @@
  *
  * M1: a call counts one step after its arguments; each run of a lambda counts one.
  */
+import { WORK } from "../value/work.ts";
 import { type ExprForm, type Json, type Site, withArticle } from "@remit/language";
-import { type Builtin, type Lambda, WORK } from "../builtin/builtin.ts";
+import type { Builtin, Lambda } from "../builtin/builtin.ts";
 import { findBuiltin } from "../builtin/table.ts";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import { located, unknownProperty } from "../value/access.ts";
 import { fromJson } from "../value/json.ts";
 import { aNameOf, join, rawOf } from "../value/operators.ts";

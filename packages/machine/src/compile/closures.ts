@@ -11,7 +11,7 @@
  * Why it is long: expressions and statements call each other, and one switch over each keeps them complete.
  */
 import { type At, type BranchForm, type ExprForm, isModule, type Site, type StmtForm } from "@remit/language";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import { readIndex, writeIndex, writeMember } from "../value/access.ts";
 import { compares, join, labelOf, aNameOf, negate, not, numeric, plus, rawOf, truthy } from "../value/operators.ts";
 import { Capability, Labelled, List, type Value } from "../value/value.ts";

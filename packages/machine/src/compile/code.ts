@@ -7,7 +7,7 @@
  */
 import type { Builtin, Runtime } from "../builtin/builtin.ts";
 import type { Permit } from "../authority/policy.ts";
-import type { Fail } from "../failure.ts";
+import type { Fail } from "../effect/failure.ts";
 import type { Capability, Value } from "../value/value.ts";
 
 export type { Builtin };

@@ -17,7 +17,7 @@
  * CL6: a label is raised only where that tells nothing new: the raised label already has everything that led the code to the list or object.
  */
 import type { Site } from "@remit/language";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import { type Joins, join, labelOf, nameOf, rawOf } from "../value/operators.ts";
 import { Labelled, List, Obj, type Raw, type Value } from "../value/value.ts";
 

@@ -6,10 +6,10 @@
  *
  * V3: in a value with defaults filled in, what was there keeps its own labels where they were; a default has those of what was found absent.
  */
+import { WORK } from "../value/work.ts";
 import { type Contract, checkValue, type Json, type Shapes, type Site } from "@remit/language";
-import { WORK } from "../builtin/builtin.ts";
 import { copyOf } from "../builtin/canonical.ts";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import { located } from "../value/access.ts";
 import { fromJson, toJson } from "../value/json.ts";
 import { deepLabels, join, labelOf, rawOf } from "../value/operators.ts";

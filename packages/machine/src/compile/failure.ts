@@ -5,7 +5,7 @@
  */
 import type { Json, Site } from "@remit/language";
 import type { Runtime } from "../builtin/builtin.ts";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import { fromJson, toJson } from "../value/json.ts";
 import { labelOf, rawOf } from "../value/operators.ts";
 import { Labelled, Obj, type Value } from "../value/value.ts";

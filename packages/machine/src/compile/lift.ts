@@ -8,7 +8,7 @@
  *
  * Why it is long: one class lifts all expressions, whose parts share its state.
  */
-import { type ArgForm, type ExprForm, isModule, printFormExpr, type SpreadForm, type StmtForm } from "@remit/language";
+import { type ArgForm, type ExprForm, isModule, printFormExpr, type SpreadForm, type StmtForm, shownName } from "@remit/language";
 import { argsOf, defaultsFrom, refusalOf, wrongCount } from "./calls.ts";
 import { expr, fails, lookUp, siteOf } from "./closures.ts";
 import type { Code, Step } from "./code.ts";
@@ -17,7 +17,7 @@ import type { Emitter, LoopForm } from "./frames.ts";
 import { agentOptions, type HandoverKind, handoverOf } from "./handover.ts";
 import { type GenerateOptionsForm, OP } from "./instructions.ts";
 import { rowsOf } from "./members.ts";
-import { type AgentEntry, type Fn, type ImportEntry, shownName } from "./program.ts";
+import type { AgentEntry, Fn, ImportEntry } from "./program.ts";
 import { walk, walkBlock } from "./walk.ts";
 
 const NOTHING: Step = () => undefined;

@@ -4,9 +4,9 @@
  * V3: what is made with spread has the labels of what was spread: they decided how much is in it, and whether a later key replaced an earlier
  * one. The labels of its keys stay those of keys where nothing stood before.
  */
+import { WORK } from "../value/work.ts";
 import type { ExprForm, Site } from "@remit/language";
-import { WORK } from "../builtin/builtin.ts";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import { join, aNameOf } from "../value/operators.ts";
 import { Labelled, List, Obj, type Shape, type Value } from "../value/value.ts";
 import { type Context, expr, siteOf, tested } from "./closures.ts";

@@ -5,7 +5,7 @@
  */
 import { type Site, withArticle } from "@remit/language";
 import { type Builtin, findBuiltin } from "../builtin/table.ts";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import { located, unknownProperty } from "../value/access.ts";
 import { join, aNameOf } from "../value/operators.ts";
 import { Capability, Labelled, List, Obj, type Raw, type Shape, type Value } from "../value/value.ts";

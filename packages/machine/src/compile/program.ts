@@ -6,7 +6,7 @@
  * K2: which functions can reach an effect follows from the form alone (`effects.ts`); what the form claims of itself is not believed.
  * K3: a function's number is its place in the form, so a continuation can name it.
  */
-import type { At, FileForm, FuncForm, ImportForm, Program, Shapes, Site } from "@remit/language";
+import { type At, type FileForm, type FuncForm, type ImportForm, type Program, type Shapes, type Site, shownName } from "@remit/language";
 import { type Builtin, findBuiltin } from "../builtin/table.ts";
 import { Capability } from "../value/value.ts";
 import type { Answers } from "../agent/answers.ts";
@@ -95,11 +95,6 @@ export class Fn {
     site(at: At | undefined): Site | null {
         return this.program.site(this.file, at);
     }
-}
-
-/** `main` for the unnamed main function and agent. */
-export function shownName(name: string): string {
-    return name === "__main" || name === "__main_agent" ? "main" : name;
 }
 
 /**

@@ -5,8 +5,8 @@
  *
  * E1: a site's number is its place among the sites of the same name in the function's text, outer calls before the calls in their arguments.
  */
-import { type ExprForm, isModule } from "@remit/language";
-import { type Fn, shownName } from "./program.ts";
+import { type ExprForm, isModule, shownName } from "@remit/language";
+import type { Fn } from "./program.ts";
 import { walkBlock } from "./walk.ts";
 
 export function numberSites(fn: Fn): ReadonlyMap<ExprForm, string> {

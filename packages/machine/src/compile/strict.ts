@@ -17,7 +17,7 @@
  * W5: code that strict code calls is strict. It begins with its caller's `pc`.
  */
 import type { ExprForm, StmtForm } from "@remit/language";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import { deepLabels, join, rawOf } from "../value/operators.ts";
 import { Labelled, type Value } from "../value/value.ts";
 import { changesIn, namesIn, type Part } from "./changes.ts";

@@ -3,8 +3,7 @@
  *
  * Boundary: forms only.
  */
-import type { Json, Program } from "@remit/language";
-import { shownName } from "./program.ts";
+import { type Json, type Program, shownName } from "@remit/language";
 
 /** `FILE#AGENT.FUNC[LABEL]`; the second place of that label in a function ends with `#2`. */
 export function variantSite(file: string, agent: string | null, func: string | null, label: string, nth: number): string {

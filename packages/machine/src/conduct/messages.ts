@@ -4,7 +4,7 @@
  * Boundary: shapes only. What follows from them is `conductor.ts`.
  */
 import type { Json } from "@remit/language";
-import type { Effect, Failure, Outcome, Usage } from "../effect.ts";
+import type { Effect, Failure, Outcome, Usage } from "../effect/effect.ts";
 import type { MachineEvent } from "../ledger/events.ts";
 import type { Advance, Machine } from "../run/machine.ts";
 

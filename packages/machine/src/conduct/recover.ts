@@ -6,8 +6,8 @@
  * U1: an effect that has an outcome is never performed again.
  * U2: one that began and has none is performed again only if that does no harm (`repeats`); else a person says what became of it.
  */
-import type { Effect, Outcome } from "../effect.ts";
-import { opOf } from "../effect.ts";
+import type { Effect, Outcome } from "../effect/effect.ts";
+import { opOf } from "../effect/effect.ts";
 import type { MachineEvent } from "../ledger/events.ts";
 import type { Answered, UnknownAnswer } from "./messages.ts";
 

@@ -9,9 +9,8 @@
  * H4: a yes to whether a use may be made holds once for making it in the same turn, with the very arguments that were shown.
  */
 import { canonicalJson, type Json } from "@remit/language";
-import type { Effect, Outcome } from "../effect.ts";
+import { type Effect, type Outcome, ANSWERS, verdictOf } from "../effect/effect.ts";
 import type { EventKind, MachineEvent } from "../ledger/events.ts";
-import { ANSWERS, verdictOf } from "../run/gate.ts";
 import type { Ruling } from "../run/hands.ts";
 import type { AgentUse, Down, Permission, UseUp } from "./messages.ts";
 

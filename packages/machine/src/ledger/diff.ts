@@ -6,7 +6,7 @@
  * D1: equal runs give no findings, whatever the order in which concurrent effects came back.
  * D2: an event is compared with the event of the same path and kind (the nth with the nth).
  */
-import type { Json } from "@remit/language";
+import { type Json, isObject } from "@remit/language";
 import { canonicalJson, comparable, comparePaths } from "./canonical.ts";
 import type { EventKind, LedgerEvent, MachineEvent } from "./events.ts";
 import { plainText } from "./read.ts";
@@ -82,10 +82,6 @@ function compare(a: Json | undefined, b: Json | undefined, at: string, out: Fiel
     if (canonicalJson(a) === canonicalJson(b)) return;
     const texts = typeof a === "string" && typeof b === "string" && (a.includes("\n") || b.includes("\n"));
     out.push({ at, before: a, after: b, ...(texts ? { lines: diffLines(a, b) } : {}) });
-}
-
-function isObject(value: Json): value is { [key: string]: Json } {
-    return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
 function own(object: { [key: string]: Json }, key: string): Json | undefined {

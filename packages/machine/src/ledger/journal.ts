@@ -7,7 +7,7 @@
  *     model.ended` and, for a provider turn, `generate.attempt`. A redacted one is not in the journal.
  */
 import type { Json } from "@remit/language";
-import type { Failure, Outcome, Usage } from "../effect.ts";
+import type { Failure, Outcome, Usage } from "../effect/effect.ts";
 import type { EventKind, LedgerEvent } from "./events.ts";
 import { field, type JsonObject, objectIn, textIn } from "./read.ts";
 

@@ -4,7 +4,7 @@
  * Boundary: lines and events; verifying them is `seal.ts`.
  */
 import type { Json } from "@remit/language";
-import { whatIsNew } from "../known.ts";
+import { whatIsNew } from "./known.ts";
 import type { LedgerEvent } from "./events.ts";
 
 export function* toNdjson(events: Iterable<LedgerEvent>): Generator<string> {

@@ -12,7 +12,7 @@
  * L2: an event whose removed parts are replaced by their commitments verifies as the whole event does.
  * L3: a verifier names the first event that was changed, dropped or moved. A cut tail is seen only against an anchor kept elsewhere.
  */
-import { amountOf, type Json } from "@remit/language";
+import { amountOf, type Json, isObject } from "@remit/language";
 import { canonicalJson } from "./canonical.ts";
 import type { LedgerEvent, MachineEvent } from "./events.ts";
 
@@ -67,10 +67,6 @@ export const CONTENT_KEYS: ReadonlySet<string> = new Set([
 ]);
 
 type JsonObject = { [key: string]: Json };
-
-function isObject(value: Json): value is JsonObject {
-    return value !== null && typeof value === "object" && !Array.isArray(value);
-}
 
 /** `data` in its two parts. Data that is no object is content as a whole. */
 function partsOf(event: MachineEvent): { content: Json | undefined; data: Json } {

@@ -12,7 +12,7 @@
  *     count by the estimate of `fileSize`.
  */
 import type { BudgetForm, Json, Site } from "@remit/language";
-import type { CountReply, ModelCount } from "../effect.ts";
+import type { CountReply, ModelCount } from "../effect/effect.ts";
 import { type Clip, type ClipStrategy, clipChars, clipTokens, countItems } from "./clip.ts";
 import { fileSize } from "./image.ts";
 import { contextOpening, contextSize, itemText, type ShownItem } from "./layers.ts";

@@ -10,8 +10,9 @@
  * C4: a number, boolean or none that does not fit is dropped whole: a part of a number is another number. The same goes for a list or
  *     object for which even `[]` is too long.
  */
+import { wholeAfter, wholeBefore } from "../value/text.ts";
 import type { BudgetForm, Json } from "@remit/language";
-import type { CountReply, ModelCount } from "../effect.ts";
+import type { CountReply, ModelCount } from "../effect/effect.ts";
 import { type Body, sizeOf, textOf } from "./render.ts";
 
 /** `whole`: nothing was cut; `start`, `end`: which end was kept; `dropped`: nothing of it is left. */
@@ -27,19 +28,6 @@ export interface Clip {
 }
 
 export type Keep = "start" | "end";
-
-/** The largest index not above `at` that does not split a character of `text`. */
-export function wholeBefore(text: string, at: number): number {
-    return at > 0 && at < text.length && isLow(text.charCodeAt(at)) && isHigh(text.charCodeAt(at - 1)) ? at - 1 : at;
-}
-
-/** The smallest index not below `at` that does not split a character of `text`. */
-export function wholeAfter(text: string, at: number): number {
-    return at > 0 && at < text.length && isLow(text.charCodeAt(at)) && isHigh(text.charCodeAt(at - 1)) ? at + 1 : at;
-}
-
-const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
-const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
 /** A body cut to at most `max` UTF-16 units (floor of `max`). */
 export function clipChars(body: Body, max: number, keep: Keep = "start"): Clip {

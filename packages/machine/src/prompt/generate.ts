@@ -17,7 +17,7 @@
  * G4: the value carries the origins of the whole prompt, of every tool result that was shown, and `model:NAME`.
  * G5: where tools were called, a further attempt goes on from the conversation so far, so that no call is made twice.
  */
-import type { Json } from "@remit/language";
+import { type Json, isObject } from "@remit/language";
 import type { Runtime } from "../builtin/builtin.ts";
 import {
     addUsage,
@@ -29,9 +29,10 @@ import {
     type Outcome,
     type ToolCall,
     type ToolRequest,
-} from "../effect.ts";
-import { Fail } from "../failure.ts";
-import { ANSWERS, type Gatekeeper } from "../run/gate.ts";
+    ANSWERS,
+} from "../effect/effect.ts";
+import { Fail } from "../effect/failure.ts";
+import type { Gatekeeper } from "../run/gate.ts";
 import { continueFit, countsOf, shownItems } from "./budget.ts";
 import { feedbackText, instructionText, type Rejection } from "./feedback.ts";
 import { messagesOf } from "./layers.ts";
@@ -39,7 +40,6 @@ import { checkCall, importsOf, type Offer, offersOf } from "./offers.ts";
 import { originsOf } from "./render.ts";
 import { attemptData, endedData, resultData, startedData, toolData } from "./report.ts";
 import { checkResult, resultSchema } from "./result.ts";
-import { isObject } from "./schema.ts";
 import { shownResult } from "./shown.ts";
 import { DEFAULT_TURNS, type GenerateSetup, type GenerateStep, type StepEffect, type StepEvent } from "./setup.ts";
 import { type Call, originsUnion, prepare, type State } from "./state.ts";

@@ -6,12 +6,12 @@
  * I2: a file is counted by an estimate (`fileSize`), which the ledger shows.
  * I1: only what says its own media type and is base64 becomes a part; anything else is a `value` failure that says what was expected.
  */
+import { isObject } from "@remit/language";
 import type { Runtime } from "../builtin/builtin.ts";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import type { Value } from "../value/value.ts";
 import type { Body } from "./render.ts";
-import { isObject } from "./schema.ts";
 
 export interface FilePart {
     readonly mediaType: string;

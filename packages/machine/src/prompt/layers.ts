@@ -12,7 +12,7 @@
  * Y3: a label or a source expression takes one line each, whatever is in it.
  */
 import type { Json } from "@remit/language";
-import type { Message, Part } from "../effect.ts";
+import type { Message, Part } from "../effect/effect.ts";
 import { fileSize } from "./image.ts";
 
 export interface ShownItem {

@@ -6,11 +6,11 @@
  * O1: a call reaches a tool only if its name was offered and its arguments hold against the tool's schema.
  * O2: a method that its tool does not mark as reading only is asked for first, with the whole call and the origins of its arguments.
  */
-import type { Json } from "@remit/language";
+import { type Json, isObject } from "@remit/language";
 import type { Right } from "../authority/decide.ts";
-import type { ToolCall, ToolOffer } from "../effect.ts";
-import { Fail } from "../failure.ts";
-import { checkAgainstSchema, isObject } from "./schema.ts";
+import type { ToolCall, ToolOffer } from "../effect/effect.ts";
+import { Fail } from "../effect/failure.ts";
+import { checkAgainstSchema } from "./schema.ts";
 
 /** A tool of `generate({tools: […]})`: an import, whole or one method of it. */
 export interface ToolInput {

@@ -16,7 +16,7 @@
  * `generate.ended`: `attempts, validation {ok, strict}, result, ok, error, errors[], truncated, usage`.
  */
 import type { Json } from "@remit/language";
-import type { Failure, ModelReply, Outcome } from "../effect.ts";
+import type { Failure, ModelReply, Outcome } from "../effect/effect.ts";
 import type { FitItem } from "./budget.ts";
 import { clipReport } from "./clip.ts";
 import { fileSize } from "./image.ts";

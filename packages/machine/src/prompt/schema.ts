@@ -9,7 +9,7 @@
  * J1: schema and value are both hostile. Work is bounded by `MAX_CHECKS`; past it the value is refused.
  * J2: own keys only; `__proto__` and its like are refused as property names.
  */
-import { amountOf, type Json } from "@remit/language";
+import { amountOf, type Json, isObject } from "@remit/language";
 
 const MAX_CHECKS = 100_000;
 const MAX_ERRORS = 8;
@@ -146,10 +146,6 @@ class Check {
         }
         return at;
     }
-}
-
-export function isObject(value: Json | undefined): value is JsonObject {
-    return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
 function own(object: JsonObject, key: string): boolean {

@@ -4,7 +4,7 @@
  * Boundary: shapes only.
  */
 import type { BudgetForm, Contract, Json, Site } from "@remit/language";
-import type { EffectKind, Failure } from "../effect.ts";
+import type { EffectKind, Failure } from "../effect/effect.ts";
 import type { EventKind } from "../ledger/events.ts";
 import type { Value } from "../value/value.ts";
 import type { ToolInput } from "./offers.ts";

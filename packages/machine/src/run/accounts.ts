@@ -17,9 +17,9 @@
  *     back. Otherwise turns that are begun and broken off would be free.
  */
 import { amountOf, type Json, type SpendForm } from "@remit/language";
-import { type Effect, type EffectKind, type ModelTurn, opOf, type Usage } from "../effect.ts";
+import { type Effect, type EffectKind, type ModelTurn, opOf, type Usage } from "../effect/effect.ts";
 import { shownPrincipal } from "../authority/authority.ts";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import type { Limits, Prices } from "./options.ts";
 import type { Run } from "./run.ts";
 

@@ -10,13 +10,12 @@
  * R5: what comes back carries what the name carries, since it says which name that was. What is handed out carries it too where it says who may
  *     read, and in strict code with all that the place depends on.
  */
-import { type Json, schemeOf, type Site } from "@remit/language";
+import { type Json, schemeOf, type Site, isObject } from "@remit/language";
 import type { HandoverDetail, Instruction } from "../compile/instructions.ts";
 import { capabilityOf, type ImportEntry } from "../compile/program.ts";
 import { withPc } from "../compile/strict.ts";
-import type { Outcome, ToolRequest } from "../effect.ts";
-import { Fail } from "../failure.ts";
-import { isObject } from "../prompt/schema.ts";
+import type { Outcome, ToolRequest } from "../effect/effect.ts";
+import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import { join, labelOf, rawOf } from "../value/operators.ts";
 import { type Capability, Labelled, List, Obj, type Value } from "../value/value.ts";

@@ -3,12 +3,11 @@
  *
  * Boundary: from turns and failures to the envelope (`ria.agent`, Re in Act). Turns themselves are `turns.ts`.
  */
-import type { Json } from "@remit/language";
+import { type Json, shownName } from "@remit/language";
 import type { Session } from "../agent/session.ts";
 import type { Instruction } from "../compile/instructions.ts";
-import { shownName } from "../compile/program.ts";
-import type { AgentReply, Usage } from "../effect.ts";
-import { Fail } from "../failure.ts";
+import type { AgentReply, Usage } from "../effect/effect.ts";
+import { Fail } from "../effect/failure.ts";
 import { type SessionTurn, trajectoryOf } from "../ledger/atif/session.ts";
 import { join } from "../value/operators.ts";
 import { ENVELOPES } from "./agent-config.ts";

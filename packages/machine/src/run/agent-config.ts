@@ -5,7 +5,7 @@
  */
 import { BUDGET_OPTIONS, type Json, type Site, type SpendForm } from "@remit/language";
 import type { HandoverDetail } from "../compile/instructions.ts";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import { labelOf, rawOf } from "../value/operators.ts";
 import { Capability, Obj, type Value } from "../value/value.ts";

@@ -4,7 +4,7 @@
  * Boundary: reads and writes the run's standing. Whether there is something to ask is `authority/decide.ts`.
  */
 import { canonicalJson, type Json } from "@remit/language";
-import type { Outcome } from "../effect.ts";
+import type { Outcome } from "../effect/effect.ts";
 import type { Machine } from "./machine.ts";
 import { struckAt } from "./spending.ts";
 

@@ -5,7 +5,7 @@
  */
 import type { Json } from "@remit/language";
 import { readersGiven } from "../authority/readers.ts";
-import { type Effect, type MemoryRequest, type ModelTurn, opOf, type ToolRequest } from "../effect.ts";
+import { type Effect, type MemoryRequest, type ModelTurn, opOf, type ToolRequest } from "../effect/effect.ts";
 import type { Machine } from "./machine.ts";
 
 const NOBODY_SAYS: readonly string[] = [];

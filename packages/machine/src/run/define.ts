@@ -7,10 +7,10 @@
  * D2: it runs as its author, strictly, whoever calls it; what it gives carries its author's origin.
  * D3: what it replaces keeps its parameters in number and its contracts, so that calls of it stay calls of it, and give what they gave.
  */
-import { type FileForm, FORM, type FuncForm, type Json, type ParamForm, printForm, type Site } from "@remit/language";
+import { type FileForm, FORM, type FuncForm, type Json, type ParamForm, printForm, type Site, shownName } from "@remit/language";
 import type { DefineDetail } from "../compile/instructions.ts";
-import { type AgentEntry, type Fn, shownName } from "../compile/program.ts";
-import { Fail } from "../failure.ts";
+import type { AgentEntry, Fn } from "../compile/program.ts";
+import { Fail } from "../effect/failure.ts";
 import { canonicalJson } from "../ledger/canonical.ts";
 import { pathOf } from "./execute.ts";
 import type { Fiber, Frame } from "./fiber.ts";

@@ -5,9 +5,8 @@
  *
  * B1: a tool that cannot say what it has has no method that only reads, and none that is found by its own name.
  */
-import type { Json, Site } from "@remit/language";
-import type { Outcome } from "../effect.ts";
-import { isObject } from "../prompt/schema.ts";
+import { type Json, type Site, isObject } from "@remit/language";
+import type { Outcome } from "../effect/effect.ts";
 import type { Capability } from "../value/value.ts";
 import type { DescribeWait, Fiber, Frame, Pending } from "./fiber.ts";
 import type { Machine } from "./machine.ts";

@@ -7,9 +7,9 @@
  * D1: what is over the budget is refused before it happens. All tries of a call draw from one budget.
  * D2: what an agent of the program did is told with the origins of what it saw.
  */
-import type { Json, Site } from "@remit/language";
+import { type Json, type Site, shownName } from "@remit/language";
 import type { Doing, Session } from "../agent/session.ts";
-import { type AgentEntry as Program, shownName } from "../compile/program.ts";
+import type { AgentEntry as Program } from "../compile/program.ts";
 import {
     type AgentEntry,
     type AgentReply,
@@ -21,8 +21,8 @@ import {
     type Outcome,
     type ToolRequest,
     type Usage,
-} from "../effect.ts";
-import { Fail } from "../failure.ts";
+} from "../effect/effect.ts";
+import { Fail } from "../effect/failure.ts";
 import type { Exceeded } from "./accounts.ts";
 import type { AgentConfig } from "./agent-config.ts";
 import type { Machine } from "./machine.ts";

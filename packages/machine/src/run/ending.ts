@@ -4,7 +4,7 @@
  * Boundary: what is told at the end. When a run ends is `machine.ts` and `suspended.ts`.
  */
 import type { Json } from "@remit/language";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import type { Value } from "../value/value.ts";
 import type { Machine, Result } from "./machine.ts";

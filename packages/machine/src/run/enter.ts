@@ -11,7 +11,7 @@ import type { Fn } from "../compile/program.ts";
 import { born } from "../compile/containers.ts";
 import { enterStrict, flowOf, raiseBy } from "../compile/strict.ts";
 import { NOTHING_ALONG } from "../compile/ways.ts";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import type { Value } from "../value/value.ts";
 import type { Fiber, Frame } from "./fiber.ts";
 import type { Machine } from "./machine.ts";

@@ -6,16 +6,16 @@
  *
  * N1: everything of the input carries its origins, `user` unless said otherwise; a file import carries the origins of its content.
  */
-import type { Contract, Field, Json } from "@remit/language";
+import { type Contract, type Field, type Json, shownName } from "@remit/language";
 import { readersGiven } from "../authority/readers.ts";
 import { type Slots, slotsOf } from "../compile/code.ts";
 import { checkArguments } from "../compile/contracts.ts";
 import { agentUses } from "../compile/context.ts";
 import type { FrameForm } from "../compile/instructions.ts";
 import { enterStrict } from "../compile/strict.ts";
-import { type Fn, shownName } from "../compile/program.ts";
-import type { InputRequest, Outcome } from "../effect.ts";
-import { Fail } from "../failure.ts";
+import type { Fn } from "../compile/program.ts";
+import type { InputRequest, Outcome } from "../effect/effect.ts";
+import { Fail } from "../effect/failure.ts";
 import { fromJson } from "../value/json.ts";
 import { Labelled, type Value } from "../value/value.ts";
 import { useEvent } from "./events.ts";

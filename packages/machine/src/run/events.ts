@@ -3,11 +3,11 @@
  *
  * L1: `data` follows AgentScript's trace where that has the field.
  */
-import type { BudgetForm, Json, Site, SpendForm } from "@remit/language";
+import { type BudgetForm, type Json, type Site, type SpendForm, shownName } from "@remit/language";
 import type { Instruction, NextDetail, UseSpec } from "../compile/instructions.ts";
 import { agentUses } from "../compile/context.ts";
-import { type AgentEntry, type Fn, shownName } from "../compile/program.ts";
-import { Fail } from "../failure.ts";
+import type { AgentEntry, Fn } from "../compile/program.ts";
+import { Fail } from "../effect/failure.ts";
 import { List, type Value } from "../value/value.ts";
 import { rawOf } from "../value/operators.ts";
 import type { Used } from "./accounts.ts";

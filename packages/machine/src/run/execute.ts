@@ -11,7 +11,7 @@
  *
  * Why it is long: the loop over instructions and the calls it makes work on the same frame, slots and counts.
  */
-import { amountOf, type Site, withArticle } from "@remit/language";
+import { amountOf, type Site, withArticle, shownName } from "@remit/language";
 import { readersLabel } from "../authority/decide.ts";
 import type { Lambda } from "../builtin/builtin.ts";
 import { callMethod, isALambda, strictlyCalled, wrongCount } from "../compile/calls.ts";
@@ -39,8 +39,8 @@ import {
     type SpendDetail,
     type UseDetail,
 } from "../compile/instructions.ts";
-import { type AgentEntry, answering, type Fn, shownName } from "../compile/program.ts";
-import { Fail } from "../failure.ts";
+import { type AgentEntry, answering, type Fn } from "../compile/program.ts";
+import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import { join, labelOf, rawOf, truthy } from "../value/operators.ts";
 import { Capability, Labelled, List, Obj, type Value } from "../value/value.ts";

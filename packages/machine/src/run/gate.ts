@@ -12,9 +12,9 @@ import { type Json, type Site, schemeOf } from "@remit/language";
 import { type Decision, decide, type Flow, type Standing, type Use } from "../authority/decide.ts";
 import { readsByScheme } from "../authority/reading.ts";
 import { aliasOf, aliasOfJson, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
-import type { AskRequest, Outcome, Reach } from "../effect.ts";
+import { type AskRequest, type Outcome, type Reach, ANSWERS, verdictOf } from "../effect/effect.ts";
 import { answerFor, keepAnswer } from "./answers.ts";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import type { Offer } from "../prompt/offers.ts";
 import { canonicalJson } from "../ledger/canonical.ts";
 import type { Capability, Value } from "../value/value.ts";
@@ -26,9 +26,6 @@ import { raise } from "./perform.ts";
 import { refusedAs } from "./refused.ts";
 import { inForce, policiesOn } from "./standing.ts";
 import { isWritten } from "./written.ts";
-
-/** Answers to a question about a use, in the order in which they are offered. */
-export const ANSWERS = ["once", "session", "deny", "deny session", "abort"] as const;
 
 export interface Target {
     readonly c: Capability;
@@ -319,12 +316,6 @@ export function answered(
     const told = refusedAs(m, frame, fail);
     if (told === null) m.deliverFail(fiber, fail);
     else m.deliver(fiber, told);
-}
-
-/** Anything that is not one of the answers is a no. */
-export function verdictOf(outcome: Outcome): (typeof ANSWERS)[number] {
-    const said = outcome.ok ? outcome.value : "deny";
-    return ANSWERS.find((answer) => answer === said) ?? "deny";
 }
 
 function denied(principal: string, target: Target, site: Site | null, why: string): Fail {

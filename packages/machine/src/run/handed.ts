@@ -5,13 +5,13 @@
  *
  * J4: what is handed over is a copy; a capability among it is a grant for the session.
  */
-import type { Site } from "@remit/language";
+import { type Site, shownName } from "@remit/language";
 import { readersOf } from "../authority/decide.ts";
 import type { Session } from "../agent/session.ts";
 import type { Code } from "../compile/code.ts";
 import type { HandoverDetail, Instruction } from "../compile/instructions.ts";
-import { type AgentEntry, answering, shownName } from "../compile/program.ts";
-import { Fail } from "../failure.ts";
+import { type AgentEntry, answering } from "../compile/program.ts";
+import { Fail } from "../effect/failure.ts";
 import { located } from "../value/access.ts";
 import { fromJson, toJson } from "../value/json.ts";
 import { join, rawOf } from "../value/operators.ts";

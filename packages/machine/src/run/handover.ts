@@ -10,7 +10,7 @@
  * J5: what an agent gives carries its origin, `agent:NAME`, and so does all that its function computes.
  * J6: an answer that is no valid function is sent back with its errors, within `turns`; once a function ran, its end is the end of the call.
  */
-import type { Json, Site } from "@remit/language";
+import { type Json, type Site, shownName } from "@remit/language";
 import { acceptValue, isSource } from "@remit/language";
 import { readOnce } from "../agent/answers.ts";
 import { repair } from "../agent/handshake.ts";
@@ -19,9 +19,9 @@ import type { Session } from "../agent/session.ts";
 import type { Code } from "../compile/code.ts";
 import type { HandoverKind } from "../compile/handover.ts";
 import type { CallValueDetail, HandoverDetail, Instruction } from "../compile/instructions.ts";
-import { type AgentEntry, shownName } from "../compile/program.ts";
-import type { AgentPart, AgentReply, Effect, Outcome } from "../effect.ts";
-import { Fail } from "../failure.ts";
+import type { AgentEntry } from "../compile/program.ts";
+import type { AgentPart, AgentReply, Effect, Outcome } from "../effect/effect.ts";
+import { Fail } from "../effect/failure.ts";
 import { located } from "../value/access.ts";
 import { toJson } from "../value/json.ts";
 import { join } from "../value/operators.ts";

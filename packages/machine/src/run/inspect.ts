@@ -6,11 +6,10 @@
  *
  * K3: an inspection follows from the state, and from what must not be shown, alone: two machines that stand at the same place give equal ones, however they came there.
  */
-import type { Json, Site, SpendForm } from "@remit/language";
+import { type Json, type Site, type SpendForm, shownName } from "@remit/language";
 import type { Permit, Remit } from "../authority/policy.ts";
 import type { BodyForm, FrameForm } from "../compile/instructions.ts";
-import { shownName } from "../compile/program.ts";
-import type { Effect } from "../effect.ts";
+import type { Effect } from "../effect/effect.ts";
 import type { Value } from "../value/value.ts";
 import type { AccountDoc } from "./accounts.ts";
 import type { Fiber, Frame } from "./fiber.ts";

@@ -8,9 +8,8 @@
  * I2: an answer follows from where the run stands, and holds at most `MAX_ANSWER` bytes; it says `more: true` where something was left out.
  * I3: an answer carries `tool:NAME` and the origins of everything that it shows. What it shows is data, whoever wrote it.
  */
-import type { Json } from "@remit/language";
-import { shownName } from "../compile/program.ts";
-import type { Outcome, ToolDescription, ToolRequest } from "../effect.ts";
+import { type Json, shownName } from "@remit/language";
+import type { Outcome, ToolDescription, ToolRequest } from "../effect/effect.ts";
 import { Labelled, List, type Value } from "../value/value.ts";
 import type { Fiber, Frame } from "./fiber.ts";
 import { authorityAt } from "./inspect.ts";

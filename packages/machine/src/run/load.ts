@@ -7,8 +7,8 @@
 import { type FileForm, FORM, type Json, validateProgram } from "@remit/language";
 import type { Slots } from "../compile/code.ts";
 import { versionOf } from "../compile/version.ts";
-import { Fail } from "../failure.ts";
-import { whatIsNew } from "../known.ts";
+import { Fail } from "../effect/failure.ts";
+import { whatIsNew } from "../ledger/known.ts";
 import type { ConductDoc } from "../conduct/messages.ts";
 import { Capability, type CapabilityKind, type Heap, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { Fiber, Frame, type Native } from "./fiber.ts";

@@ -8,7 +8,7 @@
  * Y2: a list or object counts once, and so does a text, which is then held once: texts that are equal are made the same.
  * Y3: a measurement costs in proportion to what is held, and comes only after an eighth of the limit or more was made since the last one.
  */
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import { Labelled, List, type Obj, ROOM, type Value } from "../value/value.ts";
 import type { Fiber, Frame } from "./fiber.ts";
 import type { Machine } from "./machine.ts";

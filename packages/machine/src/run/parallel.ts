@@ -11,7 +11,7 @@ import type { Slots } from "../compile/code.ts";
 import type { Instruction, ParallelDetail } from "../compile/instructions.ts";
 import { FLOW, raiseBy } from "../compile/strict.ts";
 import { NOTHING_ALONG } from "../compile/ways.ts";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import { join, labelOf } from "../value/operators.ts";
 import { Labelled, type Value } from "../value/value.ts";
 import { pathOf } from "./execute.ts";

@@ -17,8 +17,8 @@ import {
     type Outcome,
     type Reach,
     type ToolRequest,
-} from "../effect.ts";
-import { Fail } from "../failure.ts";
+} from "../effect/effect.ts";
+import { Fail } from "../effect/failure.ts";
 import { located } from "../value/access.ts";
 import { fromJson, labelParts, toJson } from "../value/json.ts";
 import { join, rawOf } from "../value/operators.ts";

@@ -5,7 +5,7 @@
  */
 import { inferContract, type Site } from "@remit/language";
 import type { HandoverDetail } from "../compile/instructions.ts";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import { join, rawOf } from "../value/operators.ts";
 import { List, type Value } from "../value/value.ts";

@@ -4,7 +4,7 @@
  * Boundary: what the call gives then; the question and its answer are `gate.ts`.
  */
 import type { Instruction } from "../compile/instructions.ts";
-import type { Fail } from "../failure.ts";
+import type { Fail } from "../effect/failure.ts";
 import { join, labelOf } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
 import { argsOf, failed } from "./act.ts";

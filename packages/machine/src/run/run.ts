@@ -9,10 +9,10 @@
  *     that no count and no event depends on it. A stretch that frames can take over is given up; a single instruction goes on to its end, up to
  *     `MAX_WORK`, and the slice ends with it.
  */
-import { WORK } from "../builtin/builtin.ts";
+import { WORK } from "../value/work.ts";
 import type { Pattern } from "../builtin/pattern.ts";
 import { BAIL, type RunState } from "../compile/code.ts";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import { DerivedHeap, DerivedLabels } from "../value/derive.ts";
 import { Labels } from "../value/label.ts";
 import type { Permit } from "../authority/policy.ts";

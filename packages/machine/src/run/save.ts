@@ -9,7 +9,7 @@
  */
 import type { Json } from "@remit/language";
 import { versionOf } from "../compile/version.ts";
-import type { Fail } from "../failure.ts";
+import type { Fail } from "../effect/failure.ts";
 import { Capability, Labelled, List, type Obj, type Owner, type Value } from "../value/value.ts";
 import {
     CONTINUATION,

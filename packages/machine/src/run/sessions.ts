@@ -7,11 +7,10 @@
  * J7: a yield is a fault domain: a limit of what is made at one place (depth, the size of a value, memory, work of one instruction) is a
  *     failure of the innermost yield around that place, and of the run only where there is none.
  */
-import type { Site, SpendForm } from "@remit/language";
+import { type Site, type SpendForm, shownName } from "@remit/language";
 import type { Session } from "../agent/session.ts";
 import type { HandoverDetail, Instruction } from "../compile/instructions.ts";
-import { shownName } from "../compile/program.ts";
-import type { Fail } from "../failure.ts";
+import type { Fail } from "../effect/failure.ts";
 import type { Fiber, Frame } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
 import { doingOf } from "./doing.ts";

@@ -3,7 +3,7 @@
  *
  * Boundary: what stands in a document that leaves the machine; whoever writes it takes secrets out first.
  */
-import type { EffectKind } from "../effect.ts";
+import type { EffectKind } from "../effect/effect.ts";
 import type { Json } from "@remit/language";
 import type { CapabilityKind } from "../value/value.ts";
 import type { Account, AuthorityView, FrameView, ScopeView, ThreadView } from "./inspect.ts";

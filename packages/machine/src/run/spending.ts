@@ -8,8 +8,8 @@
  *     that of the region.
  */
 import type { Json, Site, SpendForm } from "@remit/language";
-import type { Outcome } from "../effect.ts";
-import type { Fail } from "../failure.ts";
+import type { Outcome } from "../effect/effect.ts";
+import type { Fail } from "../effect/failure.ts";
 import { agentEnded } from "./events.ts";
 import { type Exceeded, METER_NAMES, type Account, type Used } from "./accounts.ts";
 import type { Region } from "../compile/instructions.ts";

@@ -12,7 +12,7 @@ import { type Json, methodName, type Site } from "@remit/language";
 import type { Right, Way } from "../authority/decide.ts";
 import { type Permit, rank, type Remit } from "../authority/policy.ts";
 import type { DelegateDetail } from "../compile/instructions.ts";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import { rawOf } from "../value/operators.ts";
 import { Capability, type Value } from "../value/value.ts";
 import type { Fiber, Frame } from "./fiber.ts";

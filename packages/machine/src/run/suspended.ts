@@ -9,8 +9,8 @@
  * K4: effects that are asked for after a retry have the next attempt.
  */
 import type { Instruction } from "../compile/instructions.ts";
-import type { Outcome } from "../effect.ts";
-import { Fail } from "../failure.ts";
+import type { Outcome } from "../effect/effect.ts";
+import { Fail } from "../effect/failure.ts";
 import { type Account, METER_NAMES, type Meter } from "./accounts.ts";
 import { takenByAgent } from "./agent-call.ts";
 import { catches, siteOfTop } from "./execute.ts";

@@ -3,13 +3,13 @@
  *
  * Boundary: up to the question. What the answer means is `handover.ts`.
  */
-import type { Json, Site } from "@remit/language";
+import { type Json, type Site, shownName } from "@remit/language";
 import { opening, type Param } from "../agent/handshake.ts";
 import type { Session } from "../agent/session.ts";
 import type { HandoverDetail, Instruction } from "../compile/instructions.ts";
-import { type AgentEntry, shownName } from "../compile/program.ts";
-import type { AgentPart, AgentTurn } from "../effect.ts";
-import { Fail } from "../failure.ts";
+import type { AgentEntry } from "../compile/program.ts";
+import type { AgentPart, AgentTurn } from "../effect/effect.ts";
+import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import { join } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";

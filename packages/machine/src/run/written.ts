@@ -8,13 +8,13 @@
  *     agent's origin, its literals included.
  * W8: its code is gone when its call is over.
  */
-import type { Answer, At, FileForm, Site } from "@remit/language";
+import { type Answer, type At, type FileForm, type Site, shownName } from "@remit/language";
 import type { Handle } from "../agent/handshake.ts";
 import type { Session } from "../agent/session.ts";
 import { wrongCount } from "../compile/calls.ts";
-import { type AgentEntry, type Fn, shownName } from "../compile/program.ts";
+import type { AgentEntry, Fn } from "../compile/program.ts";
 import { walkBlock } from "../compile/walk.ts";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import { Capability, type Value } from "../value/value.ts";
 import { agentStarted } from "./events.ts";
 import { entered, formFor, mayNest } from "./enter.ts";

@@ -33,7 +33,7 @@ import {
     type ToolOffer,
     type ToolRequest,
     type Usage,
-} from "../effect.ts";
+} from "../effect/effect.ts";
 import { any, count, flag, is, json, list, named, number, one, orNull, record, ref, type Schema, says, schemaOf, text } from "./build.ts";
 
 type Of<T, K extends string> = Extract<T, { readonly type: K }>;

@@ -14,7 +14,7 @@ import {
     type HandshakeLimits,
     type SkillDoc,
 } from "../agent/handshake.ts";
-import { FAILURE_KINDS } from "../effect.ts";
+import { FAILURE_KINDS } from "../effect/effect.ts";
 import type { CapabilityKind } from "../value/value.ts";
 import { any, count, is, json, list, named, number, one, record, ref, type Schema, says, schemaOf, text } from "./build.ts";
 

@@ -7,7 +7,7 @@
  * V3: what is read through a labelled reference has its label; an index lends its label to what it chose.
  */
 import { type Site, withArticle } from "@remit/language";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import { type Joins, join, aNameOf } from "./operators.ts";
 import { Capability, type Heap, Labelled, List, Obj, type Value } from "./value.ts";
 

@@ -5,7 +5,7 @@
  *     failure, never text. (A value whose parts are shared can be exponentially larger as JSON than it is in memory.)
  */
 import { type Json, withArticle } from "@remit/language";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import type { Labels } from "./label.ts";
 import { Capability, type Heap, heldIn, Labelled, List, type Obj, type Raw, type Value } from "./value.ts";
 

@@ -13,7 +13,7 @@
  * V5: a capability is never data: it cannot be rendered, stored in memory, compared or turned into JSON.
  */
 import type { Right } from "../authority/decide.ts";
-import { Fail } from "../failure.ts";
+import { Fail } from "../effect/failure.ts";
 import type { Labels } from "./label.ts";
 
 export type Raw = null | boolean | number | string | List | Obj | Capability;

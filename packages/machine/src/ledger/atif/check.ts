@@ -24,7 +24,7 @@
  * A2: a writer's trajectory has no problem of any rule; a reader tolerates 10, 11, what is only written laxly of 12, and
  *     half a character, and tells them as notes.
  */
-import type { Json } from "@remit/language";
+import { type Json, isObject } from "@remit/language";
 import { isTimestamp } from "./time.ts";
 import { ATIF_VERSIONS, audioType, type Field, IMAGE_TYPES, type JsonObject, type Kind, SHAPES, type ShapeName } from "./types.ts";
 
@@ -67,7 +67,6 @@ interface Checking {
     readonly tell: (rule: number, path: string, message: string, lax?: boolean) => void;
 }
 
-const isObject = (value: Json | undefined): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
 const list = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 const given = (of: JsonObject, name: string): Json | undefined => (Object.hasOwn(of, name) && of[name] !== null ? of[name] : undefined);
 const pointer = (at: string, key: string | number): string => `${at}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;

@@ -18,7 +18,7 @@
  * N4: of a Re in Act program the agent is the program: what runs it is left out.
  */
 import type { Json } from "@remit/language";
-import type { AgentPart, AgentReply, Failure, Usage } from "../../effect.ts";
+import type { AgentPart, AgentReply, Failure, Usage } from "../../effect/effect.ts";
 import type { LedgerEvent } from "../events.ts";
 import { type RasRun, rasRunOf, saidOf } from "../ras.ts";
 import { field, listIn, numberIn, objectIn, textIn } from "../read.ts";

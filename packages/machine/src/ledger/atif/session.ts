@@ -7,7 +7,7 @@
  * S1: a call and its result stand in one step; of several reports of one call the last input, output and status that say something count.
  */
 import type { Json } from "@remit/language";
-import type { AgentEntry, AgentPart, AgentReply, Failure, Usage } from "../../effect.ts";
+import type { AgentEntry, AgentPart, AgentReply, Failure, Usage } from "../../effect/effect.ts";
 import {
     account,
     addCall,

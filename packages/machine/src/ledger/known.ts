@@ -6,11 +6,11 @@
  *
  * V1: a document with a field, kind or version that is not named here is an error, never read as if it were not there (`whatIsNew` gives a text).
  */
-import type { Json } from "@remit/language";
-import { type Effect, type EffectKind, FAILURE_KINDS, type Failure, type Outcome, type Usage } from "./effect.ts";
-import { EVENT_KINDS, type MachineEvent } from "./ledger/events.ts";
-import type { SealedEvent } from "./ledger/seal.ts";
-import type { Continuation } from "./run/document.ts";
+import { type Json, isObject } from "@remit/language";
+import { type Effect, type EffectKind, FAILURE_KINDS, type Failure, type Outcome, type Usage } from "../effect/effect.ts";
+import { EVENT_KINDS, type MachineEvent } from "./events.ts";
+import type { SealedEvent } from "./seal.ts";
+import type { Continuation } from "../run/document.ts";
 
 /** Every field of a document: true where it is always there. */
 type Fields<T> = { readonly [K in keyof T]-?: boolean };
@@ -91,10 +91,6 @@ const CONTINUATION: Fields<Continuation> = {
 };
 
 type JsonObject = { readonly [key: string]: Json };
-
-function isObject(json: Json | undefined): json is { [key: string]: Json } {
-    return json !== null && typeof json === "object" && !Array.isArray(json);
-}
 
 function fields(json: JsonObject, known: { readonly [key: string]: boolean }): string | null {
     for (const key of Object.keys(json)) if (!Object.hasOwn(known, key)) return `it has a field '${key.slice(0, 40)}'`;

@@ -264,6 +264,15 @@ export interface AskRequest {
     readonly options: readonly string[];
 }
 
+/** Answers to a question about a use, in the order in which they are offered. */
+export const ANSWERS = ["once", "session", "deny", "deny session", "abort"] as const;
+
+/** Anything that is not one of the answers is a no. */
+export function verdictOf(outcome: Outcome): (typeof ANSWERS)[number] {
+    const said = outcome.ok ? outcome.value : "deny";
+    return ANSWERS.find((answer) => answer === said) ?? "deny";
+}
+
 // ---- agents outside the program (PROTOCOLS 4) ---------------------------------------------------------------------------
 
 /** A part of a prompt to an agent. `resource` is an embedded document. */
