@@ -6,15 +6,18 @@
 import type { Site } from "@remit/language";
 import { type Slots, slotsOf } from "../compile/code.ts";
 import { checkArguments } from "../compile/contracts.ts";
-import type { FrameForm } from "../compile/instructions.ts";
-import type { Fn } from "../compile/program.ts";
+import type { FrameForm, PathSite } from "../compile/instructions.ts";
+import type { AgentEntry, Fn } from "../compile/program.ts";
 import { born } from "../compile/containers.ts";
 import { enterStrict, flowOf, raiseBy } from "../compile/strict.ts";
 import { NOTHING_ALONG } from "../compile/ways.ts";
 import { Fail } from "../effect/failure.ts";
 import type { Value } from "../value/value.ts";
-import type { Fiber, Frame } from "./fiber.ts";
+import { type Fiber, Frame, pathOf } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
+import { agentStarted } from "./events.ts";
+import { accountAt, spendOf, openAccount } from "./spending.ts";
+import { granted, lifted } from "./standing.ts";
 
 export function tooDeep(limit: number): Fail {
     return new Fail("limit.depth", `Maximum call depth of ${limit} exceeded`, { here: true });
@@ -49,4 +52,53 @@ export function entered(
     }
     checkArguments(m.run, fn, locals, at);
     return locals;
+}
+
+/** `deputy`: who a function that came as a value runs as. */
+export function push(
+    m: Machine,
+    fiber: Fiber,
+    caller: Frame,
+    fn: Fn,
+    args: Value[],
+    agent: AgentEntry | null,
+    site: PathSite,
+    at: Site | null,
+    deputy: string | null = null,
+    written = false,
+): void {
+    mayNest(m, fiber);
+    const path = pathOf(caller, site);
+    const principal = agent === null ? (deputy ?? caller.principal) : m.authority.principalOf(agent);
+    const origin = written && agent !== null ? m.run.labels.of([`agent:${agent.name}`]) : 0;
+    const form = formFor(m, caller, fn, principal, origin);
+    const token = principal === caller.principal ? 0 : granted(m, fiber, caller.principal, principal, args, path, at);
+    let locals: Slots;
+    try {
+        locals = entered(m, caller, fn, form, args, origin, at);
+    } catch (error) {
+        lifted(m, token, path, caller.parent, at);
+        throw error;
+    }
+    if (agent !== null) agentStarted(m, caller, fn, agent, args, path, at);
+    const parent = agent === null ? caller.parent : path;
+    const around = accountAt(caller);
+    const spend = agent === null || m.authority.plain ? null : spendOf(m, principal);
+    const own = spend === null ? 0 : openAccount(m, fiber, around, spend, path, m.authority.nameOf(principal), caller.parent, at);
+    const body = form.bodies[0] as Frame["form"];
+    fiber.frames.push(new Frame(fn, 0, body, locals, path, parent, agent, principal, token, own === 0 ? around : own, own !== 0));
+}
+
+/** A function called by its name alone, by `act()`. */
+export function callFunction(
+    m: Machine,
+    fiber: Fiber,
+    caller: Frame,
+    fn: Fn,
+    args: Value[],
+    author: AgentEntry | null,
+    site: PathSite,
+    at: Site | null,
+): void {
+    push(m, fiber, caller, fn, args, author, site, at, null, author !== null);
 }

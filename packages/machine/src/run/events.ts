@@ -11,8 +11,7 @@ import { Fail } from "../effect/failure.ts";
 import { List, type Value } from "../value/value.ts";
 import { rawOf } from "../value/operators.ts";
 import type { Used } from "./accounts.ts";
-import { pathOf } from "./execute.ts";
-import type { Fiber, Frame } from "./fiber.ts";
+import { type Fiber, type Frame, pathOf } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
 import { show } from "./show.ts";
 

@@ -11,7 +11,7 @@
  *
  * Why it is long: the loop over instructions and the calls it makes work on the same frame, slots and counts.
  */
-import { amountOf, type Site, withArticle, shownName } from "@remit/language";
+import { type Site, withArticle, shownName } from "@remit/language";
 import { readersLabel } from "../authority/decide.ts";
 import type { Lambda } from "../builtin/builtin.ts";
 import { callMethod, isALambda, strictlyCalled, wrongCount } from "../compile/calls.ts";
@@ -43,11 +43,10 @@ import { type AgentEntry, answering, type Fn } from "../compile/program.ts";
 import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import { join, labelOf, rawOf, truthy } from "../value/operators.ts";
-import { Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
-import { spenderOf } from "./accounts.ts";
-import { agentEnded, agentStarted, forEvent, useEvent } from "./events.ts";
-import { entered, formFor, mayNest, tooDeep } from "./enter.ts";
-import { type Fiber, Frame } from "./fiber.ts";
+import { Capability, List, Obj, type Value } from "../value/value.ts";
+import { agentEnded, forEvent, useEvent } from "./events.ts";
+import { push, tooDeep } from "./enter.ts";
+import { type Fiber, type Frame, siteOfTop, pathOf } from "./fiber.ts";
 import { beginGenerate } from "./generate.ts";
 import { define, now } from "./define.ts";
 import { caughtByAgent } from "./agent-call.ts";
@@ -61,17 +60,12 @@ import { gate, isFree } from "./gate.ts";
 import { askMemory, askTool } from "./perform.ts";
 import { show } from "./show.ts";
 import { isTaken, stop } from "./suspended.ts";
-import { accountAt, closeAccount, closeRegion, leaveCall, leaveRegions, openAccount, overdrawn, spendOf, withdrawAll } from "./spending.ts";
-import { delegated, granted, lifted, policiesOn } from "./standing.ts";
+import { accountAt, closeAccount, closeRegion, leaveCall, leaveRegions, openAccount, withdrawAll } from "./spending.ts";
+import { delegated, lifted, policiesOn } from "./standing.ts";
+import { countCall, stepsSpent } from "./steps.ts";
 
 /** Nested calls that one stretch of closures may hold: far below what any JavaScript stack takes. */
 const CLOSURE_DEPTH = 150;
-
-export function pathOf(frame: Frame, site: PathSite): string {
-    let path = frame.path;
-    for (const loop of site.loops) path += `/${loop.word}[${frame.locals[loop.slot] as number}]`;
-    return site.name === "" ? path : `${path}/${site.name}`;
-}
 
 /** `wait` also where the fiber ended: it has nothing more to do now. */
 export function runFiber(m: Machine, fiber: Fiber): "wait" | "slice" {
@@ -165,15 +159,6 @@ export function catches(m: Machine, frame: Frame, handler: Handler, fail: Fail):
     if (fail.class === "violation" && !catchesViolation(m, frame.principal, fail)) return false;
     if (fail.region === null) return true;
     return !m.accounts.within(accountAt(frame, handler.at), fail.region);
-}
-
-export function siteOfTop(fiber: Fiber): Fail["site"] {
-    for (let i = fiber.frames.length - 1; i >= 0; i--) {
-        const frame = fiber.frames[i] as Frame;
-        const site = frame.form.code[frame.pc]?.site;
-        if (site !== undefined && site !== null) return site;
-    }
-    return null;
 }
 
 function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
@@ -374,25 +359,6 @@ function strictlyBack(m: Machine, fiber: Fiber, frame: Frame, value: Value): Val
     return value;
 }
 
-/** The budget of steps is used up: exactly, since what would go beyond it does not count. */
-function stepsSpent(m: Machine, wanted = 0): Fail {
-    const limit = m.stepLimit;
-    const fiber = m.current;
-    const path = fiber === null || fiber.frames.length === 0 ? m.entryPath : fiber.top.path;
-    const over = m.accounts.stepsSpent(wanted, m.spender(path));
-    if (over !== null) return overdrawn(m, over, path, fiber === null ? null : siteOfTop(fiber));
-    m.run.settle(limit);
-    return new Fail("limit.steps", `the run's budget of ${amountOf(limit, "step")} is used up`, {
-        whole: true,
-        detail: { meter: "steps", limit, used: limit, spender: spenderOf(m.spender(path)) },
-    });
-}
-
-/** The step of a call, after its arguments. The slice may end with it; the budget may not. */
-export function countCall(m: Machine): void {
-    if (--m.run.left < 0 && m.spends(0)) throw stepsSpent(m);
-}
-
 /** An instruction with a lambda. False where the slice is over and it has to run again, from its beginning. */
 function stretch(m: Machine, fiber: Fiber, I: Instruction, L: Slots): boolean {
     const { run } = m;
@@ -549,55 +515,6 @@ function callsAgent(
         direct: c === null,
     };
     return gate(m, fiber, frame, use, args, pathOf(frame, path), I.site) !== null;
-}
-
-/** `deputy`: who a function that came as a value runs as. */
-function push(
-    m: Machine,
-    fiber: Fiber,
-    caller: Frame,
-    fn: Fn,
-    args: Value[],
-    agent: AgentEntry | null,
-    site: PathSite,
-    at: Site | null,
-    deputy: string | null = null,
-    written = false,
-): void {
-    mayNest(m, fiber);
-    const path = pathOf(caller, site);
-    const principal = agent === null ? (deputy ?? caller.principal) : m.authority.principalOf(agent);
-    const origin = written && agent !== null ? m.run.labels.of([`agent:${agent.name}`]) : 0;
-    const form = formFor(m, caller, fn, principal, origin);
-    const token = principal === caller.principal ? 0 : granted(m, fiber, caller.principal, principal, args, path, at);
-    let locals: Slots;
-    try {
-        locals = entered(m, caller, fn, form, args, origin, at);
-    } catch (error) {
-        lifted(m, token, path, caller.parent, at);
-        throw error;
-    }
-    if (agent !== null) agentStarted(m, caller, fn, agent, args, path, at);
-    const parent = agent === null ? caller.parent : path;
-    const around = accountAt(caller);
-    const spend = agent === null || m.authority.plain ? null : spendOf(m, principal);
-    const own = spend === null ? 0 : openAccount(m, fiber, around, spend, path, m.authority.nameOf(principal), caller.parent, at);
-    const body = form.bodies[0] as Frame["form"];
-    fiber.frames.push(new Frame(fn, 0, body, locals, path, parent, agent, principal, token, own === 0 ? around : own, own !== 0));
-}
-
-/** A function called by its name alone, by `act()`. */
-export function callFunction(
-    m: Machine,
-    fiber: Fiber,
-    caller: Frame,
-    fn: Fn,
-    args: Value[],
-    author: AgentEntry | null,
-    site: PathSite,
-    at: Site | null,
-): void {
-    push(m, fiber, caller, fn, args, author, site, at, null, author !== null);
 }
 
 /** A call through a value: a capability, an own key that holds one, or a method of data. */

@@ -7,7 +7,7 @@
  */
 import type { Json } from "@remit/language";
 import type { Slots } from "../compile/code.ts";
-import type { BodyForm, FrameForm } from "../compile/instructions.ts";
+import type { BodyForm, FrameForm, PathSite } from "../compile/instructions.ts";
 import type { AgentEntry, Fn } from "../compile/program.ts";
 import { labelAt } from "../compile/strict.ts";
 import type { Effect, Outcome } from "../effect/effect.ts";
@@ -15,6 +15,13 @@ import type { Fail } from "../effect/failure.ts";
 import type { HandoverWait } from "./handover.ts";
 import type { Stop } from "./suspended.ts";
 import type { List, Owner } from "../value/value.ts";
+
+/** The place in the run of a call site of a frame. */
+export function pathOf(frame: Frame, site: PathSite): string {
+    let path = frame.path;
+    for (const loop of site.loops) path += `/${loop.word}[${frame.locals[loop.slot] as number}]`;
+    return site.name === "" ? path : `${path}/${site.name}`;
+}
 
 export class Frame {
     readonly fn: Fn;
@@ -158,6 +165,16 @@ export class Fiber implements Owner {
     get top(): Frame {
         return this.frames[this.frames.length - 1] as Frame;
     }
+}
+
+/** The site of the innermost instruction of a fiber that has one. */
+export function siteOfTop(fiber: Fiber): Fail["site"] {
+    for (let i = fiber.frames.length - 1; i >= 0; i--) {
+        const frame = fiber.frames[i] as Frame;
+        const site = frame.form.code[frame.pc]?.site;
+        if (site !== undefined && site !== null) return site;
+    }
+    return null;
 }
 
 /** An effect that was asked for and has no outcome yet. `slot`: which of a generate's effects it is. */

@@ -8,10 +8,10 @@
  * Y2: a list or object counts once, and so does a text, which is then held once: texts that are equal are made the same.
  * Y3: a measurement costs in proportion to what is held, and comes only after an eighth of the limit or more was made since the last one.
  */
-import { Fail } from "../effect/failure.ts";
 import { Labelled, List, type Obj, ROOM, type Value } from "../value/value.ts";
 import type { Fiber, Frame } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
+import { tooMuch } from "./run.ts";
 import { yieldAround } from "./sessions.ts";
 import { endRegion } from "./spending.ts";
 
@@ -74,16 +74,6 @@ function largestYield(m: Machine): Holder | null {
         if (units > largest) [most, largest] = [holder, units];
     }
     return all > m.run.memory / 2 ? most : null;
-}
-
-/** The failure of a run whose data takes more than `units`. */
-export function tooMuch(units: number, what: string): Fail {
-    const limit = units * ROOM.unit;
-    return new Fail("limit.bytes", `${what} may take about ${limit} bytes of memory`, {
-        here: true,
-        detail: { meter: "memory", limit },
-        hint: 'keep less at a time, or raise "memory" in limits',
-    });
 }
 
 class Holdings {

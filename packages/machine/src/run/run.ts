@@ -16,8 +16,7 @@ import { Fail } from "../effect/failure.ts";
 import { DerivedHeap, DerivedLabels } from "../value/derive.ts";
 import { Labels } from "../value/label.ts";
 import type { Permit } from "../authority/policy.ts";
-import { type Capability, Heap, type Owner, type Value } from "../value/value.ts";
-import { tooMuch } from "./memory.ts";
+import { type Capability, Heap, type Owner, ROOM, type Value } from "../value/value.ts";
 
 /** Most that one value may take: a string of 64 Mi UTF-16 units. */
 const MAX_VALUE_BYTES = 128 * 1024 * 1024;
@@ -38,6 +37,16 @@ export function tooLong(what: string, limit: number): Fail {
         here: true,
         detail: { meter: "work", limit },
         hint: "do it for fewer items at a time",
+    });
+}
+
+/** The failure of a run whose data takes more than `units`. */
+export function tooMuch(units: number, what: string): Fail {
+    const limit = units * ROOM.unit;
+    return new Fail("limit.bytes", `${what} may take about ${limit} bytes of memory`, {
+        here: true,
+        detail: { meter: "memory", limit },
+        hint: 'keep less at a time, or raise "memory" in limits',
     });
 }
 
