@@ -23,7 +23,7 @@ export {
     compileTest,
     LLM_RESULT,
 } from "./contract/check.ts";
-export { acceptValue, coerceValue, compileAcceptance, compileCoercion } from "./contract/coerce.ts";
+export { acceptValue, coerceValue, compileAcceptance } from "./contract/coerce.ts";
 export * from "./contract/contract.ts";
 export { type FromSchema, fromJsonSchema } from "./contract/from-schema.ts";
 export { contractOf, literalOf } from "./contract/from-tree.ts";
@@ -41,7 +41,7 @@ export { parseClausesText, parseRemitText, type ReadPolicy } from "./form/policy
 export { type EffectsOf, type Lowerable, lower } from "./form/lower.ts";
 export { AUTHOR_CAPS, type Caps, DEFAULT_CAPS } from "./form/measure.ts";
 export { printForm, printFormExpr, raise } from "./form/raise.ts";
-export { funcJsonSchema, PROGRAM_SCHEMA_ID, programJsonSchema } from "./form/schema.ts";
+export { PROGRAM_SCHEMA_ID, programJsonSchema } from "./form/schema.ts";
 export {
     type FuncOptions,
     type ValidatedFunc,
@@ -55,7 +55,7 @@ export * from "./text/source.ts";
 export { amountOf, withArticle } from "./text/words.ts";
 export { SYNTAX_CODES } from "./syntax/codes.ts";
 export { parse } from "./syntax/parse/parse.ts";
-export { isName, isPlainName } from "./syntax/print/flat.ts";
+export { isName } from "./syntax/print/flat.ts";
 export { applyFixes, format, printExpr } from "./syntax/print/print.ts";
 export type * as tree from "./syntax/tree.ts";
 export { BUILTINS, type BuiltinRow } from "./check/builtins.ts";

@@ -9,7 +9,7 @@ import { check } from "../check/check.ts";
 import type { Json } from "../contract/contract.ts";
 import { parse } from "../syntax/parse/parse.ts";
 import { position, type Source, source } from "../text/source.ts";
-import { type Errors, MAX_ERRORS, type Place } from "../form/errors.ts";
+import { type Errors, MAX_ERRORS } from "../form/errors.ts";
 import type { At, Program } from "../form/form.ts";
 import { type Lowerable, lower } from "../form/lower.ts";
 import { printForm } from "../form/raise.ts";
@@ -36,11 +36,10 @@ export function checkSource(program: Program, answer: boolean, errors: Errors): 
         // Where a program begins, its form says itself, and a library of functions has no beginning.
         if (severity !== "error" || code === "MISSING_MAIN_AGENT" || code === "MISSING_MAIN_FUNC") continue;
         const found = innermost(again.files[Number(file)] as unknown as Json, texts[Number(file)] as Source, range.start);
-        const place = found.reduce((up: Place, key) => ({ up, key }), { up: { up: null, key: "files" }, key: Number(file) });
-        errors.add(code, place, hint === undefined ? message : `${message}; ${hint}`);
+        errors.add(code, ["files", Number(file), ...found], hint === undefined ? message : `${message}; ${hint}`);
     }
     if (errors.found.length > 0) return;
-    same(program.files as unknown as Json, again.files as unknown as Json, "", { up: null, key: "files" }, errors);
+    same(program.files as unknown as Json, again.files as unknown as Json, "", ["files"], errors);
 }
 
 /** Keys to the innermost node whose source holds this place. */
@@ -61,17 +60,20 @@ function innermost(form: Json, text: Source, offset: number): (string | number)[
 }
 
 /** Adds where two forms differ; what is no part of a source does not count, nor how a number is written. */
-function same(a: Value, b: Value, key: string, place: Place, errors: Errors): boolean {
+function same(a: Value, b: Value, key: string, place: (string | number)[], errors: Errors): boolean {
     if (a === b || key === "at" || key === "effects" || key === "file" || (key === "text" && b === undefined)) return true;
     if (a !== null && b !== null && typeof a === "object" && typeof b === "object" && Array.isArray(a) === Array.isArray(b)) {
         const [x, y] = [a as { [key: string]: Json }, b as { [key: string]: Json }];
         if (x.kind === "literal" && typeof x.value === "number" && isInexact(x.value) && !String(x.text ?? "").includes(".")) {
-            errors.add("NUMBER_TOO_LARGE", { up: place, key: "value" }, INEXACT);
+            errors.add("NUMBER_TOO_LARGE", [...place, "value"], INEXACT);
             return false;
         }
-        return [...new Set([...Object.keys(x), ...Object.keys(y)])].every((inner) =>
-            same(x[inner], y[inner], inner, { up: place, key: Array.isArray(a) ? Number(inner) : inner }, errors),
-        );
+        for (const inner of Object.keys(x).concat(Object.keys(y).filter((one) => !Object.hasOwn(x, one)))) {
+            place.push(Array.isArray(a) ? Number(inner) : inner);
+            if (!same(x[inner], y[inner], inner, place, errors)) return false;
+            place.pop();
+        }
+        return true;
     }
     if (isNothing(a, key) && isNothing(b, key)) return true;
     errors.add("FORM_VALUE", place, "the source of this form reads as another form");

@@ -1,18 +1,17 @@
 /**
  * Whether foreign JSON is a program form that the machine may run.
  *
- * Boundary: the caps first, then the version, then the structure of the table, then the rules of the language (`reread.ts`); where a quick look
- * finds nothing wrong with the first three, they are not gone through one by one. Nothing is run, nothing is thrown, and the value is not changed.
+ * Boundary: the caps first, then the version, then the structure of the table, then the rules of the language
+ * (`reread.ts`). Nothing is run, nothing is thrown, and the value is not changed.
  *
  * V1: unknown versions, kinds and keys are refused.
  */
 import type { Json, Shapes } from "../contract/contract.ts";
-import { type Errors, type FormCode, type FormError, newErrors, type Place } from "../form/errors.ts";
+import { type Errors, type FormCode, type FormError, newErrors } from "../form/errors.ts";
 import { type FileForm, FORM, type FuncForm, type Program } from "../form/form.ts";
 import { CONTRACT_NAMES } from "../contract/from-tree.ts";
-import { AUTHOR_CAPS, type Caps, DEFAULT_CAPS, measure, parseWithin } from "../form/measure.ts";
+import { AUTHOR_CAPS, type Caps, DEFAULT_CAPS, parseWithin } from "../form/measure.ts";
 import { checkSource } from "./reread.ts";
-import { isSound } from "../form/sound.ts";
 import { findWrong } from "../form/structure.ts";
 import type { Rule } from "../form/table.ts";
 
@@ -38,16 +37,12 @@ export type ValidatedFunc = { readonly ok: true; readonly func: FuncForm } | { r
 
 /** A value, or a JSON text. */
 export function validateProgram(form: unknown, options: ValidateOptions = {}): ValidatedProgram {
-    const errors = newErrors();
-    const rule: Rule = { rule: "record", of: "Program" };
-    const { value, sound } = read(form, rule, options, errors);
-    if (value === undefined) return { ok: false, errors: errors.found };
+    const { value, errors, capped } = read(form, { rule: "record", of: "Program" }, options);
     const format = isObject(value) && Object.hasOwn(value, "format") ? value.format : undefined;
-    if (format !== FORM) {
-        errors.add("FORM_VERSION", { up: null, key: "format" }, `the format must be "${FORM}"`);
-        return { ok: false, errors: errors.found };
+    if (!capped && format !== FORM) {
+        errors.found.length = 0;
+        errors.add("FORM_VERSION", ["format"], `the format must be "${FORM}"`);
     }
-    if (!sound) findWrong(value, rule, errors, { authored: options.authored === true });
     if (errors.found.length > 0) return { ok: false, errors: errors.found };
     const program = value as unknown as Program;
     checkReferences(program, errors);
@@ -63,16 +58,12 @@ export interface FuncOptions extends ValidateOptions {
 
 /** One function, such as an agent answers a yield with. Errors point into the function. */
 export function validateFunc(form: unknown, options: FuncOptions = {}): ValidatedFunc {
-    const errors = newErrors();
-    const rule: Rule = { rule: "record", of: "Func" };
-    const { value, sound } = read(form, rule, options, errors);
-    if (value === undefined) return { ok: false, errors: errors.found };
-    if (!sound) findWrong(value, rule, errors, { authored: options.authored === true });
+    const { value, errors } = read(form, { rule: "record", of: "Func" }, options);
     if (errors.found.length > 0) return { ok: false, errors: errors.found };
     const func = value as unknown as FuncForm;
     const { params } = options;
     if (params !== undefined && (params.length !== func.params.length || params.some((name, i) => func.params[i]?.name !== name)))
-        errors.add("INVALID_ARGUMENT_COUNT", { up: null, key: "params" }, `the parameters must be (${params.join(", ")})`);
+        errors.add("INVALID_ARGUMENT_COUNT", ["params"], `the parameters must be (${params.join(", ")})`);
     const shapes = Object.entries(options.shapes ?? {}).map(([name, contract]) => ({ name, contract }));
     const file: FileForm = { file: "", imports: [], shapes, funcs: [func], agents: [] };
     const found = newErrors();
@@ -81,27 +72,25 @@ export function validateFunc(form: unknown, options: FuncOptions = {}): Validate
     return errors.found.length > 0 ? { ok: false, errors: errors.found } : { ok: true, func };
 }
 
-/** The value within the caps; undefined where an error was added. `sound`: neither is there anything wrong with its structure. */
-function read(form: unknown, rule: Rule, options: ValidateOptions, errors: Errors): { readonly value?: Json; readonly sound?: true } {
-    const caps: Caps = { ...(options.authored === true ? AUTHOR_CAPS : DEFAULT_CAPS), ...options.caps };
+/** The value, and what is wrong with its structure. `capped`: nothing more is said of it. */
+function read(
+    form: unknown,
+    rule: Rule,
+    options: ValidateOptions,
+): { readonly value?: Json; readonly errors: Errors; readonly capped: boolean } {
+    const authored = options.authored === true;
+    const caps: Caps = { ...(authored ? AUTHOR_CAPS : DEFAULT_CAPS), ...options.caps };
+    const errors = newErrors();
     const value = typeof form === "string" ? parseWithin(form, caps, errors) : form;
-    if (value === undefined) {
-        if (errors.found.length === 0) errors.add("FORM_JSON", null, "there is no form");
-        return {};
-    }
-    if (isSound(value, rule, caps, { authored: options.authored === true })) return { value: value as Json, sound: true };
-    return measure(value, caps, errors) ? { value: value as Json } : {};
+    if (value === undefined && errors.found.length === 0) errors.add("FORM_JSON", [], "there is no form");
+    return value === undefined ? { errors, capped: true } : { value: value as Json, ...findWrong(value, rule, { caps, authored }) };
 }
 
 /** References between files, which are no part of a source. */
 function checkReferences(program: Program, errors: Errors): void {
     const { entry, files } = program;
     const report = (code: FormCode, message: string, keys: readonly (string | number)[]): void => {
-        errors.add(
-            code,
-            keys.reduce((up: Place | null, key) => ({ up, key }), null),
-            message,
-        );
+        errors.add(code, keys, message);
     };
     const add = (message: string, ...keys: (string | number)[]): void => report("FORM_REFERENCE", message, keys);
     files.forEach((file, index) => {

@@ -30,16 +30,11 @@ export interface FormError {
     readonly message: string;
 }
 
-/** Where an error is, from the inside out, so that a pointer is only made where one is needed. */
-export interface Place {
-    readonly up: Place | null;
-    readonly key: string | number;
-}
+/** Keys to where an error is, from the root. */
+export type Place = readonly (string | number)[];
 
-export function pointerOf(place: Place | null): string {
-    const keys: string[] = [];
-    for (let at = place; at !== null; at = at.up) keys.push(String(at.key).replaceAll("~", "~0").replaceAll("/", "~1"));
-    return keys.length === 0 ? "" : `/${keys.reverse().join("/")}`;
+function pointerOf(place: Place): string {
+    return place.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
 export const MAX_ERRORS = 50;
@@ -47,7 +42,7 @@ export const MAX_ERRORS = 50;
 /** Collects errors; past `MAX_ERRORS` they are only counted. */
 export interface Errors {
     readonly found: FormError[];
-    add(code: FormCode, place: Place | null, message: string): void;
+    add(code: FormCode, place: Place, message: string): void;
 }
 
 export function newErrors(): Errors {

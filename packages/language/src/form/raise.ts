@@ -19,6 +19,7 @@ import type {
     ExprForm,
     FileForm,
     FuncForm,
+    GenerateForm,
     Program,
     ReadersForm,
     RemitForm,
@@ -128,40 +129,58 @@ function raiseExpr(form: ExprForm): tree.Expr {
     return node(form) as unknown as tree.Expr;
 }
 
-function node(form: ExprForm | StmtForm): Tree {
-    const made = fill({ kind: form.kind }, NODE_ROWS.get(form.kind) as Rows, form as unknown as Tree);
-    return (FURTHER[form.kind]?.(made as never, form as never) ?? made) as Tree;
+function node(form: ExprForm | StmtForm): object {
+    switch (form.kind) {
+        case "literal":
+            return literal(form.value, form.text);
+        case "name":
+            return ident(form.name);
+        case "generate":
+            return raiseGenerate(form);
+        default: {
+            const made = fill({ kind: form.kind }, NODE_ROWS.get(form.kind) as Rows, form as unknown as Tree);
+            return FURTHER.get(form.kind)?.(made as never) ?? made;
+        }
+    }
 }
 
 /** What a kind needs besides. */
-const FURTHER: { readonly [kind: string]: (made: never, form: never) => object } = {
-    literal: (_made, form: { value: string | number | boolean | null; text?: string }) => literal(form.value, form.text),
-    name: (_made, form: { name: string }) => ident(form.name),
-    entry: (made: tree.ObjectEntry) => ({ ...made, quoted: false }),
-    expr: (made: tree.ExprStmt) => ({ ...made, value: opening(made.value) }),
-    assign: (made: tree.Assign) => (made.target.kind === "ident" ? made : { ...made, target: opening(made.target) }),
-    use: (made: tree.Use) => {
-        const value = opening(made.value);
-        return { ...made, value: made.image && !beginsWithName(value) ? paren(value) : value };
-    },
+const FURTHER: ReadonlyMap<string, (made: never) => object> = new Map<string, (made: never) => object>([
+    ["entry", (made: tree.ObjectEntry) => ({ ...made, quoted: false })],
+    ["expr", (made: tree.ExprStmt) => ({ ...made, value: opening(made.value) })],
+    ["assign", (made: tree.Assign) => (made.target.kind === "ident" ? made : { ...made, target: opening(made.target) })],
+    [
+        "use",
+        (made: tree.Use) => {
+            const value = opening(made.value);
+            return { ...made, value: made.image && !beginsWithName(value) ? paren(value) : value };
+        },
+    ],
     // Names alone behind `.only` could be read as methods.
-    call: (made: tree.Call) =>
-        made.callee.kind === "member" && made.callee.name.text === "only"
-            ? { ...made, args: made.args.map((arg) => (arg.value.kind === "ident" ? { ...arg, value: paren(arg.value) } : arg)) }
-            : made,
+    [
+        "call",
+        (made: tree.Call) =>
+            made.callee.kind === "member" && made.callee.name.text === "only"
+                ? { ...made, args: made.args.map((arg) => (arg.value.kind === "ident" ? { ...arg, value: paren(arg.value) } : arg)) }
+                : made,
+    ],
     // Parentheses keep a sign before a plain number from becoming part of the number.
-    unary: (made: tree.Unary) =>
-        made.op === "-" && made.value.kind === "number" && made.value.value !== 0 ? { ...made, value: paren(made.value) } : made,
-    generate: (_made, form: ExprForm & { kind: "generate" }) => {
-        const options = GENERATE.flatMap((key) => {
-            const value = form[key];
-            if (value === undefined) return [];
-            if (Array.isArray(value)) return [option(key, { kind: "list", items: value.map(raiseExpr), ...at })];
-            return [option(key, typeof value === "object" ? raiseExpr(value as ExprForm) : literal(value))];
-        });
-        return { kind: "generate", options, ...(form.contract === undefined ? {} : { contract: raiseContract(form.contract) }), ...at };
-    },
-};
+    [
+        "unary",
+        (made: tree.Unary) =>
+            made.op === "-" && made.value.kind === "number" && made.value.value !== 0 ? { ...made, value: paren(made.value) } : made,
+    ],
+]);
+
+function raiseGenerate(form: GenerateForm): tree.Generate {
+    const options = GENERATE.flatMap((key) => {
+        const value = form[key];
+        if (value === undefined) return [];
+        if (Array.isArray(value)) return [option(key, { kind: "list", items: value.map(raiseExpr), ...at })];
+        return [option(key, typeof value === "object" ? raiseExpr(value as ExprForm) : literal(value))];
+    });
+    return { kind: "generate", options, ...(form.contract === undefined ? {} : { contract: raiseContract(form.contract) }), ...at };
+}
 
 const GENERATE = [
     "input",

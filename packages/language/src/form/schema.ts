@@ -23,16 +23,6 @@ export function programJsonSchema(): JsonObject {
     };
 }
 
-/** The schema of one function, as an agent answers with. */
-export function funcJsonSchema(): JsonObject {
-    return {
-        $schema: "https://json-schema.org/draft/2020-12/schema",
-        title: `Remit function (${FORM})`,
-        $ref: "#/$defs/Func",
-        $defs: definitions(),
-    };
-}
-
 function definitions(): JsonObject {
     const defs: JsonObject = {
         name: nameSchema([]),

@@ -308,6 +308,10 @@ const LINES: readonly (readonly [string, string])[] = [
     ["-(-a)", "- -a"],
     ["x?.y ?? 1", "x?.y ?? 1"],
     ["if a { 1 } else { 2 }", "if a { 1 } else { 2 }"],
+    ["Repo.only(read)", "Repo.only(read)"],
+    ["(Repo.only)(read)", "(Repo.only)(read)"],
+    ["Repo.only((read), write)", "(Repo.only)(read, write)"],
+    ["Repo.only(read, 1)", "Repo.only(read, 1)"],
 ];
 
 describe("expressions on one line", () => {

@@ -7,10 +7,11 @@
  * F1: parentheses are written where the tree needs them; those of the source are kept by the formatter and dropped by `printExpr`.
  */
 import { decodeQuoted, quoteString } from "../strings.ts";
-import { EXPRESSION_WORDS, POSTFIX_PRECEDENCE, PRECEDENCE, UNARY_PRECEDENCE } from "../tokens.ts";
+import { POSTFIX_PRECEDENCE, PRECEDENCE, UNARY_PRECEDENCE } from "../tokens.ts";
 import type {
     Arg,
     Block,
+    Call,
     ContractField,
     ContractNode,
     Endorse,
@@ -105,7 +106,8 @@ function flatten(node: Expr, style: Style, limit: number): string | undefined {
             return index === undefined ? undefined : `${object}[${index}]`;
         }
         case "call": {
-            const callee = flatExpr(node.callee, style, limit, POSTFIX_PRECEDENCE);
+            const bare = flatExpr(node.callee, style, limit, POSTFIX_PRECEDENCE);
+            const callee = style.display && bare !== undefined && readsAsNarrow(node) ? `(${bare})` : bare;
             const flat =
                 callee === undefined ? undefined : sequence(`${callee}(`, ")", node.args, (arg) => flatArg(arg, style, limit), limit);
             if (flat === undefined || (node.options === undefined && node.contract === undefined)) return flat;
@@ -190,6 +192,18 @@ export function narrowText(node: Narrow): string {
 
 function unwrapped(node: Expr): Expr {
     return node.kind === "paren" ? unwrapped(node.value) : node;
+}
+
+/** Without the parentheses around one of them, names behind `.only` would be methods. */
+function readsAsNarrow({ callee, args }: Call): boolean {
+    const called = unwrapped(callee);
+    return (
+        called.kind === "member" &&
+        !called.safe &&
+        called.name.text === "only" &&
+        args.length > 0 &&
+        args.every((arg) => arg.name === undefined && unwrapped(arg.value).kind === "ident")
+    );
 }
 
 const NOT_ENDORSED: ReadonlySet<string> = new Set(["and", "or", "as", "max", "selected"]);
@@ -280,11 +294,6 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Whether a text can be written as a name. */
 export function isName(text: string): boolean {
     return NAME.test(text);
-}
-
-/** Whether a name can stand in an expression and be read as that name. */
-export function isPlainName(text: string): boolean {
-    return NAME.test(text) && !EXPRESSION_WORDS.has(text);
 }
 
 export function keyText(key: Name, quoted: boolean, style: Style): string {
