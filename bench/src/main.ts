@@ -21,6 +21,7 @@ const SECTIONS: { readonly [name: string]: () => Promise<Section> } = {
     labels: async () => (await import("./labels.ts")).labels(),
     steps: async () => (await import("./steps.ts")).steps(),
     durable: async () => (await import("./durable.ts")).durable(),
+    texts: async () => (await import("./texts.ts")).texts(),
     resume: async () => (await import("./resume.ts")).resume(),
     replies: async () => (await import("./replies.ts")).replies(),
     yield: async () => (await import("./yield.ts")).yielding(),

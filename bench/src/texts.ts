@@ -1,0 +1,149 @@
+/**
+ * What large texts take in the ledger: bytes that the embedded store is given, by part, against the bytes that are new to it.
+ *
+ * Bytes are counted by triggers in the ledger's file, so a state that a later one replaces counts too. A byte count does not depend on how fast or how
+ * busy the machine is.
+ */
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { load, openStore } from "@remit/host";
+import type { Json } from "@remit/language";
+import type { Row, Section } from "./harness.ts";
+
+/** Of a table: what of a row can be long. */
+const TABLES = {
+    events: "data",
+    outcomes: "outcome",
+    continuations: "state",
+    blobs: "bytes",
+} as const;
+type Table = keyof typeof TABLES;
+
+/** Bytes of a file that is used once, and results of a conversation: how many, and of how many bytes. */
+const FILE = 700_000;
+const TURNS = 51;
+const RESULT = 8_000;
+
+interface Case {
+    readonly name: string;
+    /** Bytes that are new to the ledger, each once. */
+    readonly fresh: number;
+    readonly most: number;
+    readonly source: string;
+    readonly replies: readonly Json[];
+}
+
+/** A text of so many bytes that no other of these is a part of. */
+function text(bytes: number, seed: number): string {
+    let out = "";
+    for (let n = seed * 1_000_003; out.length < bytes; n++) out += `${n.toString(36)} reads line ${n} of a log\n`;
+    return out.slice(0, bytes);
+}
+
+const agent = (body: string): string => `
+import llm Model from "mock:"
+import tool Work from "host:work"
+main agent A {
+    model Model
+    role "a reader"
+    description "Reads."
+    main func(input: { n: number }) {
+        ${body}
+    }
+}`;
+
+const CASES: readonly Case[] = [
+    {
+        name: "a 700 kB text used in one generate",
+        fresh: FILE,
+        most: 1.2,
+        source: agent(`log = Work.get({ i: 0, bytes: ${FILE} })\n        use log as "log"\n        generate({ input: "What is it?" })`),
+        replies: [{ text: "a log" }],
+    },
+    {
+        name: `${TURNS} turns with a result of 8 kB each`,
+        fresh: (TURNS - 1) * RESULT,
+        most: 3,
+        source: agent(`generate({ input: "Look at all.", tools: [Work], turns: ${TURNS + 1} })`),
+        replies: [
+            ...Array.from({ length: TURNS - 1 }, (_, i): Json => ({ calls: [{ name: "Work_get", args: { i: i + 1, bytes: RESULT } }] })),
+            { text: "all seen" },
+        ],
+    },
+];
+
+/** Bytes written to each table. */
+async function written({ source, replies }: Case): Promise<{ readonly [T in Table]: number } & { readonly file: number }> {
+    const folder = mkdtempSync(join(tmpdir(), "remit-bench-"));
+    const path = join(folder, "ledger.db");
+    try {
+        writeFileSync(join(folder, "replies.json"), JSON.stringify(replies));
+        // The store refuses a file that has triggers already.
+        const store = await openStore(path, { config: join(folder, "config") });
+        const counting = new DatabaseSync(path);
+        counting.exec("CREATE TABLE written (part TEXT PRIMARY KEY, bytes INTEGER NOT NULL)");
+        for (const [table, column] of Object.entries(TABLES))
+            counting.exec(
+                `INSERT INTO written VALUES ('${table}', 0);
+                 CREATE TRIGGER count_${table} AFTER INSERT ON ${table} BEGIN
+                     UPDATE written SET bytes = bytes + length(CAST(new.${column} AS BLOB)) WHERE part = '${table}';
+                 END`,
+            );
+        const program = await load<{ n: number }, Json>(
+            { source },
+            {
+                ledger: store,
+                root: folder,
+                cache: false,
+                model: `scripted:${join(folder, "replies.json")}`,
+                tools: {
+                    Work: {
+                        get: {
+                            call: ({ i, bytes }: { i: number; bytes: number }) => text(bytes, i),
+                            input: { type: "object", properties: { i: { type: "number" }, bytes: { type: "number" } } },
+                            readOnly: true,
+                        },
+                    },
+                },
+            },
+        );
+        await program({ n: 0 });
+        await program.close();
+        await store.close();
+        const rows = counting.prepare("SELECT part, bytes FROM written").all() as { part: Table; bytes: number }[];
+        counting.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+        counting.close();
+        const { size } = statSync(path);
+        return { ...(Object.fromEntries(rows.map(({ part, bytes }) => [part, bytes])) as { [T in Table]: number }), file: size };
+    } finally {
+        rmSync(folder, { recursive: true, force: true });
+    }
+}
+
+export async function texts(): Promise<Section> {
+    const rows: Row[] = [];
+    for (const one of CASES) {
+        const { file, ...parts } = await written(one);
+        const whole = Object.values(parts).reduce((sum, bytes) => sum + bytes, 0);
+        const ratio = whole / one.fresh;
+        const kilobytes = (bytes: number): string => `${Math.round(bytes / 1000).toLocaleString("en")} kB`;
+        rows.push({
+            name: one.name,
+            ours: ratio,
+            unit: "× its bytes",
+            against: [],
+            goal: `≤ ${one.most}×`,
+            met: ratio <= one.most,
+            note: `${Object.entries(parts)
+                .map(([part, bytes]) => `${part} ${kilobytes(bytes)}`)
+                .join(", ")}; the file is ${kilobytes(file)}`,
+        });
+    }
+    return {
+        title: "Bytes of large texts",
+        how: "Bytes of events, outcomes, saved states and blobs that the embedded ledger is given for a run, those of states that are replaced later counted too, against the bytes of the texts that are new in it.",
+        rows,
+    };
+}
