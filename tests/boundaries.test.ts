@@ -107,6 +107,65 @@ describe.each(Object.entries(LAYERS))("package %s", (name, layer) => {
         });
 });
 
+/** What a file needs of its own package before it runs: imports of values, not of types, and not those that wait for their first use. */
+function needs(path: string): string[] {
+    const found: string[] = [];
+    for (const node of parse(path).statements) {
+        if (!(ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) || node.moduleSpecifier === undefined) continue;
+        const clause = ts.isImportDeclaration(node) ? node.importClause : undefined;
+        const named = clause?.namedBindings;
+        const types =
+            ts.isExportDeclaration(node) && node.isTypeOnly
+                ? true
+                : clause !== undefined &&
+                  (clause.phaseModifier === ts.SyntaxKind.TypeKeyword ||
+                      (clause.name === undefined &&
+                          named !== undefined &&
+                          ts.isNamedImports(named) &&
+                          named.elements.length > 0 &&
+                          named.elements.every((one) => one.isTypeOnly)));
+        const to = (node.moduleSpecifier as ts.StringLiteral).text;
+        if (!types && to.startsWith(".")) found.push(join(dirname(path), to));
+    }
+    return found;
+}
+
+/** The names on one way round, the first of them again at its end; null where there is none. */
+function circle(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] | null {
+    const done = new Set<string>();
+    const way: string[] = [];
+    const from = (name: string): string[] | null => {
+        if (way.includes(name)) return [...way.slice(way.indexOf(name)), name];
+        if (done.has(name)) return null;
+        way.push(name);
+        for (const next of graph.get(name) ?? []) {
+            const found = from(next);
+            if (found !== null) return found;
+        }
+        way.pop();
+        done.add(name);
+        return null;
+    };
+    for (const name of graph.keys()) {
+        const found = from(name);
+        if (found !== null) return found;
+    }
+    return null;
+}
+
+test.each(["host", "cli"])("no file and no folder of %s imports itself by a way round", (name) => {
+    const src = join(root, "packages", name, "src");
+    const byFile = new Map(files(src).map((path) => [relative(src, path), new Set(needs(path).map((to) => relative(src, to)))]));
+    const byFolder = new Map<string, Set<string>>();
+    for (const [path, all] of byFile) {
+        const folder = dirname(path);
+        const others = byFolder.get(folder) ?? new Set();
+        for (const to of all) if (dirname(to) !== folder) others.add(dirname(to));
+        byFolder.set(folder, others);
+    }
+    expect([circle(byFile), circle(byFolder)]).toEqual([null, null]);
+});
+
 test("no file is over 500 lines without saying why in its first comment", () => {
     const folders = ["packages", "tests", "scripts", "bench/src"].map((name) => join(root, name));
     const long = folders.flatMap(files).filter((path) => {

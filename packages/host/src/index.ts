@@ -48,7 +48,7 @@ export type {
     UnreadableRun,
     Verification,
 } from "./ledger/store.ts";
-export { RemitError, type RunFailure } from "./run/error.ts";
+export { RemitError, type RunFailure } from "./failure/error.ts";
 export type { RunHandle, RunResult } from "./run/handle.ts";
 export { type Host, hostOf, type Later, type Performer, type Performers, type PerformIO } from "./run/host.ts";
 export type { Entry, KeptOptions } from "./run/options.ts";

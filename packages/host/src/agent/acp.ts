@@ -17,9 +17,10 @@ import type { OpenAgent, AgentsContext } from "./agents.ts";
 import { confine } from "./confine.ts";
 import { fileHands, gateOf } from "./hands.ts";
 import { MAX_MESSAGE } from "./link.ts";
-import type { SandboxFolder } from "./sandbox.ts";
+import type { SandboxFolder } from "../process/sandbox.ts";
 import { acpSession, type AgentSession, type Carrier } from "./session.ts";
-import { findCommand, type ProcessTarget, type RemoteTarget, targetOf } from "./uri.ts";
+import { findCommand } from "../process/command.ts";
+import { type ProcessTarget, type RemoteTarget, targetOf } from "./uri.ts";
 import { version2 } from "./version2.ts";
 
 /** How long the end of a process is waited for once its output has ended, milliseconds. */

@@ -13,7 +13,7 @@ import type { Environment } from "../ledger/place.ts";
 import type { PerformIO, Performer } from "../run/host.ts";
 import { AgentFail, failureOf } from "./fail.ts";
 import type { Trace } from "./link.ts";
-import { findSandbox, type Sandbox } from "./sandbox.ts";
+import { findSandbox, type Sandbox } from "../process/sandbox.ts";
 import type { AgentSession } from "./session.ts";
 
 export interface AgentsSetting {

@@ -24,7 +24,7 @@ import {
     seatbeltProfile,
     SOCKET_INSIDE,
     unconfinedEnv,
-} from "./sandbox.ts";
+} from "../process/sandbox.ts";
 import type { ProcessTarget } from "./uri.ts";
 
 export interface Confined {

@@ -8,12 +8,12 @@
  * A2: a secret reaches an agent only by a name that a trusted configuration writes into `env` or `headers`; every one is told to the scrubber
  *     first. Headers go to the configured URL alone, and over plain HTTP only on the loopback.
  */
-import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { Config } from "../config/config.ts";
 import { expand } from "../config/expand.ts";
 import type { AgentConfig } from "../config/rules.ts";
 import type { Environment } from "../ledger/place.ts";
+import { findCommand, isProgram } from "../process/command.ts";
 import { looksSecret } from "../secret/names.ts";
 import { literalOf, reachOf } from "../tool/address.ts";
 import { AgentFail } from "./fail.ts";
@@ -280,28 +280,3 @@ function serverTarget(text: string, name: string | undefined, said: AgentConfig,
 /** What the connection and the protocol say themselves. */
 const OWN_HEADERS =
     /^(?:host|connection|content-(?:length|type)|transfer-encoding|upgrade|keep-alive|te|trailer|expect|proxy-.*|sec-websocket-.*|acp-.*)$/i;
-
-/** Absolute path of a command: as a path from a folder, or by the search path. Null where there is none. */
-export function findCommand(command: string, folder: string, env: Environment): string | null {
-    if (command.includes("/") || (process.platform === "win32" && command.includes("\\"))) {
-        const path = isAbsolute(command) ? command : resolve(folder, command);
-        return existsSync(path) ? path : null;
-    }
-    const ends = process.platform === "win32" ? (env.PATHEXT ?? ".EXE;.CMD").split(";") : [""];
-    for (const place of (env.PATH ?? "").split(delimiter))
-        for (const end of ends) {
-            const path = join(place, command + end);
-            if (isAbsolute(path) && isProgram(path)) return path;
-        }
-    return null;
-}
-
-function isProgram(path: string): boolean {
-    try {
-        accessSync(path, constants.X_OK);
-        return statSync(path).isFile();
-    } catch {
-        // Not there, or not to be run: the next place is looked at.
-        return false;
-    }
-}

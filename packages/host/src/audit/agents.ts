@@ -19,7 +19,7 @@ import { lookingBack } from "../debug/looking.ts";
 import { knownSecrets } from "../secret/known.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import { LoadError } from "../load/error.ts";
-import { RemitError } from "../run/error.ts";
+import { RemitError } from "../failure/error.ts";
 import { clipped } from "../input/clipped.ts";
 import { load, type LoadOptions } from "../run/program.ts";
 

@@ -19,7 +19,7 @@ import {
     type Untrusted,
 } from "@remit/language";
 import type { Policy, PolicyClause, PolicyRemit } from "@remit/machine";
-import { RemitError } from "../run/error.ts";
+import { RemitError } from "../failure/error.ts";
 import type { PolicyFile } from "./rules.ts";
 
 export interface PolicyProblem {

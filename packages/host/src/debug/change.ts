@@ -12,7 +12,7 @@ import { diffLines, type LineChange } from "@remit/machine";
 import { type Diagnostic, parse, type Program, source } from "@remit/language";
 import { randomUUID } from "node:crypto";
 import type { RunInfo } from "../ledger/store.ts";
-import { RemitError } from "../run/error.ts";
+import { RemitError } from "../failure/error.ts";
 
 export interface Change {
     /** As the program names it. */

@@ -30,7 +30,7 @@ import {
 } from "@remit/machine";
 import { keptRun, type LedgerStore, type RecordedOutcome, type RunInfo } from "../ledger/store.ts";
 import { leaving } from "../secret/exits.ts";
-import { RemitError } from "../run/error.ts";
+import { RemitError } from "../failure/error.ts";
 import { execute, type RunHandle } from "../run/handle.ts";
 import { SLICE, startOptions } from "../run/machine.ts";
 import { type ResumeRunOptions, worldAgain } from "../run/open.ts";

@@ -11,7 +11,7 @@
 import type { Site } from "@remit/language";
 import type { AuthorityView, FrameView, Inspection, LedgerEvent, Looked, MachineEvent, Place, ThreadView } from "@remit/machine";
 import type { LedgerStore, RunInfo } from "../ledger/store.ts";
-import { RemitError } from "../run/error.ts";
+import { RemitError } from "../failure/error.ts";
 import { isHosts } from "../run/replay.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { type Breakpoint, below, matchesEvent, sameFile } from "./breakpoint.ts";

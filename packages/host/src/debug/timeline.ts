@@ -15,7 +15,7 @@
 import type { Json, Program } from "@remit/language";
 import { type Compiled, compileProgram, Fail, type Failure, Machine, type MachineEvent, type StartOptions, struckAt } from "@remit/machine";
 import { type LedgerStore, type RecordedOutcome, recordOf, type RunInfo, type RunRecord, type SavedState } from "../ledger/store.ts";
-import { RemitError } from "../run/error.ts";
+import { RemitError } from "../failure/error.ts";
 import { SLICE, startOptionsOf } from "../run/machine.ts";
 import { isHosts } from "../run/replay.ts";
 import { isStrike, strikeOf, tellStrikes } from "../run/retell.ts";

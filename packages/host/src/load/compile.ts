@@ -19,7 +19,7 @@ import {
 } from "@remit/language";
 import type { Failure } from "@remit/machine";
 import type { Config } from "../config/config.ts";
-import { RemitError } from "../run/error.ts";
+import { RemitError } from "../failure/error.ts";
 import { allowTool } from "../tool/tools.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { LoadError } from "./error.ts";

@@ -3,7 +3,7 @@
  */
 import type { Diagnostic } from "@remit/language";
 import type { Failure } from "@remit/machine";
-import { RemitError } from "../run/error.ts";
+import { RemitError } from "../failure/error.ts";
 
 export class LoadError extends RemitError {
     /** Errors, warnings and notes of all files. */

@@ -12,7 +12,7 @@ import type { Diagnostic, Json, Program } from "@remit/language";
 import { type FileContent, canonicalJson } from "@remit/machine";
 import { readJson } from "../input/json.ts";
 import { sha256 } from "../ledger/blob.ts";
-import { RemitError } from "../run/error.ts";
+import { RemitError } from "../failure/error.ts";
 import type { Config } from "../config/config.ts";
 import type { ImportedSkill } from "../skill/imported.ts";
 import { compiledCache, entryName } from "./cache.ts";

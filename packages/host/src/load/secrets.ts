@@ -4,7 +4,7 @@
  * Boundary: looks at texts and at the form; nothing of the program has run, and nothing of it is on the disk.
  */
 import { type Json, type Program, position, source } from "@remit/language";
-import { RemitError } from "../run/error.ts";
+import { RemitError } from "../failure/error.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 
 /** Throws `RemitError` `denied`. Of one file, before anything quotes it. */

@@ -16,7 +16,7 @@ import { readJson } from "../input/json.ts";
 import type { Loaded } from "../load/load.ts";
 import { type ProgramTree, programTree } from "../load/tree.ts";
 import type { Environment } from "../ledger/place.ts";
-import { RemitError } from "../run/error.ts";
+import { RemitError } from "../failure/error.ts";
 import { byUnits, sha256Of } from "../skill/files.ts";
 import { type AgentIdentity, agentIdentity } from "./identity.ts";
 

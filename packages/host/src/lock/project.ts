@@ -6,7 +6,7 @@
 import { resolve } from "node:path";
 import { loadProgram } from "../load/load.ts";
 import { findRoot } from "../load/tree.ts";
-import { settingOf } from "../run/setting.ts";
+import { settingOf } from "../config/setting.ts";
 import type { HostOptions } from "../run/setup.ts";
 import { type Lock, type LockChange, lockChanges, lockOf, lockPath, lockText, readLock, withLock, writeLock } from "./lock.ts";
 

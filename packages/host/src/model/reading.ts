@@ -15,7 +15,7 @@ import { type Attempt, attemptsOf, decide, type ReplyError } from "./reading/cho
 import { bareAnswer, namedAnswer } from "./reading/bare.ts";
 import { find } from "./reading/find.ts";
 import { fit, open, soleField } from "./reading/fit.ts";
-import { Loose, type Value } from "./reading/lenient.ts";
+import { Loose, type Value } from "./reading/loose.ts";
 import { refuses } from "./reading/words.ts";
 
 export interface ReadOptions {

@@ -1,7 +1,7 @@
 /**
  * The processes that the host starts: each in a group of its own, none outlives this process.
  *
- * Boundary: starts, signals and ends. The caller reads the pipes; `../agent/sandbox.ts` confines.
+ * Boundary: starts, signals and ends. The caller reads the pipes; `sandbox.ts` confines.
  *
  * PC1: every process that does more than a short look is started here, without a shell, as the leader of a new session and group.
  * PC2: when the leader ends, the rest of its group is killed at once, because the group's id may be used again afterwards.

@@ -7,7 +7,7 @@ import { execFile } from "node:child_process";
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, extname, resolve } from "node:path";
 import { promisify } from "node:util";
-import { findCommand } from "../agent/uri.ts";
+import { findCommand } from "../process/command.ts";
 import type { Environment } from "../ledger/place.ts";
 import { ToolFail } from "../tool/tool.ts";
 

@@ -11,7 +11,7 @@ import type { KeptRun, RunRecord, SavedState } from "../ledger/store.ts";
 import { machineId } from "../load/engine.ts";
 import { leaving } from "../secret/exits.ts";
 import type { Scrubber } from "../secret/scrub.ts";
-import { RemitError } from "./error.ts";
+import { RemitError } from "../failure/error.ts";
 import { startOptionsOf } from "./machine.ts";
 import type { KeptOptions } from "./options.ts";
 import { replayRun } from "./replay.ts";

@@ -11,7 +11,7 @@ import type { Conducted, Effect, LedgerEvent, Usage } from "@remit/machine";
 import { follow } from "../ledger/follow.ts";
 import type { LedgerStore, RunStatus, RunWriter } from "../ledger/store.ts";
 import { conduct, type LocalEnd, type LocalOptions } from "./local.ts";
-import { RemitError, type RunFailure } from "./error.ts";
+import { RemitError, type RunFailure } from "../failure/error.ts";
 import { announce, type HeardRun } from "./started.ts";
 
 export interface RunResult<T = Json> {

@@ -8,7 +8,7 @@ import { type Conducted, type FileContent, Machine, type StartOptions, compilePr
 import type { KeptRun } from "../ledger/store.ts";
 import { leaving } from "../secret/exits.ts";
 import type { Scrubber } from "../secret/scrub.ts";
-import { RemitError } from "./error.ts";
+import { RemitError } from "../failure/error.ts";
 import type { Entry, KeptOptions } from "./options.ts";
 
 /** Which function a run begins with. Throws `RemitError` where there is none of that name. */

@@ -22,9 +22,9 @@ import type { KeptOptions } from "./options.ts";
 import { type Replayed, replayRun } from "./replay.ts";
 import { answeredOutcome } from "./by-hand.ts";
 import { type Continued, continueRun } from "./resume.ts";
-import { RemitError } from "./error.ts";
+import { RemitError } from "../failure/error.ts";
 import type { HostOptions, RunOptions } from "./setup.ts";
-import { settingOf } from "./setting.ts";
+import { settingOf } from "../config/setting.ts";
 import { askingOf, thisUser, type World, withPeople, worldOf } from "./world.ts";
 
 export interface ResumeRunOptions extends Omit<HostOptions, "ledger" | "model" | "workspace" | "mode">, Pick<RunOptions, "signal" | "on"> {

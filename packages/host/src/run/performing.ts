@@ -19,7 +19,7 @@ import {
     type Up,
     whatIsNew,
 } from "@remit/machine";
-import { failureOf, RemitError } from "./error.ts";
+import { failureOf, RemitError } from "../failure/error.ts";
 import type { Host, Later, PerformIO } from "./host.ts";
 import { effectOut } from "../secret/exits.ts";
 import type { Scrubber } from "../secret/scrub.ts";

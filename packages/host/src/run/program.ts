@@ -22,7 +22,7 @@ import { type RunHandle, execute } from "./handle.ts";
 import { SLICE, startOptions } from "./machine.ts";
 import { type KeptOptions, newRunId } from "./options.ts";
 import type { HostOptions, RunOptions } from "./setup.ts";
-import { type Setting, limitsOf, settingOf } from "./setting.ts";
+import { type Setting, limitsOf, settingOf } from "../config/setting.ts";
 import type { Unperformed } from "./rehearse.ts";
 import { sharedHost } from "./shared.ts";
 import { askingOf, thisUser, withPeople, worldOf } from "./world.ts";

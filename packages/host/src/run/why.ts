@@ -13,7 +13,7 @@ import { type LedgerStore, type RunRecord, recordOf } from "../ledger/store.ts";
 import { knownSecrets } from "../secret/known.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { leaving } from "../secret/exits.ts";
-import { RemitError } from "./error.ts";
+import { RemitError } from "../failure/error.ts";
 import { startOptionsOf } from "./machine.ts";
 import { retell } from "./retell.ts";
 

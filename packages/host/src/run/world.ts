@@ -23,7 +23,7 @@ import { type Host, type Performer, type Performers, hostOf } from "./host.ts";
 import { type Asking, approving, type Named } from "./approving.ts";
 import { people } from "./people.ts";
 import { type Unperformed, rehearsal } from "./rehearse.ts";
-import type { Setting } from "./setting.ts";
+import type { Setting } from "../config/setting.ts";
 import type { AskOptions, Handlers, HostOptions } from "./setup.ts";
 
 /** What several runs of one program share. */

@@ -8,7 +8,7 @@
  * K8: `revealed(concealed(x))` equals `x` for every JSON value, also one that looks like a concealed one: such an object is written as entries.
  */
 import type { Json } from "@remit/language";
-import { RemitError } from "../run/error.ts";
+import { RemitError } from "../failure/error.ts";
 
 /** In the place of a secret: the name of its reference (`SecretRef`), and the form in which it stood there. */
 export interface Piece {

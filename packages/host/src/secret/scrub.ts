@@ -11,7 +11,7 @@
  * K7: of a text that is cut, nothing of a secret is left before the cut: it is taken out before (`beginning`).
  */
 import type { Json } from "@remit/language";
-import { RemitError } from "../run/error.ts";
+import { RemitError } from "../failure/error.ts";
 import { formsOf, MIN_SECRET } from "./forms.ts";
 import { concealed, mapped, type Piece, revealed } from "./pieces.ts";
 

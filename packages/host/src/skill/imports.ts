@@ -7,7 +7,7 @@
  */
 import type { Program, Site } from "@remit/language";
 import type { ProgramTree } from "../load/tree.ts";
-import { RemitError } from "../run/error.ts";
+import { RemitError } from "../failure/error.ts";
 import type { ImportedSkill } from "./imported.ts";
 import { isSkillLink, type LinkedOptions, loadLinkedSkill } from "./linked.ts";
 import { loadSkill, type Skill, SkillError } from "./skill.ts";

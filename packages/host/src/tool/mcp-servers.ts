@@ -16,7 +16,7 @@ import type { Json } from "@remit/language";
 import { expand } from "../config/expand.ts";
 import type { From } from "../config/config.ts";
 import type { ServerConfig } from "../config/rules.ts";
-import { unconfinedEnv } from "../agent/sandbox.ts";
+import { unconfinedEnv } from "../process/sandbox.ts";
 import { MAX_STDERR } from "../process/piped.ts";
 import { looksSecret } from "../secret/names.ts";
 import { elicit } from "./mcp-elicit.ts";

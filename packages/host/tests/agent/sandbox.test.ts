@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { relay } from "../../src/agent/relay.ts";
-import { bwrapArgs, findSandbox, programFolders, seatbeltProfile } from "../../src/agent/sandbox.ts";
+import { bwrapArgs, findSandbox, programFolders, seatbeltProfile } from "../../src/process/sandbox.ts";
 import { handOf, rig } from "./rig.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));

@@ -3,7 +3,7 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { expect, test } from "vitest";
-import { programFolders } from "../../src/agent/sandbox.ts";
+import { programFolders } from "../../src/process/sandbox.ts";
 import { handOf, rig } from "../agent/rig.ts";
 import { call, work } from "../tool/setup.ts";
 

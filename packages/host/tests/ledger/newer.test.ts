@@ -9,7 +9,7 @@ import { sha256 } from "../../src/ledger/blob.ts";
 import { LedgerError } from "../../src/ledger/error.ts";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
 import type { LedgerStore } from "../../src/ledger/store.ts";
-import { RemitError } from "../../src/run/error.ts";
+import { RemitError } from "../../src/failure/error.ts";
 import { openLedger } from "../../src/run/open.ts";
 import { load } from "../../src/run/program.ts";
 

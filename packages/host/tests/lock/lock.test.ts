@@ -7,7 +7,7 @@ import { loadConfig } from "../../src/config/config.ts";
 import { loadProgram } from "../../src/load/load.ts";
 import { commandIdentity } from "../../src/lock/identity.ts";
 import { checkFrozen, lockChanges, lockOf, lockText, type LockSetting, readLock, withLock, writeLock } from "../../src/lock/lock.ts";
-import { RemitError } from "../../src/run/error.ts";
+import { RemitError } from "../../src/failure/error.ts";
 import { type Place, place } from "../skill/support.ts";
 
 /** An agent in `node_modules`, as a package manager puts it there. */

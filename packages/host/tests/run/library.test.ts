@@ -14,7 +14,7 @@ import { LedgerError } from "../../src/ledger/error.ts";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
 import type { LedgerStore } from "../../src/ledger/store.ts";
 import { LoadError } from "../../src/load/error.ts";
-import { RemitError } from "../../src/run/error.ts";
+import { RemitError } from "../../src/failure/error.ts";
 import { openLedger } from "../../src/run/open.ts";
 import { load, run } from "../../src/run/program.ts";
 import { isHosts } from "../../src/run/replay.ts";

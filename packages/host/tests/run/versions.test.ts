@@ -6,7 +6,7 @@ import type { Effect, Outcome } from "@remit/machine";
 import { expect, test } from "vitest";
 import { memoryStore } from "../../src/ledger/memory.ts";
 import { type Batch, keptRun, type LedgerStore, type NewRun } from "../../src/ledger/store.ts";
-import { RemitError } from "../../src/run/error.ts";
+import { RemitError } from "../../src/failure/error.ts";
 import { startOptionsOf } from "../../src/run/machine.ts";
 import { openLedger } from "../../src/run/open.ts";
 import { answerTo, PROGRAMS } from "./continuations/programs.ts";

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { RemitError } from "../../src/run/error.ts";
+import { RemitError } from "../../src/failure/error.ts";
 import { loadProgram } from "../../src/load/load.ts";
 import { skillCatalogue } from "../../src/skill/catalogue.ts";
 import { sha256Of } from "../../src/skill/files.ts";

@@ -11,7 +11,7 @@
 import type { Contract, Field, Shapes } from "@remit/language";
 import { lines, nearestWord, open } from "./fit.ts";
 import { holds } from "./bareword.ts";
-import { Bare, Loose, type Value } from "./lenient.ts";
+import { Bare, Loose, type Value } from "./loose.ts";
 
 export interface BareAnswer {
     readonly value: Value;

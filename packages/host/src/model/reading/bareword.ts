@@ -5,7 +5,7 @@
  *
  * W1: an integer that a double does not give back digit for digit is a problem, not a rounded number.
  */
-import { Bare, type Cursor, stop, type Value } from "./lenient.ts";
+import { Bare, type Cursor, stop, type Value } from "./loose.ts";
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const MAX_BARE = 4000;

@@ -15,7 +15,8 @@ import { canonicalJson, type Contract, type Json, type Shapes } from "@remit/lan
 import type { ModelReply } from "@remit/machine";
 import type { Found, Piece } from "./find.ts";
 import { type Fitted, fit, open, soleField } from "./fit.ts";
-import { Loose, type Parsed, type Value } from "./lenient.ts";
+import type { Parsed } from "./lenient.ts";
+import { Loose, type Value } from "./loose.ts";
 import { type Marks, marksOf } from "./marks.ts";
 import { DATA_FENCES, goesOn, isPlaceholder, LATER_ANSWER, LATER_FINAL, OR_ELSE, TAKEN_BACK, WRAPPERS } from "./words.ts";
 

@@ -7,7 +7,8 @@
  * P2: a piece that looked like JSON and broke is kept as broken, and nothing inside it is offered as an answer of its own.
  * P3: linear: every character is passed once, but for the first characters of brackets in prose.
  */
-import { Bare, Loose, MAX_NESTING, type Parsed, readValue, type Value } from "./lenient.ts";
+import { MAX_NESTING, type Parsed, readValue } from "./lenient.ts";
+import { Bare, Loose, type Value } from "./loose.ts";
 import { ANSWER_TAGS, THINK_TAGS } from "./words.ts";
 
 export interface Piece {

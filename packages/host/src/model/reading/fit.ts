@@ -8,7 +8,8 @@
  */
 import type { Contract, Field, Json, Shapes } from "@remit/language";
 import { holds } from "./bareword.ts";
-import { Bare, Loose, readValue, same, type Value } from "./lenient.ts";
+import { readValue, same } from "./lenient.ts";
+import { Bare, Loose, type Value } from "./loose.ts";
 import { verify } from "./verify.ts";
 import { ENVELOPE, ENVELOPE_HOLDS, WRAPPERS } from "./words.ts";
 

@@ -12,32 +12,8 @@
  * good JSON with something missing.
  */
 import { readBare, readNumber } from "./bareword.ts";
+import { Bare, type Cursor, Loose, type Problem, stop, type Value } from "./loose.ts";
 import { readString } from "./quoted.ts";
-
-/** A value without quotes, as written: `yes`, `None`, `John Smith`. */
-export class Bare {
-    readonly text: string;
-    constructor(text: string) {
-        this.text = text;
-    }
-}
-
-/** An object as read: keys in order, each once. */
-export class Loose {
-    readonly keys: string[] = [];
-    readonly values: Value[] = [];
-    get(key: string): Value | undefined {
-        const at = this.keys.indexOf(key);
-        return at < 0 ? undefined : this.values[at];
-    }
-}
-
-export type Value = null | boolean | number | string | Bare | Loose | Value[];
-
-export interface Problem {
-    readonly kind: "duplicate" | "elided" | "hole" | "unclear" | "inexact";
-    readonly message: string;
-}
 
 export interface Parsed {
     readonly value: Value;
@@ -56,22 +32,6 @@ export interface Parsed {
 }
 
 export const MAX_NESTING = 200;
-
-/** State of one reading. Plain fields: the hot loops of this folder work on it. */
-export interface Cursor {
-    readonly s: string;
-    i: number;
-    depth: number;
-    /** Where a quote may end its string: anywhere plausible (lazy) or only where what follows is certain (greedy). */
-    readonly greedy: boolean;
-    inner: boolean;
-    cut: boolean;
-    closable: boolean;
-    evidence: boolean;
-    why: string;
-    repairs: Set<string>;
-    problems: Problem[];
-}
 
 /** One reading, or two where quotes inside strings allow two complete ones that differ. `at` is the index of `{` or `[`. */
 export function readValue(s: string, at: number): Parsed[] {
@@ -406,12 +366,6 @@ function comment(c: Cursor, end: number, next: number): void {
         c.problems.push({ kind: "unclear", message: "a comment names an alternative" });
     c.repairs.add("comments left out");
     c.i = next;
-}
-
-export function stop(c: Cursor, why: string): undefined {
-    const near = c.s.slice(c.i, c.i + 24).replace(/\s+/g, " ");
-    c.why = near === "" ? why : `${why}, at '${near}'`;
-    return undefined;
 }
 
 /** Equal as data; order of fields does not count. */

@@ -7,7 +7,7 @@
  * Q2: a backslash is never dropped: an escape that JSON does not have stays as written, and where one text mixes such with `\n`-like ones,
  *     nobody can say which were meant, which is a problem.
  */
-import type { Cursor } from "./lenient.ts";
+import type { Cursor } from "./loose.ts";
 
 /** Closing quotes of an opening one. */
 const CLOSERS: { readonly [open: string]: string } = { '"': '"', "'": "'", "`": "`", "“": '”"“', "”": '”"', "‘": "’'‘" };

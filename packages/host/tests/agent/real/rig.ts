@@ -7,7 +7,7 @@
 import { chmodSync, copyFileSync, mkdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { AgentHand, AgentLimits, AgentPart, AgentReply, Outcome } from "@remit/machine";
-import type { Sandbox } from "../../../src/agent/sandbox.ts";
+import type { Sandbox } from "../../../src/process/sandbox.ts";
 import type { AgentUse, Permission } from "../../../src/run/host.ts";
 import { work } from "../../tool/setup.ts";
 import { type Turning, turning } from "../turning.ts";

@@ -16,7 +16,7 @@ import { execFile } from "node:child_process";
 import { existsSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import type { Environment } from "../ledger/place.ts";
-import { findCommand } from "./uri.ts";
+import { findCommand } from "./command.ts";
 
 export interface SandboxFolder {
     /** Absolute, links followed. */

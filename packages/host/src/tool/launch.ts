@@ -1,7 +1,7 @@
 /**
  * A process for code that nobody vouches for: in the operating system's sandbox, or plainly where somebody said `unconfined`.
  *
- * Boundary: starts and kills. What the sandbox shows is `../agent/sandbox.ts`; what the process says is its caller's.
+ * Boundary: starts and kills. What the sandbox shows is `../process/sandbox.ts`; what the process says is its caller's.
  *
  * Z1: in the sandbox there is no network, no process of others, an empty home, and of the disk: the system's programs, what is named, nothing else.
  * Z2: no variable of our environment is passed on but what programs need to start; without a sandbox, home and search path too.
@@ -10,10 +10,10 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { bwrapArgs, findSandbox, insideEnv, programFolders, type SandboxPlan, seatbeltProfile, unconfinedEnv } from "../agent/sandbox.ts";
+import { bwrapArgs, findSandbox, insideEnv, programFolders, type SandboxPlan, seatbeltProfile, unconfinedEnv } from "../process/sandbox.ts";
 import type { Environment } from "../ledger/place.ts";
 import { type Begin, type Child, startChild } from "../process/child.ts";
-import { ToolFail } from "../tool/tool.ts";
+import { ToolFail } from "./tool.ts";
 
 export interface Launch {
     readonly command: string;

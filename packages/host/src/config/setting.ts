@@ -5,9 +5,9 @@
  */
 import { dirname, resolve } from "node:path";
 import type { Limits } from "@remit/machine";
-import type { Config } from "../config/config.ts";
-import { RemitError } from "./error.ts";
-import type { HostOptions } from "./setup.ts";
+import type { Config } from "./config.ts";
+import { RemitError } from "../failure/error.ts";
+import type { HostOptions } from "../run/setup.ts";
 
 export interface Setting {
     readonly config: Config;
@@ -25,7 +25,7 @@ export async function settingOf(
     from: string | undefined,
     options: Pick<HostOptions, "workspace" | "env" | "trust" | "model">,
 ): Promise<Setting> {
-    const [{ loadConfig }, { ConfigError }] = await Promise.all([import("../config/config.ts"), import("../config/check.ts")]);
+    const [{ loadConfig }, { ConfigError }] = await Promise.all([import("./config.ts"), import("./check.ts")]);
     const named = options.workspace === undefined ? undefined : resolve(options.workspace);
     try {
         const config = loadConfig({
