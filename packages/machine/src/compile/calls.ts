@@ -5,7 +5,7 @@
  *
  * M1: a call counts one step after its arguments; each run of a lambda counts one.
  */
-import { WORK } from "../value/work.ts";
+
 import { type ExprForm, type Json, type Site, withArticle } from "@remit/language";
 import type { Builtin, Lambda } from "../builtin/builtin.ts";
 import { findBuiltin } from "../builtin/table.ts";
@@ -14,15 +14,30 @@ import { located, unknownProperty } from "../value/access.ts";
 import { fromJson } from "../value/json.ts";
 import { aNameOf, join, rawOf } from "../value/operators.ts";
 import { Capability, Labelled, List, Obj, type Raw, type Value } from "../value/value.ts";
-import { changedBy, type Context, expr, fails, lookUp, siteOf, tested } from "./closures.ts";
+import { WORK } from "../value/work.ts";
 import { type Code, type RunState, type Slots, slots0, slots1, slots2, slotsOf } from "./code.ts";
 import { born, covered, outward, writable } from "./containers.ts";
+import { type Context, expr, fails, lookUp, siteOf } from "./context.ts";
 import { checkArguments, checkResult } from "./contracts.ts";
 import { asLambda } from "./effects.ts";
 import { handoverOf } from "./handover.ts";
 import { type Rows, rowFor, rowsOf } from "./members.ts";
 import type { Fn } from "./program.ts";
-import { CHOOSING, carrying, enterStrict, FLOW, flowOf, labelAt, leaveStrict, raiseBy, raisePc, receiver, withPc } from "./strict.ts";
+import {
+    CHOOSING,
+    carrying,
+    changedBy,
+    enterStrict,
+    FLOW,
+    flowOf,
+    labelAt,
+    leaveStrict,
+    raiseBy,
+    raisePc,
+    receiver,
+    tested,
+    withPc,
+} from "./strict.ts";
 import { type Along, failing, NOTHING_ALONG } from "./ways.ts";
 
 /** An argument as a built-in takes it. */

@@ -6,8 +6,9 @@
  * CH1: a name is found if some way through the code changes what the name holds when the code begins, or something inside that. Lists and
  *      objects that the code makes do not count. The answer may have more names than that, never fewer.
  */
+
 import type { ExprForm, StmtForm } from "@remit/language";
-import type { Context } from "./closures.ts";
+import type { Where } from "./context.ts";
 import { asLambda } from "./effects.ts";
 import type { Fn, Meaning } from "./program.ts";
 import { walk, walkBlock } from "./walk.ts";
@@ -21,8 +22,6 @@ export interface Changes {
 }
 
 export const NO_CHANGES: Changes = { names: new Set(), imports: new Set() };
-
-type Where = Pick<Context, "program" | "file" | "agent">;
 
 /** A name that takes from others. `whole`: it may hold what they hold, else a part of that. */
 interface Taken {

@@ -10,13 +10,16 @@
  *
  * Why it is long: expressions and statements call each other, and one switch over each keeps them complete.
  */
+
 import { type At, type BranchForm, type ExprForm, isModule, type Site, type StmtForm } from "@remit/language";
 import { Fail } from "../effect/failure.ts";
 import { readIndex, writeIndex, writeMember } from "../value/access.ts";
-import { compares, join, labelOf, aNameOf, negate, not, numeric, plus, rawOf, truthy } from "../value/operators.ts";
+import { aNameOf, compares, join, labelOf, negate, not, numeric, plus, rawOf, truthy } from "../value/operators.ts";
 import { Capability, Labelled, List, type Value } from "../value/value.ts";
 import { callCode } from "./calls.ts";
 import { BREAK, type ClosureForm, CONTINUE, type Code, codeOf, type Operand, type Slots, type Step } from "./code.ts";
+import { born, covered, raise, writable } from "./containers.ts";
+import { type Context, expr, fails, lookUp, siteOf, slotFor, type Where } from "./context.ts";
 import { blockStep, testOf } from "./control.ts";
 import { narrowing } from "./delegation.ts";
 import { failureValue, raisedFailure } from "./failure.ts";
@@ -25,36 +28,35 @@ import { memberCode, propertyCode } from "./members.ts";
 import { operator, sumInto } from "./operators.ts";
 import type { Compiled, Fn, Meaning } from "./program.ts";
 import { Scope } from "./scope.ts";
-import { born, covered, raise, writable } from "./containers.ts";
-import { carrying, caughtCode, flowSlots, labelAt, meetingStep, noting, partsOf, raising, strictCode, triedAs, withPc } from "./strict.ts";
-import { parted, Places, tried, waysOf } from "./ways.ts";
-
-/** What compiling one function needs. */
-export interface Context {
-    readonly program: Compiled;
-    readonly file: number;
-    readonly agent: string | null;
-    readonly scope: Scope;
-    /** The first hidden slot of strict code (`strict.ts`), 0 in other code. */
-    readonly flow: number;
-    /** Of strict code, where compiling stands in it. */
-    readonly places: Places | null;
-}
-
-export const siteOf = (cx: Context, at: At | undefined): Site | null => cx.program.site(cx.file, at);
-export const lookUp = (cx: Context, name: string): Meaning | undefined => cx.program.lookup(cx.file, cx.agent, name);
+import {
+    carrying,
+    caughtCode,
+    changedBy,
+    flowSlots,
+    labelAt,
+    meetingStep,
+    noting,
+    partsOf,
+    raising,
+    strictCode,
+    tested,
+    triedAs,
+    withPc,
+} from "./strict.ts";
+import { Places, parted, tried, waysOf } from "./ways.ts";
 
 export function closureForm(fn: Fn, strict = false): ClosureForm {
     const scope = new Scope();
     for (const p of fn.form.params) scope.define(p.name);
-    const cx = contextOf(fn, scope, strict);
+    const cx = contextOf(fn, scope, strict ? fn.form.body : null);
     const run = valueOfBlock(cx, fn.form.body);
     return { slots: scope.size, run };
 }
 
-/** For code of a function whose parameters are defined. */
-export function contextOf({ program, file, agent, form }: Fn, scope: Scope, strict: boolean): Context {
-    return { program, file, agent, scope, flow: strict ? flowSlots(scope) : 0, places: strict ? new Places(form.body) : null };
+/** For code with these names. `strict`: the body of a strict function whose parameters are defined, else null. */
+export function contextOf({ program, file, agent }: Where, scope: Scope, strict: readonly StmtForm[] | null): Context {
+    const places = strict === null ? null : new Places(strict);
+    return { program, file, agent, scope, flow: strict === null ? 0 : flowSlots(scope), places, code };
 }
 
 /** A block whose value is that of its last statement, if that is an expression; `return` inside ends it with its value. */
@@ -111,11 +113,6 @@ export function step(cx: Context, s: StmtForm): Step {
         default:
             return stepOf(cx, s);
     }
-}
-
-/** `e` as the condition of what follows. */
-export function tested(cx: Context, e: ExprForm): Code {
-    return cx.flow === 0 ? expr(cx, e) : raising(cx, expr(cx, e));
 }
 
 /** `e` where nothing but the way that is taken depends on it, which carries labels in strict code alone. */
@@ -352,22 +349,6 @@ function assignInto(
     };
 }
 
-/** What is changed in strict code: an index on the way to it chooses among all that stand beside it, which are raised by its label (CL4). */
-export function changedBy(cx: Context, e: ExprForm): Code {
-    if (e.kind === "member") return memberCode({ kind: "e", code: changedBy(cx, e.object) }, e.name, e.safe === true, siteOf(cx, e.at));
-    if (e.kind !== "index") return expr(cx, e);
-    const object = changedBy(cx, e.object);
-    const index = expr(cx, e.index);
-    const { flow } = cx;
-    const at = siteOf(cx, e.at);
-    return (f) => {
-        const o = object(f);
-        const i = index(f);
-        if (i instanceof Labelled) raise(f[0], o, i.l, labelAt(f, flow));
-        return covered(f[0], readIndex(f[0], covered(f[0], o), i, at));
-    };
-}
-
 function assignSlot(cx: Context, name: string, value: ExprForm, at: Site | null): Step {
     if (cx.scope.isFenced(name))
         return fails("value", `an iteration of a parallel for cannot assign '${name}', which its siblings share`, at);
@@ -386,17 +367,6 @@ function into(slot: number, code: Code): Step {
     };
 }
 
-/** S1: the nearest visible slot of that name, or a new one in the present block. */
-export function slotFor(cx: Context, name: string): number {
-    return cx.scope.find(name) || cx.scope.define(name);
-}
-
-export function fails(kind: "value" | "violation.capability", message: string, at: Site | null): (f: Slots) => never {
-    return () => {
-        throw new Fail(kind, message, { site: at });
-    };
-}
-
 // ---- expressions -----------------------------------------------------------------------------------------------------
 
 export function operand(cx: Context, e: ExprForm): Operand {
@@ -409,7 +379,7 @@ export function operand(cx: Context, e: ExprForm): Operand {
     return { kind: "e", code: expr(cx, e) };
 }
 
-export function expr(cx: Context, e: ExprForm): Code {
+function code(cx: Context, e: ExprForm): Code {
     if (cx.flow === 0) return exprOf(cx, e);
     const parts = partsOf(e);
     return strictCode(cx, e, parts === null ? exprOf(cx, e) : parted(cx, parts, waysOf(cx, parts), () => exprOf(cx, e)));

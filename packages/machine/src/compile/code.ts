@@ -5,8 +5,9 @@
  *
  * K1: a slot that a compiled expression reads was written before, because names are resolved to slots by what stands textually before.
  */
-import type { Builtin, Runtime } from "../builtin/builtin.ts";
+
 import type { Permit } from "../authority/policy.ts";
+import type { Builtin, Runtime } from "../builtin/builtin.ts";
 import type { Fail } from "../effect/failure.ts";
 import type { Capability, Value } from "../value/value.ts";
 

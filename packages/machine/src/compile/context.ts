@@ -1,76 +1,43 @@
 /**
- * Declarations of context: what an agent's configuration gives to its functions, and `use` lines made ready to be evaluated.
+ * What compiling one function needs, and what every part of the compiler asks of it.
  *
- * Boundary: forms to `AgentContext` and `UseSpec`. Which of them a `generate` sees is decided where it stands (`frames.ts`).
+ * Boundary: names, places and the way to an expression's code. `closures.ts` makes a context and gives it that way: what compiles a part of an
+ * expression (a call, a literal) goes through the context, never to the file that needs it.
  */
-import { type BudgetForm, printFormExpr, type UseForm, type UseOneForm } from "@remit/language";
-import { type Context, expr, siteOf } from "./closures.ts";
-import type { AgentContext, UseSpec } from "./instructions.ts";
-import type { Compiled } from "./program.ts";
-import { Scope } from "./scope.ts";
-import { variantSite } from "./variants.ts";
+import type { At, ExprForm, Site } from "@remit/language";
+import { Fail } from "../effect/failure.ts";
+import type { Code, Slots } from "./code.ts";
+import type { Compiled, Meaning } from "./program.ts";
+import type { Scope } from "./scope.ts";
+import type { Places } from "./ways.ts";
 
-const NO_CONTEXT: AgentContext = { model: null, role: null, description: null, max: null, uses: [] };
-
-export function agentContext(program: Compiled, file: number, agent: string | null): AgentContext {
-    return program.context(file, agent, () => {
-        const form = agent === null ? undefined : program.program.files[file]?.agents.find((a) => a.name === agent);
-        let context = NO_CONTEXT;
-        const cx: Context = { program, file, agent, scope: new Scope(), flow: 0, places: null };
-        const labels = new Map<string, number>();
-        for (const c of form?.config ?? []) {
-            if (c.kind === "config") context = { ...context, [c.key]: expr(cx, c.value) };
-            else if (c.kind === "context") context = { ...context, max: c.max };
-            else context = { ...context, uses: [...context.uses, useSpec(cx, agent, null, c, labels)] };
-        }
-        return context;
-    });
+/** Where a name has its meaning: in a file, and there in an agent or in none. */
+export interface Where {
+    readonly program: Compiled;
+    readonly file: number;
+    readonly agent: string | null;
 }
 
-/** The `use` lines of an agent, for the events of a call into it. */
-export function agentUses(program: Compiled, file: number, agent: string): readonly UseSpec[] {
-    return agentContext(program, file, agent).uses;
+export interface Context extends Where {
+    readonly scope: Scope;
+    /** The first hidden slot of strict code (`strict.ts`), 0 in other code. */
+    readonly flow: number;
+    /** Of strict code, where compiling stands in it. */
+    readonly places: Places | null;
+    readonly code: (cx: Context, e: ExprForm) => Code;
 }
 
-export function useSpec(
-    cx: Context,
-    agent: string | null,
-    func: string | null,
-    s: UseForm | UseOneForm,
-    labels: Map<string, number>,
-): UseSpec {
-    const budget = (b: BudgetForm | undefined): BudgetForm | null => b ?? null;
-    if (s.kind === "use") {
-        return {
-            source: printFormExpr(s.value),
-            label: s.label ?? null,
-            code: expr(cx, s.value),
-            budget: budget(s.max),
-            priority: s.priority ?? null,
-            image: s.image === true,
-            site: siteOf(cx, s.at),
-            oneOf: null,
-        };
-    }
-    const nth = (labels.get(s.label) ?? 0) + 1;
-    labels.set(s.label, nth);
-    return {
-        source: "",
-        label: s.label,
-        code: null,
-        budget: null,
-        priority: s.priority ?? null,
-        image: false,
-        site: siteOf(cx, s.at),
-        oneOf: {
-            siteId: variantSite(cx.program.fileName(cx.file), agent, func, s.label, nth),
-            candidates: s.candidates.map((c) => ({
-                name: c.name,
-                source: c.value === undefined ? "" : printFormExpr(c.value),
-                code: c.value === undefined ? null : expr(cx, c.value),
-                budget: budget(c.max),
-                selected: c.selected === true,
-            })),
-        },
+export const expr = (cx: Context, e: ExprForm): Code => cx.code(cx, e);
+export const siteOf = (cx: Where, at: At | undefined): Site | null => cx.program.site(cx.file, at);
+export const lookUp = (cx: Where, name: string): Meaning | undefined => cx.program.lookup(cx.file, cx.agent, name);
+
+/** S1: the nearest visible slot of that name, or a new one in the present block. */
+export function slotFor(cx: Context, name: string): number {
+    return cx.scope.find(name) || cx.scope.define(name);
+}
+
+export function fails(kind: "value" | "violation.capability", message: string, at: Site | null): (f: Slots) => never {
+    return () => {
+        throw new Fail(kind, message, { site: at });
     };
 }

@@ -6,7 +6,7 @@
  *
  * V3: in a value with defaults filled in, what was there keeps its own labels where they were; a default has those of what was found absent.
  */
-import { WORK } from "../value/work.ts";
+
 import { type Contract, checkValue, type Json, type Shapes, type Site } from "@remit/language";
 import { copyOf } from "../builtin/canonical.ts";
 import { Fail } from "../effect/failure.ts";
@@ -14,6 +14,7 @@ import { located } from "../value/access.ts";
 import { fromJson, toJson } from "../value/json.ts";
 import { deepLabels, join, labelOf, rawOf } from "../value/operators.ts";
 import { Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
+import { WORK } from "../value/work.ts";
 import type { RunState, Slots } from "./code.ts";
 import type { Fn } from "./program.ts";
 

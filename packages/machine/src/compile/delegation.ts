@@ -1,9 +1,10 @@
 /**
  * `delegate` and `.only(…)`: from references in the source to what is given.
  */
+
 import type { BoundForm, StmtForm } from "@remit/language";
 import { bounds, keyOfMeaning, type Permit, uriOf } from "../authority/policy.ts";
-import { type Context, lookUp, siteOf } from "./closures.ts";
+import { type Context, lookUp, siteOf } from "./context.ts";
 import type { DelegateDetail, PathSite } from "./instructions.ts";
 
 export function delegation(cx: Context, s: StmtForm & { kind: "delegate" }, path: PathSite): DelegateDetail {

@@ -8,10 +8,12 @@
  *
  * Why it is long: one class emits all statements, whose parts share its state.
  */
+
 import type { At, ExprForm, Site, StmtForm } from "@remit/language";
-import { agentContext, useSpec } from "./context.ts";
-import { condition, type Context, contextOf, expr, fails, siteOf, slotFor, step } from "./closures.ts";
+import type { Value } from "../value/value.ts";
+import { condition, contextOf, step } from "./closures.ts";
 import type { Code, Step } from "./code.ts";
+import { type Context, expr, fails, siteOf, slotFor } from "./context.ts";
 import { delegation } from "./delegation.ts";
 import {
     type AgentContext,
@@ -23,12 +25,12 @@ import {
     type PathSite,
     type Region,
 } from "./instructions.ts";
-import type { Value } from "../value/value.ts";
 import { Lifter } from "./lift.ts";
 import type { Fn } from "./program.ts";
 import { Scope } from "./scope.ts";
 import { numberSites } from "./sites.ts";
 import { carrying, FLOW, meet, raisePc } from "./strict.ts";
+import { agentContext, useSpec } from "./uses.ts";
 import { type Along, alongOf, failing, NOTHING_ALONG, parted, tried, type Ways, waysOf } from "./ways.ts";
 
 const NOTHING: Step = () => undefined;
@@ -79,7 +81,7 @@ export class Emitter {
         this.fn = fn;
         const scope = new Scope();
         for (const p of fn.form.params) scope.define(p.name);
-        this.cx = contextOf(fn, scope, strict);
+        this.cx = contextOf(fn, scope, strict ? fn.form.body : null);
         this.body = { flow: this.cx.flow, code: [], handlers: [], regions: [], names: [] };
         this.bodies.push(this.body);
         this.ordinals = numberSites(fn);

@@ -8,10 +8,11 @@
  *
  * Why it is long: one class lifts all expressions, whose parts share its state.
  */
+
 import { type ArgForm, type ExprForm, isModule, printFormExpr, type SpreadForm, type StmtForm, shownName } from "@remit/language";
 import { argsOf, defaultsFrom, refusalOf, wrongCount } from "./calls.ts";
-import { expr, fails, lookUp, siteOf } from "./closures.ts";
 import type { Code, Step } from "./code.ts";
+import { expr, fails, lookUp, siteOf } from "./context.ts";
 import { asLambda, leaves } from "./effects.ts";
 import type { Emitter, LoopForm } from "./frames.ts";
 import { agentOptions, type HandoverKind, handoverOf } from "./handover.ts";

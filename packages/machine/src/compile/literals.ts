@@ -4,13 +4,15 @@
  * V3: what is made with spread has the labels of what was spread: they decided how much is in it, and whether a later key replaced an earlier
  * one. The labels of its keys stay those of keys where nothing stood before.
  */
-import { WORK } from "../value/work.ts";
+
 import type { ExprForm, Site } from "@remit/language";
 import { Fail } from "../effect/failure.ts";
-import { join, aNameOf } from "../value/operators.ts";
+import { aNameOf, join } from "../value/operators.ts";
 import { Labelled, List, Obj, type Shape, type Value } from "../value/value.ts";
-import { type Context, expr, siteOf, tested } from "./closures.ts";
+import { WORK } from "../value/work.ts";
 import type { Code, RunState, Slots } from "./code.ts";
+import { type Context, expr, siteOf } from "./context.ts";
+import { tested } from "./strict.ts";
 
 export function listCode(cx: Context, e: ExprForm & { kind: "list" }): Code {
     if (e.items.every((i) => i.kind !== "spread")) {

@@ -7,7 +7,7 @@ import { type Site, withArticle } from "@remit/language";
 import { type Builtin, findBuiltin } from "../builtin/table.ts";
 import { Fail } from "../effect/failure.ts";
 import { located, unknownProperty } from "../value/access.ts";
-import { join, aNameOf } from "../value/operators.ts";
+import { aNameOf, join } from "../value/operators.ts";
 import { Capability, Labelled, List, Obj, type Raw, type Shape, type Value } from "../value/value.ts";
 import { type Code, codeOf, type Operand, type RunState, type Slots } from "./code.ts";
 

@@ -7,16 +7,16 @@
  * K3: a function's number is its place in the form, so a continuation can name it.
  */
 import { type At, type FileForm, type FuncForm, type ImportForm, type Program, type Shapes, type Site, shownName } from "@remit/language";
+import type { Answers } from "../agent/answers.ts";
 import { type Builtin, findBuiltin } from "../builtin/table.ts";
 import { Capability } from "../value/value.ts";
-import type { Answers } from "../agent/answers.ts";
 import { type Mutations, mutationsOf } from "./changes.ts";
 import { closureForm } from "./closures.ts";
 import type { ClosureForm } from "./code.ts";
 import { analyse, type Reach } from "./effects.ts";
 import { frameForm } from "./frames.ts";
-import { walkBlock } from "./walk.ts";
 import type { AgentContext, FrameForm } from "./instructions.ts";
+import { walkBlock } from "./walk.ts";
 
 /** A user's function. */
 export class Fn {

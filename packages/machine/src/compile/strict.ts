@@ -16,15 +16,18 @@
  *     failure would be caught, so does everything that may fail: it meets again at the end of the `try`.
  * W5: code that strict code calls is strict. It begins with its caller's `pc`.
  */
+
 import type { ExprForm, StmtForm } from "@remit/language";
 import { Fail } from "../effect/failure.ts";
+import { readIndex } from "../value/access.ts";
 import { deepLabels, join, rawOf } from "../value/operators.ts";
 import { Labelled, type Value } from "../value/value.ts";
 import { changesIn, namesIn, type Part } from "./changes.ts";
-import type { Context } from "./closures.ts";
-import { born, covered, raise } from "./containers.ts";
 import type { Code, Done, Slots, Step } from "./code.ts";
+import { born, covered, raise } from "./containers.ts";
+import { type Context, expr, siteOf } from "./context.ts";
 import { failureValue } from "./failure.ts";
+import { memberCode } from "./members.ts";
 import type { Fn } from "./program.ts";
 import type { Scope } from "./scope.ts";
 import { type Along, failing, NOTHING_ALONG, rootsOf, type Ways, waysOf } from "./ways.ts";
@@ -79,6 +82,11 @@ export function raising(cx: Context, code: Code): Code {
         raisePc(f, flow, value, along);
         return value;
     };
+}
+
+/** `e` as the condition of what follows. */
+export function tested(cx: Context, e: ExprForm): Code {
+    return cx.flow === 0 ? expr(cx, e) : raising(cx, expr(cx, e));
 }
 
 export function carrying(flow: number, code: Code): Code {
@@ -308,6 +316,22 @@ export function receiver(cx: Context, e: ExprForm & { kind: "call" }, code: Code
             return value;
         };
     return e.args.some((a) => a.value.kind === "lambda" || a.value.kind === "name") ? raising(cx, code) : code;
+}
+
+/** What is changed in strict code: an index on the way to it chooses among all that stand beside it, which are raised by its label (CL4). */
+export function changedBy(cx: Context, e: ExprForm): Code {
+    if (e.kind === "member") return memberCode({ kind: "e", code: changedBy(cx, e.object) }, e.name, e.safe === true, siteOf(cx, e.at));
+    if (e.kind !== "index") return expr(cx, e);
+    const object = changedBy(cx, e.object);
+    const index = expr(cx, e.index);
+    const { flow } = cx;
+    const at = siteOf(cx, e.at);
+    return (f) => {
+        const o = object(f);
+        const i = index(f);
+        if (i instanceof Labelled) raise(f[0], o, i.l, labelAt(f, flow));
+        return covered(f[0], readIndex(f[0], covered(f[0], o), i, at));
+    };
 }
 
 /** Slots of the variables that an expression names. */

@@ -3,9 +3,10 @@
  *
  * Boundary: forms of one function while it is compiled. What happens with labels when it runs is in `strict.ts`.
  */
+
 import type { ExprForm, StmtForm } from "@remit/language";
 import { type Changes, changesIn, isBlock, NO_CHANGES, type Part } from "./changes.ts";
-import type { Context } from "./closures.ts";
+import type { Context } from "./context.ts";
 import { walk, walkBlock } from "./walk.ts";
 
 /** Code whose ways meet again behind it. */

@@ -10,7 +10,7 @@ import { type Contract, type Field, type Json, shownName } from "@remit/language
 import { readersGiven } from "../authority/readers.ts";
 import { type Slots, slotsOf } from "../compile/code.ts";
 import { checkArguments } from "../compile/contracts.ts";
-import { agentUses } from "../compile/context.ts";
+import { agentUses } from "../compile/uses.ts";
 import type { FrameForm } from "../compile/instructions.ts";
 import { enterStrict } from "../compile/strict.ts";
 import type { Fn } from "../compile/program.ts";

@@ -5,7 +5,7 @@
  */
 import { type BudgetForm, type Json, type Site, type SpendForm, shownName } from "@remit/language";
 import type { Instruction, NextDetail, UseSpec } from "../compile/instructions.ts";
-import { agentUses } from "../compile/context.ts";
+import { agentUses } from "../compile/uses.ts";
 import type { AgentEntry, Fn } from "../compile/program.ts";
 import { Fail } from "../effect/failure.ts";
 import { List, type Value } from "../value/value.ts";
