@@ -3,8 +3,8 @@
  */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { type Config, FAIL_ON, invariantsOf } from "@remit/host";
-import { type Json, shownName } from "@remit/language";
 import type { Program } from "@remit/language";
+import { type Json, shownName } from "@remit/language";
 import { type AuditFinding, type Baseline, baselineOf, type Invariant, isSeverity, type Severity, severityRank } from "@remit/machine";
 import { type paint, plain, UsageError } from "./io.ts";
 

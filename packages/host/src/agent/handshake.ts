@@ -3,7 +3,7 @@
  *
  * Boundary: JSON out of a prompt, and nothing decided. What is no handshake is null.
  */
-import { type ExprForm, type Json, printFormExpr, isObject } from "@remit/language";
+import { type ExprForm, isObject, type Json, printFormExpr } from "@remit/language";
 import type { AgentPart, AgentTurn } from "@remit/machine";
 
 export type JsonObject = { readonly [key: string]: Json };

@@ -16,7 +16,7 @@
  */
 import { createHash } from "node:crypto";
 import { appendFile, chmod } from "node:fs/promises";
-import { canonicalJson, type Json, isObject } from "@remit/language";
+import { canonicalJson, isObject, type Json } from "@remit/language";
 import type { AgentReply, AgentTurn, Effect, Failure, Outcome, Usage } from "@remit/machine";
 import { readRecordedAgents } from "../model/replies.ts";
 import type { AgentUse, Later, Performer, PerformIO, Permission } from "../run/host.ts";

@@ -11,7 +11,7 @@
  * G1: a stub begins anew in each session. G2: it keeps the limits of its turn like any other agent. G3: what it does with its hands goes through
  * the remit.
  */
-import { type Json, isObject } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import {
     type AgentEntry,
     type AgentReply,
@@ -21,12 +21,12 @@ import {
     type Outcome,
     type Usage,
 } from "@remit/machine";
-import { type ProgramTree, programTree } from "../load/tree.ts";
 import { readJson } from "../input/json.ts";
+import { type ProgramTree, programTree } from "../load/tree.ts";
 import type { AgentUse, PerformIO } from "../run/host.ts";
 import { AgentFail, failureOf } from "./fail.ts";
-import type { AgentSession } from "./session.ts";
 import { fenced, functionText, literalOf, paramsOf } from "./handshake.ts";
+import type { AgentSession } from "./session.ts";
 import { type Fault, jsonOf, parseStubUri, type StubUri } from "./stub-uri.ts";
 
 /** Opens a session. `root`: absolute folder of the program's tree, absent where there is none. */

@@ -8,8 +8,8 @@
  */
 import { statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import type { Diagnostic, Json, Program } from "@remit/language";
-import { type FileContent, canonicalJson } from "@remit/machine";
+import { type Diagnostic, type Json, type Program, siteAt } from "@remit/language";
+import { canonicalJson, type FileContent } from "@remit/machine";
 import { readJson } from "../input/json.ts";
 import { sha256 } from "../ledger/blob.ts";
 import { RemitError } from "../failure/error.ts";
@@ -19,7 +19,7 @@ import { compiledCache, entryName } from "./cache.ts";
 import { engineId } from "./engine.ts";
 import { knownSecrets } from "../secret/known.ts";
 import { refuseForm, refuseText } from "./secrets.ts";
-import { type ProgramTree, findRoot, programTree } from "./tree.ts";
+import { findRoot, type ProgramTree, programTree } from "./tree.ts";
 
 export type LoadSource =
     | { readonly path: string }
@@ -162,10 +162,7 @@ function importsOf(program: Program, tree: ProgramTree | null): { readonly [plac
     program.files.forEach((file, index) => {
         for (const one of file.imports) {
             if (one.what !== "file") continue;
-            const site =
-                one.at === undefined
-                    ? null
-                    : { file: file.file, line: one.at[0], column: one.at[1], endLine: one.at[2], endColumn: one.at[3] };
+            const site = siteAt(file.file, one.at);
             if (tree === null)
                 throw unreadable(`${one.name} is imported from ${one.uri}, and this program has no folder`, site, "load it with a root");
             const path = tree.pathOf(one.uri, file.file);

@@ -22,10 +22,10 @@ import {
     statSync,
 } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { canonicalJson, type Json, isObject } from "@remit/language";
-import { type AgentSources, targetOf } from "../agent/uri.ts";
-import { parseStubUri } from "../agent/stub-uri.ts";
+import { canonicalJson, isObject, type Json } from "@remit/language";
 import { AgentFail } from "../agent/fail.ts";
+import { parseStubUri } from "../agent/stub-uri.ts";
+import { type AgentSources, targetOf } from "../agent/uri.ts";
 import type { ProgramTree } from "../load/tree.ts";
 import { byUnits, listingDigest, sha256Of } from "../skill/files.ts";
 

@@ -8,14 +8,14 @@
  */
 import { lstatSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { canonicalJson, type Json, type Program, type RemitForm, type Site, isObject } from "@remit/language";
+import { canonicalJson, isObject, type Json, type Program, type RemitForm, type Site, siteAt } from "@remit/language";
 import { AgentFail } from "../agent/fail.ts";
 import type { AgentSources } from "../agent/uri.ts";
 import type { Config } from "../config/config.ts";
 import { readJson } from "../input/json.ts";
+import type { Environment } from "../ledger/place.ts";
 import type { Loaded } from "../load/load.ts";
 import { type ProgramTree, programTree } from "../load/tree.ts";
-import type { Environment } from "../ledger/place.ts";
 import { RemitError } from "../failure/error.ts";
 import { byUnits, sha256Of } from "../skill/files.ts";
 import { type AgentIdentity, agentIdentity } from "./identity.ts";
@@ -78,7 +78,7 @@ export function lockOf(loaded: Pick<Loaded, "program" | "root" | "skills">, sett
         for (const one of form.imports) {
             if (one.what !== "agent") continue;
             const { name, uri, at, unconfined, remit } = one;
-            const site = at === undefined ? null : { file: form.file, line: at[0], column: at[1], endLine: at[2], endColumn: at[3] };
+            const site = siteAt(form.file, at);
             agents[`${form.file}#${name}`] = {
                 uri,
                 ...(unconfined === undefined ? {} : { unconfined }),

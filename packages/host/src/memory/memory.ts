@@ -9,12 +9,12 @@
  */
 import { randomUUID } from "node:crypto";
 import { dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { type Json, isObject } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import type { Effect, Failure, MemoryRequest, Outcome } from "@remit/machine";
 import { makeFolder } from "../ledger/place.ts";
 import type { PerformIO } from "../run/host.ts";
-import { fileProblem, ToolFail } from "../tool/tool.ts";
 import { jail } from "../tool/jail.ts";
+import { fileProblem, ToolFail } from "../tool/tool.ts";
 
 export interface Envelope {
     readonly id: string;

@@ -4,7 +4,7 @@
  * Boundary: reads and checks; a file that is none is a text that says why, so that it can be told before anything runs.
  */
 import { readFileSync } from "node:fs";
-import { type Json, isObject } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import type { Failure, Usage } from "@remit/machine";
 import type { AgentLine } from "../agent/recorded.ts";
 import type { Raw } from "./engine.ts";

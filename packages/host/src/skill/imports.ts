@@ -5,7 +5,7 @@
  *
  * K16: a skill that is missing, not valid, or outside the program's tree is an error with the site of its import, before anything runs.
  */
-import type { Program, Site } from "@remit/language";
+import { type Program, type Site, siteAt } from "@remit/language";
 import type { ProgramTree } from "../load/tree.ts";
 import { RemitError } from "../failure/error.ts";
 import type { ImportedSkill } from "./imported.ts";
@@ -19,7 +19,7 @@ export async function importedSkills(program: Program, tree: ProgramTree | null,
         for (const one of form.imports) {
             if (one.what !== "skill") continue;
             const { at, name, uri } = one;
-            const site = at === undefined ? null : { file: form.file, line: at[0], column: at[1], endLine: at[2], endColumn: at[3] };
+            const site = siteAt(form.file, at);
             const skill = await skillOf(uri, form.file, tree, site, options);
             found.push({ place: `${index}/${name}`, file: form.file, name, uri, skill });
         }

@@ -9,11 +9,16 @@
  * P2: positions (`at`) are optional and change nothing but messages.
  */
 import type { Contract, Json } from "../contract/contract.ts";
+import type { Site } from "../text/source.ts";
 
 export const FORM = "remit-program/1";
 
 /** `[line, column, endLine, endColumn]`, from 1. */
 export type At = readonly [number, number, number, number];
+
+export function siteAt(file: string, at: At | undefined): Site | null {
+    return at === undefined ? null : { file, line: at[0], column: at[1], endLine: at[2], endColumn: at[3] };
+}
 
 export interface Program {
     readonly format: typeof FORM;

@@ -5,7 +5,7 @@
  *
  * R1: an answer counts as met before only where text, resources, parameters, file, cap and shapes are all the same.
  */
-import { type AnswerOptions, readAnswer, type ReadAnswer, type Shapes } from "@remit/language";
+import { type AnswerOptions, type ReadAnswer, readAnswer, type Shapes } from "@remit/language";
 
 /** By all that reading depends on but the shapes, what was met last at the end. */
 export type Answers = Map<string, { readonly shapes: Shapes | undefined; readonly read: ReadAnswer }>;

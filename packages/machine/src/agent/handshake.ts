@@ -7,10 +7,10 @@
  *     the caller is in it; a capability is in it as a list of methods, a function as its signature. Its published form is
  *     `schema/remit-yield-1.json`.
  */
-import { type Contract, type Json, PROGRAM_SCHEMA_ID, PROTOCOL_SKILL, schemaOfValue, type Shapes, toJsonSchema } from "@remit/language";
+import { type Contract, type Json, PROGRAM_SCHEMA_ID, PROTOCOL_SKILL, type Shapes, schemaOfValue, toJsonSchema } from "@remit/language";
 import type { AgentPart, FailureKind } from "../effect/effect.ts";
-import type { CapabilityKind } from "../value/value.ts";
 import type { SkillContent } from "../run/options.ts";
+import type { CapabilityKind } from "../value/value.ts";
 
 export const HANDSHAKE = "remit-yield/1";
 

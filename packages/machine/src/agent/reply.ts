@@ -3,7 +3,7 @@
  *
  * Boundary: the shape alone. What an answer in it is worth is the language's.
  */
-import { type Json, isObject } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import type { AgentReply } from "../effect/effect.ts";
 
 const STOPS: readonly AgentReply["stop"][] = ["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"];

@@ -6,12 +6,12 @@
  * G1: each new thing is told once, however often it happens.
  * G2: what a new grant explains is not told again: using what was just given is not a second finding.
  */
-import { type BoundForm, type Json, type Program, resourceOf } from "@remit/language";
+import { type BoundForm, type Json, type Program, resourceOf, siteAt } from "@remit/language";
 import { shownPrincipal } from "../authority/authority.ts";
 import { placeOf } from "../authority/match.ts";
 import type { LedgerEvent } from "../ledger/events.ts";
-import type { Finding, Severity } from "./finding.ts";
-import { remitOf, siteOf } from "./rules.ts";
+import { type Finding, findingAt, type Severity } from "./finding.ts";
+import { remitOf } from "./grants.ts";
 
 /** What was given and done: sorted texts such as `Fixer may Repo.write in "src/**"`, `Fixer calls Repo.write`. */
 export interface Profile {
@@ -79,20 +79,9 @@ export function drifted(program: Program, against: Profile): { begin(): Finding[
                 if (!fresh(one)) return [];
                 explain(one);
                 if (one.site === null) return [];
-                return [
-                    {
-                        rule: "drift",
-                        severity: "medium",
-                        message: `new: ${one.key}`,
-                        site: one.site,
-                        path: null,
-                        principal: one.who === ANYBODY ? null : one.who,
-                        evidence: [{ kind: "site", site: one.site }],
-                        confidence: 1,
-                        by: "remit",
-                        detail: { key: one.key },
-                    },
-                ];
+                const principal = one.who === ANYBODY ? null : one.who;
+                const message = `new: ${one.key}`;
+                return [findingAt(one.site, { rule: "drift", severity: "medium", message, principal, detail: { key: one.key } })];
             }),
         event: (event) => {
             const grant = grantIn(event, questions);
@@ -124,7 +113,7 @@ function written(program: Program): Written[] {
                     key: `${file.file} imports ${one.what} ${one.name} from ${one.uri}`,
                     who: ANYBODY,
                     things: [one.name],
-                    site: siteOf(file.file, one.at),
+                    site: siteAt(file.file, one.at),
                 }),
             ),
         ...file.agents.flatMap((agent) => {
@@ -133,11 +122,11 @@ function written(program: Program): Written[] {
             const out: Written[] = [];
             for (const grant of remit.grants) {
                 if (grant.gate === "never") continue;
-                const site = siteOf(file.file, grant.at);
+                const site = siteAt(file.file, grant.at);
                 if (grant.all === true) out.push({ key: `${agent.name} ${grant.gate} all`, who: agent.name, things: [], site });
                 for (const ref of grant.refs) {
                     const what = `${ref.name}${ref.method === undefined ? "" : `.${ref.method}`}${(ref.in ?? []).map(boundText).join("")}`;
-                    const at = siteOf(file.file, ref.at) ?? site;
+                    const at = siteAt(file.file, ref.at) ?? site;
                     out.push({ key: `${agent.name} ${grant.gate} ${what}`, who: agent.name, things: [ref.name], site: at });
                 }
             }

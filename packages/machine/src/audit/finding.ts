@@ -36,6 +36,11 @@ export function severityRank(severity: Severity): number {
     return SEVERITIES.indexOf(severity);
 }
 
+/** One that is seen in the source. */
+export function findingAt(site: Site, one: Pick<Finding, "rule" | "severity" | "message" | "principal" | "detail">): Finding {
+    return { ...one, site, path: null, evidence: [{ kind: "site", site }], confidence: 1, by: "remit" };
+}
+
 /** The same for the same mistake at the same place, whatever the run. */
 export function fingerprint(finding: Finding): string {
     const { rule, site, principal } = finding;

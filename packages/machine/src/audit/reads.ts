@@ -6,7 +6,7 @@
  * N1: words are whole: `listen` does not list and `getaway` gets nothing; `getAndSend` gets and sends.
  * N2: what a tool says of its own method wins over the name, in both directions.
  */
-import { type Json, resourceOf, isObject } from "@remit/language";
+import { isObject, type Json, resourceOf } from "@remit/language";
 import { readsByScheme } from "../authority/reading.ts";
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));

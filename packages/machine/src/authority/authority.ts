@@ -17,9 +17,9 @@ import {
     type ProjectPolicy as Policy,
     remitsOfProject,
     sharedOrigins,
+    shownName,
     trustedOrigins,
     type Untrusted,
-    shownName,
 } from "@remit/language";
 import type { AgentEntry, Compiled } from "../compile/program.ts";
 import type { Capability } from "../value/value.ts";

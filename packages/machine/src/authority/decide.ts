@@ -12,7 +12,7 @@
  * D6: what says which commands may run means them in the tool's own folder, unless it says in which: elsewhere the same words start other programs.
  * D7: the policy of a call binds what its agent has in any way: by its remit, by a delegation, by a value that it was given or was there before.
  */
-import { type Json, methodName, type ReadersForm, resourceOf, schemeOf, type Site, type Untrusted } from "@remit/language";
+import { type Json, methodName, type ReadersForm, resourceOf, type Site, schemeOf, type Untrusted } from "@remit/language";
 import type { Reach } from "../effect/effect.ts";
 import type { Labels } from "../value/label.ts";
 import { addressesIn, hasLink } from "./addresses.ts";

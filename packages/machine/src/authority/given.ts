@@ -9,8 +9,8 @@
 import { type Json, schemeOf } from "@remit/language";
 import { toJson, type Walking } from "../value/json.ts";
 import type { Labels } from "../value/label.ts";
-import { heldIn, Labelled, Obj, type Value } from "../value/value.ts";
 import { labelOf, rawOf } from "../value/operators.ts";
+import { heldIn, Labelled, Obj, type Value } from "../value/value.ts";
 
 export interface Found {
     readonly json: Json;

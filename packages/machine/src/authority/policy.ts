@@ -21,9 +21,9 @@ import {
     type RefForm,
     type RemitForm,
     resourceOf,
-    saidTogether,
     type Site,
     type SpendForm,
+    saidTogether,
 } from "@remit/language";
 import type { Compiled, Meaning } from "../compile/program.ts";
 import { placeOf } from "./match.ts";

@@ -9,7 +9,7 @@
  */
 import { Fail } from "../effect/failure.ts";
 import { capabilityIsNotData } from "../value/json.ts";
-import { join, labelOf, MAX_STRING, aNameOf, rawOf } from "../value/operators.ts";
+import { aNameOf, join, labelOf, MAX_STRING, rawOf } from "../value/operators.ts";
 import { Capability, Labelled, List, MAX_ITEMS, Obj, type Value } from "../value/value.ts";
 import type { Lambda, Runtime } from "./builtin.ts";
 

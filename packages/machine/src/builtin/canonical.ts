@@ -7,10 +7,11 @@
  * C2: a capability is never compared, and a cycle or a nesting beyond `MAX_DEPTH` is a failure.
  * C3: what is shared is looked at once: the work is in proportion to what is in memory, not to the text it would make.
  */
-import { WORK } from "../value/work.ts";
+
 import { Fail } from "../effect/failure.ts";
 import { capabilityIsNotData, MAX_DEPTH } from "../value/json.ts";
-import { heldIn, Capability, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
+import { Capability, heldIn, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
+import { WORK } from "../value/work.ts";
 import { roomForItems } from "./args.ts";
 import type { Runtime } from "./builtin.ts";
 

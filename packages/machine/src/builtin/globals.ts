@@ -5,10 +5,11 @@
  * G2: `number` reads what the language would read as a number literal, with a sign, an exponent and white space around it allowed. What is
  *     not a number is a failure: none would lose the text that was there. So would a whole number beyond 2^53.
  */
-import { WORK } from "../value/work.ts";
+
 import { Fail } from "../effect/failure.ts";
 import { rawOf } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
+import { WORK } from "../value/work.ts";
 import { ANY_NUMBER, type Arg, isLambda, label, labelsWith, numberOf, wrong } from "./args.ts";
 import type { Builtin, Runtime } from "./builtin.ts";
 import { jsonText } from "./json.ts";

@@ -8,14 +8,15 @@
  * S2: the value carries the labels of the text, the text those of everything in the value.
  * S3: of two equal keys the later value counts, at the place of the first. Every key is an ordinary key.
  */
-import { WORK } from "../value/work.ts";
+
 import { Fail } from "../effect/failure.ts";
 import { capabilityIsNotData, MAX_DEPTH } from "../value/json.ts";
 import { MAX_STRING } from "../value/operators.ts";
-import { heldIn, Capability, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
+import { Capability, heldIn, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
+import { WORK } from "../value/work.ts";
 import { type Arg, cut, isLambda, label, labelsWith, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
-import { GrowingText, scalarText } from "./growing.ts";
 import type { Builtin, Runtime } from "./builtin.ts";
+import { GrowingText, scalarText } from "./growing.ts";
 
 export function parseJson(text: string, rt: Runtime, labels: number): Raw {
     return new Parser(text, rt, labels).whole();

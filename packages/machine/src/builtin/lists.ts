@@ -10,10 +10,11 @@
  * K3: a value computed from items has the labels of the list and of every item that was looked at.
  * K4: the number of items is fixed when a method starts: what a lambda adds to the list is not visited.
  */
-import { WORK } from "../value/work.ts";
+
 import { Fail } from "../effect/failure.ts";
 import { rawOf, truthy } from "../value/operators.ts";
 import { Labelled, type List, type Value } from "../value/value.ts";
+import { WORK } from "../value/work.ts";
 import { ANY_NUMBER, type Arg, label, labelsWith, lambdaOf, listOf, rangeOf, roomForItems, textOf, wrong } from "./args.ts";
 import type { Builtin, Lambda, Runtime } from "./builtin.ts";
 import { copyOf, Keys } from "./canonical.ts";

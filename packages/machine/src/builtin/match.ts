@@ -10,9 +10,10 @@
  * X1: the work is at most the product of text and program, and never more than `MAX_WORK`.
  * X2: the text is read by whole characters; `index` is in UTF-16 units, as every position is.
  */
-import { WORK } from "../value/work.ts";
+
 import { Fail } from "../effect/failure.ts";
 import type { Value } from "../value/value.ts";
+import { WORK } from "../value/work.ts";
 import { cut, room } from "./args.ts";
 import type { Runtime } from "./builtin.ts";
 import { compilePattern, type Op, type Pattern } from "./pattern.ts";

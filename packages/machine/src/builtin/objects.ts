@@ -8,9 +8,10 @@
  *
  * N1: own keys only. `__proto__` and its like are keys as any other: absent until data has them.
  */
-import { WORK } from "../value/work.ts";
+
 import { rawOf } from "../value/operators.ts";
 import { List, type Obj, type Value } from "../value/value.ts";
+import { WORK } from "../value/work.ts";
 import { ANY_NUMBER, isLambda, label, labelsWith, objectOf, roomForItems, textOf, wrong } from "./args.ts";
 import type { Builtin } from "./builtin.ts";
 import { type Method as MethodOf, rowsOn } from "./row.ts";

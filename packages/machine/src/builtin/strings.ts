@@ -7,11 +7,12 @@
  * T1: no result holds half of a character whose halves were together in the operand: a cut that would fall inside one moves inwards.
  * T2: a result carries the labels of the receiver and of every argument.
  */
-import { WORK } from "../value/work.ts";
-import { wholeAfter, wholeBefore } from "../value/text.ts";
+
 import { LONG } from "../value/operators.ts";
+import { wholeAfter, wholeBefore } from "../value/text.ts";
 import type { Value } from "../value/value.ts";
-import { type Arg, cut, LARGE, label, labelsWith, listOf, rangeOf, part, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
+import { WORK } from "../value/work.ts";
+import { type Arg, cut, LARGE, label, labelsWith, listOf, part, rangeOf, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
 import type { Builtin, Runtime } from "./builtin.ts";
 import { matchText } from "./match.ts";
 import { joining, type RowOf, rowsOn } from "./row.ts";

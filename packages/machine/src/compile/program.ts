@@ -6,7 +6,17 @@
  * K2: which functions can reach an effect follows from the form alone (`effects.ts`); what the form claims of itself is not believed.
  * K3: a function's number is its place in the form, so a continuation can name it.
  */
-import { type At, type FileForm, type FuncForm, type ImportForm, type Program, type Shapes, type Site, shownName } from "@remit/language";
+import {
+    type At,
+    type FileForm,
+    type FuncForm,
+    type ImportForm,
+    type Program,
+    type Shapes,
+    type Site,
+    shownName,
+    siteAt,
+} from "@remit/language";
 import type { Answers } from "../agent/answers.ts";
 import { type Builtin, findBuiltin } from "../builtin/table.ts";
 import { Capability } from "../value/value.ts";
@@ -236,8 +246,7 @@ export class Compiled {
     }
 
     site(file: number, at: At | undefined): Site | null {
-        if (at === undefined) return null;
-        return { file: this.fileName(file), line: at[0], column: at[1], endLine: at[2], endColumn: at[3] };
+        return at === undefined ? null : siteAt(this.fileName(file), at);
     }
 
     fileName(file: number): string {

@@ -19,11 +19,11 @@
  * D9: every effect that was begun is answered once, or never if it was dropped; what its performer says later changes nothing.
  */
 import type { Json } from "@remit/language";
-import { addUsage, type AgentTurn, type Effect, type Failure, type Outcome, type Usage } from "../effect/effect.ts";
+import { type AgentTurn, addUsage, type Effect, type Failure, type Outcome, type Usage } from "../effect/effect.ts";
 import type { MachineEvent } from "../ledger/events.ts";
-import type { Answered, Batch, Conducted, ConductEnd, Decision, Down, News, PendingEffect, RunEnd, UnknownAnswer, Up } from "./messages.ts";
+import type { Answered, Batch, ConductEnd, Conducted, Decision, Down, News, PendingEffect, RunEnd, UnknownAnswer, Up } from "./messages.ts";
 import { again, decided, outcomeOf, type Recovered, repeats } from "./recover.ts";
-import { type Asked, answerRequest, request, type RequestOps, use, type Work, workOf } from "./requests.ts";
+import { type Asked, answerRequest, type RequestOps, request, use, type Work, workOf } from "./requests.ts";
 import { RunTime } from "./time.ts";
 
 export interface ConductOptions {

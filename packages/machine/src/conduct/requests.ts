@@ -9,7 +9,7 @@
  * H4: a yes to whether a use may be made holds once for making it in the same turn, with the very arguments that were shown.
  */
 import { canonicalJson, type Json } from "@remit/language";
-import { type Effect, type Outcome, ANSWERS, verdictOf } from "../effect/effect.ts";
+import { ANSWERS, type Effect, type Outcome, verdictOf } from "../effect/effect.ts";
 import type { EventKind, MachineEvent } from "../ledger/events.ts";
 import type { Ruling } from "../run/hands.ts";
 import type { AgentUse, Down, Permission, UseUp } from "./messages.ts";

@@ -6,7 +6,7 @@
  * D1: equal runs give no findings, whatever the order in which concurrent effects came back.
  * D2: an event is compared with the event of the same path and kind (the nth with the nth).
  */
-import { type Json, isObject } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import { canonicalJson, comparable, comparePaths } from "./canonical.ts";
 import type { EventKind, LedgerEvent, MachineEvent } from "./events.ts";
 import { plainText } from "./read.ts";

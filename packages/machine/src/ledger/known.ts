@@ -6,11 +6,11 @@
  *
  * V1: a document with a field, kind or version that is not named here is an error, never read as if it were not there (`whatIsNew` gives a text).
  */
-import { type Json, isObject } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import { type Effect, type EffectKind, FAILURE_KINDS, type Failure, type Outcome, type Usage } from "../effect/effect.ts";
+import type { Continuation } from "../run/document.ts";
 import { EVENT_KINDS, type MachineEvent } from "./events.ts";
 import type { SealedEvent } from "./seal.ts";
-import type { Continuation } from "../run/document.ts";
 
 /** Every field of a document: true where it is always there. */
 type Fields<T> = { readonly [K in keyof T]-?: boolean };

@@ -4,8 +4,8 @@
  * Boundary: lines and events; verifying them is `seal.ts`.
  */
 import type { Json } from "@remit/language";
-import { whatIsNew } from "./known.ts";
 import type { LedgerEvent } from "./events.ts";
+import { whatIsNew } from "./known.ts";
 
 export function* toNdjson(events: Iterable<LedgerEvent>): Generator<string> {
     for (const event of events) yield `${JSON.stringify(event)}\n`;

@@ -25,7 +25,7 @@
 import type { Json } from "@remit/language";
 import type { LedgerEvent } from "./events.ts";
 import { type RasRun, rasRunOf, saidOf } from "./ras.ts";
-import { field, type Happening, type JsonObject, listIn, millis, numberIn, objectIn, textIn, treeOf, type TreeNode } from "./read.ts";
+import { field, type Happening, type JsonObject, listIn, millis, numberIn, objectIn, type TreeNode, textIn, treeOf } from "./read.ts";
 
 export interface OtelOptions {
     /** Prompts, replies, arguments and results as attributes. */

@@ -12,7 +12,7 @@
  * L2: an event whose removed parts are replaced by their commitments verifies as the whole event does.
  * L3: a verifier names the first event that was changed, dropped or moved. A cut tail is seen only against an anchor kept elsewhere.
  */
-import { amountOf, type Json, isObject } from "@remit/language";
+import { amountOf, isObject, type Json } from "@remit/language";
 import { canonicalJson } from "./canonical.ts";
 import type { LedgerEvent, MachineEvent } from "./events.ts";
 

@@ -9,7 +9,7 @@
 import type { Json } from "@remit/language";
 import type { LedgerEvent } from "./events.ts";
 import { saidOf } from "./ras.ts";
-import { field, type Happening, listIn, millis, numberIn, objectIn, plainText, siteText, textIn, treeOf, type TreeNode } from "./read.ts";
+import { field, type Happening, listIn, millis, numberIn, objectIn, plainText, siteText, type TreeNode, textIn, treeOf } from "./read.ts";
 
 /** Style names are those of Node's `util.styleText`: `bold dim red green yellow cyan`. */
 export type Paint = (style: string, text: string) => string;

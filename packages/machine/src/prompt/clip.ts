@@ -10,9 +10,10 @@
  * C4: a number, boolean or none that does not fit is dropped whole: a part of a number is another number. The same goes for a list or
  *     object for which even `[]` is too long.
  */
-import { wholeAfter, wholeBefore } from "../value/text.ts";
+
 import type { BudgetForm, Json } from "@remit/language";
 import type { CountReply, ModelCount } from "../effect/effect.ts";
+import { wholeAfter, wholeBefore } from "../value/text.ts";
 import { type Body, sizeOf, textOf } from "./render.ts";
 
 /** `whole`: nothing was cut; `start`, `end`: which end was kept; `dropped`: nothing of it is left. */

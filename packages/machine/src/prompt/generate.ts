@@ -17,9 +17,10 @@
  * G4: the value carries the origins of the whole prompt, of every tool result that was shown, and `model:NAME`.
  * G5: where tools were called, a further attempt goes on from the conversation so far, so that no call is made twice.
  */
-import { type Json, isObject } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import type { Runtime } from "../builtin/builtin.ts";
 import {
+    ANSWERS,
     addUsage,
     FAILURE_KINDS,
     type Failure,
@@ -29,7 +30,6 @@ import {
     type Outcome,
     type ToolCall,
     type ToolRequest,
-    ANSWERS,
 } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import type { Gatekeeper } from "../run/gate.ts";
@@ -40,8 +40,8 @@ import { checkCall, importsOf, type Offer, offersOf } from "./offers.ts";
 import { originsOf } from "./render.ts";
 import { attemptData, endedData, resultData, startedData, toolData } from "./report.ts";
 import { checkResult, resultSchema } from "./result.ts";
-import { shownResult } from "./shown.ts";
 import { DEFAULT_TURNS, type GenerateSetup, type GenerateStep, type StepEffect, type StepEvent } from "./setup.ts";
+import { shownResult } from "./shown.ts";
 import { type Call, originsUnion, prepare, type State } from "./state.ts";
 
 export function startGenerate(setup: GenerateSetup, rt: Runtime): GenerateStep {

@@ -6,7 +6,7 @@
  * O1: a call reaches a tool only if its name was offered and its arguments hold against the tool's schema.
  * O2: a method that its tool does not mark as reading only is asked for first, with the whole call and the origins of its arguments.
  */
-import { type Json, isObject } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import type { Right } from "../authority/decide.ts";
 import type { ToolCall, ToolOffer } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";

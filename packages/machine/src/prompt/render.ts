@@ -7,12 +7,13 @@
  * R2: the origins given back are those of what the text holds, item by item, so that a clipped body forgets the origins of what was cut.
  * R3: what is rendered is charged while it grows: a value whose text is exponentially larger than itself ends as `limit.bytes`.
  */
-import { WORK } from "../value/work.ts";
-import { GrowingText, scalarText } from "../builtin/growing.ts";
+
 import type { Runtime } from "../builtin/builtin.ts";
+import { GrowingText, scalarText } from "../builtin/growing.ts";
 import { Fail } from "../effect/failure.ts";
 import { capabilityIsNotData, MAX_DEPTH } from "../value/json.ts";
-import { heldIn, Capability, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
+import { Capability, heldIn, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
+import { WORK } from "../value/work.ts";
 
 /** UTF-16 units that one rendered value may have. */
 export const MAX_RENDERED = 64 * 1024 * 1024;

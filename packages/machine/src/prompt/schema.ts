@@ -9,7 +9,7 @@
  * J1: schema and value are both hostile. Work is bounded by `MAX_CHECKS`; past it the value is refused.
  * J2: own keys only; `__proto__` and its like are refused as property names.
  */
-import { amountOf, type Json, isObject } from "@remit/language";
+import { amountOf, isObject, type Json } from "@remit/language";
 
 const MAX_CHECKS = 100_000;
 const MAX_ERRORS = 8;

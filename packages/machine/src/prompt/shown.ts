@@ -6,8 +6,9 @@
  * K1: no result takes more than `RESULT_LIMIT` UTF-16 units of a conversation, the mark that says so aside.
  * K2: what is cut says so in its last line, with both sizes; a character is never split.
  */
-import { wholeBefore } from "../value/text.ts";
+
 import type { Json } from "@remit/language";
+import { wholeBefore } from "../value/text.ts";
 
 /** UTF-16 units of a text, or of a value printed as JSON. */
 export const RESULT_LIMIT = 65_536;

@@ -8,7 +8,7 @@
  */
 import { type Site, withArticle } from "@remit/language";
 import { Fail } from "../effect/failure.ts";
-import { type Joins, join, aNameOf } from "./operators.ts";
+import { aNameOf, type Joins, join } from "./operators.ts";
 import { Capability, type Heap, Labelled, List, Obj, type Value } from "./value.ts";
 
 export function unknownProperty(key: string, at: Site | null, l: number): Fail {

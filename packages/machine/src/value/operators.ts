@@ -7,12 +7,13 @@
  * V3: the result of an operator has the labels of its operands, and of whatever it read inside them, and no others.
  * O1: every failure names its operator and its place.
  */
-import { WORK } from "./work.ts";
+
 import { type Site, withArticle } from "@remit/language";
 import { Fail } from "../effect/failure.ts";
 import { capabilityIsNotData } from "./json.ts";
 import type { Labels } from "./label.ts";
 import { Capability, type Heap, heldIn, Labelled, List, Obj, type Raw, type Value } from "./value.ts";
+import { WORK } from "./work.ts";
 
 /** What operators need of a run. */
 export interface Joins {

@@ -24,7 +24,7 @@
  * A2: a writer's trajectory has no problem of any rule; a reader tolerates 10, 11, what is only written laxly of 12, and
  *     half a character, and tells them as notes.
  */
-import { type Json, isObject } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import { isTimestamp } from "./time.ts";
 import { ATIF_VERSIONS, audioType, type Field, IMAGE_TYPES, type JsonObject, type Kind, SHAPES, type ShapeName } from "./types.ts";
 

@@ -4,8 +4,8 @@
  * Boundary: pure text. Every line is plain: control characters of data never reach it.
  */
 import type { Json } from "@remit/language";
-import type { Paint } from "../trace.ts";
 import { plainText } from "../read.ts";
+import type { Paint } from "../trace.ts";
 import type { Content, Metrics, Step, Trajectory } from "./types.ts";
 
 export interface AtifTextOptions {
