@@ -27,6 +27,7 @@ const SECTIONS: { readonly [name: string]: () => Promise<Section> } = {
     yield: async () => (await import("./yield.ts")).yielding(),
     agents: async () => (await import("./agents.ts")).agents(),
     start: async () => (await import("./start.ts")).start(),
+    interrupt: async () => (await import("./interrupt.ts")).interrupts(),
     heap: async () => (await import("./heap.ts")).heap(),
 };
 const names = Object.keys(SECTIONS);

@@ -42,13 +42,14 @@ export function askInput(
 const HEED_MS = 150;
 
 /**
- * Asks about a call. Ctrl-C is abort, Ctrl-D is deny; null where the signal ended the question (somebody else answered it). Only a word or a key of
- * the list is an answer: whatever else is typed, Enter alone too, is asked again.
+ * Asks about a call. Ctrl-D is deny; Ctrl-C is no answer: it stops what asks, which ends the question by the signal, and without a `stop` it is deny.
+ * Null where the signal ended the question, because the run was stopped or another process answered. Only a word or a key of the list is an answer:
+ * whatever else is typed, Enter alone too, is asked again.
  */
 export function askChoice(
     request: AskRequest,
     progress: Progress,
-    about: { readonly root: string; readonly signal: AbortSignal },
+    about: { readonly root: string; readonly signal: AbortSignal; readonly stop?: () => void },
 ): Promise<string | null> {
     return oneAtATime(async () => {
         if (about.signal.aborted) return null;
@@ -65,7 +66,7 @@ export function askChoice(
         try {
             return await new Promise<string | null>((resolve) => {
                 lines.setPrompt(promptOf(request.options, process.stderr.columns || 80));
-                lines.on("SIGINT", () => resolve(request.options.includes("abort") ? "abort" : "deny"));
+                lines.on("SIGINT", () => (about.stop === undefined ? resolve("deny") : about.stop()));
                 lines.on("close", () => resolve("deny"));
                 about.signal.addEventListener("abort", () => resolve(null), { once: true });
                 lines.on("line", (line) => {

@@ -28,6 +28,10 @@ import { type Progress, progress, silent } from "./progress.ts";
 
 export interface Watch {
     readonly signal: AbortSignal;
+    /** From now on a signal stops the run in good order. Before, nothing has begun, so a signal ends the process at once, whatever it computes. */
+    begins(): AbortSignal;
+    /** What a first Ctrl-C does, for a key that the terminal does not turn into a signal. */
+    stop(): void;
     readonly progress: Progress;
     readonly event: (event: LedgerEvent) => void;
     /** Folder of the program's files, once it is known. */
@@ -53,10 +57,14 @@ export function watched(options: Options): Watch {
         say("Stopping; Ctrl-C again ends at once.");
         abort.abort();
     };
-    process.on("SIGINT", stop);
-    process.on("SIGTERM", stop);
     return {
         signal: abort.signal,
+        begins() {
+            process.on("SIGINT", stop);
+            process.on("SIGTERM", stop);
+            return abort.signal;
+        },
+        stop: () => stop("SIGINT"),
         begun: Date.now(),
         root: process.cwd(),
         progress: shown,
@@ -202,7 +210,11 @@ export function handlers(options: Options, watch: Watch): NonNullable<LoadOption
         ...(there && !yes && !later
             ? {
                   ask: async (request, about) =>
-                      (await import("./ask.ts")).askChoice(request, watch.progress, { root: watch.root, signal: about.signal }),
+                      (await import("./ask.ts")).askChoice(request, watch.progress, {
+                          root: watch.root,
+                          signal: about.signal,
+                          stop: watch.stop,
+                      }),
               }
             : {}),
         ...(there

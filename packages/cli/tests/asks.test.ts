@@ -129,7 +129,7 @@ test("on a terminal: the call is shown, keys and words answer, what was typed be
 });
 
 test.each([
-    ["\u0003", "abort", 130],
+    ["a\r", "abort", 130],
     ["d\r", "deny", 1],
     ["\u0004", "deny", 1],
 ])("on a terminal %j is %s", async (typed, decision, exit) => {
@@ -140,6 +140,17 @@ test.each([
     expect(seen).not.toContain("remit resume");
     expect(seen).not.toContain("run it on a terminal");
     expect(wrote("b.txt")).toBe(false);
+});
+
+test("on a terminal Ctrl-C parks the run: the question waits, and its answer lets the run go on", async () => {
+    const { code, seen } = await person(["\u0003"], "run", "p.remit", "-w", "ws", "--quiet");
+    expect(code).toBe(3);
+    expect(seen).toContain("remit answer");
+    expect(wrote("b.txt")).toBe(false);
+    expect(asks()).toMatchObject([{ state: "open" }]);
+    expect(at.remit("answer", "last", asks()[0]?.id ?? "", "session").code).toBe(0);
+    expect(at.remit("resume", "last").code).toBe(0);
+    expect(wrote("c.txt")).toBe(true);
 });
 
 test("a question on a terminal is answered from another process", async () => {

@@ -34,7 +34,7 @@ export async function call(
         const program = await callProgram(kind, { ...loadOptions(options, watch), ...toolOptions(options) });
         watch.root = program.root;
         try {
-            const result = await program.run(read.args, { signal: watch.signal }).result;
+            const result = await program.run(read.args, { signal: watch.begins() }).result;
             if (!result.ok) {
                 const message = result.failure?.message ?? "the run failed";
                 const answer: Json = kind === "act" ? { content: [{ type: "text", text: message }], isError: true } : { error: message };

@@ -37,7 +37,7 @@ async function run(what: string, options: Record<string, unknown>, watch: Watch)
     watch.root = program.root;
     try {
         const inputs = inputsOf(options["input"]);
-        const handle = program.run(input(inputs), { signal: watch.signal });
+        const handle = program.run(input(inputs), { signal: watch.begins() });
         let seen: RasObservation | null = null;
         const code = await finish(handle as unknown as RunHandle<Json>, watch, {
             ...options,

@@ -17,7 +17,7 @@ export default async function resume(args: string[], options: Record<string, unk
         const handle = await ledger.resume<Json>(info.id, {
             ...hostOptions(options),
             ...(parks(options) ? { park: true } : {}),
-            signal: watch.signal,
+            signal: watch.begins(),
             acceptForeign: options["acceptForeign"] === true,
             ...(options["retry"] === true ? { retry: true } : {}),
             raise: ((options["raise"] as string[] | undefined) ?? []).map(raiseOf),

@@ -40,7 +40,7 @@ export default async function run(args: string[], given: Record<string, unknown>
     try {
         if (options["against"] !== undefined && !options["monitor"]) throw new UsageError("--against is for --monitor");
         const rules = options["monitor"] ? await rulesOf(file, program, options) : null;
-        const handle = begun(() => program.run(input, { signal: watch.signal }));
+        const handle = begun(() => program.run(input, { signal: watch.begins() }));
         const findings = rules === null ? null : monitor(handle, { ...rules, finding: (one) => tell(one, watch, options) });
         const ended = await finish(handle, watch, {
             ...options,

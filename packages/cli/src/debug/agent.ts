@@ -44,7 +44,7 @@ export async function debugWith(session: DebugSession, scrubber: Scrubber, store
         const proposed = await askAgent(session, named, {
             ...hostOptions(options),
             ledger: store,
-            signal: watch.signal,
+            signal: watch.begins(),
             on: { event: watch.event },
         });
         watch.progress.pause();

@@ -62,16 +62,27 @@ export function allowedBy(config: Config, root: string): AllowTool {
     };
 }
 
-/** Reads a file and what it imports, without checking. Throws `RemitError` where a text holds a known secret. */
+/** Characters of a program's text, all its files together: reading and checking that much takes some seconds. */
+const MAX_TEXT = 16 * 1024 * 1024;
+
+/** Reads a file and what it imports, without checking. Throws `RemitError` where a text holds a known secret, and where the texts are too long. */
 export function readTree(tree: ProgramTree, { file, text, secrets }: MainFile, allowTool?: AllowTool): LoadedProgram {
-    refuseText(file, text, secrets);
+    let length = 0;
+    const taken = (name: string, text: string): string => {
+        length += text.length;
+        if (length > MAX_TEXT) {
+            const message = `a program's files may hold ${MAX_TEXT} characters together, and with ${name} they hold ${length}`;
+            throw new RemitError({ kind: "limit.bytes", message, hint: "keep data in files that the program imports or reads" });
+        }
+        refuseText(name, text, secrets);
+        return text;
+    };
+    taken(file, text);
     return loadProgram(file, {
         read: (name) => {
             if (name === file) return text;
             const read = tree.read(tree.pathOf(name, null));
-            if (!read.ok) return null;
-            refuseText(name, read.text, secrets);
-            return read.text;
+            return read.ok ? taken(name, read.text) : null;
         },
         resolve: (from, uri) => {
             const path = tree.pathOf(uri, from);

@@ -106,3 +106,12 @@ test("an import that is not allowed has one hint: the one that helps", async () 
     expect(first?.message).not.toContain("remit trust");
     expect(await (await load(path, options({ trust: true })))(null)).toBe("b");
 });
+
+test("a program's files are of a length that is read in seconds, all of them together", async () => {
+    const half = `// ${"x".repeat(9 * 1024 * 1024)}\n`;
+    const too = { failure: { kind: "limit.bytes", message: expect.stringContaining("may hold 16777216 characters together") } };
+    await expect(load({ source: `${half}${half}main func() { 1 }\n` }, options())).rejects.toMatchObject(too);
+    write("other.remit", `${half}agent Other {\n    main func() {\n        1\n    }\n}\n`);
+    const main = write("main.remit", `${half}import agent Other from "./other.remit"\n\nmain func() { Other.main({}) }\n`);
+    await expect(load(main, options())).rejects.toMatchObject(too);
+});
