@@ -17,7 +17,7 @@ import { AgentFail, failureOf } from "./fail.ts";
 import { fileHands, gateOf } from "./hands.ts";
 import { type Link, link, refusedBy, type Sdk, type Trace } from "./link.ts";
 import { serving, type Serving } from "./serve.ts";
-import { objectOf, transcript } from "./transcript.ts";
+import { objectOf, Transcript } from "./transcript.ts";
 
 /** What carries the messages, and what ends it. */
 export interface Carrier {
@@ -272,7 +272,8 @@ export function acpSession(options: SessionOptions): AgentSession {
 
     async function prompted(at: Open, turn: AgentTurn, effect: Effect, io: PerformIO): Promise<Outcome> {
         const { limits } = turn;
-        const said = transcript(limits, cost);
+        const said = new Transcript({ limits, costBefore: cost, note: io.note });
+        io.note?.({ about: { confinement: at.carrier.confinement, ...(at.agent === undefined ? {} : { agent: at.agent }) } });
         const stopping = new AbortController();
         let halted: { readonly kind: FailureKind; readonly message: string } | null = null;
         /** Requests of the agent that are being answered. */
@@ -318,7 +319,7 @@ export function acpSession(options: SessionOptions): AgentSession {
             },
             flooded: () => halt("limit.calls", "it asked for more than anybody can answer in a turn"),
             changed: () => {
-                const breach = said.breach();
+                const breach = said.breach;
                 if (breach !== null) halt(breach.kind, breach.message);
                 listen();
             },
@@ -364,8 +365,8 @@ export function acpSession(options: SessionOptions): AgentSession {
                 });
             }
             said.answered(response);
-            cost = said.cost();
-            const why = (halted as { kind: FailureKind; message: string } | null) ?? said.breach();
+            cost = said.cost;
+            const why = (halted as { kind: FailureKind; message: string } | null) ?? said.breach;
             if (why !== null) throw failed(why.kind, why.message);
             const stop = STOPS.find((one) => one === response.stopReason);
             if (stop === undefined)

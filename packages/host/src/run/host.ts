@@ -4,7 +4,7 @@
  * Boundary: shapes only. A performer decides no policy: what comes up while it works goes back through `child`. It answers with an outcome and
  * never throws for something that can happen; what it throws all the same is turned into a failure.
  */
-import type { AgentUse, Effect, EffectKind, Outcome, Permission } from "@remit/machine";
+import type { AgentNote, AgentUse, Effect, EffectKind, Outcome, Permission } from "@remit/machine";
 import type { Json } from "@remit/language";
 
 export type { AgentUse, Permission } from "@remit/machine";
@@ -14,6 +14,8 @@ export interface PerformIO {
     readonly signal: AbortSignal;
     /** Progress for whoever watches (a piece of streamed text, a progress note of a tool). Not part of the ledger. */
     emit(part: Json): void;
+    /** What the agent of this effect reports of its work, as it comes: it is in the ledger however the effect ends. Only for `agent` effects. */
+    note?(note: AgentNote): void;
     /** Resolves when so many milliseconds of the run's time have passed: time spent waiting for a person does not count. */
     wait(ms: number): Promise<void>;
     /** A request that arose while this effect runs; decided by the machine. */

@@ -1,5 +1,6 @@
 /**
- * Progress of an effect on its way to whoever watches: secrets are taken out, also one that comes in two pieces.
+ * Progress of an effect on its way to the person who watches, and what an agent reports on its way to the ledger: secrets are taken out, also one
+ * that comes in two pieces.
  *
  * Boundary: parts in, parts out; what a secret is, is the scrubber's.
  *
@@ -7,10 +8,11 @@
  *     the next piece, or until the effect is answered.
  */
 import type { Json } from "@remit/language";
+import type { AgentNote } from "@remit/machine";
 import type { Scrubber } from "../secret/scrub.ts";
 
-export interface Parts {
-    part(part: Json): void;
+export interface Parts<T = Json> {
+    part(part: T): void;
     /** Gives what was held back. */
     end(): void;
 }
@@ -46,6 +48,37 @@ export function partsOf({ scrub, hold }: Pick<Scrubber, "scrub" | "hold">, emit:
         },
     };
 }
+
+/** The same for what an agent reports: the text of its last message, and of its last thought, may go on. */
+export function notesOf({ scrub, hold }: Pick<Scrubber, "scrub" | "hold">, emit: (note: AgentNote) => void): Parts<AgentNote> {
+    const held = new Map<string, Held>();
+    const give = (note: AgentNote): void => emit(scrub(note as unknown as Json) as unknown as AgentNote);
+    const end = (kind: string): void => {
+        const entry = held.get(kind);
+        held.delete(kind);
+        if (entry !== undefined && entry.text !== "") give({ entry, more: true });
+    };
+    return {
+        part: (note) => {
+            const entry = "entry" in note ? note.entry : null;
+            if (entry?.kind !== "message" && entry?.kind !== "thought") {
+                give(note);
+                return;
+            }
+            const { kind } = entry;
+            if (!("more" in note)) end(kind);
+            const text = (held.get(kind)?.text ?? "") + entry.text;
+            const at = hold(text);
+            held.set(kind, { kind, text: text.slice(at), ...(entry.time === undefined ? {} : { time: entry.time }) });
+            give({ ...note, entry: { ...entry, text: text.slice(0, at) } });
+        },
+        end: () => {
+            for (const kind of [...held.keys()]) end(kind);
+        },
+    };
+}
+
+type Held = { readonly kind: "message" | "thought"; readonly text: string; readonly time?: string };
 
 function pieceOf(part: Json): Piece | null {
     if (typeof part === "string") return { type: null, text: part };

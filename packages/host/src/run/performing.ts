@@ -23,7 +23,7 @@ import { failureOf, RemitError } from "../failure/error.ts";
 import type { Host, Later, PerformIO } from "./host.ts";
 import { effectOut } from "../secret/exits.ts";
 import type { Scrubber } from "../secret/scrub.ts";
-import { partsOf } from "./parts.ts";
+import { notesOf, partsOf } from "./parts.ts";
 
 export interface PerformingOptions {
     readonly host: Host;
@@ -65,6 +65,7 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
         if (!isOver) options.up(said);
     };
     const parts = partsOf(secrets, (part) => up({ n: 0, part }));
+    const notes = notesOf(secrets, (note) => up({ n: 0, note }));
     /** Sends a message and waits for what answers it; `until` ends the waiting. */
     function asked(said: (n: number) => Up, until?: AbortSignal, part?: (part: Json) => void): Promise<Down> {
         const n = ++numbers;
@@ -88,7 +89,10 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
     async function used(use: AgentUse, make: boolean, until?: AbortSignal, part?: (part: Json) => void): Promise<Down> {
         return asked((n) => ({ n, use, make, ...(part === undefined ? {} : { parts: true }) }), until, part);
     }
-    const hands: Pick<PerformIO, "may" | "use"> = {
+    const hands: Pick<PerformIO, "may" | "use" | "note"> = {
+        note: (note) => {
+            if (!isOver) notes.part(note);
+        },
         may: async (use, until) => rulingIn(await used(use, false, until)),
         use: async (use, until, part) => outcomeIn(await used(use, true, until, part)),
     };
@@ -116,6 +120,7 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
     function over(outcome: Outcome | null): void {
         if (isOver) return;
         parts.end();
+        notes.end();
         close();
         options.answered(outcome);
     }

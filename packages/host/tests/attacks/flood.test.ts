@@ -1,6 +1,6 @@
 /** Attacks by what an agent tells in a turn: so much, or nested so deep, that whoever keeps it breaks. */
 import { expect, test } from "vitest";
-import { transcript, weightOf } from "../../src/agent/transcript.ts";
+import { Transcript, weightOf } from "../../src/agent/transcript.ts";
 
 const MI = 1024 * 1024;
 const LARGE = "x".repeat(4 * MI);
@@ -25,24 +25,24 @@ const PARTS: readonly [string, (i: number) => { [key: string]: unknown }][] = [
 ];
 
 test.each(PARTS)("%s without end pass a limit, and no more is kept", (_name, update) => {
-    const said = transcript({}, undefined);
+    const said = new Transcript({ limits: {} });
     let told = 0;
-    while (said.breach() === null && told < 50) said.update(update(told++));
-    expect(said.breach()).toMatchObject({ kind: "limit.bytes" });
+    while (said.breach === null && told < 50) said.update(update(told++));
+    expect(said.breach).toMatchObject({ kind: "limit.bytes" });
     for (let i = 0; i < 20; i++) said.update(update(told++));
     expect(weightOf(said.reply({ stop: "cancelled", confinement: "remote", agent: undefined }), 200 * MI)).toBeLessThan(64 * MI);
 });
 
 test("one call that is told again and again is counted once", () => {
-    const said = transcript({}, undefined);
+    const said = new Transcript({ limits: {} });
     const text = "x".repeat(MI);
     for (let i = 0; i < 200; i++) said.update({ sessionUpdate: "tool_call_update", toolCallId: "c", rawInput: { text }, rawOutput: { i } });
-    expect(said.breach()).toBeNull();
+    expect(said.breach).toBeNull();
     expect(said.call("c")?.input).toEqual({ text });
 });
 
 test("what is nested too deep is not told, and no arguments of before stand in its place", () => {
-    const said = transcript({}, undefined);
+    const said = new Transcript({ limits: {} });
     said.update({ sessionUpdate: "tool_call", toolCallId: "c", kind: "execute", rawInput: { command: "ls" } });
     said.update({ sessionUpdate: "tool_call_update", toolCallId: "c", rawInput: { command: nested(100_000) }, rawOutput: nested(100_000) });
     expect(said.call("c")).not.toHaveProperty("input");

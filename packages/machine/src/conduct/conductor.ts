@@ -17,13 +17,16 @@
  * D7: what only waits for time begins when it is asked for, whether or not anything was committed, and its end is told to the machine at the end
  *     of a slice, with the count of steps there, so that a part of a run that only computes ends in time, too, and ends there again.
  * D9: every effect that was begun is answered once, or never if it was dropped; what its performer says later changes nothing.
+ * D10: what an agent reports is kept as it comes, at the latest with the next commit or after `NOTE_MS`; a text alone causes no commit. Whatever
+ *     ends the turn, what came before is on record.
  */
 import type { Json } from "@remit/language";
-import { type AgentTurn, addUsage, type Effect, type Failure, type Outcome, type Usage } from "../effect/effect.ts";
+import { addUsage, type AgentNote, type AgentTurn, type Effect, type Failure, type Outcome, type Usage } from "../effect/effect.ts";
 import type { MachineEvent } from "../ledger/events.ts";
-import type { Answered, Batch, ConductEnd, Conducted, Decision, Down, News, PendingEffect, RunEnd, UnknownAnswer, Up } from "./messages.ts";
+import { notes } from "../ledger/notes.ts";
+import type { Answered, Batch, Conducted, ConductEnd, Decision, Down, News, PendingEffect, RunEnd, UnknownAnswer, Up } from "./messages.ts";
 import { again, decided, outcomeOf, type Recovered, repeats } from "./recover.ts";
-import { type Asked, answerRequest, type RequestOps, request, use, type Work, workOf } from "./requests.ts";
+import { type Asked, answerRequest, noted, request, type RequestOps, use, type Work, workOf } from "./requests.ts";
 import { RunTime } from "./time.ts";
 
 export interface ConductOptions {
@@ -45,6 +48,9 @@ const GRACE_MS = 800;
 /** A commit that may be kept later is tried again after so many milliseconds, then after twice as many, up to the most. */
 const AGAIN_MS = 250;
 const MOST_AGAIN_MS = 10_000;
+
+/** How long pieces of a text that an agent reports are joined, milliseconds. */
+const NOTE_MS = 1000;
 
 /** What the next commit holds. */
 interface Draft {
@@ -87,6 +93,8 @@ export class Conductor {
     private isLate = false;
     private late: Failure | null = null;
     private graceOver = false;
+    /** An agent reported what is to be kept soon (D10). */
+    private reports = false;
     /** What came after the cancel. */
     private kept: Answered[] = [];
     private end: ConductEnd | null = null;
@@ -188,6 +196,9 @@ export class Conductor {
             case "commit":
                 if (this.inFlight !== null) this.say(this.inFlight.commit);
                 return;
+            case "notes":
+                this.reports = true;
+                return;
             case "sleep":
                 this.sleeping.delete(path);
                 // D7.
@@ -217,6 +228,8 @@ export class Conductor {
         // D9.
         if (work === undefined) return;
         const { effect } = work;
+        // The reply holds all of it.
+        if (outcome?.ok === true) work.noted = notes();
         this.settle(work, "what it arose in was answered");
         if (work.of !== null) answerRequest(this.ops, work, outcome);
         else if (outcome === null) {
@@ -235,6 +248,7 @@ export class Conductor {
         if (work === undefined) return;
         const { path } = work.effect;
         if ("part" in up) this.show(work, up.part);
+        else if ("note" in up) this.note(work, up.note);
         else if ("stop" in up) {
             if (this.time.clear(`wait\n${path}\n${up.n}`)) return;
             const request = work.requests.get(up.n);
@@ -250,6 +264,30 @@ export class Conductor {
         if (work.of === null) this.say({ kind: "show", path: work.effect.path, part });
         else if (work.of.parts) this.say({ kind: "down", path: work.of.work.effect.path, down: { n: work.of.n, part } });
         else this.show(work.of.work, part);
+    }
+
+    private note(work: Work, note: AgentNote): void {
+        if (work.effect.kind !== "agent" || work.of !== null) return;
+        work.noted.add(note);
+        // D10.
+        if ("entry" in note && note.entry.kind !== "message" && note.entry.kind !== "thought") this.reports = true;
+        else if (!this.time.has("notes")) this.time.set("notes", NOTE_MS, false);
+    }
+
+    /** What the agent of an effect reported goes into the next commit, and to the machine where it can be told. */
+    private tellNotes(work: Work): void {
+        const told = noted(work);
+        if (told === null) return;
+        const { event, ...outcome } = told;
+        this.draft.notes.push(event);
+        if (this.phase === "running") this.tell(outcome.path, outcome.outcome);
+        else if (this.phase === "winding") this.kept.push(outcome);
+    }
+
+    private tellAllNotes(): void {
+        this.reports = false;
+        this.time.clear("notes");
+        for (const work of this.running.values()) this.tellNotes(work);
     }
 
     /** What requests are made of. */
@@ -283,6 +321,7 @@ export class Conductor {
 
     private settle(work: Work, reason: string): void {
         const { path } = work.effect;
+        this.tellNotes(work);
         this.running.delete(path);
         this.time.clear(`deadline\n${path}`);
         if (isPersonal(work.effect)) this.time.person(-1);
@@ -331,6 +370,7 @@ export class Conductor {
 
     private goOn(): void {
         if (this.phase === "asking") this.recovered();
+        if (this.phase === "running" && this.inFlight === null && (this.reports || this.news)) this.tellAllNotes();
         if (this.phase === "running" && (this.news || this.state === "slice")) this.compute();
         if (this.phase === "running" && this.isLate) this.timeUp();
         if (this.phase === "winding") this.windUp();
@@ -488,6 +528,7 @@ export class Conductor {
     }
 
     private windUp(): void {
+        this.tellAllNotes();
         const isBusy = [...this.running.values()].some(({ effect }) => !isPersonal(effect));
         if (isBusy && !this.graceOver) return;
         const isWhole = this.state !== "slice";

@@ -4,7 +4,7 @@
  * Boundary: shapes only. What follows from them is `conductor.ts`.
  */
 import type { Json } from "@remit/language";
-import type { Effect, Failure, Outcome, Usage } from "../effect/effect.ts";
+import type { AgentNote, Effect, Failure, Outcome, Usage } from "../effect/effect.ts";
 import type { MachineEvent } from "../ledger/events.ts";
 import type { Advance, Machine } from "../run/machine.ts";
 
@@ -61,6 +61,8 @@ export type Up =
     | UseUp
     /** A request that arose. Of kind `sleep`: the performer waits so long, in the run's own time. */
     | { readonly n: number; readonly child: Effect }
+    /** What the agent of this effect reports of its work, for the record. */
+    | { readonly n: number; readonly note: AgentNote }
     /** Progress, for the person who watches. */
     | { readonly n: number; readonly part: Json }
     /** The performer waits for the answer to `n` no longer. */

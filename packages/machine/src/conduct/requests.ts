@@ -9,8 +9,9 @@
  * H4: a yes to whether a use may be made holds once for making it in the same turn, with the very arguments that were shown.
  */
 import { canonicalJson, type Json } from "@remit/language";
-import { ANSWERS, type Effect, type Outcome, verdictOf } from "../effect/effect.ts";
+import { type AgentTurn, type Effect, type Outcome, ANSWERS, verdictOf } from "../effect/effect.ts";
 import type { EventKind, MachineEvent } from "../ledger/events.ts";
+import { notes, type Notes } from "../ledger/notes.ts";
 import type { Ruling } from "../run/hands.ts";
 import type { AgentUse, Down, Permission, UseUp } from "./messages.ts";
 
@@ -24,6 +25,9 @@ export interface Work {
     /** Uses so far, and those that a person said yes to and that were not made yet. */
     uses: number;
     readonly agreed: Set<string>;
+    /** What its agent reported and the machine was not told yet, and how often the machine was told. */
+    noted: Notes;
+    told: number;
 }
 
 export interface Asked {
@@ -48,7 +52,25 @@ export interface RequestOps {
 }
 
 export function workOf(effect: Effect, of: Asked | null): Work {
-    return { effect, of, requests: new Map(), uses: 0, agreed: new Set() };
+    return { effect, of, requests: new Map(), uses: 0, agreed: new Set(), noted: notes(), told: 0 };
+}
+
+/** What the agent of an effect reported since the last time: the event, and what the machine is told. Null: nothing. */
+export function noted(work: Work): { readonly event: MachineEvent; readonly path: string; readonly outcome: Outcome } | null {
+    const list = work.noted.list as unknown as Json[];
+    if (list.length === 0) return null;
+    work.noted = notes();
+    const { path, principal, site, request, labels: given } = work.effect;
+    const { agent, session, turn } = request as unknown as AgentTurn;
+    const origins = [`agent:${agent.name}`];
+    const labels = [...new Set([...given, ...origins])].sort();
+    const data: Json = { agent: agent.name, session, turn, notes: list, host: true };
+    const event: MachineEvent = { path, parent: parentOf(path), kind: "agent.noted", principal, site, labels, data };
+    return { event, path: `${path}/note[${work.told++}]`, outcome: { ok: true, value: { notes: list }, origins } };
+}
+
+function parentOf(path: string): string {
+    return path.slice(0, path.lastIndexOf("/"));
 }
 
 /** Events of a request, by the kind of its effect. */

@@ -55,6 +55,10 @@ export class RunTime {
         this.timers.set(id, { due, counts: true });
     }
 
+    has(id: string): boolean {
+        return this.timers.has(id);
+    }
+
     clear(id: string): boolean {
         return this.timers.delete(id);
     }

@@ -358,6 +358,14 @@ export type AgentEntry =
     | { readonly kind: "plan"; readonly items: readonly { readonly content: string; readonly status: string }[]; readonly time?: string }
     | { readonly kind: "compaction"; readonly summary?: string; readonly time?: string };
 
+/** What an agent reports while it works, as it comes. `more`: the text goes on in its last entry of the same kind; a call stands for all that was said of it. */
+export type AgentNote =
+    | { readonly entry: AgentEntry; readonly more?: true }
+    /** What the turn used so far. */
+    | { readonly usage: Usage }
+    /** How the agent calls itself, and how its process is kept. */
+    | { readonly about: Pick<AgentReply, "agent" | "confinement"> };
+
 /** A picture or sound that the agent gave: base64, or the name of a blob. */
 export interface AgentMedia {
     readonly mediaType: string;

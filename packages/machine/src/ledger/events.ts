@@ -20,6 +20,7 @@ export const EVENT_KINDS = [
     "agent.started",
     "agent.ended",
     "agent.asked",
+    "agent.noted",
     "agent.answered",
     "program.changed",
     "for",

@@ -7,7 +7,9 @@
  * H2: an event that was redacted, or of a kind that is not listed, still has its line.
  */
 import type { Json } from "@remit/language";
+import type { AgentNote } from "../effect/effect.ts";
 import type { LedgerEvent } from "./events.ts";
+import { entriesOf } from "./notes.ts";
 import { saidOf } from "./ras.ts";
 import { field, type Happening, listIn, millis, numberIn, objectIn, plainText, siteText, type TreeNode, textIn, treeOf } from "./read.ts";
 
@@ -26,7 +28,7 @@ export function traceText(events: Iterable<LedgerEvent>, options: TraceOptions =
     const out: string[] = [];
     const all = [...events];
     const writer: Writer = { full: options.full === true, paint: options.paint ?? ((_, text) => text), out, waiting: waitingIn(all) };
-    for (const node of treeOf(all)) writeNode(node, 0, writer);
+    for (const node of treeOf(reported(all))) writeNode(node, 0, writer);
     return out.length === 0 ? "(empty trace)" : out.join("\n");
 }
 
@@ -36,6 +38,21 @@ interface Writer {
     readonly out: string[];
     /** Paths of questions that nobody has answered, in a run that has not ended. */
     readonly waiting: readonly string[];
+}
+
+/** What agents reported in turns that broke off: an event an entry. Of the others the reply is told. */
+function reported(events: readonly LedgerEvent[]): LedgerEvent[] {
+    const told = new Map<string, AgentNote[]>();
+    for (const event of events)
+        if (event.kind === "agent.noted")
+            told.set(event.path, [...(told.get(event.path) ?? []), ...(listIn(field(event, "notes")) as unknown as AgentNote[])]);
+    for (const event of events) if (event.kind === "agent.answered" && field(event, "ok") === true) told.delete(event.path);
+    return events.flatMap((event) => {
+        if (event.kind !== "agent.noted") return [event];
+        const notes = told.get(event.path) ?? [];
+        told.delete(event.path);
+        return entriesOf(notes).map((entry) => ({ ...event, data: entry as unknown as Json }));
+    });
 }
 
 function waitingIn(events: readonly LedgerEvent[]): string[] {
@@ -216,6 +233,14 @@ const LINES: { readonly [family: string]: Describe } = {
                     : `→ ${shown(answer, w)}${stop === undefined || stop === "end_turn" ? "" : ` (${plainText(stop)})`}`),
             ...(bad === undefined ? {} : { bad }),
             detail: [...said.map((part) => ["prompt", part] as const), ["reply", answer ?? ""] as const],
+        };
+    },
+    "agent.noted": (one, w) => {
+        const [name, output] = [text(one, "name"), get(one, "output")];
+        const said = name === "" ? (get(one, "text") ?? get(one, "items") ?? get(one, "summary") ?? "") : (get(one, "input") ?? "");
+        return {
+            what: `reported ${plainText(name === "" ? text(one, "kind") : name)} ${shown(said, w)}`.trimEnd(),
+            came: output === undefined ? plainText(text(one, "status")) : `→ ${shown(output, w)}`,
         };
     },
     yield: (one, w) => ({ what: `${plainText(text(one, "by", "yield"))} to ${plainText(text(one, "agent"))}`, ...outcome(one, w, "") }),

@@ -6,12 +6,13 @@
 import { type Json, shownName } from "@remit/language";
 import type { Session } from "../agent/session.ts";
 import type { Instruction } from "../compile/instructions.ts";
-import type { AgentReply, Usage } from "../effect/effect.ts";
+import type { AgentNote, AgentReply, Outcome, Usage } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import { type SessionTurn, trajectoryOf } from "../ledger/atif/session.ts";
+import { notedIn, replyNoted } from "../ledger/notes.ts";
 import { join } from "../value/operators.ts";
 import { ENVELOPES } from "./agent-config.ts";
-import { takeDone } from "./doing.ts";
+import { takeDone, turnDone } from "./doing.ts";
 import { catchesViolation } from "./execute.ts";
 import type { Fiber, Frame } from "./fiber.ts";
 import { handoverAt, type HandoverState, type HandoverWait, labelOfSaid } from "./handover.ts";
@@ -46,6 +47,33 @@ export function noteInside(
     if (session.doing === null) return;
     const { reply, usage } = takeDone(session.doing, said);
     note(state, said === null && reply.entries.length === 0 ? null : reply, usage, failure);
+}
+
+/** What an agent at work reported (notes of its turn). Nothing goes on by it. */
+export function takeNotes(m: Machine, told: { readonly path: string; readonly outcome: Outcome }): void {
+    const said = notedIn(told);
+    const fiber = said === null ? undefined : m.waiting.get(said.turn)?.fiber;
+    const native = fiber?.top.native;
+    if (said === null || fiber === undefined || native?.kind !== "handover" || native.state.config === null) return;
+    m.enter(fiber);
+    if (native.noted === undefined) {
+        native.noted = m.run.heap.list([]);
+        fiber.low = Math.min(fiber.low, fiber.frames.length - 1);
+    }
+    for (const one of said.notes) m.run.heap.push(native.noted, JSON.stringify(one));
+}
+
+/** What there was of the present turn. */
+export function replyOfNotes({ noted }: HandoverWait): ReturnType<typeof replyNoted> {
+    return noted === undefined ? null : replyNoted(noted.items.map((one) => JSON.parse(one as string) as AgentNote));
+}
+
+/** A turn of an agent outside the program broke off: what it reported is all that there is. */
+function noteBroken(native: HandoverWait, session: Session, failure: { kind: string; message: string }): void {
+    const said = replyOfNotes(native);
+    delete native.noted;
+    turnDone(session, said?.reply ?? null);
+    note(native.state, said?.reply ?? null, said?.usage, failure);
 }
 
 /** What the agent did so far, as ATIF; `fail`: how it ended. */
@@ -100,7 +128,11 @@ export function caughtByAgent(m: Machine, fiber: Fiber, frame: Frame, fail: Fail
     const session = m.sessions.get(state.session) as Session;
     const I = frame.form.code[frame.pc] as Instruction;
     // A turn that was broken off, from inside or by the end of its time.
-    if (state.turns.length < state.turn) noteInside(state, session, null, { kind: fail.kind, message: fail.message });
+    if (state.turns.length < state.turn) {
+        const failure = { kind: fail.kind, message: fail.message };
+        if (native.noted === undefined) noteInside(state, session, null, failure);
+        else noteBroken(native, session, failure);
+    }
     let ended = fail.kind;
     if (state.config?.onError === "retry_within_budget" && fail.class === "failure" && state.tries < TRIES) {
         state.tries++;

@@ -5,6 +5,7 @@
  */
 import { canonicalJson, type Json } from "@remit/language";
 import type { Outcome } from "../effect/effect.ts";
+import { notedIn } from "../ledger/notes.ts";
 import type { Machine } from "./machine.ts";
 import { struckAt } from "./spending.ts";
 
@@ -48,7 +49,7 @@ function wholeOf(key: string): string {
     return canonicalJson([...parts.slice(0, -1), null]);
 }
 
-/** What is told without an effect that waits for it: the end of a time, and what a person said for the rest of the run. */
+/** What is told without an effect that waits for it: the end of a time, what a person said for the rest of the run, and what an agent reported. */
 export function isUnasked(told: { readonly path: string; readonly outcome: Outcome }): boolean {
-    return struckAt(told) !== Number.POSITIVE_INFINITY || lasting(told) !== null;
+    return struckAt(told) !== Number.POSITIVE_INFINITY || lasting(told) !== null || notedIn(told) !== null;
 }

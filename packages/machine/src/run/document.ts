@@ -60,7 +60,14 @@ export type NativeDoc =
           readonly outcomes: readonly (Outcome | null)[];
           readonly envelope?: true;
       }
-    | { readonly kind: "handover"; readonly path: string; readonly what: string; readonly args: Cell; readonly state: Json }
+    | {
+          readonly kind: "handover";
+          readonly path: string;
+          readonly what: string;
+          readonly args: Cell;
+          readonly state: Json;
+          readonly noted?: Cell;
+      }
     | {
           readonly kind: "parallel";
           readonly path: string;

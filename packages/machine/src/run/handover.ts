@@ -28,7 +28,7 @@ import { join } from "../value/operators.ts";
 import { List, type Value } from "../value/value.ts";
 import { actReturned, beginAct } from "./act.ts";
 import { type Fiber, type Frame, pathOf } from "./fiber.ts";
-import { note, noteInside, trajectory } from "./agent-call.ts";
+import { note, noteInside, replyOfNotes, trajectory } from "./agent-call.ts";
 import { turnDone } from "./doing.ts";
 import { countCall } from "./steps.ts";
 import { handlesOf, undescribed } from "./hands.ts";
@@ -48,6 +48,8 @@ export interface HandoverWait {
     /** What was handed over, in order. */
     readonly args: List;
     readonly state: HandoverState;
+    /** What the agent of an `agent()` call reported in its present turn, each note as JSON: it only grows, so saving it is cheap. */
+    noted?: List;
 }
 
 /** Plain JSON. */
@@ -194,13 +196,14 @@ function turnOver(
 ): { readonly session: Session; readonly reply: AgentReply | null } {
     const session = m.sessions.get(native.state.session) as Session;
     release(session, native.path);
-    const reply = replyOf(outcome);
+    const reply = replyOf(outcome) ?? replyOfNotes(native)?.reply ?? null;
     turnDone(session, reply);
     answeredEvent(m, native, session, path, site, outcome.ok ? outcome.origins : [], {
         ...(failure === null ? { ok: true } : { ok: false, kind: failure.kind, error: failure.message }),
         ...(reply === null ? {} : { reply: reply as unknown as Json }),
         ...(outcome.usage === undefined ? {} : { usage: outcome.usage as Json }),
     });
+    delete native.noted;
     note(native.state, reply, outcome.usage, failure === null ? null : { kind: failure.kind, message: failure.message });
     return { session, reply };
 }

@@ -332,7 +332,8 @@ class Reader {
             const state = doc.state as unknown as HandoverState;
             // Its own copy: a document may be read more than once.
             const own = { ...state, came: [...state.came] };
-            return { kind: "handover", path: doc.path, what: doc.what as HandoverKind, args: this.list(doc.args), state: own };
+            const noted = doc.noted === undefined ? {} : { noted: this.list(doc.noted) };
+            return { kind: "handover", path: doc.path, what: doc.what as HandoverKind, args: this.list(doc.args), state: own, ...noted };
         }
         return {
             kind: "parallel",

@@ -29,6 +29,7 @@ import { DEFAULTS, type StartOptions } from "./options.ts";
 import { applyOutcome, payWaiting } from "./perform.ts";
 import { type AuthorityView, authorityAt, type Inspection, inspect, look, type Looked, type Place } from "./inspect.ts";
 import type { Clean } from "./look.ts";
+import { takeNotes } from "./agent-call.ts";
 import { inspected, inspectorAnswers, isInspector } from "./inspector.ts";
 import { isUnasked, keepAnswer, lasting } from "./answers.ts";
 import { load } from "./load.ts";
@@ -290,6 +291,7 @@ export class Machine {
             }
             const said = lasting(next);
             if (said !== null) keepAnswer(this, said);
+            takeNotes(this, next);
             const pending = this.waiting.get(next.path);
             if (pending === undefined) continue;
             this.waiting.delete(next.path);

@@ -94,7 +94,7 @@ class Holdings {
         for (const { locals, native } of frames) {
             this.all(locals, 1);
             if (native?.kind === "parallel") this.all([native.items, native.done]);
-            else if (native?.kind === "handover") this.all([native.args]);
+            else if (native?.kind === "handover") this.all(native.noted === undefined ? [native.args] : [native.args, native.noted]);
         }
     }
 

@@ -290,7 +290,8 @@ class Writer {
         if (n.kind === "handover") {
             const state = { ...n.state, came: [...n.state.came] } as unknown as Json;
             this.size += weight(state);
-            return { kind: "handover", path: n.path, what: n.what, args: this.cell(n.args), state };
+            const noted = n.noted === undefined ? {} : { noted: this.cell(n.noted) };
+            return { kind: "handover", path: n.path, what: n.what, args: this.cell(n.args), state, ...noted };
         }
         return {
             kind: "parallel",

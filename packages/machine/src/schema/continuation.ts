@@ -102,7 +102,10 @@ const NATIVE: Schema = any(
         { envelope: says(is(true), "a reason(), which gives {data} or {error}") },
     ),
     says(
-        record<Native<"handover">>({ kind: is("handover"), path: text, what: text, args: ref("Cell"), state: { type: "object" } }, {}),
+        record<Native<"handover">>(
+            { kind: is("handover"), path: text, what: text, args: ref("Cell"), state: { type: "object" } },
+            { noted: says(ref("Cell"), "what the agent of agent() reported in its present turn, each note as JSON") },
+        ),
         "control was handed to an agent, or act() waits for a tool",
     ),
     record<Native<"parallel">>(

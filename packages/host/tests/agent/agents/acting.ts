@@ -253,6 +253,10 @@ function handsOf(client: AgentContext, sessionId: string, session: Session, prom
                 return tried(() => appendFileSync(path, text));
             case "env":
                 return tell(process.env[String(act.name)] ?? null);
+            // in pieces
+            case "spell":
+                for (const piece of (process.env[String(act.name)] ?? "").match(/.{1,5}/g) ?? []) await say(piece);
+                return;
             case "run": {
                 const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", text], { encoding: "utf8", timeout: 20_000 });
                 return tell({ status, stdout, stderr });

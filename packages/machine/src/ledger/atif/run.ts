@@ -18,8 +18,9 @@
  * N4: of a Re in Act program the agent is the program: what runs it is left out.
  */
 import type { Json } from "@remit/language";
-import type { AgentPart, AgentReply, Failure, Usage } from "../../effect/effect.ts";
+import type { AgentNote, AgentPart, AgentReply, Failure, Usage } from "../../effect/effect.ts";
 import type { LedgerEvent } from "../events.ts";
+import { replyNoted } from "../notes.ts";
 import { type RasRun, rasRunOf, saidOf } from "../ras.ts";
 import { field, listIn, numberIn, objectIn, textIn } from "../read.ts";
 import {
@@ -56,6 +57,7 @@ export function atifOfRun(events: Iterable<LedgerEvent>, options: AtifOfRunOptio
         STEPS[event.kind]?.(p, event);
     }
     if (p === null) throw new RangeError("a run has at least one event");
+    noted(p, null);
     return { trajectory: finished(p.root), media: media.files };
 }
 
@@ -83,6 +85,8 @@ interface Projecting {
     readonly described: Map<string, readonly JsonObject[]>;
     /** By session: what the agent said last, where that is what the call gives. */
     readonly said: Map<string, string>;
+    /** By path of a turn that was not answered: what the agent reported. */
+    readonly noted: Map<string, readonly LedgerEvent[]>;
 }
 
 /** What only runs a Re in Act program. */
@@ -109,6 +113,7 @@ function begun(first: LedgerEvent, media: Building["media"], ras: RasRun | null)
         efforts: new Map(),
         described: new Map(),
         said: new Map(),
+        noted: new Map(),
     };
 }
 
@@ -182,13 +187,18 @@ const STEPS: { readonly [kind: string]: On } = {
     "agent.asked": (p, event) => {
         const session = textIn(field(event, "session")) ?? event.path;
         const to = opened(p, event, session, { name: agentName(event), version: "unknown" }, undefined);
+        noted(p, session);
         const step = addPrompt(to, promptOf(field(event, "prompt")), event.time);
         addExtra(step, { path: event.path, turn: numberIn(field(event, "turn")) });
     },
+    "agent.noted": (p, event) => {
+        p.noted.set(event.path, [...(p.noted.get(event.path) ?? []), event]);
+    },
     "agent.answered": (p, event) => {
+        const before = takeNoted(p, event.path);
         const session = textIn(field(event, "session")) ?? event.path;
         const to = p.agents.get(session) ?? opened(p, event, session, { name: agentName(event), version: "unknown" }, undefined);
-        const reply = replyOf(field(event, "reply"));
+        const reply = replyOf(field(event, "reply")) ?? before?.reply;
         const kind = textIn(field(event, "kind"));
         const message = textIn(field(event, "error"));
         addReply(
@@ -389,6 +399,7 @@ function opened(p: Projecting, event: LedgerEvent, path: string, agent: Building
 
 function closed(p: Projecting, event: LedgerEvent): void {
     const path = p.agents.has(event.path) ? event.path : (textIn(field(event, "session")) ?? event.path);
+    noted(p, path);
     const child = p.agents.get(path);
     const made = p.calls.get(path);
     if (child === undefined || made === undefined) return;
@@ -405,6 +416,24 @@ function closed(p: Projecting, event: LedgerEvent): void {
         ...(field(event, "limits") === undefined ? {} : { limits: field(event, "limits") as Json }),
         ...(field(event, "spent") === undefined ? {} : { spent: field(event, "spent") as Json }),
     });
+}
+
+/** Turns that broke off, of a session (null: of all): what their agents reported while they worked is all that there is. */
+function noted(p: Projecting, session: string | null): void {
+    for (const [path, [first]] of p.noted) {
+        const of = textIn(field(first as LedgerEvent, "session")) ?? path;
+        const to = p.agents.get(of);
+        const said = to === undefined || (session !== null && of !== session) ? null : takeNoted(p, path);
+        if (to === undefined || said === null) continue;
+        addReply(to, { reply: said.reply, ...(said.usage === undefined ? {} : { usage: said.usage }) }, first?.time);
+        Object.assign(to.agent, sessionAgent({ name: to.agent.name }, said.reply));
+    }
+}
+
+function takeNoted(p: Projecting, path: string): ReturnType<typeof replyNoted> {
+    const events = p.noted.get(path) ?? [];
+    p.noted.delete(path);
+    return replyNoted(events.flatMap((event) => listIn(field(event, "notes")) as unknown as AgentNote[]));
 }
 
 const STOPS = ["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"] as const;

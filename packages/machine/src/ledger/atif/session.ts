@@ -8,6 +8,7 @@
  */
 import type { Json } from "@remit/language";
 import type { AgentEntry, AgentPart, AgentReply, Failure, Usage } from "../../effect/effect.ts";
+import { entriesOf } from "../notes.ts";
 import {
     account,
     addCall,
@@ -122,7 +123,7 @@ export function addReply(to: Building, turn: Omit<SessionTurn, "prompt">, time?:
         open = addStep(to, { source: "agent", message: "" }, when);
         return open;
     };
-    for (const entry of merged(reply?.entries ?? [])) open = addEntry(to, entry, open, begin);
+    for (const entry of entriesOf((reply?.entries ?? []).map((one) => ({ entry: one })))) open = addEntry(to, entry, open, begin);
     const of = (source: Step["source"]): Step | undefined => to.steps.slice(before).findLast((step) => step.source === source);
     const metrics = metricsOf(turn.usage);
     const resources = reply?.resources ?? [];
@@ -147,31 +148,6 @@ export function addReply(to: Building, turn: Omit<SessionTurn, "prompt">, time?:
 }
 
 type Call = Extract<AgentEntry, { kind: "call" }>;
-
-/** Reports of one call become one, where the first of them stood. */
-function merged(entries: readonly AgentEntry[]): AgentEntry[] {
-    const out: AgentEntry[] = [];
-    const calls = new Map<string, number>();
-    for (const entry of entries) {
-        const at = entry.kind === "call" ? calls.get(entry.id) : undefined;
-        if (entry.kind === "call" && at === undefined) calls.set(entry.id, out.length);
-        if (at === undefined) out.push(entry);
-        else out[at] = later(out[at] as Call, entry as Call);
-    }
-    return out;
-}
-
-const isEmpty = (value: Json | undefined): boolean =>
-    value === undefined || value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
-
-function later(first: Call, next: Call): Call {
-    const kept: { -readonly [K in keyof Call]: Call[K] } = { ...first, ...next };
-    if (isEmpty(next.input) && first.input !== undefined) kept.input = first.input;
-    if (isEmpty(next.output) && first.output !== undefined) kept.output = first.output;
-    if (next.name === "") kept.name = first.name;
-    if (first.time !== undefined) kept.time = first.time;
-    return kept;
-}
 
 /** Gives the step that is open afterwards. */
 function addEntry(to: Building, entry: AgentEntry, open: Step | null, begin: (time: string | undefined) => Step): Step | null {
