@@ -57,7 +57,7 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
     const run = await keptRun(store, id);
     const { info, program } = run;
     const { path } = forked;
-    const before = await journalBefore(store, info, path);
+    const { before, known } = await journalBefore(store, info, path);
     const probe = forked.probe === true ? { mode: "dry-run" as const } : {};
     const kept: KeptOptions = { ...(run.options as unknown as KeptOptions), ...probe };
     const world = await worldAgain({ ...run, options: kept as unknown as Json }, options);
@@ -88,6 +88,7 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
         compute();
     }
     const effect = open.get(path);
+    if (effect === undefined && !known) throw no(`the run has no effect at ${path}`, "`remit trace` shows its effects");
     if (effect === undefined || ended)
         throw no(`the run does not ask for ${path} on this way`, "`remit replay` says whether the record fits the program");
     const outcome = world.secrets.scrub(outcomeOf(effect, forked) as unknown as Json) as unknown as Outcome;
@@ -151,14 +152,11 @@ function imageOf(machine: Conducted): Json {
     return "image" in saved ? saved.image : saved.delta;
 }
 
-/** Outcomes that were told before that of the effect; all of them where it has none. */
-async function journalBefore(store: LedgerStore, info: RunInfo, path: string): Promise<RecordedOutcome[]> {
+/** Outcomes that were told before that of the effect; all of them where it has none (`known`). */
+async function journalBefore(store: LedgerStore, info: RunInfo, path: string): Promise<{ before: RecordedOutcome[]; known: boolean }> {
     const all = await Array.fromAsync(store.outcomes(info.id));
     const at = all.findIndex((one) => one.path === path && !isStrike(one));
-    if (at >= 0) return all.slice(0, at);
-    if (!(await store.pending(info.id)).some((one) => one.path === path))
-        throw no(`the run has no effect at ${path}`, "`remit trace` shows its effects");
-    return all;
+    return at < 0 ? { before: all, known: false } : { before: all.slice(0, at), known: true };
 }
 
 /** The proposed value as what the effect gives. */

@@ -9,7 +9,7 @@
  *
  * Not seen: the ledger and its anchors both put back to an earlier copy of both.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { appendFileSync, readFileSync, statSync } from "node:fs";
 import { privateFile, writePrivate } from "./place.ts";
 
@@ -24,19 +24,19 @@ export interface Anchor {
 /** Past this size, in bytes, only the newest anchor of each run is kept. */
 const COMPACT_AT = 512 * 1024;
 
-function mac(key: Buffer, anchor: Anchor): string {
+function mac(key: KeyObject, anchor: Anchor): string {
     return createHmac("sha256", key)
         .update(`remit-anchor/1\n${anchor.run}\n${anchor.count}\n${anchor.head}\n${anchor.answers}\n${anchor.answered}`)
         .digest("hex");
 }
 
-function line(key: Buffer, anchor: Anchor): string {
+function line(key: KeyObject, anchor: Anchor): string {
     // The line's end stands before it, so that one which a full disk cut off spoils no line but itself.
     return `\n${anchor.run} ${anchor.count} ${anchor.head} ${anchor.answers} ${anchor.answered || "-"} ${mac(key, anchor)}`;
 }
 
 /** To be called by one writer at a time. */
-export function writeAnchor(path: string, key: Buffer, anchor: Anchor): void {
+export function writeAnchor(path: string, key: KeyObject, anchor: Anchor): void {
     privateFile(path);
     appendFileSync(path, line(key, anchor));
     if (statSync(path).size < COMPACT_AT) return;
@@ -45,7 +45,7 @@ export function writeAnchor(path: string, key: Buffer, anchor: Anchor): void {
 }
 
 /** The furthest anchor of each run, or of the one named. A missing file is an empty one. */
-export function readAnchors(path: string, key: Buffer, only?: string): Map<string, Anchor> {
+export function readAnchors(path: string, key: KeyObject, only?: string): Map<string, Anchor> {
     const found = new Map<string, Anchor>();
     let text: string;
     try {
@@ -68,7 +68,7 @@ export function readAnchors(path: string, key: Buffer, only?: string): Map<strin
 }
 
 /** Forgets runs. To be called by one writer at a time. */
-export function dropAnchors(path: string, key: Buffer, runs: ReadonlySet<string>): void {
+export function dropAnchors(path: string, key: KeyObject, runs: ReadonlySet<string>): void {
     const anchors = readAnchors(path, key);
     const kept = [...anchors.values()].filter((one) => !runs.has(one.run));
     if (kept.length < anchors.size) writePrivate(path, kept.map((one) => line(key, one)).join(""));

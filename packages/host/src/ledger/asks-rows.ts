@@ -3,22 +3,16 @@
  *
  * Boundary: one table of its own in the ledger's file, made when the first question is kept; the rules are in `asks.ts`.
  */
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import type { AskChange, AskRow, AskRows } from "./asks.ts";
 import type { Job } from "./jobs.ts";
+import { queriesOf } from "./reading.ts";
+import { pendingOf, type RunRow } from "./rows.ts";
 import type { Writing } from "./thread.ts";
 
 /** `read`: reads, its errors told in the ledger's words. */
 export function sqliteAskRows(db: DatabaseSync, writing: Writing, read: <T>(work: () => T) => T): AskRows {
-    const cache = new Map<string, StatementSync>();
-    const query = (sql: string): StatementSync => {
-        let made = cache.get(sql);
-        if (made === undefined) {
-            made = db.prepare(sql);
-            cache.set(sql, made);
-        }
-        return made;
-    };
+    const query = queriesOf(db);
     let known = false;
     const there = (): boolean => {
         known ||= db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'asks'").get() !== undefined;
@@ -60,12 +54,10 @@ export function sqliteAskRows(db: DatabaseSync, writing: Writing, read: <T>(work
         ofPath: async (run, path) => rows("SELECT * FROM asks WHERE run = ? AND path = ? ORDER BY asked DESC, rowid DESC", run, path),
         update: async (one) => there() && (await writing.run({ statements: [change(one)] }))[0] === 1,
         waits: async (run, pending) =>
-            read(
-                () =>
-                    query(
-                        "SELECT 1 FROM runs JOIN pending ON pending.run = runs.key WHERE runs.id = ? AND pending.path = ? AND runs.status NOT IN ('done', 'failed')",
-                    ).get(run, pending) !== undefined,
-            ),
+            read(() => {
+                const row = query("SELECT pending FROM runs WHERE id = ? AND status NOT IN ('done', 'failed')").get(run);
+                return row !== undefined && pendingOf(row as unknown as RunRow).has(pending);
+            }),
     };
 }
 

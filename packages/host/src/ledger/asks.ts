@@ -9,7 +9,7 @@
  * K3: only its owner answers a question, only until it expires, and only while its run waits for it. Nobody in time: no.
  * K4: an attempt that is refused changes nothing.
  */
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Json } from "@remit/language";
 import { canonicalJson } from "@remit/language";
 import type { AskRequest } from "@remit/machine";
@@ -166,7 +166,7 @@ export function detailOf(request: AskRequest): { readonly [key: string]: Json } 
 }
 
 /** `unused`: null where the record cannot be copied, as in memory (AU1). */
-export function asksOver(rows: AskRows, key: () => Buffer, unused: Unused | null = null, now: () => number = Date.now): Asks {
+export function asksOver(rows: AskRows, key: () => KeyObject, unused: Unused | null = null, now: () => number = Date.now): Asks {
     const sealed = (kind: string, parts: readonly (string | number | null)[]): string =>
         createHmac("sha256", key())
             .update(JSON.stringify([`remit-${kind}/1`, ...parts]))

@@ -26,27 +26,27 @@ export function sha256(text: string): string {
  * JSON text with large texts put into `blobs`. A small value costs one `JSON.stringify`. With `fields` the outermost fields whose JSON is
  * still large become blobs too: right for what is written once, wrong for a state that changes a little at a time.
  */
-export function pack(json: Json, blobs: Blobs, fields = true): string {
+export function pack(json: Json, blobs: Blobs, fields = true, threshold = BLOB_THRESHOLD): string {
     const text = JSON.stringify(json);
-    if (text.length <= BLOB_THRESHOLD && !text.includes('"$')) return text;
-    return JSON.stringify(packed(json, blobs, fields));
+    if (text.length <= threshold && !text.includes('"$')) return text;
+    return JSON.stringify(packed(json, blobs, fields, threshold));
 }
 
-function packed(json: Json, blobs: Blobs, top: boolean): Json {
+function packed(json: Json, blobs: Blobs, top: boolean, threshold: number): Json {
     if (typeof json === "string") {
-        if (json.length <= BLOB_THRESHOLD) return json;
+        if (json.length <= threshold) return json;
         const name = sha256(json);
         blobs.put(name, json);
         return { $blob: name, of: "text" };
     }
     if (json === null || typeof json !== "object") return json;
-    if (Array.isArray(json)) return json.map((item) => packed(item, blobs, false));
+    if (Array.isArray(json)) return json.map((item) => packed(item, blobs, false, threshold));
     const out: { [key: string]: Json } = {};
     for (const key of Object.keys(json)) {
-        let value = packed(json[key] as Json, blobs, false);
+        let value = packed(json[key] as Json, blobs, false, threshold);
         if (top && typeof value === "object" && value !== null) {
             const text = JSON.stringify(value);
-            if (text.length > BLOB_THRESHOLD) {
+            if (text.length > threshold) {
                 const name = sha256(text);
                 blobs.put(name, text);
                 value = { $blob: name, of: "json" };

@@ -12,8 +12,9 @@
  *
  * Not seen: a run put back to an earlier state of its own, unless its anchor is further.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { sha256 } from "./blob.ts";
+import type { Early, Pending } from "./order.ts";
 import type { RunRow } from "./rows.ts";
 
 /** What of a run's row is bound. */
@@ -35,18 +36,20 @@ export const BOUND_FIELDS = [
     "answered",
     "spent",
 ] as const satisfies readonly (keyof RunRow)[];
-export type BoundRow = Pick<RunRow, (typeof BOUND_FIELDS)[number]>;
+export type BoundRow = Pick<RunRow, (typeof BOUND_FIELDS)[number] | "batches">;
 
-/** Hashes of what is bound and stands elsewhere: `options` as kept, `stateHash`, `pendingHash`. */
+/** Hashes of what is bound beside the row's fields: `options` as kept, `stateHash`, `pendingHash`, `earlyHash`. */
 export interface BoundParts {
     readonly options: string;
     readonly state: string;
     readonly pending: string;
+    readonly early: string;
 }
 const PARTS: { readonly [K in keyof BoundParts]: string } = {
     options: "what the run was started with is not what was kept",
     state: "the saved state is not the one that was kept",
     pending: "the list of effects that had begun is not the one that was kept",
+    early: "what came before its turn is not what was kept",
 };
 
 /** Of no state at all. */
@@ -57,40 +60,53 @@ export function stateHash(before: string, kind: string, outcomes: number, text: 
     return sha256(`${kind === "image" ? "" : before}\n${kind}\n${outcomes}\n${text}`);
 }
 
-/** `pending`: whether each effect without an outcome had begun, by path. */
-export function pendingHash(pending: ReadonlyMap<string, boolean>): string {
-    return sha256(JSON.stringify([...pending].sort(([a], [b]) => (a < b ? -1 : 1))));
+export function pendingHash(pending: Pending): string {
+    const all = [...pending].sort(([a], [b]) => (a < b ? -1 : 1));
+    return sha256(JSON.stringify(all.map(([path, { begun, attempt }]) => (attempt === 1 ? [path, begun] : [path, begun, attempt]))));
 }
 
-function keyId(key: Buffer): string {
-    return createHmac("sha256", key).update("remit-key-id/1").digest("hex").slice(0, 16);
+/** Empty where nothing came early. */
+export function earlyHash(early: Early): string {
+    return early.size === 0 ? "" : sha256(JSON.stringify([...early].sort(([a], [b]) => (a < b ? -1 : 1))));
 }
 
-function mac(key: Buffer, row: BoundRow, parts: readonly string[]): string {
+const ids = new WeakMap<KeyObject, string>();
+function keyId(key: KeyObject): string {
+    let id = ids.get(key);
+    if (id === undefined) {
+        id = createHmac("sha256", key).update("remit-key-id/1").digest("hex").slice(0, 16);
+        ids.set(key, id);
+    }
+    return id;
+}
+
+/** What an earlier version did not have is left out where it is empty, so that its codes hold. */
+function mac(key: KeyObject, row: BoundRow, parts: readonly string[]): string {
     const fields = BOUND_FIELDS.map((name) => row[name]);
+    const { batches } = row;
     return createHmac("sha256", key)
-        .update(JSON.stringify(["remit-run/1", ...fields, ...parts]))
+        .update(JSON.stringify(["remit-run/1", ...fields, ...parts, ...(batches === 0 ? [] : [batches])]))
         .digest("hex");
 }
 
 /** The text for `runs.bound`. */
-export function bind(key: Buffer, row: BoundRow, { options, state, pending }: BoundParts): string {
-    const parts = [options, state || "-", pending];
+export function bind(key: KeyObject, row: BoundRow, { options, state, pending, early }: BoundParts): string {
+    const parts = [options, state || "-", pending, ...(early === "" ? [] : [early])];
     return [keyId(key), ...parts, mac(key, row, parts)].join(" ");
 }
 
 /** `foreign`: bound with another key; `no`: never bound; `broken`: with this key, and it does not hold. */
 export type Held = { readonly held: "yes" | "foreign" | "no" } | { readonly held: "broken"; readonly message: string };
 
-export function held(key: Buffer, bound: string, row: BoundRow, parts: BoundParts): Held {
+export function held(key: KeyObject, bound: string, row: BoundRow, parts: BoundParts): Held {
     if (bound === "") return { held: "no" };
-    const [id, options, state, pending, code = ""] = bound.split(" ");
+    const [id, ...kept] = bound.split(" ");
     if (id !== keyId(key)) return { held: "foreign" };
-    const expected = mac(key, row, [options ?? "", state ?? "", pending ?? ""]);
+    const code = kept.pop() ?? "";
+    const expected = mac(key, row, kept);
     if (code.length !== expected.length || !timingSafeEqual(Buffer.from(code), Buffer.from(expected)))
         return { held: "broken", message: "the run's row is not as it was kept" };
-    const kept: BoundParts = { options: options ?? "", state: state === "-" ? NO_STATE : (state ?? ""), pending: pending ?? "" };
-    for (const part of ["options", "state", "pending"] as const)
-        if (kept[part] !== parts[part]) return { held: "broken", message: PARTS[part] };
+    for (const [i, part] of (["options", "state", "pending", "early"] as const).entries())
+        if ((kept[i] ?? "").replace(/^-$/, NO_STATE) !== parts[part]) return { held: "broken", message: PARTS[part] };
     return { held: "yes" };
 }

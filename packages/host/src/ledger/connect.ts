@@ -24,6 +24,8 @@ export interface SqliteOptions {
     readonly readOnly?: boolean;
     /** Between two heartbeats of an owner, milliseconds. */
     readonly beat?: number;
+    /** So many runs write at once before a thread is begun for them. Default: 2. */
+    readonly threadFrom?: number;
 }
 
 /** SQLite holds each row's type to its text; a virtual table has the type of an ordinary one. */

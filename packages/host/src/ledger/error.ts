@@ -13,6 +13,7 @@ export const LEDGER_ERRORS = {
     schema: "The file was made by a newer Remit; run that version, or name another file with --ledger.",
     busy: "Another process has kept the file locked; try again.",
     owned: "The run goes on in another process: follow it with remit trace --follow, or end that process first.",
+    late: "The outcome of the later attempt counts; remit trace shows it.",
     unknown: "remit runs lists the runs of this ledger.",
     finished: "The run is over; remit trace shows it, remit replay repeats it.",
     elsewhere:

@@ -8,6 +8,7 @@
  * G2: where the transaction as a whole cannot be kept (a full disk), each job is tried alone.
  * G3: an anchor is written after the transaction that it speaks of (A2).
  */
+import type { KeyObject } from "node:crypto";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { type Anchor, writeAnchor } from "./anchor.ts";
 import { LedgerError, type LedgerErrorCode, ledgerError } from "./error.ts";
@@ -17,19 +18,17 @@ export const SQL = {
         VALUES (?, ?, ?, ?, ?, ?, 'running', '{}', 0, 0, 0, ?, 0, '', ?, ?, ?)`,
     program: "INSERT OR IGNORE INTO programs (hash, form) VALUES (?, ?)",
     blob: "INSERT OR IGNORE INTO blobs (sha256, bytes) VALUES (?, ?)",
-    event: "INSERT INTO events (at, run, seq, time, path, parent, kind, principal, site, labels, data, prev, hash, salt) VALUES (?1 * 268435456 + ?2, ?1, ?2, ?3, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    outcome: "INSERT INTO outcomes (at, run, n, time, path, outcome, hash) VALUES (?1 * 268435456 + ?2, ?1, ?2, ?3, ?, ?, ?)",
-    pending: "INSERT OR REPLACE INTO pending (run, path, begun) VALUES (?, ?, ?)",
-    begin: "UPDATE pending SET begun = 1 WHERE run = ? AND path = ?",
-    settle: "DELETE FROM pending WHERE run = ? AND path = ?",
-    state: "INSERT INTO continuations (at, run, n, kind, outcomes, state) VALUES (?1 * 268435456 + ?2, ?1, ?2, ?3, ?, ?)",
-    forget: "DELETE FROM continuations WHERE at >= ?1 * 268435456 AND at < ?1 * 268435456 + ?2",
+    event: `INSERT INTO events (at, run, seq, time, path, parent, kind, principal, site, labels, data, prev, hash, salt)
+        VALUES (?1 * 268435456 + ?2, ?1, ?3, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    outcome: `INSERT INTO events (at, run, n, attempt, time, path, data, hash) VALUES (?1 * 268435456 + ?2, ?1, ?3, ?, ?, ?, ?, ?)`,
+    early: "INSERT INTO early (run, key, text) VALUES (?, ?, ?)",
+    settleEarly: "DELETE FROM early WHERE run = ? AND key = ?",
+    state: "INSERT OR REPLACE INTO continuations (at, run, n, kind, outcomes, state) VALUES (?1 * 268435456 + ?2, ?1, ?3, ?, ?, ?)",
     forgetAll: "DELETE FROM continuations WHERE at >= ?1 * 268435456 AND at < (?1 + 1) * 268435456",
-    progress: `UPDATE runs SET status = ?, result = ?, ended = ?, usage = ?, steps = ?, effects = ?, count = ?, head = ?, answers = ?, answered = ?, owner = ?, beat = ?, spent = ?, bound = ?
-        WHERE key = ? AND owner = ? AND bound = ?`,
-    beat: "UPDATE runs SET beat = ?, spent = ?, bound = ? WHERE key = ? AND owner = ? AND bound = ?",
-    release: "UPDATE runs SET owner = NULL, status = ?, spent = ?, bound = ? WHERE key = ? AND owner = ? AND bound = ?",
-    take: "UPDATE runs SET owner = ?, beat = ?, status = 'running', bound = ? WHERE key = ? AND owner IS ? AND bound = ?",
+    progress: `UPDATE runs SET status = ?, result = ?, ended = ?, usage = ?, steps = ?, effects = ?, count = ?, head = ?, answers = ?, answered = ?, owner = ?, beat = ?,
+        spent = ?, bound = ?, batches = ?, pending = ? WHERE key = ? AND epoch = ? AND owner IS NOT NULL AND bound = ?`,
+    take: `UPDATE runs SET owner = ?, beat = ?, status = 'running', bound = ?, pending = ?, epoch = epoch + 1
+        WHERE key = ? AND owner IS ? AND epoch = ? AND bound = ?`,
     makeAsks: `CREATE TABLE IF NOT EXISTS asks (
         id TEXT PRIMARY KEY, run TEXT NOT NULL, path TEXT NOT NULL, pending TEXT NOT NULL, request TEXT NOT NULL, bound TEXT NOT NULL,
         schema TEXT NOT NULL, owner TEXT NOT NULL, asked INTEGER NOT NULL, expires INTEGER NOT NULL, mac TEXT NOT NULL,
@@ -57,7 +56,21 @@ export interface Connection {
     readonly path: string;
     readonly db: DatabaseSync;
     readonly anchors: string;
-    readonly key: () => Buffer;
+    readonly key: () => KeyObject;
+}
+
+/** One write transaction, on the disk when it returns; on any error nothing of it is kept. */
+export function transaction<T>(db: DatabaseSync, work: () => T): T {
+    db.exec("BEGIN IMMEDIATE");
+    try {
+        const out = work();
+        db.exec("COMMIT");
+        return out;
+    } catch (error) {
+        // A full disk ends the transaction by itself.
+        if (db.isTransaction) db.exec("ROLLBACK");
+        throw error;
+    }
 }
 
 /** Performs jobs over one connection, which nothing else writes through at the same time. */
@@ -71,24 +84,10 @@ export function performing({ path, db, anchors, key }: Connection): (jobs: reado
         }
         return made;
     };
-    const begin = db.prepare("BEGIN IMMEDIATE");
-    const commit = db.prepare("COMMIT");
     const failed = (error: unknown): Done => {
         const told = ledgerError(path, error);
         if (told instanceof LedgerError) return { code: told.code, message: told.message };
         return { code: null, message: told instanceof Error ? (told.stack ?? told.message) : String(told) };
-    };
-    const transaction = <T>(work: () => T): T => {
-        begin.run();
-        try {
-            const out = work();
-            commit.run();
-            return out;
-        } catch (error) {
-            // A full disk ends the transaction by itself.
-            if (db.isTransaction) db.exec("ROLLBACK");
-            throw error;
-        }
     };
     function one(job: Job): Done {
         const changes: number[] = [];
@@ -115,7 +114,7 @@ export function performing({ path, db, anchors, key }: Connection): (jobs: reado
         try {
             if (light) db.exec("PRAGMA synchronous = NORMAL");
             const [only] = jobs;
-            return transaction(() => (jobs.length === 1 && only !== undefined ? [one(only)] : jobs.map(apart)));
+            return transaction(db, () => (jobs.length === 1 && only !== undefined ? [one(only)] : jobs.map(apart)));
         } catch (error) {
             return jobs.length === 1 ? [failed(error)] : jobs.flatMap((job) => together([job]));
         } finally {
@@ -129,7 +128,7 @@ export function performing({ path, db, anchors, key }: Connection): (jobs: reado
         );
         for (const { anchor, i } of due)
             try {
-                transaction(() => writeAnchor(anchors, key(), anchor));
+                transaction(db, () => writeAnchor(anchors, key(), anchor));
             } catch (error) {
                 done[i] = failed(error);
             }

@@ -1,30 +1,44 @@
 /**
  * A ledger in memory with the same interface: for the library's short runs, for tests and for `--no-ledger`.
  *
- * Boundary: keeps what it is given; events are sealed when somebody looks at them, so that a run nobody audits pays nothing for it.
+ * Boundary: keeps what it is given; the order of batches is `order.ts`. Events are sealed when a reader looks at them, so that a run that is never
+ * audited pays nothing for it.
  *
- * Y1: nothing outlives the store: whoever drops it frees every run in it.
+ * Y1: nothing outlives the store: a caller that drops it frees every run in it.
  */
-import type { Json, Program } from "@remit/language";
-import { GENESIS, type MachineEvent, type Outcome, type SealedEvent, type Usage } from "@remit/machine";
-import { randomBytes } from "node:crypto";
+import { createSecretKey, randomBytes } from "node:crypto";
+import type { Json } from "@remit/language";
+import { type Answered, GENESIS, type MachineEvent, type Outcome, type SealedEvent, type Usage } from "@remit/machine";
 import { memoryAskRows } from "./asks-rows.ts";
 import { asksOver } from "./asks.ts";
 import { LedgerError } from "./error.ts";
+import {
+    attemptOf,
+    batchKey,
+    chainOutcome,
+    due,
+    isOver,
+    outcomeKey,
+    type Pending,
+    pendingAfter,
+    recordable,
+    shownPending,
+    takenOver,
+} from "./order.ts";
 import { salts, seal } from "./seal.ts";
 import {
+    addUsage,
     type Batch,
     type LedgerStore,
     type NewRun,
-    type PendingEffect,
     type RecordedOutcome,
     type RunEnd,
     type RunInfo,
     type RunStatus,
     type RunWriter,
-    addUsage,
+    type Verification,
 } from "./store.ts";
-import { chainOutcome, verifyRun } from "./verify.ts";
+import { verifyRun } from "./verify.ts";
 
 interface Kept {
     readonly run: NewRun;
@@ -36,13 +50,16 @@ interface Kept {
     steps: number;
     spent: number;
     owned: boolean;
+    epoch: number;
+    batches: number;
+    early: ReadonlyMap<string, string>;
     /** Events not yet sealed, a commit each, with its time. */
     loose: { readonly events: readonly MachineEvent[]; readonly time: number }[];
     /** How many events there are, sealed or not. */
     events: number;
     readonly sealed: SealedEvent[];
-    readonly outcomes: { readonly path: string; readonly outcome: Outcome; readonly time: number }[];
-    readonly pending: Map<string, PendingEffect>;
+    readonly outcomes: { readonly path: string; readonly attempt: number; readonly outcome: Outcome; readonly time: number }[];
+    pending: Pending;
     image: Json | null;
     deltas: Json[];
     stateOutcomes: number;
@@ -51,150 +68,40 @@ interface Kept {
 export function memoryStore(): LedgerStore {
     const runs = new Map<string, Kept>();
     const salt = salts();
-    // Nobody else sees what is in memory: a key of its own does.
-    let key: Buffer | null = null;
-    const askKey = (): Buffer => {
-        key ??= randomBytes(32);
-        return key;
-    };
+    // Only this process sees what is in memory: it has a key of its own.
+    let key: ReturnType<typeof createSecretKey> | null = null;
     const asks = asksOver(
         memoryAskRows((run, pending) => {
             const kept = runs.get(run);
             return kept !== undefined && kept.status !== "done" && kept.status !== "failed" && kept.pending.has(pending);
         }),
-        askKey,
+        () => {
+            key ??= createSecretKey(randomBytes(32));
+            return key;
+        },
     );
-
-    function find(id: string): Kept {
-        const kept =
-            id === "last" ? [...runs.values()].at(-1) : (runs.get(id) ?? [...runs.values()].find((one) => one.run.id.startsWith(id)));
-        if (kept === undefined) throw new LedgerError("unknown", `there is no run ${id}`);
-        return kept;
-    }
-
-    function sealAll(kept: Kept): readonly SealedEvent[] {
-        for (const { events, time } of kept.loose)
-            kept.sealed.push(
-                ...seal(
-                    events,
-                    { run: kept.run.id, count: kept.sealed.length, head: kept.sealed.at(-1)?.hash ?? GENESIS },
-                    new Date(time).toISOString(),
-                    salt,
-                ),
-            );
-        kept.loose = [];
-        return kept.sealed;
-    }
-
-    function writer(kept: Kept): RunWriter {
-        let open = true;
-        let committed = false;
-        const { status } = kept;
-        kept.owned = true;
-        kept.status = "running";
-        return {
-            id: kept.run.id,
-            commit: async (batch: Batch) => {
-                if (!open) throw new LedgerError("owned", `run ${kept.run.id} is no longer owned by this writer`);
-                committed = true;
-                const time = Date.now();
-                for (const { path, outcome } of batch.outcomes ?? []) {
-                    kept.outcomes.push({ path, outcome, time });
-                    kept.pending.delete(path);
-                }
-                if (batch.events !== undefined && batch.events.length > 0) {
-                    // The caller goes on using its list.
-                    kept.loose.push({ events: batch.events.slice(), time });
-                    kept.events += batch.events.length;
-                }
-                for (const path of batch.dropped ?? []) kept.pending.delete(path);
-                for (const one of batch.pending ?? []) kept.pending.set(one.path, one);
-                for (const path of batch.begin ?? []) {
-                    const one = kept.pending.get(path);
-                    if (one !== undefined) kept.pending.set(path, { path, begun: true });
-                }
-                if (batch.state?.kind === "image") {
-                    kept.image = batch.state.json;
-                    kept.deltas = [];
-                } else if (batch.state !== undefined) kept.deltas.push(batch.state.json);
-                if (batch.state !== undefined) kept.stateOutcomes = kept.outcomes.length;
-                if (batch.usage !== undefined) kept.usage = addUsage(kept.usage, batch.usage);
-                kept.steps = batch.steps ?? kept.steps;
-                kept.spent = batch.spent ?? kept.spent;
-                if (batch.end !== undefined) {
-                    kept.end = batch.end;
-                    kept.status = batch.end.status;
-                    if (batch.end.status === "done" || batch.end.status === "failed") {
-                        kept.ended = time;
-                        kept.image = null;
-                        kept.deltas = [];
-                    }
-                    open = false;
-                    kept.owned = false;
-                }
-            },
-            timed: () => undefined,
-            release: async () => {
-                if (open) {
-                    kept.owned = false;
-                    if (!committed) kept.status = status;
-                }
-                open = false;
-            },
-        };
-    }
-
-    function info(kept: Kept): RunInfo {
-        const { run, end } = kept;
-        return {
-            id: run.id,
-            program: run.hash,
-            file: run.file,
-            root: run.root,
-            started: new Date(kept.started).toISOString(),
-            ended: kept.ended === null ? null : new Date(kept.ended).toISOString(),
-            status: kept.status,
-            live: kept.owned,
-            ...(end?.status === "done" ? { value: end.value } : end?.status === "failed" ? { failure: end.failure } : {}),
-            usage: kept.usage,
-            steps: kept.steps,
-            spent: kept.spent,
-            effects: kept.outcomes.length,
-            events: kept.events,
-        };
-    }
-
+    const find = (id: string): Kept => found(runs, id);
     return {
         durable: false,
         path: null,
         create: async (run) => {
-            const kept: Kept = {
-                run,
-                started: Date.now(),
-                ended: null,
-                status: "running",
-                end: null,
-                usage: {},
-                steps: 0,
-                spent: 0,
-                owned: true,
-                loose: [],
-                events: 0,
-                sealed: [],
-                outcomes: [],
-                pending: new Map(),
-                image: null,
-                deltas: [],
-                stateOutcomes: 0,
-            };
+            const kept = fresh(run);
             runs.set(run.id, kept);
-            return writer(kept);
+            return writerOf(kept, "running");
         },
         own: async (id) => {
             const kept = find(id);
-            if (kept.status === "done" || kept.status === "failed") throw new LedgerError("finished", `run ${kept.run.id} is over`);
+            if (kept.status === "done" || (kept.status === "failed" && kept.image === null))
+                throw new LedgerError("finished", `run ${kept.run.id} is over`);
             if (kept.owned) throw new LedgerError("owned", `run ${kept.run.id} goes on in this process`);
-            return writer(kept);
+            Object.assign(kept, takenOver(kept, read));
+            kept.epoch++;
+            return writerOf(kept, kept.status);
+        },
+        join: async (id, epoch) => {
+            const kept = find(id);
+            if (!kept.owned || kept.epoch !== epoch) throw lost(kept);
+            return writerOf(kept, null);
         },
         dropped: async () => [],
         runs: async (limit = 100) => [...runs.values()].reverse().slice(0, limit).map(info),
@@ -202,17 +109,18 @@ export function memoryStore(): LedgerStore {
         options: async (id) => find(id).run.options,
         events: async function* (id, from = 1): AsyncGenerator<SealedEvent> {
             const kept = find(id);
-            for (let at = from - 1; at < sealAll(kept).length; at++) yield kept.sealed[at] as SealedEvent;
+            for (let at = from - 1; at < sealAll(kept, salt).length; at++) yield kept.sealed[at] as SealedEvent;
         },
         outcomes: async function* (id, after = 0): AsyncGenerator<RecordedOutcome> {
             const { outcomes } = find(id);
             for (let n = after + 1; n <= outcomes.length; n++) {
-                const { path, outcome, time } = outcomes[n - 1] as Kept["outcomes"][number];
-                yield { n, time: new Date(time).toISOString(), path, outcome };
+                const { path, attempt, outcome, time } = outcomes[n - 1] as Kept["outcomes"][number];
+                yield { n, time: new Date(time).toISOString(), path, ...(attempt === 1 ? {} : { attempt }), outcome };
             }
         },
-        pending: async (id) => [...find(id).pending.values()],
-        program: async (hash): Promise<Program> => {
+        outcome: async (id, path, attempt) => outcomeOf(find(id), path, attempt),
+        pending: async (id) => shownPending(find(id).pending),
+        program: async (hash) => {
             for (const kept of runs.values()) if (kept.run.hash === hash) return kept.run.program;
             throw new LedgerError("unknown", `there is no program ${hash}`);
         },
@@ -220,37 +128,203 @@ export function memoryStore(): LedgerStore {
             const kept = find(id);
             return kept.image === null ? null : { image: kept.image, deltas: [...kept.deltas], outcomes: kept.stateOutcomes };
         },
-        verify: async (id) => {
-            const kept = find(id);
-            const sealed = sealAll(kept);
-            let answered = "";
-            const outcomes = kept.outcomes.map((one, i) => {
-                const text = JSON.stringify(one.outcome);
-                answered = chainOutcome(answered, one.path, text);
-                return { n: i + 1, path: one.path, text, hash: answered };
-            });
-            return verifyRun({
-                count: sealed.length,
-                head: sealed.at(-1)?.hash ?? GENESIS,
-                answers: outcomes.length,
-                answered,
-                events: sealed,
-                outcomes,
-                program: kept.run.hash,
-                status: info(kept).status,
-                value: () => info(kept).value,
-                form: () => kept.run.program,
-                anchor: undefined,
-                held: () => ({ held: "yes" }),
-            });
-        },
+        verify: async (id) => verified(find(id), salt),
         asks,
         remove: async (ids) => {
-            const gone = new Set(ids.map((id) => find(id)));
+            const gone = new Set(ids.map(find));
             for (const kept of gone) if (kept.owned) throw new LedgerError("owned", `run ${kept.run.id} goes on in this process`);
             for (const kept of gone) runs.delete(kept.run.id);
             return { runs: gone.size, bytes: 0, shrunk: true };
         },
         close: async () => runs.clear(),
     };
+}
+
+function found(runs: ReadonlyMap<string, Kept>, id: string): Kept {
+    const all = [...runs.values()];
+    const kept = id === "last" ? all.at(-1) : (runs.get(id) ?? all.find((one) => one.run.id.startsWith(id)));
+    if (kept === undefined) throw new LedgerError("unknown", `there is no run ${id}`);
+    return kept;
+}
+
+function fresh(run: NewRun): Kept {
+    return {
+        run,
+        started: Date.now(),
+        ended: null,
+        status: "running",
+        end: null,
+        usage: {},
+        steps: 0,
+        spent: 0,
+        owned: true,
+        epoch: 1,
+        batches: 0,
+        early: new Map(),
+        loose: [],
+        events: 0,
+        sealed: [],
+        outcomes: [],
+        pending: new Map(),
+        image: null,
+        deltas: [],
+        stateOutcomes: 0,
+    };
+}
+
+const read = (text: string): Json => JSON.parse(text) as Json;
+
+function lost({ run, epoch }: Kept): LedgerError {
+    return new LedgerError("owned", `run ${run.id} is no longer owned in epoch ${epoch}`);
+}
+
+/** Of the newest attempt, where none is said. */
+function outcomeOf(kept: Kept, path: string, attempt?: number): Outcome | null {
+    const early = kept.early.get(outcomeKey(path, attempt ?? kept.pending.get(path)?.attempt ?? 1));
+    if (early !== undefined) return read(early) as unknown as Outcome;
+    if (attempt === undefined && kept.pending.has(path)) return null;
+    const told = kept.outcomes.findLast((one) => one.path === path && (attempt === undefined || one.attempt === attempt));
+    return told?.outcome ?? null;
+}
+
+/** `before`: the status that the run has again if nothing is committed; null for a writer that adds to a run that is owned elsewhere. */
+function writerOf(kept: Kept, before: RunStatus | null): RunWriter {
+    const { epoch, batches } = kept;
+    const { id } = kept.run;
+    let open = true;
+    let committed = false;
+    if (before !== null) {
+        kept.owned = true;
+        kept.status = "running";
+    }
+    const claim = (): void => {
+        if (!open || !kept.owned || kept.epoch !== epoch) throw lost(kept);
+    };
+    return {
+        id,
+        epoch,
+        batches,
+        commit: async (batch, n = kept.batches + 1) => {
+            claim();
+            const all = due({ run: id, batches: kept.batches, early: kept.early }, batch, n, read);
+            if (all === "known") return;
+            if (all === "early") {
+                kept.early = new Map(kept.early).set(batchKey(n), JSON.stringify(batch));
+                return;
+            }
+            committed = true;
+            const time = Date.now();
+            for (const one of all) keep(kept, one, time);
+        },
+        record: async (answered: Answered) => {
+            claim();
+            const attempt = recordable(id, kept.pending, answered);
+            const key = outcomeKey(answered.path, attempt);
+            if (outcomeOf(kept, answered.path, attempt) === null)
+                kept.early = new Map(kept.early).set(key, JSON.stringify(answered.outcome));
+        },
+        timed: () => undefined,
+        release: async () => {
+            if (open && before !== null && kept.owned && kept.epoch === epoch) {
+                kept.owned = false;
+                if (!committed) kept.status = before;
+            }
+            open = false;
+        },
+    };
+}
+
+/** A batch whose turn has come. */
+function keep(kept: Kept, batch: Batch, time: number): void {
+    kept.batches++;
+    const gone = new Set([batchKey(kept.batches)]);
+    for (const one of batch.outcomes ?? []) {
+        const attempt = attemptOf(kept.pending, one);
+        const key = outcomeKey(one.path, attempt);
+        const early = kept.early.get(key);
+        gone.add(key);
+        kept.outcomes.push({
+            path: one.path,
+            attempt,
+            outcome: early === undefined ? one.outcome : (read(early) as unknown as Outcome),
+            time,
+        });
+    }
+    if (kept.early.size > 0) kept.early = new Map([...kept.early].filter(([key]) => !gone.has(key)));
+    if (batch.events !== undefined && batch.events.length > 0) {
+        // The caller goes on using its list.
+        kept.loose.push({ events: batch.events.slice(), time });
+        kept.events += batch.events.length;
+    }
+    kept.pending = pendingAfter(kept.pending, batch);
+    if (batch.state?.kind === "image") {
+        kept.image = batch.state.json;
+        kept.deltas = [];
+    } else if (batch.state !== undefined) kept.deltas.push(batch.state.json);
+    if (batch.state !== undefined) kept.stateOutcomes = kept.outcomes.length;
+    if (batch.usage !== undefined) kept.usage = addUsage(kept.usage, batch.usage);
+    kept.steps = batch.steps ?? kept.steps;
+    kept.spent = batch.spent ?? kept.spent;
+    const { end } = batch;
+    if (isOver(batch)) {
+        kept.image = null;
+        kept.deltas = [];
+    }
+    kept.end = end ?? null;
+    kept.status = end?.status ?? "running";
+    kept.ended = end?.status === "done" || end?.status === "failed" ? time : null;
+    if (end !== undefined) kept.owned = false;
+}
+
+function sealAll(kept: Kept, salt: () => string): readonly SealedEvent[] {
+    for (const { events, time } of kept.loose) {
+        const after = { run: kept.run.id, count: kept.sealed.length, head: kept.sealed.at(-1)?.hash ?? GENESIS };
+        kept.sealed.push(...seal(events, after, new Date(time).toISOString(), salt));
+    }
+    kept.loose = [];
+    return kept.sealed;
+}
+
+function info(kept: Kept): RunInfo {
+    const { run, end } = kept;
+    return {
+        id: run.id,
+        program: run.hash,
+        file: run.file,
+        root: run.root,
+        started: new Date(kept.started).toISOString(),
+        ended: kept.ended === null ? null : new Date(kept.ended).toISOString(),
+        status: kept.status,
+        live: kept.owned,
+        ...(end?.status === "done" ? { value: end.value } : end?.status === "failed" ? { failure: end.failure } : {}),
+        usage: kept.usage,
+        steps: kept.steps,
+        spent: kept.spent,
+        effects: kept.outcomes.length,
+        events: kept.events,
+    };
+}
+
+function verified(kept: Kept, salt: () => string): Verification {
+    const events = sealAll(kept, salt);
+    let answered = "";
+    const outcomes = kept.outcomes.map(({ path, attempt, outcome }, i) => {
+        const text = JSON.stringify(outcome);
+        answered = chainOutcome(answered, path, attempt, text);
+        return { n: i + 1, path, attempt, text, hash: answered };
+    });
+    return verifyRun({
+        count: events.length,
+        head: events.at(-1)?.hash ?? GENESIS,
+        answers: outcomes.length,
+        answered,
+        events,
+        outcomes,
+        program: kept.run.hash,
+        status: kept.status,
+        value: () => info(kept).value,
+        form: () => kept.run.program,
+        anchor: undefined,
+        held: () => ({ held: "yes" }),
+    });
 }

@@ -9,7 +9,7 @@
  * The ledger is, first found wins: what the caller names, `REMIT_LEDGER`, `.remit/ledger.db` below the nearest folder upward that holds a
  * `.remit` folder of the same owner in which it is no link, `$XDG_STATE_HOME/remit/ledger.db` (`~/.local/state`).
  */
-import { randomBytes } from "node:crypto";
+import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import {
     chmodSync,
     closeSync,
@@ -140,6 +140,15 @@ export function privateKey(folder: string = configFolder()): Buffer {
         // No key of ours, or a damaged one: kept for a look, since what it bound is bound by nothing else.
         renameSync(path, `${path}.damaged`);
     }
+}
+
+/** That key, read when it is needed first. */
+export function keyIn(folder: string): () => KeyObject {
+    let read: KeyObject | null = null;
+    return () => {
+        read ??= createSecretKey(privateKey(folder));
+        return read;
+    };
 }
 
 /** Where two processes make the key, the first to finish wins and both read that one. */

@@ -11,6 +11,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { dropAnchors } from "./anchor.ts";
 import { blobsOf } from "./blob.ts";
 import { LedgerError, guarded } from "./error.ts";
+import { type Connection, transaction } from "./jobs.ts";
 import { isLive, parseOwner } from "./lease.ts";
 import type { RunRow } from "./rows.ts";
 import type { Removed } from "./store.ts";
@@ -18,38 +19,29 @@ import type { Removed } from "./store.ts";
 /** Texts that may name blobs. */
 const PACKED = [
     "SELECT data AS text FROM events",
-    "SELECT outcome AS text FROM outcomes",
     "SELECT state AS text FROM continuations",
+    "SELECT text FROM early",
     "SELECT options AS text FROM runs",
     "SELECT result AS text FROM runs WHERE result IS NOT NULL",
 ];
 
-/** The open ledger. `transaction`: one write transaction, on the disk when it returns; on any error nothing of it is kept. */
-export interface RemovedFrom {
-    readonly path: string;
-    readonly db: DatabaseSync;
-    readonly transaction: <T>(work: () => T) => T;
-    readonly anchors: string;
-    readonly key: () => Buffer;
-}
-
-export function removeRuns({ path, db, transaction, anchors, key }: RemovedFrom, rows: readonly RunRow[]): Removed {
+export function removeRuns({ path, db, anchors, key }: Connection, rows: readonly RunRow[]): Removed {
     const size = (): number => {
         const { page_count: pages } = db.prepare("PRAGMA page_count").get() as { page_count: number };
         const { page_size: bytes } = db.prepare("PRAGMA page_size").get() as { page_size: number };
         return pages * bytes;
     };
     const before = size();
-    transaction(() => {
+    transaction(db, () => {
         // Made with the first question.
         const asks = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'asks'").get() !== undefined;
         const owners = db.prepare("SELECT owner, beat FROM runs WHERE key = ?");
         for (const row of rows) {
             if (isRunning(owners.get(row.key) as Pick<RunRow, "owner" | "beat"> | undefined))
                 throw new LedgerError("owned", `run ${row.id} goes on in another process`);
-            for (const table of ["events", "outcomes", "continuations"])
+            for (const table of ["events", "continuations"])
                 db.prepare(`DELETE FROM ${table} WHERE at >= ?1 * 268435456 AND at < (?1 + 1) * 268435456`).run(row.key);
-            db.prepare("DELETE FROM pending WHERE run = ?").run(row.key);
+            db.prepare("DELETE FROM early WHERE run = ?").run(row.key);
             if (asks) db.prepare("DELETE FROM asks WHERE run = ?").run(row.id);
             db.prepare("DELETE FROM runs WHERE key = ?").run(row.key);
         }

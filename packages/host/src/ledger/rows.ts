@@ -8,10 +8,11 @@ import type { LedgerEvent, SealedEvent, Usage } from "@remit/machine";
 import { type Blobs, unpack } from "./blob.ts";
 import { LedgerError } from "./error.ts";
 import { isLive, parseOwner } from "./lease.ts";
+import type { Pending } from "./order.ts";
 import type { RunInfo, RunStatus } from "./store.ts";
 
 export const RUN_COLUMNS =
-    "key, id, program, file, root, options, started, ended, status, result, usage, steps, effects, count, head, answers, answered, owner, beat, spent, bound";
+    "key, id, program, file, root, options, started, ended, status, result, usage, steps, effects, count, head, answers, answered, owner, beat, spent, bound, epoch, batches, pending";
 
 export interface RunRow {
     key: number;
@@ -35,6 +36,9 @@ export interface RunRow {
     beat: number;
     spent: number;
     bound: string;
+    epoch: number;
+    batches: number;
+    pending: string;
 }
 
 export interface EventRow {
@@ -55,10 +59,20 @@ export interface EventRow {
 export interface OutcomeRow {
     at: number;
     n: number;
+    attempt: number;
     time: string;
     path: string;
-    outcome: string;
+    data: string;
     hash: string;
+}
+
+/** Of the row's column. */
+export function pendingOf(row: RunRow): Pending {
+    const read = JSON.parse(row.pending) as readonly (readonly [string, number, number])[];
+    return new Map(read.map(([path, begun, attempt]) => [path, { begun: begun === 1, attempt }]));
+}
+export function pendingText(pending: Pending): string {
+    return JSON.stringify([...pending].map(([path, { begun, attempt }]) => [path, begun ? 1 : 0, attempt]));
 }
 
 export function eventOf(row: EventRow, run: string, blobs: Blobs): SealedEvent {

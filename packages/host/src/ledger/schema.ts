@@ -3,44 +3,46 @@
  *
  * Boundary: SQL text only.
  *
- * S1: `events`, `outcomes`, `programs` and `blobs` are only ever added to, until their run is removed; `pending`, `continuations` and `runs`
- *     follow the present.
+ * S1: `events`, `programs` and `blobs` are only ever added to, until their run is removed; `continuations`, `early` and `runs` follow the present.
  * S2: a file of a newer version is refused, one of an older version is brought up by `MIGRATIONS`, one transaction a step.
  */
 
 /** "Rmit": tells our file from any other SQLite file. */
 export const APPLICATION_ID = 0x526d6974;
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 /**
- * S3: in `events`, `outcomes` and `continuations` the key `at` is the run's key times 2^28 plus the number in the run, so that a commit changes no index
- *     beside each table (`bench/store.ts`).
+ * S3: in `events` and `continuations` the key `at` is the run's key times 2^28 plus a place in the run, so that a commit changes no index beside each
+ *     table. Events and outcomes of a run share one table, and its row holds its pending effects, so that a commit touches few pages (`bench/store.ts`).
  */
-const TABLES = `
+const EVENTS = `
+-- An event has a seq, an outcome an n; both count from 1 in each run, and the place of either is how many of the two there are up to it.
+-- An outcome is what an effect answered, in the order in which the machine was told: data holds it, hash is chained like that of an event.
 CREATE TABLE events (
-    at INTEGER PRIMARY KEY, run INTEGER NOT NULL, seq INTEGER NOT NULL,
-    time TEXT NOT NULL, path TEXT NOT NULL, parent TEXT, kind TEXT NOT NULL, principal TEXT NOT NULL, site TEXT, labels TEXT NOT NULL,
-    data TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL, salt TEXT NOT NULL
+    at INTEGER PRIMARY KEY, run INTEGER NOT NULL, seq INTEGER, n INTEGER, attempt INTEGER,
+    time TEXT NOT NULL, path TEXT NOT NULL, parent TEXT, kind TEXT, principal TEXT, site TEXT, labels TEXT,
+    data TEXT NOT NULL, prev TEXT, hash TEXT NOT NULL, salt TEXT
 ) STRICT;
-
--- What effects answered, in the order in which the machine was told: n counts from 1 in each run. hash: chained like that of an event.
-CREATE TABLE outcomes (
-    at INTEGER PRIMARY KEY, run INTEGER NOT NULL, n INTEGER NOT NULL,
-    time TEXT NOT NULL, path TEXT NOT NULL, outcome TEXT NOT NULL, hash TEXT NOT NULL
-) STRICT;
-
--- outcomes: how many outcomes of the run the state contains.
+`;
+const CONTINUATIONS = `
+-- The last image is at place 0 and the deltas after it behind it, so that states take the room of older ones: a row belongs to them where its n
+-- follows that of the row before. outcomes: how many outcomes of the run the state contains.
 CREATE TABLE continuations (
     at INTEGER PRIMARY KEY, run INTEGER NOT NULL, n INTEGER NOT NULL, kind TEXT NOT NULL, outcomes INTEGER NOT NULL, state TEXT NOT NULL
 ) STRICT;
+`;
+const EARLY = `
+-- What came before its turn: batches and outcomes of runs that several processes write.
+CREATE TABLE early (run INTEGER NOT NULL, key TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (run, key)) STRICT, WITHOUT ROWID;
 `;
 
 export const SCHEMA = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
--- One row a run. count and head: events so far and the hash of the last one; answers and
--- answered: the same of the outcomes. spent: milliseconds that counted towards its time. owner: the process that may write, null when nobody does.
--- bound: see bound.ts, empty where the run was never bound.
+-- status: running (it is owned, or its owner died), waiting (for a person), stopped (may be resumed), done, failed.
+-- owner: who runs it now, JSON, NULL when it is let go; epoch: one more with each owner; beat: its last heartbeat, ms since 1970.
+-- batches: how many were taken in order; count and head: of the events; answers and answered: of the outcomes.
+-- pending: effects without an outcome, [path, begun, attempt] each. bound: what binds all of this under the user's key, see bound.ts.
 CREATE TABLE runs (
     key INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -62,34 +64,39 @@ CREATE TABLE runs (
     owner TEXT,
     beat INTEGER NOT NULL,
     spent INTEGER NOT NULL DEFAULT 0,
-    bound TEXT NOT NULL DEFAULT ''
+    bound TEXT NOT NULL DEFAULT '',
+    epoch INTEGER NOT NULL DEFAULT 1,
+    batches INTEGER NOT NULL DEFAULT 0,
+    pending TEXT NOT NULL DEFAULT '[]'
 ) STRICT;
-CREATE INDEX runs_started ON runs (started);
-
--- Effects that were asked for and have no outcome. begun: 1 from just before it is performed.
-CREATE TABLE pending (
-    run INTEGER NOT NULL, path TEXT NOT NULL, begun INTEGER NOT NULL,
-    PRIMARY KEY (run, path)
-) STRICT, WITHOUT ROWID;
 
 CREATE TABLE programs (hash TEXT PRIMARY KEY, form TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE blobs (sha256 TEXT PRIMARY KEY, bytes TEXT NOT NULL) STRICT;
-${TABLES}`;
+${EVENTS}${CONTINUATIONS}${EARLY}`;
 
 /** SQL that brings a file from version `n` to `n + 1`, by `n`. */
 export const MIGRATIONS: { readonly [from: number]: string } = {
     1: "ALTER TABLE runs ADD COLUMN spent INTEGER NOT NULL DEFAULT 0",
     2: "ALTER TABLE runs ADD COLUMN bound TEXT NOT NULL DEFAULT ''",
-    3: `
-ALTER TABLE events RENAME TO events3;
-ALTER TABLE outcomes RENAME TO outcomes3;
-ALTER TABLE continuations RENAME TO continuations3;
-${TABLES}
-INSERT INTO events SELECT run * 268435456 + seq, run, seq, time, path, parent, kind, principal, site, labels, data, prev, hash, salt FROM events3;
-INSERT INTO outcomes SELECT run * 268435456 + n, run, n, time, path, outcome, hash FROM outcomes3;
-INSERT INTO continuations SELECT run * 268435456 + n, run, n, kind, outcomes, state FROM continuations3;
-DROP TABLE events3;
-DROP TABLE outcomes3;
-DROP TABLE continuations3;
+    // Versions 3 and 4 differ in the keys of tables that the next step writes anew.
+    3: "",
+    4: `
+ALTER TABLE runs ADD COLUMN epoch INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE runs ADD COLUMN batches INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN pending TEXT NOT NULL DEFAULT '[]';
+UPDATE runs SET pending = (SELECT json_group_array(json_array(path, begun, 1)) FROM pending WHERE run = key);
+ALTER TABLE events RENAME TO events4;
+ALTER TABLE continuations RENAME TO continuations4;
+${EVENTS}${CONTINUATIONS}${EARLY}
+INSERT INTO events SELECT run * 268435456 + n, run, NULL, n, 1, time, path, NULL, NULL, NULL, NULL, NULL, outcome, NULL, hash, NULL FROM outcomes;
+INSERT INTO events SELECT run * 268435456 + answers + seq, run, seq, NULL, NULL, time, path, parent, kind, principal, site, labels, data, prev, hash, salt
+    FROM (SELECT events4.*, (SELECT answers FROM runs WHERE key = run) AS answers FROM events4);
+INSERT INTO continuations SELECT run * 268435456 + n - (SELECT min(n) FROM continuations4 AS c WHERE c.run = continuations4.run), run, n, kind, outcomes, state
+    FROM continuations4;
+DROP TABLE events4;
+DROP TABLE outcomes;
+DROP TABLE continuations4;
+DROP TABLE pending;
+DROP INDEX IF EXISTS runs_started;
 `,
 };

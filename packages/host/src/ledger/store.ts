@@ -8,11 +8,12 @@
  *     after one that was rejected all that were called behind it are rejected too.
  * T2: only the owner of a run commits to it; the owner is one `RunWriter` at a time.
  * T3: a run's events are numbered from 1 without gaps, its outcomes too.
+ * T5: batches may come in any order and from several processes (`join`); the order of a run is `order.ts`'s, and the same in every store.
  */
 import type { Json, Program } from "@remit/language";
 import type { Asks } from "./asks.ts";
 import type { LedgerError } from "./error.ts";
-import type { Batch, Failure, Outcome, PendingEffect, SealedEvent, Usage } from "@remit/machine";
+import type { Answered, Batch, Failure, Outcome, PendingEffect, SealedEvent, Usage } from "@remit/machine";
 
 export { addUsage, type Batch, type PendingEffect, type RunEnd } from "@remit/machine";
 
@@ -67,6 +68,8 @@ export interface RecordedOutcome {
     readonly n: number;
     readonly time: string;
     readonly path: string;
+    /** From 2 on. */
+    readonly attempt?: number;
     readonly outcome: Outcome;
 }
 
@@ -79,8 +82,17 @@ export interface SavedState {
 
 export interface RunWriter {
     readonly id: string;
-    /** Resolves when the batch is durable. Rejects with `LedgerError`; then nothing of the batch is kept. */
-    commit(batch: Batch): Promise<void>;
+    /** Of the owner that this writer appends for. */
+    readonly epoch: number;
+    /** How many batches counted when the writer was made: the next one's number is one more. */
+    readonly batches: number;
+    /**
+     * Resolves when the batch is durable. Rejects with `LedgerError`; then nothing of the batch is kept. `n`: its number (OD1); without one it is the
+     * next.
+     */
+    commit(batch: Batch, n?: number): Promise<void>;
+    /** Keeps an outcome before a batch holds it (OD3), so that its effect is not performed again. Rejects with `LedgerError` `late`. */
+    record(answered: Answered): Promise<void>;
     /** Where the heartbeat reads the time that counts so far from, milliseconds. */
     timed(spent: () => number): void;
     /** Gives the run up, after the commits before it; it can be resumed unless it has ended. */
@@ -122,6 +134,10 @@ export interface LedgerStore {
      * from was changed; `elsewhere` where that cannot be told (another key) and `acceptForeign` does not say that it is to be taken as it is.
      */
     own(id: string, options?: { readonly acceptForeign?: boolean }): Promise<RunWriter>;
+    /** A writer that appends for the owner of this epoch, from whichever process. Rejects with `LedgerError` `owned` where the epoch is over. */
+    join(id: string, epoch: number): Promise<RunWriter>;
+    /** Of the newest attempt, where none is said; null where there is none yet. */
+    outcome(id: string, path: string, attempt?: number): Promise<Outcome | null>;
     /** Newest first, 100 where no limit is said. One that cannot be read is told and left out; without `unreadable` its error is thrown. */
     runs(limit?: number, unreadable?: (one: UnreadableRun) => void): Promise<RunInfo[]>;
     /** Ids of runs that were anchored and are not in the ledger any more. */

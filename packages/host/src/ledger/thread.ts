@@ -15,9 +15,6 @@ import { LedgerError } from "./error.ts";
 import { type Connection, type Done, type Job, performing } from "./jobs.ts";
 import type { WorkerStart } from "./thread-worker.ts";
 
-/** So many runs write at once before a thread is begun for them. */
-const THREAD_FROM = 2;
-
 export interface Writing {
     /** Resolves when the job is durable, with the rows that each of its statements changed. Rejects with `LedgerError`; then nothing of it is kept. */
     run(job: Job): Promise<readonly number[]>;
@@ -34,6 +31,7 @@ interface Waiting {
 
 export function writingTo(connection: Connection, options: SqliteOptions): Writing {
     const { path } = connection;
+    const { threadFrom = 2 } = options;
     let here: ((jobs: readonly Job[]) => Done[]) | null = null;
     let worker: Worker | null = null;
     let ready = false;
@@ -84,7 +82,7 @@ export function writingTo(connection: Connection, options: SqliteOptions): Writi
     return {
         run: (job) =>
             new Promise((resolve, reject) => {
-                if (waiting.length === 0 && (!ready || writers < THREAD_FROM || closing)) {
+                if (waiting.length === 0 && (!ready || writers < threadFrom || closing)) {
                     here ??= performing(connection);
                     settle({ resolve, reject }, here([job])[0] as Done);
                     return;
@@ -94,7 +92,7 @@ export function writingTo(connection: Connection, options: SqliteOptions): Writi
             }),
         writer: (change) => {
             writers += change;
-            if (writers >= THREAD_FROM && !closing) worker ??= begin();
+            if (writers >= threadFrom && !closing) worker ??= begin();
         },
         close: async () => {
             closing = true;

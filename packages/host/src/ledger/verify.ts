@@ -10,12 +10,8 @@ import type { Anchor } from "./anchor.ts";
 import { sha256 } from "./blob.ts";
 import type { Held } from "./bound.ts";
 import { LedgerError } from "./error.ts";
+import { chainOutcome } from "./order.ts";
 import type { RunStatus, Verification } from "./store.ts";
-
-/** Hash of an outcome in its chain. */
-export function chainOutcome(prev: string, path: string, text: string): string {
-    return sha256(`${prev}\n${path}\n${text}`);
-}
 
 export interface Claims {
     /** Of the run's row. */
@@ -30,7 +26,13 @@ export interface Claims {
     /** Reads the program's form. Throws `LedgerError` where it is not the one of that hash. */
     readonly form: () => unknown;
     readonly events: Iterable<SealedEvent>;
-    readonly outcomes: Iterable<{ readonly n: number; readonly path: string; readonly text: string; readonly hash: string }>;
+    readonly outcomes: Iterable<{
+        readonly n: number;
+        readonly path: string;
+        readonly attempt: number;
+        readonly text: string;
+        readonly hash: string;
+    }>;
     readonly anchor: Anchor | undefined;
     readonly held: () => Held;
 }
@@ -75,7 +77,8 @@ export function verifyRun(claims: Claims): Verification {
         for (const one of claims.outcomes) {
             n++;
             if (one.n !== n) return no("outcome", n, `outcome ${n} is missing or moved`);
-            if (chainOutcome(prev, one.path, one.text) !== one.hash) return no("outcome", n, `outcome ${n} (${one.path}) was changed`);
+            if (chainOutcome(prev, one.path, one.attempt, one.text) !== one.hash)
+                return no("outcome", n, `outcome ${n} (${one.path}) was changed`);
             prev = one.hash;
             if (anchor !== undefined && n === anchor.answers && prev !== anchor.answered)
                 return no("outcome", n, `outcome ${n} is not the one that was anchored`);

@@ -1,25 +1,27 @@
 /**
  * Writing a run to the embedded ledger: one commit, one transaction.
  *
- * Boundary: the rows of one run while this process owns it. Opening, reading and taking over are `sqlite.ts`.
+ * Boundary: the rows of one run. The order of its batches is `order.ts`; opening, reading and taking over are `sqlite.ts`.
  *
  * Q1: everything a commit writes is made ready before the write lock is taken; the lock is held for the writing alone.
- * Q2: each commit checks, in its own transaction, that this writer still owns the run and that the row is as the commit before it left it. So a
- *     commit that was called behind one that fails is not kept either.
- * Q3: a continuation older than the newest image is deleted with the commit that writes the image.
+ * Q2: each commit checks, in its own transaction, that its epoch owns the run and that the row is as the commit before it left it. So a commit that was
+ *     called behind one that fails is not kept either. Where a writer of the same epoch, in this process or another, was faster, the run is read
+ *     again and the commit made ready anew.
+ * Q3: a continuation older than the newest image counts for nothing, and later ones take its room.
  */
+import type { KeyObject } from "node:crypto";
 import type { Json } from "@remit/language";
-import type { Usage } from "@remit/machine";
+import type { Answered, Batch, Usage } from "@remit/machine";
 import type { Anchor } from "./anchor.ts";
-import { type Blobs, pack } from "./blob.ts";
-import { type BoundParts, type BoundRow, NO_STATE, bind, pendingHash, stateHash } from "./bound.ts";
+import { type Blobs, pack, unpack } from "./blob.ts";
+import { type BoundParts, bind, earlyHash, NO_STATE, pendingHash, stateHash } from "./bound.ts";
 import { LedgerError } from "./error.ts";
 import type { Job } from "./jobs.ts";
-import type { RunRow } from "./rows.ts";
+import { attemptOf, batchKey, chainOutcome, due, type Early, isOver, outcomeKey, type Pending, pendingAfter, recordable } from "./order.ts";
+import { pendingText, type RunRow } from "./rows.ts";
 import { seal } from "./seal.ts";
-import { type Batch, type RunStatus, type RunWriter, addUsage } from "./store.ts";
+import { addUsage, type RunStatus, type RunWriter } from "./store.ts";
 import type { Writing } from "./thread.ts";
-import { chainOutcome } from "./verify.ts";
 
 /** At most this often an anchor is written while a run goes on, milliseconds. */
 const ANCHOR_MS = 1_000;
@@ -29,226 +31,347 @@ export interface LedgerFile {
     readonly writing: Writing;
     readonly blobs: Blobs;
     readonly salt: () => string;
-    readonly key: () => Buffer;
+    readonly key: () => KeyObject;
     /** What is called at each heartbeat: once for every run that is written. */
     readonly beats: Set<() => void>;
+    /** The run as it is now. Throws `LedgerError` where it was changed by another hand. */
+    readonly standing: (id: string) => Standing;
+    readonly isTold: (row: RunRow, path: string, attempt: number) => boolean;
 }
 
-/** What a run is when it is taken over. `pending`: whether each effect without an outcome had begun. */
+/** A run as one commit leaves it to the next. `states`: number of the last saved state; `image`: of the last one that is an image. */
 export interface Standing {
     readonly row: RunRow;
-    /** Its status before; the one it has again if it is let go before anything is committed. */
-    readonly before: RunStatus;
-    readonly parts: BoundParts;
-    readonly pending: ReadonlyMap<string, boolean>;
-}
-
-/** A run's row and what it binds, as one commit leaves them to the next. */
-interface State {
-    readonly row: BoundRow;
+    readonly pending: Pending;
+    readonly early: Early;
     readonly parts: BoundParts;
     readonly bound: string;
-    readonly pending: ReadonlyMap<string, boolean>;
-    /** Number of the last saved state. */
     readonly states: number;
+    readonly image: number;
 }
 
-/** `mine`: the owner's text that is in the run's row; `states`: the number of its last saved state. */
-export function writerOf(file: LedgerFile, standing: Standing, mine: string, states: number): RunWriter {
-    const { key } = standing.row;
-    const { row: first, parts, pending } = standing;
-    /** With all that was called; `kept`: with all that is durable. */
-    let now: State = { row: first, parts, pending, bound: first.bound, states };
-    let kept = now;
-    let calls = 0;
-    let broken: { readonly error: unknown } | null = null;
+type Statements = Job["statements"][number][];
+
+/** What a call writes. */
+interface Change {
+    readonly next: Standing;
+    readonly statements: Statements;
+    readonly anchor?: Anchor;
+}
+
+// ---- what a batch writes -------------------------------------------------------------------------------------------------
+
+/** A batch whose turn has come, after all before it. What it writes is added to `into`, texts that are kept apart to `blobs`. */
+function withBatch(
+    before: Standing,
+    batch: Batch,
+    time: string,
+    salt: () => string,
+    to: { readonly into: Statements; readonly blobs: Blobs },
+): Standing {
+    const { into, blobs } = to;
+    const { row } = before;
+    const { key, id: run } = row;
+    let { answered, answers } = row;
+    let place = row.count + row.answers;
+    const early = new Map(before.early);
+    for (const one of batch.outcomes ?? []) {
+        const attempt = attemptOf(before.pending, one);
+        const kept = outcomeKey(one.path, attempt);
+        const text = early.get(kept) ?? pack(one.outcome as unknown as Json, blobs);
+        if (early.delete(kept)) into.push(["settleEarly", key, kept]);
+        answered = chainOutcome(answered, one.path, attempt, text);
+        into.push(["outcome", key, ++place, ++answers, attempt, time, one.path, text, answered]);
+    }
+    const events = seal(batch.events ?? [], { run, count: row.count, head: row.head }, time, salt);
+    for (const e of events) {
+        const site = e.site === null ? null : JSON.stringify(e.site);
+        const said = [e.time, e.path, e.parent, e.kind, e.principal, site, JSON.stringify(e.labels), pack(e.data, blobs)] as const;
+        into.push(["event", key, ++place, e.seq, ...said, e.prev, e.hash, e.salt]);
+    }
+    let { states, image } = before;
+    let { state } = before.parts;
+    if (batch.state !== undefined) {
+        const { kind } = batch.state;
+        const text = pack(batch.state.json, blobs, false);
+        state = stateHash(state, kind, answers, text);
+        states++;
+        if (kind === "image") image = states;
+        into.push(["state", key, states - image, states, kind, answers, text]);
+    }
+    if (isOver(batch)) {
+        state = NO_STATE;
+        into.push(["forgetAll", key]);
+    }
+    const { end } = batch;
+    const pending = pendingAfter(before.pending, batch);
+    const next: RunRow = {
+        ...row,
+        status: end?.status ?? "running",
+        result: end?.status === "done" || end?.status === "failed" ? pack(resultOf(end), blobs) : null,
+        ended: end?.status === "done" || end?.status === "failed" ? time : null,
+        owner: end === undefined ? row.owner : null,
+        usage: batch.usage === undefined ? row.usage : JSON.stringify(addUsage(JSON.parse(row.usage) as Usage, batch.usage)),
+        steps: batch.steps ?? row.steps,
+        effects: answers,
+        count: row.count + events.length,
+        head: events.at(-1)?.hash ?? row.head,
+        answers,
+        answered,
+        spent: batch.spent ?? row.spent,
+        batches: row.batches + 1,
+        pending: pending === before.pending ? row.pending : pendingText(pending),
+    };
+    const parts: BoundParts = {
+        ...before.parts,
+        state,
+        pending: pending === before.pending ? before.parts.pending : pendingHash(pending),
+        early: early.size === before.early.size ? before.parts.early : earlyHash(early),
+    };
+    return { ...before, row: next, pending, early, parts, states, image };
+}
+
+function resultOf(end: Batch["end"] & { readonly status: "done" | "failed" }): Json {
+    return end.status === "done" ? { value: end.value } : { failure: end.failure as unknown as Json };
+}
+
+/** The run's row and its code as they are to be, first: what claims the run. */
+function changed(file: LedgerFile, before: Standing, after: Standing, statements: Statements, anchor?: Anchor): Change {
+    const { row } = after;
+    const bound = bind(file.key(), row, after.parts);
+    const { status, result, ended, usage, steps, effects, count, head, answers, answered, owner, spent, batches, pending } = row;
+    const values = [
+        status,
+        result,
+        ended,
+        usage,
+        steps,
+        effects,
+        count,
+        head,
+        answers,
+        answered,
+        owner,
+        Date.now(),
+        spent,
+        bound,
+        batches,
+        pending,
+    ];
+    return {
+        next: { ...after, bound },
+        statements: [["progress", ...values, row.key, row.epoch, before.bound], ...statements],
+        ...(anchor === undefined ? {} : { anchor }),
+    };
+}
+
+/** Keeps what comes before its turn as it came. */
+function early(file: LedgerFile, now: Standing, key: string, json: Json): Change {
+    const blobs = new Map<string, string>();
+    const text = pack(json, { put: (name, one) => void blobs.set(name, one), get: file.blobs.get }, false);
+    const kept = new Map(now.early).set(key, text);
+    const next = { ...now, early: kept, parts: { ...now.parts, early: earlyHash(kept) } };
+    return changed(file, now, next, [...blobsOf(blobs), ["early", now.row.key, key, text]]);
+}
+
+function blobsOf(blobs: ReadonlyMap<string, string>): Statements {
+    return [...blobs].map(([name, text]) => ["blob", name, text] as const);
+}
+
+/** A batch with all that counts together with it; null where it is there already. `anchors`: whether one is due. */
+function batched(file: LedgerFile, now: Standing, batch: Batch, n: number | undefined, anchors: (ends: boolean) => boolean): Change | null {
+    const { row } = now;
+    const turn = { run: row.id, batches: row.batches, early: now.early };
+    const number = n ?? row.batches + 1;
+    const all = due(turn, batch, number, (text) => unpack(text, file.blobs));
+    if (all === "known") return null;
+    if (all === "early") return early(file, now, batchKey(number), batch as unknown as Json);
+    const kept = new Map<string, string>();
+    const blobs: Blobs = { put: (name, text) => void kept.set(name, text), get: file.blobs.get };
+    const time = new Date().toISOString();
+    const into: Statements = [];
+    let next = now;
+    for (const [i, one] of all.entries()) {
+        if (i > 0) {
+            const left = new Map(next.early);
+            left.delete(batchKey(number + i));
+            into.push(["settleEarly", row.key, batchKey(number + i)]);
+            next = { ...next, early: left, parts: { ...next.parts, early: earlyHash(left) } };
+        }
+        next = withBatch(next, one, time, file.salt, { into, blobs });
+    }
+    const { id: run, count, head, answers, answered, owner } = next.row;
+    const anchor = anchors(owner === null) ? { run, count, head, answers, answered } : undefined;
+    return changed(file, now, next, [...blobsOf(kept), ...into], anchor);
+}
+
+// ---- calls ---------------------------------------------------------------------------------------------------------------
+
+/** Makes ready what it writes; null: it is there already. */
+type Call = (now: Standing) => Change | null;
+interface Open {
+    readonly call: Call;
+    readonly resolve: () => void;
+    readonly reject: (error: unknown) => void;
+}
+
+/** T4, Q2: calls are written in their order, the next one while the last is still under way. */
+class Calls {
+    private readonly file: LedgerFile;
+    /** With all that was called. */
+    now: Standing;
+    /** With all that is durable. */
+    private kept: Standing;
+    private open: Open[] = [];
+    private flying = 0;
+    private failed: { readonly error: unknown } | null = null;
+
+    constructor(file: LedgerFile, first: Standing) {
+        this.file = file;
+        this.now = first;
+        this.kept = first;
+    }
+
+    make(call: Call): Promise<void> {
+        return new Promise((resolve, reject) => {
+            const one = { call, resolve, reject };
+            this.open.push(one);
+            if (this.failed === null) this.send(one);
+        });
+    }
+
+    private send(one: Open): void {
+        let change: Change | null;
+        try {
+            change = one.call(this.now);
+        } catch (error) {
+            this.settle(one);
+            one.reject(error);
+            return;
+        }
+        const { next, statements, anchor } = change ?? { next: this.now, statements: [] };
+        this.now = next;
+        this.flying++;
+        this.file.writing
+            .run({ statements, ...(change === null ? {} : { claim: lost(next.row.id) }), ...(anchor === undefined ? {} : { anchor }) })
+            .then(
+                () => {
+                    this.kept = next;
+                    this.settle(one);
+                    one.resolve();
+                    this.landed();
+                },
+                (error: unknown) => {
+                    this.failed ??= { error };
+                    this.landed();
+                },
+            );
+    }
+    private settle(one: Open): void {
+        this.open.splice(this.open.indexOf(one), 1);
+    }
+    private landed(): void {
+        if (--this.flying > 0 || this.failed === null) return;
+        const { error } = this.failed;
+        this.failed = null;
+        const all = this.open;
+        try {
+            if (!(error instanceof LedgerError) || error.code !== "owned") throw error;
+            this.now = this.again();
+            this.kept = this.now;
+        } catch (reason) {
+            this.now = this.kept;
+            this.open = [];
+            for (const { reject } of all) reject(reason);
+            return;
+        }
+        for (const one of [...all]) this.send(one);
+    }
+    private again(): Standing {
+        const { row, bound } = this.kept;
+        const found = this.file.standing(row.id);
+        if (found.row.epoch !== row.epoch || found.row.owner === null || found.bound === bound)
+            throw new LedgerError("owned", lost(row.id));
+        return found;
+    }
+}
+
+function lost(run: string): string {
+    return `run ${run} was taken over by another process`;
+}
+
+/**
+ * `before`: the run's status before it was taken, which it has again if it is let go before anything is committed; null where the run is owned elsewhere
+ * and this writer adds to it: it then neither beats nor lets the run go.
+ */
+export function writerOf(file: LedgerFile, first: Standing, before: RunStatus | null): RunWriter {
+    const { id, epoch, batches } = first.row;
+    const calls = new Calls(file, first);
     let open = true;
     let committed = false;
     let anchoredAt = 0;
     let clock: (() => number) | null = null;
-    const { id } = first;
-    const lost = `run ${id} was taken over by another process`;
-
-    /** T4. */
-    async function send(next: State, job: Omit<Job, "claim">): Promise<void> {
-        now = next;
-        calls++;
-        try {
-            await file.writing.run({ ...job, claim: lost });
-            kept = next;
-        } catch (error) {
-            broken ??= { error };
-            throw broken.error;
-        } finally {
-            if (--calls === 0 && broken !== null) {
-                broken = null;
-                now = kept;
-            }
-        }
-    }
+    const anchors = (ends: boolean): boolean => {
+        const at = Date.now();
+        const isDue = ends || at - anchoredAt >= ANCHOR_MS;
+        if (isDue) anchoredAt = at;
+        return isDue;
+    };
     /** K4: the run's time as it is now. */
-    const timed = (): BoundRow => (clock === null ? now.row : { ...now.row, spent: clock() });
+    const timed = (now: Standing): Standing => (clock === null ? now : { ...now, row: { ...now.row, spent: clock() } });
     const beat = (): void => {
-        if (broken !== null) return;
-        const row = timed();
-        const bound = bind(file.key(), row, now.parts);
-        send({ ...now, row, bound }, { statements: [["beat", Date.now(), row.spent, bound, key, mine, now.bound]] }).catch(
-            (error: unknown) => {
+        calls
+            .make((now) => changed(file, now, timed(now), []))
+            .catch((error: unknown) => {
                 // A missed heartbeat costs little: the next commit finds out what is wrong and says it.
                 if (!(error instanceof LedgerError)) throw error;
-            },
-        );
+            });
     };
-    file.beats.add(beat);
-    file.writing.writer(1);
-
-    async function commit(batch: Batch): Promise<void> {
-        if (!open) throw new LedgerError("owned", `run ${id} is no longer owned by this writer`);
-        if (broken !== null) throw broken.error;
-        const { row, parts, pending } = now;
-        const at = Date.now();
-        const time = new Date(at).toISOString();
-        const blobs = new Map<string, string>();
-        const into: Blobs = { put: (name, text) => void blobs.set(name, text), get: file.blobs.get };
-        const after = { run: row.id, count: row.count, head: row.head };
-        const events = seal(batch.events ?? [], after, time, file.salt).map((event) => ({ event, data: pack(event.data, into) }));
-        let { answered } = row;
-        const outcomes = (batch.outcomes ?? []).map(({ path, outcome }) => {
-            const text = pack(outcome as unknown as Json, into);
-            answered = chainOutcome(answered, path, text);
-            return { path, text, hash: answered };
-        });
-        const state = batch.state === undefined ? null : { kind: batch.state.kind, text: pack(batch.state.json, into, false) };
-        const end = batch.end;
-        const ended = end?.status === "done" || end?.status === "failed";
-        // A failed run with a state can go on.
-        const over = end?.status === "done" || (end?.status === "failed" && state === null);
-        const next: BoundRow = {
-            ...row,
-            status: end?.status ?? "running",
-            result:
-                end?.status === "done"
-                    ? pack({ value: end.value }, into)
-                    : end?.status === "failed"
-                      ? pack({ failure: end.failure as unknown as Json }, into)
-                      : null,
-            ended: ended ? time : null,
-            usage: JSON.stringify(addUsage(JSON.parse(row.usage) as Usage, batch.usage)),
-            steps: batch.steps ?? row.steps,
-            effects: row.effects + outcomes.length,
-            count: row.count + events.length,
-            head: events.at(-1)?.event.hash ?? row.head,
-            answers: row.answers + outcomes.length,
-            answered,
-            spent: batch.spent ?? row.spent,
-        };
-        const nextPending = pendingAfter(pending, batch);
-        const nextParts: BoundParts = {
-            options: parts.options,
-            state: over ? NO_STATE : state === null ? parts.state : stateHash(parts.state, state.kind, next.answers, state.text),
-            pending: nextPending === pending ? parts.pending : pendingHash(nextPending),
-        };
-        const bound = bind(file.key(), next, nextParts);
-
-        const count = now.states + (state === null ? 0 : 1);
-        const statements: Job["statements"] = [
-            [
-                "progress",
-                next.status,
-                next.result,
-                next.ended,
-                next.usage,
-                next.steps,
-                next.effects,
-                next.count,
-                next.head,
-                next.answers,
-                next.answered,
-                end === undefined ? mine : null,
-                at,
-                next.spent,
-                bound,
-                key,
-                mine,
-                now.bound,
-            ],
-            ...[...blobs].map(([name, text]) => ["blob", name, text] as const),
-            ...outcomes.flatMap((one, i) => [
-                ["outcome", key, row.answers + i + 1, time, one.path, one.text, one.hash] as const,
-                ...(pending.has(one.path) ? [["settle", key, one.path] as const] : []),
-            ]),
-            ...events.map(
-                ({ event: e, data }) =>
-                    [
-                        "event",
-                        key,
-                        e.seq,
-                        e.time,
-                        e.path,
-                        e.parent,
-                        e.kind,
-                        e.principal,
-                        e.site === null ? null : JSON.stringify(e.site),
-                        JSON.stringify(e.labels),
-                        data,
-                        e.prev,
-                        e.hash,
-                        e.salt,
-                    ] as const,
-            ),
-            ...(batch.dropped ?? []).map((path) => ["settle", key, path] as const),
-            ...(batch.pending ?? []).map((one) => ["pending", key, one.path, one.begun ? 1 : 0] as const),
-            ...(batch.begin ?? []).map((path) => ["begin", key, path] as const),
-            ...(state === null ? [] : [["state", key, count, state.kind, next.answers, state.text] as const]),
-            ...(state?.kind === "image" ? [["forget", key, count] as const] : []),
-            ...(over ? [["forgetAll", key] as const] : []),
-        ];
-        const due = end !== undefined || at - anchoredAt >= ANCHOR_MS;
-        if (due) anchoredAt = at;
-        const { head, answers } = next;
-        const anchor: Anchor = { run: id, count: next.count, head, answers, answered };
-        if (end !== undefined) open = false;
-        try {
-            await send(
-                { row: next, parts: nextParts, bound, pending: nextPending, states: count },
-                { statements, ...(due ? { anchor } : {}) },
-            );
-        } catch (error) {
-            if (end !== undefined) open = true;
-            throw error;
-        }
-        committed = true;
-        if (end !== undefined) close();
-    }
-    function close(): void {
-        if (!file.beats.delete(beat)) return;
+    const close = (): void => {
         open = false;
-        file.writing.writer(-1);
-    }
+        if (file.beats.delete(beat) || before === null) file.writing.writer(-1);
+    };
+    const refuse = (): LedgerError => new LedgerError("owned", `run ${id} is no longer owned by this writer`);
+    if (before !== null) file.beats.add(beat);
+    file.writing.writer(1);
     return {
         id,
-        commit,
+        epoch,
+        batches,
+        commit: async (batch, n) => {
+            if (!open) throw refuse();
+            const ends = batch.end !== undefined;
+            open = !ends;
+            try {
+                await calls.make((now) => batched(file, now, batch, n, anchors));
+            } catch (error) {
+                open ||= ends;
+                throw error;
+            }
+            committed = true;
+            if (ends) close();
+        },
+        record: async (answered: Answered) => {
+            if (!open) throw refuse();
+            await calls.make((now) => {
+                const attempt = recordable(id, now.pending, answered);
+                const key = outcomeKey(answered.path, attempt);
+                return now.early.has(key) || file.isTold(now.row, answered.path, attempt)
+                    ? null
+                    : early(file, now, key, answered.outcome as unknown as Json);
+            });
+        },
         timed: (read) => {
             clock = read;
         },
         release: async () => {
             if (!open) return;
             close();
-            const next: BoundRow = { ...timed(), status: committed ? now.row.status : standing.before };
-            const bound = bind(file.key(), next, now.parts);
-            await send({ ...now, row: next, bound }, { statements: [["release", next.status, next.spent, bound, key, mine, now.bound]] });
+            if (before === null) return;
+            await calls.make((now) => {
+                const { row } = timed(now);
+                return changed(file, now, { ...now, row: { ...row, owner: null, status: committed ? row.status : before } }, []);
+            });
         },
     };
-}
-
-/** In the order in which a commit changes the table. The same map where nothing changes. */
-function pendingAfter(before: ReadonlyMap<string, boolean>, batch: Batch): ReadonlyMap<string, boolean> {
-    const { outcomes = [], dropped = [], pending = [], begin = [] } = batch;
-    if (outcomes.length + dropped.length + pending.length + begin.length === 0) return before;
-    const after = new Map(before);
-    for (const { path } of outcomes) after.delete(path);
-    for (const path of dropped) after.delete(path);
-    for (const { path, begun } of pending) after.set(path, begun);
-    for (const path of begin) if (after.has(path)) after.set(path, true);
-    return after;
 }

@@ -29,7 +29,7 @@ export type AskUnknown = (effect: Effect) => Promise<UnknownAnswer | null> | Unk
 
 export interface LocalOptions extends Omit<ConductOptions, "saves"> {
     readonly store: LedgerStore;
-    readonly writer: RunWriter;
+    readonly writer: Pick<RunWriter, "commit" | "timed" | "release">;
     readonly host: Host;
     /** What is known to be a secret: it is taken out of what comes from outside. */
     readonly secrets: Scrubber;

@@ -113,9 +113,17 @@ const ATTACKS: readonly [string, string, RegExp][] = [
     ["a state dropped", "DELETE FROM continuations WHERE n = (SELECT max(n) FROM continuations)", /the saved state/],
     ["all states dropped", "DELETE FROM continuations", /the saved state/],
     ["a state that claims fewer outcomes", "UPDATE continuations SET outcomes = 0", /the saved state/],
-    ["an effect that had begun made one that had not", "UPDATE pending SET begun = 0", /effects that had begun/],
-    ["an effect that had begun dropped", "DELETE FROM pending", /effects that had begun/],
-    ["an effect added", "INSERT INTO pending SELECT key, 'main/Work.step#9', 1 FROM runs", /effects that had begun/],
+    [
+        "an effect that had begun made one that had not",
+        "UPDATE runs SET pending = replace(pending, ',1,1]', ',0,1]')",
+        /effects that had begun/,
+    ],
+    ["an effect that had begun dropped", "UPDATE runs SET pending = '[]'", /effects that had begun/],
+    [
+        "an effect added",
+        `UPDATE runs SET pending = json_insert(pending, '$[#]', json('["main/Work.step#9",1,1]'))`,
+        /effects that had begun/,
+    ],
     ["another folder", "UPDATE runs SET root = '/'", /the run's row/],
     ["more time", "UPDATE runs SET spent = 0 - 100000000", /the run's row/],
     ["less spent", "UPDATE runs SET usage = '{\"usd\":0}'", /the run's row/],
@@ -154,7 +162,7 @@ describe("an edited ledger file is not gone on with", () => {
         await writer.commit({ outcomes: [{ path: open?.path ?? "", outcome: { ok: true, value: 3, origins: [] } }] });
         await writer.release();
         await store.close();
-        edit(`UPDATE outcomes SET outcome = replace(outcome, '"value":3', '"value":8')`);
+        edit(`UPDATE events SET data = replace(data, '"value":3', '"value":8')`);
         const error = await refusal();
         expect(error.code).toBe("tampered");
         expect(error.message).toMatch(/outcome 3/);
@@ -231,7 +239,7 @@ describe("a ledger that was copied", () => {
     test("to another machine and edited there so that its own chains do not hold is refused whatever is said", async () => {
         await stopped();
         const copy = copied();
-        edit("UPDATE outcomes SET outcome = replace(outcome, '\"value\":2', '\"value\":5')", copy);
+        edit("UPDATE events SET data = replace(data, '\"value\":2', '\"value\":5')", copy);
         await expect(resumed(copy, join(folder, "other-config"), { acceptForeign: true })).rejects.toMatchObject({ code: "tampered" });
         expect(calls).toEqual([]);
     });

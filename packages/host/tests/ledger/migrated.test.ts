@@ -2,6 +2,7 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
@@ -9,11 +10,14 @@ import type { LedgerStore, RunInfo } from "../../src/ledger/store.ts";
 
 const FIXTURE = fileURLToPath(new URL("./fixtures/schema-3", import.meta.url));
 let folder = "";
+let file = "";
 let store: LedgerStore;
+const open = (): LedgerStore => openSqlite(file, { config: join(folder, "config") });
 beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "remit-migrated-"));
     cpSync(FIXTURE, folder, { recursive: true });
-    store = openSqlite(join(folder, "ledger.db"), { config: join(folder, "config") });
+    file = join(folder, "ledger.db");
+    store = open();
 });
 afterEach(async () => {
     await store.close();
@@ -34,6 +38,18 @@ test("every run is sound, and what it recorded is there", async () => {
         "main/Mail.look#1",
     ]);
     expect((await store.options(done.id)) as object).toMatchObject({ input: { to: "done" } });
+});
+
+test("a file of version 1 is brought up, and its runs are there", async () => {
+    await store.close();
+    cpSync(FIXTURE, folder, { recursive: true });
+    const db = new DatabaseSync(file);
+    db.exec("ALTER TABLE runs DROP COLUMN spent; ALTER TABLE runs DROP COLUMN bound; PRAGMA user_version = 1");
+    db.close();
+    store = open();
+    const { id, spent } = await run("done");
+    expect(spent).toBe(0);
+    expect(await store.verify(id)).toMatchObject({ ok: true, bound: "no" });
 });
 
 test("a stopped run is taken over as it was saved, goes on, and ends", async () => {

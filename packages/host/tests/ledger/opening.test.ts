@@ -1,4 +1,5 @@
 /** Opening a ledger or a memory that cannot be made: told by its code, and nothing is left behind. Real devices, and a real limit on files. */
+import { createSecretKey } from "node:crypto";
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -85,7 +86,7 @@ test("a record that does not fit leaves the lines before it whole, and no lock",
 
 test("an anchor that was cut off spoils none that comes after it", () => {
     const path = join(folder, "l.db.anchors");
-    const key = Buffer.alloc(32, 7);
+    const key = createSecretKey(Buffer.alloc(32, 7));
     const anchor = (count: number) => ({ run: "r", count, head: `h${count}`, answers: 0, answered: "" });
     writeAnchor(path, key, anchor(1));
     writeAnchor(path, key, anchor(2));

@@ -1,4 +1,4 @@
-/** What holds of a store while several runs write at once (T1–T4, G1–G6), in this process and in others. */
+/** What holds of the embedded store while several runs write at once (G1–G6), in this process and in others. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
-import type { MachineEvent } from "@remit/machine";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { SqliteOptions } from "../../src/ledger/connect.ts";
 import { LedgerError } from "../../src/ledger/error.ts";
-import { memoryStore } from "../../src/ledger/memory.ts";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
-import type { Batch, LedgerStore, RunWriter } from "../../src/ledger/store.ts";
+import type { LedgerStore, RunWriter } from "../../src/ledger/store.ts";
+import { event, inThread, kept, newRun } from "./stores.ts";
 
 let folder = "";
 let file = "";
@@ -23,95 +23,27 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const event = (n: number, text = ""): MachineEvent => ({
-    path: `main/T.x#${n}`,
-    parent: null,
-    kind: "tool.started",
-    principal: "user",
-    site: null,
-    labels: [],
-    data: { n, text },
-});
-const begin = (store: LedgerStore, id: string): Promise<RunWriter> =>
-    store.create({ id, program: { format: "remit-program/1", files: [] }, hash: "h", file: "a.remit", root: "", options: {} });
-const kept = async (store: LedgerStore, id: string): Promise<unknown[]> =>
-    (await Array.fromAsync(store.events(id))).map((one) => (one.data as { n: number }).n);
 const codes = async (all: readonly Promise<void>[]): Promise<string[]> =>
     (await Promise.allSettled(all)).map((one) =>
         one.status === "fulfilled" ? "kept" : one.reason instanceof LedgerError ? one.reason.code : String(one.reason),
     );
 
-/** True where the promise is settled by something else than the caller's own turn. */
-async function takesATurn(work: Promise<void>): Promise<boolean> {
-    let over = false;
-    const end = work.finally(() => {
-        over = true;
-    });
-    for (let i = 0; i < 30; i++) await Promise.resolve();
-    const took = !over;
-    await end;
-    return took;
-}
-/** Several writers, from where on they are written in the thread; that thread too. */
-async function threaded(store: LedgerStore, ids: readonly string[]): Promise<{ writers: RunWriter[]; worker: Worker }> {
-    const began = new Promise<Worker>((resolve) => process.once("worker", resolve));
+/** Several writers of a store that writes in a thread; that thread too. */
+async function threaded(
+    ids: readonly string[],
+    more: SqliteOptions = {},
+): Promise<{ store: LedgerStore; writers: RunWriter[]; worker: Worker }> {
+    const made = await inThread(folder, more);
     const writers: RunWriter[] = [];
-    for (const id of ids) writers.push(await begin(store, id));
-    const [first] = writers as [RunWriter];
-    await expect.poll(() => takesATurn(first.commit({})), { timeout: 30_000 }).toBe(true);
-    return { writers, worker: await began };
+    for (const id of ids) writers.push(await made.store.create(newRun(id)));
+    return { ...made, writers };
 }
-
-describe.each(["memory", "sqlite", "sqlite, in a thread"])("%s", (which) => {
-    const open = (): LedgerStore => (which === "memory" ? memoryStore() : openSqlite(file, { config }));
-    const writersOf = async (store: LedgerStore, ids: readonly string[]): Promise<RunWriter[]> => {
-        if (which === "sqlite, in a thread") return (await threaded(store, ids)).writers;
-        return Promise.all(ids.map((id) => begin(store, id)));
-    };
-
-    test("T4: commits that are called without waiting are kept in their order, each run's events without gaps", async () => {
-        const store = open();
-        const writers = await writersOf(store, ["a", "b", "c"]);
-        const all: Promise<void>[] = [];
-        for (let n = 1; n <= 40; n++) for (const writer of writers) all.push(writer.commit({ events: [event(n)] }));
-        await Promise.all(all);
-        for (const { id } of writers) {
-            expect(await kept(store, id)).toEqual(Array.from({ length: 40 }, (_, i) => i + 1));
-            expect(await store.verify(id)).toMatchObject({ ok: true, events: 40 });
-        }
-        await store.close();
-    });
-
-    test("everything of a batch is there when its commit has resolved, and what is left out stays", async () => {
-        const store = open();
-        const [writer] = (await writersOf(store, ["a", "b"])) as [RunWriter];
-        const batch: Batch = {
-            events: [event(1)],
-            pending: [{ path: "main/T.x#1", begun: true }],
-            state: { kind: "image", json: { n: 1 } },
-            steps: 7,
-        };
-        await writer.commit(batch);
-        await writer.commit({ outcomes: [{ path: "main/T.x#1", outcome: { ok: true, value: 1, origins: [] } }] });
-        expect(await store.run("a")).toMatchObject({ status: "running", live: true, steps: 7, effects: 1, events: 1 });
-        expect(await store.pending("a")).toEqual([]);
-        expect(await store.state("a")).toEqual({ image: { n: 1 }, deltas: [], outcomes: 0 });
-        await writer.release();
-        const again = await store.own("a");
-        await again.commit({ events: [event(2)], end: { status: "done", value: 3 } });
-        await expect(again.commit({})).rejects.toThrow(expect.objectContaining({ code: "owned" }));
-        await expect(store.own("a")).rejects.toThrow(expect.objectContaining({ code: "finished" }));
-        expect(await store.verify("a")).toMatchObject({ ok: true, events: 2 });
-        await store.close();
-    });
-});
 
 describe("in the thread of a file", () => {
     test("G1, Q2: of runs that commit together one that lost its owner fails alone, with all that it called behind", async () => {
-        const store = openSqlite(file, { config });
-        const { writers } = await threaded(store, ["a", "b", "c"]);
+        const { store, writers } = await threaded(["a", "b", "c"]);
         const other = new DatabaseSync(file);
-        other.exec(`UPDATE runs SET owner = '{"host":"x","pid":1,"start":"","nonce":"y"}' WHERE id = 'b'`);
+        other.exec(`UPDATE runs SET owner = '{"host":"x","pid":1,"start":"","nonce":"y"}', epoch = epoch + 1 WHERE id = 'b'`);
         other.close();
         const all = [1, 2, 3].flatMap((n) => writers.map((writer) => writer.commit({ events: [event(n)] })));
         expect(await codes(all)).toEqual(["kept", "owned", "kept", "kept", "owned", "kept", "kept", "owned", "kept"]);
@@ -120,11 +52,10 @@ describe("in the thread of a file", () => {
     });
 
     test("G2: where there is no room for one, the others are kept; it is kept when it fits", async () => {
-        const store = openSqlite(file, { config, maxPages: 200 });
-        const { writers } = await threaded(store, ["a", "b", "c"]);
+        const { store, writers } = await threaded(["a", "b", "c"], { maxPages: 200 });
         const [a, b, c] = writers as [RunWriter, RunWriter, RunWriter];
         const large = "x".repeat(15_000);
-        const many = Array.from({ length: 100 }, (_, i) => event(i + 1, `${i}${large}`));
+        const many = Array.from({ length: 100 }, (_, i) => event(i + 1, { n: i + 1, text: `${i}${large}` }));
         expect(await codes([a.commit({ events: [event(1)] }), b.commit({ events: many }), c.commit({ events: [event(1)] })])).toEqual([
             "kept",
             "full",
@@ -139,8 +70,7 @@ describe("in the thread of a file", () => {
     });
 
     test("G6: when the thread ends nothing hangs, nothing acknowledged is lost, and runs can be gone on with", async () => {
-        const store = openSqlite(file, { config });
-        const { writers, worker } = await threaded(store, ["a", "b"]);
+        const { store, writers, worker } = await threaded(["a", "b"]);
         const all = Array.from({ length: 200 }, (_, n) => (writers[n % 2] as RunWriter).commit({ events: [event(n)] }));
         const ended = worker.terminate();
         const said = await codes(all);
@@ -150,15 +80,14 @@ describe("in the thread of a file", () => {
             expect((await kept(store, id)).length).toBeGreaterThanOrEqual(acknowledged);
             expect(await store.verify(id)).toMatchObject({ ok: true });
         }
-        const next = await begin(store, "d");
+        const next = await store.create(newRun("d"));
         await next.commit({ events: [event(1)], end: { status: "stopped" } });
         expect(await kept(store, "d")).toEqual([1]);
         await store.close();
     });
 
     test("closing waits for what was called before", async () => {
-        const store = openSqlite(file, { config });
-        const { writers } = await threaded(store, ["a", "b"]);
+        const { store, writers } = await threaded(["a", "b"]);
         const all = Array.from({ length: 50 }, (_, n) => (writers[n % 2] as RunWriter).commit({ events: [event(n)] }));
         await store.close();
         expect(new Set(await codes(all))).toEqual(new Set(["kept"]));

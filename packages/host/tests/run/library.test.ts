@@ -471,12 +471,12 @@ test("a replay names the first divergence", async () => {
     await handle.value;
     const { DatabaseSync } = await import("node:sqlite");
     const db = new DatabaseSync(join(folder, "ledger.db"));
-    db.exec(`UPDATE outcomes SET outcome = replace(outcome, '"value":4', '"value":5') WHERE n = 2`);
+    db.exec(`UPDATE events SET data = replace(data, '"value":4', '"value":5') WHERE n = 2`);
     expect(await ledger.replay(handle.id)).toMatchObject({
         equal: false,
         first: { path: "main/for[1]/Work.double#0", message: expect.stringContaining("tool.ended") },
     });
-    db.exec("DELETE FROM outcomes WHERE n = 2");
+    db.exec("DELETE FROM events WHERE n = 2");
     expect(await ledger.replay(handle.id)).toMatchObject({ equal: false });
     db.close();
     await ledger.close();

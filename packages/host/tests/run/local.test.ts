@@ -4,7 +4,7 @@ import type { Advance, Conducted, Effect, MachineEvent, Outcome, Result } from "
 import { expect, test } from "vitest";
 import { LedgerError } from "../../src/ledger/error.ts";
 import { memoryStore } from "../../src/ledger/memory.ts";
-import type { Batch, LedgerStore, RunWriter } from "../../src/ledger/store.ts";
+import type { Batch, LedgerStore } from "../../src/ledger/store.ts";
 import { conduct, type LocalOptions } from "../../src/run/local.ts";
 import type { Host, Later, PerformIO } from "../../src/run/host.ts";
 import { createScrubber } from "../../src/secret/scrub.ts";
@@ -101,8 +101,7 @@ async function setup(fail?: (batch: Batch, n: number) => void): Promise<Setup> {
     });
     const batches: Batch[] = [];
     const log: string[] = [];
-    const writer: RunWriter = {
-        id: "r",
+    const writer: LocalOptions["writer"] = {
         timed: (spent) => inner.timed(spent),
         release: () => inner.release(),
         commit: async (batch) => {

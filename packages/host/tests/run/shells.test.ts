@@ -61,7 +61,6 @@ async function shelled(program: Program, shells: readonly Shell[], cuts: readonl
         const cancel = new AbortController();
         let left = cut?.commits ?? Number.POSITIVE_INFINITY;
         const writer: LocalOptions["writer"] = {
-            id: "run",
             timed: () => undefined,
             release: async () => undefined,
             commit: async (batch) => {

@@ -452,7 +452,7 @@ export class Conductor {
             return fits;
         };
         const begin = this.queue.filter(admitted).map(({ path }) => path);
-        const fresh = asked.map((effect) => ({ path: effect.path, begun: admitted(effect) }));
+        const fresh = asked.map((effect) => pendingOf(effect, admitted(effect)));
         this.queue = stay;
         return { begin, fresh };
     }
@@ -615,6 +615,10 @@ function emptyDraft(): Draft {
 /** Without what is empty. */
 function some<T extends { readonly [key: string]: readonly unknown[] }>(lists: T): Partial<T> {
     return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0)) as Partial<T>;
+}
+
+function pendingOf({ path, attempt }: Effect, begun: boolean): PendingEffect {
+    return { path, begun, ...(attempt === undefined ? {} : { attempt }) };
 }
 
 function endOf(end: ConductEnd): { readonly end?: RunEnd } {

@@ -135,10 +135,14 @@ export interface PendingEffect {
     readonly path: string;
     /** Performing may have begun. */
     readonly begun: boolean;
+    /** Of the effect, where it is not the first. */
+    readonly attempt?: number;
 }
 
 export interface Answered {
     readonly path: string;
+    /** Of the effect; without it the one that is pending. */
+    readonly attempt?: number;
     readonly outcome: Outcome;
 }
 

@@ -1,0 +1,219 @@
+/**
+ * Reading runs from the embedded ledger.
+ *
+ * Boundary: rows in, values out, over one connection; writes nothing. What is read from elsewhere is believed only as far as `intact` and `verified` say.
+ */
+import type { KeyObject } from "node:crypto";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { amountOf, canonicalJson, type Json, type Program } from "@remit/language";
+import type { Outcome, SealedEvent } from "@remit/machine";
+import { readAnchors } from "./anchor.ts";
+import { type Blobs, sha256, unpack } from "./blob.ts";
+import { earlyHash, held, NO_STATE, pendingHash, stateHash } from "./bound.ts";
+import { guarded, LedgerError, ledgerError } from "./error.ts";
+import { chainOutcome, outcomeKey } from "./order.ts";
+import { type EventRow, eventOf, infoOf, type OutcomeRow, pendingOf, RUN_COLUMNS, type RunRow } from "./rows.ts";
+import type { RecordedOutcome, SavedState, Verification } from "./store.ts";
+import { verifyRun } from "./verify.ts";
+import type { Standing } from "./writer.ts";
+
+export interface Reading {
+    readonly path: string;
+    readonly anchors: string;
+    readonly key: () => KeyObject;
+    readonly query: (sql: string) => StatementSync;
+    readonly blobs: Blobs;
+}
+
+/** Prepares each statement once. */
+export function queriesOf(db: DatabaseSync): Reading["query"] {
+    const kept = new Map<string, StatementSync>();
+    return (sql) => {
+        let made = kept.get(sql);
+        if (made === undefined) {
+            made = db.prepare(sql);
+            kept.set(sql, made);
+        }
+        return made;
+    };
+}
+
+export function storedBlobs(path: string, query: Reading["query"]): Blobs {
+    return {
+        put: () => {
+            throw new LedgerError("io", "blobs are written with a commit");
+        },
+        get: (name) => {
+            const row = query("SELECT bytes FROM blobs WHERE sha256 = ?").get(name) as { bytes: string } | undefined;
+            if (row === undefined || sha256(row.bytes) !== name)
+                throw new LedgerError("tampered", `the ledger ${path} ${row === undefined ? "lacks" : "has a changed"} blob ${name}`);
+            return row.bytes;
+        },
+    };
+}
+
+export function rowOf({ path, query }: Reading, id: string): RunRow {
+    const sql = `SELECT ${RUN_COLUMNS} FROM runs`;
+    if (id === "last") {
+        const row = query(`${sql} ORDER BY key DESC LIMIT 1`).get() as RunRow | undefined;
+        if (row === undefined) throw new LedgerError("unknown", `the ledger ${path} holds no run yet`);
+        return row;
+    }
+    const exact = query(`${sql} WHERE id = ?`).get(id) as RunRow | undefined;
+    if (exact !== undefined) return exact;
+    const some = query(`${sql} WHERE id >= ? AND id < ? LIMIT 2`).all(id, `${id}\uffff`) as unknown as RunRow[];
+    if (id === "" || some.length === 0) throw new LedgerError("unknown", `the ledger ${path} has no run ${id}`);
+    if (some.length > 1) throw new LedgerError("unknown", `more than one run in ${path} begins with ${id}`);
+    return some[0] as RunRow;
+}
+
+/** S3: what `at` is. */
+const RUN_ROOM = 268_435_456;
+const IN_RUN = "at >= ?1 * 268435456 + ?2 AND at < (?1 + 1) * 268435456";
+
+/**
+ * Rows of one kind from its number `from` on, read in pieces: an open cursor would keep the write-ahead log from being folded in while a slow reader
+ * looks at it. Goes on by a row's place, not by the number that it says: that may have been changed.
+ */
+function* rowsOf<T extends { readonly at: number }>(reading: Reading, row: RunRow, kind: "seq" | "n", from: number): Generator<T> {
+    const sql = `SELECT * FROM events WHERE ${IN_RUN} AND ${kind} >= ?3 ORDER BY at LIMIT 256`;
+    for (let place = from <= 1 ? 0 : placeBefore(reading, row, kind, from); ; ) {
+        const rows = reading.query(sql).all(row.key, place, from <= 1 ? Number.MIN_SAFE_INTEGER : from) as unknown as T[];
+        yield* rows;
+        const last = rows.at(-1);
+        if (last === undefined || rows.length < 256) return;
+        place = last.at - row.key * RUN_ROOM + 1;
+    }
+}
+
+/** A place before that of number `from`: a reader wants the newest, so it is looked for from the end, in larger and larger steps. */
+function placeBefore({ query }: Reading, row: RunRow, kind: "seq" | "n", from: number): number {
+    const look = query(`SELECT at, seq, n FROM events WHERE ${IN_RUN} ORDER BY at LIMIT 1`);
+    for (let back = 4, place = row.count + row.answers - back; place > 0; back *= 2, place -= back) {
+        const found = look.get(row.key, place) as { at: number; seq: number | null; n: number | null } | undefined;
+        if (found === undefined) continue;
+        const other = kind === "seq" ? found.n : found.seq;
+        if ((found[kind] ?? found.at - row.key * RUN_ROOM - (other ?? 0)) < from) return place;
+    }
+    return 0;
+}
+
+export function* eventsOf(reading: Reading, row: RunRow, from: number): Generator<SealedEvent> {
+    for (const one of rowsOf<EventRow>(reading, row, "seq", from)) yield eventOf(one, row.id, reading.blobs);
+}
+
+export interface KeptOutcome extends RecordedOutcome {
+    readonly attempt: number;
+    readonly text: string;
+    readonly hash: string;
+}
+export function* outcomesOf(reading: Reading, row: RunRow, after: number): Generator<KeptOutcome> {
+    for (const { n, attempt, time, path, data, hash } of rowsOf<OutcomeRow>(reading, row, "n", after + 1))
+        yield { n, attempt, time, path, outcome: unpack(data, reading.blobs) as unknown as Outcome, text: data, hash };
+}
+
+/** Of the newest attempt, where none is said. What came before its turn counts as well. */
+export function outcomeOf(reading: Reading, row: RunRow, path: string, attempt?: number): Outcome | null {
+    const asked = pendingOf(row).get(path);
+    const early = reading
+        .query("SELECT text FROM early WHERE run = ? AND key = ?")
+        .get(row.key, outcomeKey(path, attempt ?? asked?.attempt ?? 1)) as { text: string } | undefined;
+    if (early !== undefined) return unpack(early.text, reading.blobs) as unknown as Outcome;
+    if (asked !== undefined && (attempt ?? asked.attempt) === asked.attempt) return null;
+    const found = reading
+        .query(`SELECT data FROM events WHERE ${IN_RUN} AND n > 0 AND path = ?3 AND (?4 IS NULL OR attempt = ?4) ORDER BY at DESC LIMIT 1`)
+        .get(row.key, 0, path, attempt ?? null) as { data: string } | undefined;
+    return found === undefined ? null : (unpack(found.data, reading.blobs) as unknown as Outcome);
+}
+
+/** The last image and the deltas after it. */
+function statesOf({ query }: Reading, row: RunRow): { n: number; kind: string; outcomes: number; state: string }[] {
+    const rows = query(`SELECT n, kind, outcomes, state FROM continuations WHERE ${IN_RUN} ORDER BY at`).all(
+        row.key,
+        0,
+    ) as unknown as ReturnType<typeof statesOf>;
+    const end = rows.findIndex(({ n }, i) => n !== (rows[0]?.n ?? 0) + i);
+    return end < 0 ? rows : rows.slice(0, end);
+}
+
+export function stateOf(reading: Reading, row: RunRow): SavedState | null {
+    const rows = statesOf(reading, row);
+    if (rows[0]?.kind !== "image") return null;
+    const [image, ...deltas] = rows.map(({ state }) => unpack(state, reading.blobs));
+    return { image: image as Json, deltas, outcomes: rows.at(-1)?.outcomes ?? 0 };
+}
+
+/** What the next commit begins with. */
+export function standingOf(reading: Reading, row: RunRow): Standing {
+    const pending = pendingOf(row);
+    const rows = reading.query("SELECT key, text FROM early WHERE run = ?").all(row.key) as { key: string; text: string }[];
+    const early = new Map(rows.map(({ key, text }) => [key, text]));
+    const states = statesOf(reading, row);
+    let state = NO_STATE;
+    for (const one of states) state = stateHash(state, one.kind, one.outcomes, one.state);
+    const parts = { options: sha256(row.options), state, pending: pendingHash(pending), early: earlyHash(early) };
+    return { row, pending, early, parts, bound: row.bound, states: states.at(-1)?.n ?? 0, image: states[0]?.n ?? 1 };
+}
+
+/** Throws where a resume would begin with something else than what was kept: the row and what it binds, outcomes after the state, the anchor. */
+export function intact(reading: Reading, row: RunRow, acceptForeign: boolean): void {
+    const { path, key } = reading;
+    const changed = (what: string): LedgerError =>
+        new LedgerError("tampered", `run ${row.id} in ${path} was changed since it was recorded: ${what}`);
+    const found = held(key(), row.bound, row, standingOf(reading, row).parts);
+    if (found.held === "broken") throw changed(found.message);
+    if (found.held !== "yes") {
+        const why =
+            found.held === "foreign"
+                ? "was recorded under another key: by another user, or on another machine"
+                : "carries no code of any key";
+        if (!acceptForeign) throw new LedgerError("elsewhere", `run ${row.id} in ${path} ${why}; whether it was changed cannot be told`);
+        const { problem } = verified(reading, row);
+        if (problem !== undefined) throw changed(problem.message);
+    }
+    const saved = statesOf(reading, row).at(-1)?.outcomes ?? 0;
+    const [last] = saved > 0 ? outcomesOf(reading, row, saved - 1) : [];
+    let hash = last?.hash ?? "";
+    let n = saved;
+    for (const one of outcomesOf(reading, row, saved)) {
+        hash = chainOutcome(hash, one.path, one.attempt, one.text);
+        if (one.n !== ++n || hash !== one.hash) throw changed(`outcome ${n} is not the one that was kept`);
+    }
+    if (n !== row.answers || hash !== row.answered) throw changed(`outcome ${n} is not the last one that was kept`);
+    const anchor = readAnchors(reading.anchors, key(), row.id).get(row.id);
+    if (anchor !== undefined && (anchor.count > row.count || anchor.answers > row.answers))
+        throw changed(
+            `it has ${amountOf(row.count, "event")} and ${amountOf(row.answers, "outcome")}, and ${anchor.count} and ${anchor.answers} were anchored`,
+        );
+}
+
+export function verified(reading: Reading, row: RunRow): Verification {
+    const { path, blobs, key } = reading;
+    return verifyRun({
+        ...row,
+        events: eventsOf(reading, row, 1),
+        outcomes: outcomesOf(reading, row, 0),
+        value: () => guarded(path, () => infoOf(row, blobs, path).value),
+        form: () => programOf(reading, row.program),
+        anchor: readAnchors(reading.anchors, key(), row.id).get(row.id),
+        held: () => held(key(), row.bound, row, standingOf(reading, row).parts),
+    });
+}
+
+export function programOf({ path, query }: Reading, name: string): Program {
+    return guarded(path, () => {
+        const row = query("SELECT form FROM programs WHERE hash = ?").get(name) as { form: string } | undefined;
+        if (row === undefined) throw new LedgerError("tampered", `the ledger ${path} lacks program ${name}`);
+        const form = JSON.parse(row.form) as Json;
+        if (sha256(canonicalJson(form)) !== name) throw new LedgerError("tampered", `the ledger ${path} has a changed program ${name}`);
+        return form as unknown as Program;
+    });
+}
+
+export function* guardedAll<T>(path: string, items: () => Iterable<T>): Generator<T> {
+    try {
+        yield* items();
+    } catch (error) {
+        throw ledgerError(path, error);
+    }
+}

@@ -1,0 +1,258 @@
+/** What holds of every store (T1–T5, OD1–OD4): one suite, run over each of `STORES`. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Json } from "@remit/language";
+import type { Batch, Outcome } from "@remit/machine";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { BLOB_THRESHOLD } from "../../src/ledger/blob.ts";
+import type { RunWriter } from "../../src/ledger/store.ts";
+import { codeOf, event, fill, HASH, kept, newRun, type Open, pathOf, STORES } from "./stores.ts";
+
+let folder = "";
+beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "remit-conformance-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
+const done = (value: Json): Outcome => ({ ok: true, value, origins: [] });
+/** Batch `n` of a run that performs one effect after the other. */
+const batch = (n: number): Batch => ({
+    outcomes: n === 1 ? [] : [{ path: pathOf(n - 1), outcome: done(n - 1) }],
+    events: [event(2 * n - 1), event(2 * n)],
+    pending: [{ path: pathOf(n), begun: true }],
+    usage: { input: 1 },
+    steps: n,
+});
+
+describe.each(Object.entries<Open>(STORES))("%s", (_name, open) => {
+    test("what is committed is read back", async () => {
+        const store = await open(folder);
+        const writer = await store.create(newRun("r1"));
+        const big = "ü".repeat(BLOB_THRESHOLD + 1);
+        await writer.commit({
+            events: [event(1, { big, $blob: "not one" }), event(2)],
+            pending: [
+                { path: pathOf(1), begun: true },
+                { path: pathOf(2), begun: false },
+            ],
+            state: { kind: "image", json: { heap: [big] } },
+            steps: 7,
+        });
+        expect(await store.pending("r1")).toEqual([{ path: pathOf(1), begun: true }]);
+        await writer.commit({
+            outcomes: [{ path: pathOf(1), outcome: { ok: true, value: { big }, origins: ["tool:T"], usage: { input: 3, usd: 0.5 } } }],
+            begin: [pathOf(2)],
+            state: { kind: "delta", json: { d: 1 } },
+            usage: { input: 3, usd: 0.5 },
+        });
+        expect(await store.pending("r1")).toEqual([{ path: pathOf(2), begun: true }]);
+        expect(await store.state("r1")).toEqual({ image: { heap: [big] }, deltas: [{ d: 1 }], outcomes: 1 });
+        expect(await Array.fromAsync(store.outcomes("r1"))).toMatchObject([{ n: 1, path: pathOf(1), outcome: { value: { big } } }]);
+        expect(await Array.fromAsync(store.outcomes("r1", 1))).toEqual([]);
+        const events = await Array.fromAsync(store.events("r1"));
+        expect(events.map((one) => one.seq)).toEqual([1, 2]);
+        expect(events[0]).toMatchObject({ ...event(1, { big, $blob: "not one" }), run: "r1" });
+        expect(events[1]?.prev).toBe(events[0]?.hash);
+        await writer.commit({ state: { kind: "image", json: { heap: [] } } });
+        expect(await store.state("r1")).toEqual({ image: { heap: [] }, deltas: [], outcomes: 1 });
+        await writer.commit({ end: { status: "done", value: [1] }, usage: { output: 4 } });
+        expect(await store.run("r1")).toMatchObject({
+            status: "done",
+            live: false,
+            value: [1],
+            usage: { input: 3, usd: 0.5, output: 4 },
+            steps: 7,
+            effects: 1,
+            events: 2,
+        });
+        expect(await store.state("r1")).toBeNull();
+        expect(await store.verify("r1")).toMatchObject({ ok: true, events: 2 });
+        expect(await store.program(HASH)).toEqual({ format: "remit-program/1", files: [] });
+        await store.close();
+    });
+
+    test("a run has one owner, a finished one none", async () => {
+        const store = await open(folder);
+        const writer = await store.create(newRun("r1"));
+        expect(await codeOf(() => store.own("r1"))).toBe("owned");
+        await writer.commit({ end: { status: "stopped" } });
+        expect(await store.run("r1")).toMatchObject({ status: "stopped", live: false });
+        expect(await codeOf(() => writer.commit({ events: [event(1)] }))).toBe("owned");
+        const second = await store.own("r1");
+        await second.commit({ events: [event(1)] });
+        await second.commit({ end: { status: "failed", failure: { kind: "value", message: "no" } } });
+        expect((await store.run("r1")).failure).toEqual({ kind: "value", message: "no" });
+        expect(await codeOf(() => store.own("r1"))).toBe("finished");
+        expect(await codeOf(() => store.own("nobody"))).toBe("unknown");
+        await store.close();
+    });
+
+    test("a run that is let go before anything is committed is as it was", async () => {
+        const store = await open(folder);
+        await (await store.create(newRun("r1"))).commit({ end: { status: "waiting" } });
+        await (await store.own("r1")).release();
+        expect(await store.run("r1")).toMatchObject({ status: "waiting", live: false });
+        const writer = await store.own("r1");
+        await writer.commit({ events: [event(1)] });
+        await writer.release();
+        expect(await store.run("r1")).toMatchObject({ status: "running", live: false });
+        expect(await store.verify("r1")).toMatchObject({ ok: true, bound: "yes" });
+        await store.close();
+    });
+
+    test("runs are found by beginning, by last and in order", async () => {
+        const store = await open(folder);
+        await fill(store, "abc1", 1);
+        await fill(store, "abd2", 1);
+        expect((await store.run("abd")).id).toBe("abd2");
+        expect((await store.run("last")).id).toBe("abd2");
+        expect((await store.runs()).map((run) => run.id)).toEqual(["abd2", "abc1"]);
+        await store.close();
+    });
+
+    test("T4: commits that are called without waiting are kept in their order, each run's events without gaps", async () => {
+        const store = await open(folder);
+        const writers = await Promise.all(["a", "b", "c"].map((id) => store.create(newRun(id))));
+        const all: Promise<void>[] = [];
+        for (let n = 1; n <= 40; n++) for (const writer of writers) all.push(writer.commit({ events: [event(n)] }));
+        await Promise.all(all);
+        for (const { id } of writers) {
+            expect(await kept(store, id)).toEqual(numbers(40));
+            expect(await store.verify(id)).toMatchObject({ ok: true, events: 40 });
+        }
+        await store.close();
+    });
+
+    test("OD1: batches in any order, twice, from several writers, are the run that they are in order", async () => {
+        const store = await open(folder);
+        let runs = 0;
+        const order = fc.shuffledSubarray(numbers(9), { minLength: 9 });
+        await fc.assert(
+            fc.asyncProperty(order, fc.array(fc.nat(2), { minLength: 9, maxLength: 9 }), fc.boolean(), async (numbered, by, waits) => {
+                const id = `run-${++runs}-`;
+                const owner = await store.create(newRun(id));
+                const writers = [owner, await store.join(id, owner.epoch), await store.join(id, owner.epoch)];
+                const all: Promise<void>[] = [];
+                for (const [i, n] of [...numbered, ...numbered.slice(0, 3)].entries()) {
+                    const writer = writers[by[i % 9] as number] as RunWriter;
+                    all.push(writer.commit(batch(n), n));
+                    if (waits) await all.at(-1);
+                }
+                await Promise.all(all);
+                expect(await kept(store, id)).toEqual(numbers(18));
+                expect((await Array.fromAsync(store.outcomes(id))).map(({ n, path }) => `${n} ${path}`)).toEqual(
+                    numbers(8).map((n) => `${n} ${pathOf(n)}`),
+                );
+                expect(await store.pending(id)).toEqual([{ path: pathOf(9), begun: true }]);
+                expect(await store.run(id)).toMatchObject({ usage: { input: 9 }, steps: 9, effects: 8, events: 18 });
+                expect(await store.verify(id)).toMatchObject({ ok: true, events: 18, bound: "yes" });
+                expect((await store.join(id, owner.epoch)).batches).toBe(9);
+                await owner.release();
+            }),
+            { numRuns: 25 },
+        );
+        await store.close();
+    });
+
+    test("OD1: a batch that waits for one before it is kept, but does not count yet", async () => {
+        const store = await open(folder);
+        const writer = await store.create(newRun("r1"));
+        await writer.commit(batch(2), 2);
+        await writer.commit(batch(3), 3);
+        expect(await kept(store, "r1")).toEqual([]);
+        expect(await store.verify("r1")).toMatchObject({ ok: true, events: 0, bound: "yes" });
+        await writer.commit(batch(1));
+        expect(await kept(store, "r1")).toEqual(numbers(6));
+        await store.close();
+    });
+
+    test("OD2: what an owner of an earlier epoch appends is refused; effects that it began count as begun", async () => {
+        const store = await open(folder);
+        const first = await store.create(newRun("r1"));
+        await first.commit(batch(1));
+        const helper = await store.join("r1", first.epoch);
+        await helper.commit(batch(3), 3);
+        await first.release();
+        expect(await codeOf(() => helper.commit(batch(2), 2))).toBe("owned");
+        expect(await codeOf(() => store.join("r1", first.epoch))).toBe("owned");
+        const second = await store.own("r1");
+        expect([second.epoch, second.batches]).toEqual([first.epoch + 1, 1]);
+        expect(await codeOf(() => helper.commit(batch(2), 2))).toBe("owned");
+        expect(await codeOf(() => helper.record({ path: pathOf(1), outcome: done(1) }))).toBe("owned");
+        expect(await store.pending("r1")).toEqual([1, 3].map((n) => ({ path: pathOf(n), begun: true })));
+        await second.commit(batch(2));
+        expect(await kept(store, "r1")).toEqual([1, 2, 3, 4]);
+        expect(await store.verify("r1")).toMatchObject({ ok: true, bound: "yes" });
+        await store.close();
+    });
+
+    test("OD3: an outcome is there before its turn, the first one stays, and it is the one that counts", async () => {
+        const store = await open(folder);
+        const writer = await store.create(newRun("r1"));
+        const helper = await store.join("r1", writer.epoch);
+        await writer.commit(batch(1));
+        expect(await store.outcome("r1", pathOf(1))).toBeNull();
+        await helper.record({ path: pathOf(1), outcome: done("first") });
+        await writer.record({ path: pathOf(1), outcome: done("second") });
+        expect(await store.outcome("r1", pathOf(1), 1)).toEqual(done("first"));
+        expect(await store.outcome("r1", pathOf(1), 2)).toBeNull();
+        expect(await Array.fromAsync(store.outcomes("r1"))).toEqual([]);
+        expect(await store.verify("r1")).toMatchObject({ ok: true, bound: "yes" });
+        await writer.commit(batch(2));
+        expect(await Array.fromAsync(store.outcomes("r1"))).toMatchObject([{ n: 1, path: pathOf(1), outcome: done("first") }]);
+        await helper.record({ path: pathOf(1), outcome: done("third") });
+        expect(await store.outcome("r1", pathOf(1))).toEqual(done("first"));
+        expect(await store.verify("r1")).toMatchObject({ ok: true, bound: "yes" });
+        await store.close();
+    });
+
+    test("OD3: an outcome of an attempt before the one that is asked for is refused", async () => {
+        const store = await open(folder);
+        const writer = await store.create(newRun("r1"));
+        await writer.commit({ pending: [{ path: pathOf(1), begun: true }] });
+        await writer.commit({ outcomes: [{ path: pathOf(1), outcome: done(1) }] });
+        await writer.commit({ pending: [{ path: pathOf(1), begun: true, attempt: 2 }] });
+        expect(await store.pending("r1")).toEqual([{ path: pathOf(1), begun: true, attempt: 2 }]);
+        expect(await store.outcome("r1", pathOf(1))).toBeNull();
+        expect(await store.outcome("r1", pathOf(1), 1)).toEqual(done(1));
+        expect(await codeOf(() => writer.record({ path: pathOf(1), attempt: 1, outcome: done(0) }))).toBe("late");
+        await writer.record({ path: pathOf(1), attempt: 2, outcome: done(2) });
+        await writer.commit({ outcomes: [{ path: pathOf(1), outcome: done(2) }] });
+        expect((await Array.fromAsync(store.outcomes("r1"))).map(({ n, attempt }) => [n, attempt])).toEqual([
+            [1, undefined],
+            [2, 2],
+        ]);
+        expect(await store.outcome("r1", pathOf(1))).toEqual(done(2));
+        expect(await store.verify("r1")).toMatchObject({ ok: true, bound: "yes" });
+        await store.close();
+    });
+
+    test("events and outcomes are read from any number on", async () => {
+        const store = await open(folder);
+        const writer = await store.create(newRun("r1"));
+        for (let n = 1; n <= 40; n++) await writer.commit(batch(n));
+        for (const from of [1, 2, 3, 17, 40, 77, 80, 81]) {
+            const events = await Array.fromAsync(store.events("r1", from));
+            expect(events.map(({ seq }) => seq)).toEqual(numbers(80).slice(from - 1));
+            const outcomes = await Array.fromAsync(store.outcomes("r1", from));
+            expect(outcomes.map(({ n }) => n)).toEqual(numbers(39).slice(from));
+        }
+        await store.close();
+    });
+
+    test("a run is removed with all of it, but never one that goes on", async () => {
+        const store = await open(folder);
+        const writer = await store.create(newRun("r1"));
+        await fill(store, "r2", 2);
+        await writer.commit(batch(2), 2);
+        expect(await codeOf(() => store.remove(["r1", "r2"]))).toBe("owned");
+        await writer.release();
+        expect(await store.remove(["r1", "r2"])).toMatchObject({ runs: 2 });
+        expect(await store.runs()).toEqual([]);
+        expect(await codeOf(() => store.run("r1"))).toBe("unknown");
+        await store.close();
+    });
+});
