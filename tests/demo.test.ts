@@ -4,6 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Ran, room as testRoom } from "../packages/cli/tests/remit.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 let room: string;
@@ -15,16 +16,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(room, { recursive: true, force: true }));
 
-function remit(...args: string[]): { code: number | null; out: string; err: string } {
-    const model = `scripted:${join(room, "replies.json")}`;
-    const own = { XDG_STATE_HOME: room, XDG_CACHE_HOME: room, XDG_CONFIG_HOME: room, NO_COLOR: "1" };
-    const env = { ...process.env, ...own, REMIT_MODEL: model, REMIT_LEDGER: join(room, "ledger.db") };
-    const ran = spawnSync(process.execPath, [join(root, "packages", "cli", "bin", "remit.mjs"), ...args], {
-        cwd: join(room, "data"),
-        env,
-        encoding: "utf8",
-    });
-    return { code: ran.status, out: ran.stdout, err: ran.stderr };
+function remit(...args: string[]): Ran {
+    const env = { REMIT_MODEL: `scripted:${join(room, "replies.json")}`, REMIT_LEDGER: join(room, "ledger.db") };
+    return testRoom(room).remitWith({ env, cwd: "data" }, ...args);
 }
 
 test("works in parallel on real files and an MCP server, refuses wrong answers, and shows what the model saw", () => {

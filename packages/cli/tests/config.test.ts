@@ -1,24 +1,19 @@
 /** A project's configuration as the commands see it: mistakes are the file's, each told once; its models are listed. */
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Ran, type Room, room as testRoom } from "./remit.ts";
 
-const bin = fileURLToPath(new URL("../bin/remit.mjs", import.meta.url));
+let at: Room;
 let room = "";
 beforeEach(() => {
-    room = mkdtempSync(join(tmpdir(), "remit-config-"));
+    at = testRoom();
+    room = at.folder;
     writeFileSync(join(room, "a.remit"), "main agent {\n    main func() {\n        1\n    }\n}\n");
 });
-afterEach(() => rmSync(room, { recursive: true, force: true }));
+afterEach(() => at.clear());
 
-function remit(args: readonly string[], more: Record<string, string> = {}): { code: number | null; out: string; err: string } {
-    const env = { ...process.env, XDG_STATE_HOME: room, XDG_CACHE_HOME: room, XDG_CONFIG_HOME: room, NO_COLOR: "1", ...more };
-    const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], { cwd: room, env, encoding: "utf8" });
-    return { code: status, out: stdout, err: stderr };
-}
+const remit = (args: readonly string[], env: Record<string, string> = {}): Ran => at.remitWith({ env }, ...args);
 
 test.each([["tools"], ["models"], ["run", "a.remit"], ["check", "a.remit"]])("remit %s names the mistake of remit.json once", (...args) => {
     writeFileSync(join(room, "remit.json"), '{"mcp": {}}');

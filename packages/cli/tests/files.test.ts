@@ -1,28 +1,24 @@
 /** Files and options that a person gets wrong: said in one message, nothing lost, every other file still dealt with. */
 import { spawnSync } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { BIN as bin, type Room, room as testRoom } from "./remit.ts";
 
-const bin = fileURLToPath(new URL("../bin/remit.mjs", import.meta.url));
+let at: Room;
 let room = "";
 beforeAll(() => {
-    room = mkdtempSync(join(tmpdir(), "remit-files-"));
+    at = testRoom();
+    room = at.folder;
     writeFileSync(join(room, "good.remit"), "main agent {\n    main func(input: { name?: string }) {\n        input.name\n    }\n}\n");
     writeFileSync(join(room, "latin.remit"), Buffer.from('// caf\xe9\nmain agent {   main func() { return "\xe9" } }\n', "latin1"));
     writeFileSync(join(room, "latin.json"), Buffer.from('{"name": "\xe9"}', "latin1"));
     writeFileSync(join(room, "bom.json"), '\ufeff{"name": "Ada"}');
     writeFileSync(join(room, "escape.json"), '{"name": \u001b]0;title\u0007 }');
 });
-afterAll(() => rmSync(room, { recursive: true, force: true }));
+afterAll(() => at.clear());
 
-function remit(...args: string[]): { code: number | null; out: string; err: string } {
-    const env = { ...process.env, XDG_STATE_HOME: room, XDG_CACHE_HOME: room, XDG_CONFIG_HOME: room, NO_COLOR: "1" };
-    const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], { cwd: room, env, encoding: "utf8", input: "" });
-    return { code: status, out: stdout, err: stderr };
-}
+const remit: Room["remit"] = (...args) => at.remit(...args);
 
 test("fmt leaves a file in another encoding as it is", () => {
     const before = readFileSync(join(room, "latin.remit"));

@@ -1,12 +1,10 @@
 /** Tests and scripts of a project that run the command with models that answer from nothing. */
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { room as testRoom } from "./remit.ts";
 
-const remit = fileURLToPath(new URL("../bin/remit.mjs", import.meta.url));
 let room: string;
 beforeEach(() => {
     room = mkdtempSync(join(tmpdir(), "remit-mock-"));
@@ -37,11 +35,10 @@ main agent Dry {
 
 function dry(flag: string): { value: unknown; said: string } {
     writeFileSync(join(room, "dry.as"), PROGRAM);
-    const env = { ...process.env, XDG_STATE_HOME: room, XDG_CACHE_HOME: room, XDG_CONFIG_HOME: room, NO_COLOR: "1", HOME: "/home/of" };
-    const ran = spawnSync(process.execPath, [remit, "run", "dry.as", flag, "--quiet"], { cwd: room, env, encoding: "utf8" });
+    const ran = testRoom(room).remitWith({ env: { HOME: "/home/of" } }, "run", "dry.as", flag, "--quiet");
     expect(existsSync(join(room, "out.txt"))).toBe(false);
     expect(existsSync(join(room, "notes.jsonl"))).toBe(false);
-    return { value: JSON.parse(ran.stdout), said: ran.stderr };
+    return { value: JSON.parse(ran.out), said: ran.err };
 }
 const MOCKED = {
     mail: { ok: true, summary: "Mail.send", source: "mcp://mail", args: [{ to: "you" }] },

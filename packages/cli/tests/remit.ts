@@ -67,8 +67,8 @@ function commands(): Thread {
     };
 }
 
-export function room(): Room {
-    const folder = mkdtempSync(join(tmpdir(), "remit-cli-"));
+/** `folder`: one that is there; a new one where absent. */
+export function room(folder: string = mkdtempSync(join(tmpdir(), "remit-cli-"))): Room {
     const own: NodeJS.ProcessEnv = {
         XDG_STATE_HOME: folder,
         XDG_CACHE_HOME: folder,
