@@ -4,7 +4,7 @@
  * Boundary: the shape alone. What an answer in it is worth is the language's.
  */
 import { isObject, type Json } from "@remit/language";
-import type { AgentReply } from "../effect/effect.ts";
+import type { AgentReply, Outcome } from "../effect/effect.ts";
 
 const STOPS: readonly AgentReply["stop"][] = ["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"];
 
@@ -21,4 +21,11 @@ export function readReply(value: Json | undefined): AgentReply | null {
 
 function isResource(value: Json): boolean {
     return isObject(value) && typeof value.uri === "string" && typeof value.mediaType === "string" && typeof value.text === "string";
+}
+
+/** What there was of a turn: a failure may hold what came before it. */
+export function replyIn(outcome: Outcome): AgentReply | null {
+    if (outcome.ok) return readReply(outcome.value);
+    const { detail } = outcome.failure;
+    return readReply(isObject(detail ?? null) ? (detail as { [key: string]: Json }).reply : undefined);
 }

@@ -19,16 +19,16 @@ import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import { join, labelOf, rawOf } from "../value/operators.ts";
 import { type Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
-import { type Defined, definedAs } from "./define.ts";
-import { countCall } from "./steps.ts";
-import { callFunction } from "./enter.ts";
+import { type Defined, definedAs } from "./definitions.ts";
 import { learnDescription, placeOf } from "./described.ts";
+import { askDescription, failureOf, givenValue } from "./effects.ts";
 import { type Fiber, type Frame, type Pending, pathOf } from "./fiber.ts";
-import { gate } from "./gate.ts";
 import type { HandoverState, HandoverWait } from "./handover.ts";
 import type { Machine } from "./machine.ts";
-import { askDescription, askTool, failureOf, givenValue } from "./perform.ts";
+import { waitingCall } from "./ops.ts";
 import { hasSome } from "./standing.ts";
+import { countCall } from "./steps.ts";
+import { askTool } from "./tools.ts";
 import { isWritten } from "./written.ts";
 
 /** Lists what there is. */
@@ -51,7 +51,7 @@ export function beginAct(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDeta
     const tool = tools.find((one) => one.form.name === (dot < 0 ? name : name.slice(0, dot)));
     if (tool === undefined) {
         countCall(m);
-        if (callsFunction(m, fiber, frame, d, path, named, name, given, site)) return;
+        if (callsFunction(m, fiber, frame, d, path, named, name, given)) return;
         // A call that was asked about runs again: what it found then it finds now.
         const unknown =
             frame.approved === null
@@ -62,7 +62,7 @@ export function beginAct(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDeta
         return;
     }
     countCall(m);
-    use(m, fiber, frame, tool, dot < 0 ? soleMethod(tool) : name.slice(dot + 1), named, given, path, site);
+    use(m, fiber, frame, tool, dot < 0 ? soleMethod(tool) : name.slice(dot + 1), named, given, path);
 }
 
 /** What `act` is given, with what goes along (R5). */
@@ -88,19 +88,10 @@ function toolsOf(m: Machine, frame: Frame): ImportEntry[] {
 }
 
 /** The use of a tool, as if it were named. */
-function use(
-    m: Machine,
-    fiber: Fiber,
-    frame: Frame,
-    tool: ImportEntry,
-    method: string,
-    named: Value,
-    given: Value,
-    path: string,
-    site: Site | null,
-): void {
+function use(m: Machine, fiber: Fiber, frame: Frame, tool: ImportEntry, method: string, named: Value, given: Value, path: string): void {
     try {
-        askTool(m, fiber, frame, tool, method, argsFor(m, tool, given), path, site, null, isForeign(m, named) ? "model" : "program");
+        const isModel = isForeign(m, named) ? ({ chosen: "model" } as const) : {};
+        askTool(m, waitingCall(fiber, { path }), { entry: tool, method, args: argsFor(m, tool, given), ...isModel });
     } catch (error) {
         if (!(error instanceof Fail) || !error.isTold) throw error;
         m.deliver(fiber, join(m.run, failed(m, error), labelOf(named)));
@@ -150,7 +141,7 @@ function byBareName(
     const found = serversFor(m, fiber, frame, tools).filter((one) => hasTool(m, one, name));
     const [only] = found;
     if (only !== undefined && found.length === 1) {
-        use(m, fiber, frame, only, name, named, given, path, site);
+        use(m, fiber, frame, only, name, named, given, path);
         return;
     }
     const several = `there are several tools '${name}': ${found.map(({ form }) => `${form.name}.${name}`).join(", ")}`;
@@ -199,7 +190,6 @@ function callsFunction(
     named: Value,
     name: string,
     given: Value,
-    site: Site | null,
 ): boolean {
     const made = definedFor(m, frame).find((one) => one.name === name);
     const defined = made === undefined ? null : definedAs(m, made);
@@ -208,7 +198,7 @@ function callsFunction(
     // An answer finds only what its own agent defined. Programs of a runner choose among what their host's file offers them (`ras:`).
     if (isForeign(m, named) && !isWritten(m, frame.fn) && !isOfRunner(m, frame, named)) {
         const about = { c: capabilityOf(own), name, uri: "", method: null, direct: true };
-        if (gate(m, fiber, frame, about, [given], path, site, "model") === null) return true;
+        if (m.gate(waitingCall(fiber, { path }), about, [given], "model") === null) return true;
     }
     const raw = rawOf(given);
     const { params } = own.form;
@@ -218,7 +208,7 @@ function callsFunction(
         : params.map((p, i) => (i === 0 ? given : m.fromJson(p.default ?? null)));
     frame.native = waits(m, path, "run", [], named);
     try {
-        callFunction(m, fiber, frame, own, args, defined?.author ?? null, d.path, site);
+        m.push(waitingCall(fiber, { path }), { fn: own, args, author: defined?.author ?? null, path: d.path });
     } catch (error) {
         frame.native = null;
         throw error;

@@ -7,16 +7,17 @@ import { canonicalJson, type Json } from "@remit/language";
 import type { Outcome } from "../effect/effect.ts";
 import { notedIn } from "../ledger/notes.ts";
 import type { Machine } from "./machine.ts";
+import type { Ops } from "./ops.ts";
 import { struckAt } from "./spending.ts";
 
 /** The answer for the session; undefined where there is none. */
-export function answerFor(m: Machine, key: string): boolean | undefined {
+export function answerFor(m: Ops, key: string): boolean | undefined {
     const { answers } = m.standing;
     return answers.get(wholeOf(key)) === false ? false : answers.get(key);
 }
 
 /** The same, with what was said while the machine waits or computes. */
-export function answerNow(m: Machine, key: string): boolean | undefined {
+export function answerNow(m: Ops & Pick<Machine, "inbox">, key: string): boolean | undefined {
     let known = answerFor(m, key);
     for (const told of m.inbox) {
         const said = lasting(told);
@@ -26,7 +27,7 @@ export function answerNow(m: Machine, key: string): boolean | undefined {
 }
 
 /** Keeps an answer for the rest of the run. A no is one for every call of the method, whatever is in its arguments. */
-export function keepAnswer(m: Machine, { use, yes }: Lasting): void {
+export function keepAnswer(m: Ops, { use, yes }: Lasting): void {
     m.standing.answers.set(yes ? use : wholeOf(use), yes);
 }
 

@@ -6,12 +6,12 @@
 import type { Json } from "@remit/language";
 import { readersGiven } from "../authority/readers.ts";
 import { type Effect, type MemoryRequest, type ModelTurn, opOf, type ToolRequest } from "../effect/effect.ts";
-import type { Machine } from "./machine.ts";
+import type { Ops } from "./ops.ts";
 
 const NOBODY_SAYS: readonly string[] = [];
 
 /** Labels that say who may read what an effect brings, or what its failure tells: `reads` clauses of its import. */
-export function readersOfResult(m: Machine, { kind, request }: Effect, value: Json): readonly string[] {
+export function readersOfResult(m: Ops, { kind, request }: Effect, value: Json): readonly string[] {
     const { authority, compiled } = m;
     if (authority.plain) return NOBODY_SAYS;
     if (kind === "tool") {

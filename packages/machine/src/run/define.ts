@@ -7,66 +7,24 @@
  * D2: it runs as its author, strictly, whoever calls it; what it gives carries its author's origin.
  * D3: what it replaces keeps its parameters in number and its contracts, so that calls of it stay calls of it, and give what they gave.
  */
-import { type FileForm, FORM, type FuncForm, type Json, type ParamForm, printForm, type Site, shownName } from "@remit/language";
+import {
+    type FileForm,
+    FORM,
+    type FuncForm,
+    type Json,
+    type ParamForm,
+    printForm,
+    type Site,
+    shownName,
+    canonicalJson,
+} from "@remit/language";
 import type { DefineDetail } from "../compile/instructions.ts";
-import type { AgentEntry, Fn } from "../compile/program.ts";
+import type { Fn } from "../compile/program.ts";
 import { Fail } from "../effect/failure.ts";
-import { canonicalJson } from "../ledger/canonical.ts";
-import { type Fiber, type Frame, pathOf } from "./fiber.ts";
-import type { Machine } from "./machine.ts";
-import { raise } from "./perform.ts";
+import { programFn, settle } from "./definitions.ts";
+import type { Ops, Begins } from "./ops.ts";
 import { inForce } from "./standing.ts";
-import { isWritten, takeIn } from "./written.ts";
-
-export interface Defined {
-    readonly name: string;
-    /** Number of the function. */
-    readonly fn: number;
-    /** File and name of the agent that wrote it. */
-    readonly agent: readonly [number, string];
-}
-
-/** True where the fiber waits: the source is being written for review. */
-export function define(m: Machine, fiber: Fiber, frame: Frame, d: DefineDetail, site: Site | null): boolean {
-    const { func } = d;
-    const author = frame.agent;
-    if (author === null || !isWritten(m, frame.fn)) throw new Fail("value", "only what an agent answers defines functions", { site });
-    const path = pathOf(frame, d.path);
-    if (!inForce(m, fiber, frame.principal).some((one) => one.all === true)) {
-        m.emit("policy.denied", path, frame.parent, site, [], { why: "define", principal: frame.principal, capability: func.name });
-        throw new Fail("violation.remit", `${m.authority.nameOf(frame.principal)} defines ${func.name}, which nobody lets it`, {
-            site,
-            by: frame.principal,
-            hint: `write \`delegate all to ${shownName(author.name)} { … }\` around the yield where that is right`,
-        });
-    }
-    const before = programFn(m, func.name);
-    if (before !== undefined && before.form.params.length !== func.params.length)
-        throw new Fail("value", `${func.name} has ${before.form.params.length} parameters in the program, and ${func.params.length} here`, {
-            site,
-        });
-    const made = before === undefined ? func : withContracts(func, before, site);
-    const shapes = shapesFor(m, frame.fn, before, site);
-    const form: FileForm = { file: `${shownName(author.name)}'s ${func.name}`, imports: [], shapes, funcs: [made], agents: [] };
-    const file = takeIn(m, { form, path: `define:${func.name}`, agent: [author.file, author.name], live: true });
-    const fn = m.compiled.files[file]?.funcs.get(func.name) as Fn;
-    m.defined.set(func.name, { name: func.name, fn: fn.id, agent: [author.file, author.name] });
-    settle(m);
-    const source = printForm({ format: FORM, files: [form] })[0] ?? "";
-    const origin = `agent:${author.name}`;
-    m.emit("program.changed", path, frame.parent, site, [origin], {
-        function: func.name,
-        author: shownName(author.name),
-        replaces: before !== undefined,
-        keep: d.keep,
-        source,
-    });
-    if (!d.keep) return false;
-    const request = { op: "keep", name: func.name, author: shownName(author.name), source };
-    raise(m, fiber, { kind: "author", path, site, request, labels: [origin], origin });
-    frame.native = { kind: "effect", path };
-    return true;
-}
+import { isWritten } from "./written.ts";
 
 /** The contracts of what is replaced hold on: of parameters where the new function says nothing, of the result always. */
 function withContracts(func: FuncForm, before: Fn, site: Site | null): FuncForm {
@@ -85,7 +43,7 @@ function withContracts(func: FuncForm, before: Fn, site: Site | null): FuncForm 
 }
 
 /** Shapes that these contracts may name: those of the answer, and of the file of what is replaced. */
-function shapesFor(m: Machine, answer: Fn, before: Fn | undefined, site: Site | null): FileForm["shapes"] {
+function shapesFor(m: Ops, answer: Fn, before: Fn | undefined, site: Site | null): FileForm["shapes"] {
     const own = m.compiled.program.files[answer.file]?.shapes ?? [];
     const theirs = before === undefined ? [] : (m.compiled.program.files[before.file]?.shapes ?? []);
     const clash = own.find((one) =>
@@ -95,29 +53,54 @@ function shapesFor(m: Machine, answer: Fn, before: Fn | undefined, site: Site | 
     return [...theirs, ...own.filter((one) => !theirs.some((o) => o.name === one.name))];
 }
 
-/** A function that the program had when it began, in the file that it began with. */
-function programFn(m: Machine, name: string): Fn | undefined {
-    return m.compiled.files[m.authored - 1]?.funcs.get(name);
-}
+export const define: Begins<DefineDetail> = {
+    begin(m, { fiber, frame, I, path }, d) {
+        const { func } = d;
+        const { site } = I;
+        const author = frame.agent;
+        if (author === null || !isWritten(m, frame.fn)) throw new Fail("value", "only what an agent answers defines functions", { site });
+        if (!inForce(m, fiber, frame.principal).some((one) => one.all === true)) {
+            m.emit("policy.denied", path, frame.parent, site, [], { why: "define", principal: frame.principal, capability: func.name });
+            throw new Fail("violation.remit", `${m.authority.nameOf(frame.principal)} defines ${func.name}, which nobody lets it`, {
+                site,
+                by: frame.principal,
+                hint: `write \`delegate all to ${shownName(author.name)} { … }\` around the yield where that is right`,
+            });
+        }
+        const before = programFn(m, func.name);
+        if (before !== undefined && before.form.params.length !== func.params.length)
+            throw new Fail(
+                "value",
+                `${func.name} has ${before.form.params.length} parameters in the program, and ${func.params.length} here`,
+                {
+                    site,
+                },
+            );
+        const made = before === undefined ? func : withContracts(func, before, site);
+        const shapes = shapesFor(m, frame.fn, before, site);
+        const form: FileForm = { file: `${shownName(author.name)}'s ${func.name}`, imports: [], shapes, funcs: [made], agents: [] };
+        const file = m.takeIn({ form, path: `define:${func.name}`, agent: [author.file, author.name], live: true });
+        const fn = m.compiled.files[file]?.funcs.get(func.name) as Fn;
+        m.defined.set(func.name, { name: func.name, fn: fn.id, agent: [author.file, author.name] });
+        settle(m);
+        const source = printForm({ format: FORM, files: [form] })[0] ?? "";
+        const origin = `agent:${author.name}`;
+        m.emit("program.changed", path, frame.parent, site, [origin], {
+            function: func.name,
+            author: shownName(author.name),
+            replaces: before !== undefined,
+            keep: d.keep,
+            source,
+        });
+        if (!d.keep) {
+            frame.pc++;
+            return true;
+        }
+        const request = { op: "keep", name: func.name, author: shownName(author.name), source };
+        m.raise(fiber, { kind: "author", path, site, request, labels: [origin], origin });
+        frame.native = { kind: "effect", path };
+        return false;
+    },
+};
 
-/** Which functions of the program are replaced, from what is defined. */
-export function settle(m: Machine): void {
-    const replaced = new Map<number, Defined>();
-    for (const one of m.defined.values()) {
-        const before = programFn(m, one.name);
-        if (before !== undefined) replaced.set(before.id, one);
-    }
-    m.run.replaced = replaced.size === 0 ? null : replaced;
-}
-
-/** What a call of a function of the program means now: the function and its author; null where it is what it was. */
-export function now(m: Machine, fn: Fn): { readonly fn: Fn; readonly author: AgentEntry } | null {
-    const one = m.run.replaced?.get(fn.id) as Defined | undefined;
-    return one === undefined ? null : definedAs(m, one);
-}
-
-export function definedAs(m: Machine, one: Defined): { readonly fn: Fn; readonly author: AgentEntry } | null {
-    const made = m.compiled.functions[one.fn];
-    const author = m.compiled.agent(...one.agent);
-    return made === undefined || author === undefined ? null : { fn: made, author };
-}
+export { settle };

@@ -5,12 +5,12 @@
  *
  * B1: a tool that cannot say what it has has no method that only reads, and none that is found by its own name.
  */
-import { type Json, type Site, isObject } from "@remit/language";
+import { type Json, isObject } from "@remit/language";
 import type { Outcome } from "../effect/effect.ts";
 import type { Capability } from "../value/value.ts";
-import type { DescribeWait, Fiber, Frame, Pending } from "./fiber.ts";
-import type { Machine } from "./machine.ts";
-import { askDescription, describedEvent, failureOf } from "./perform.ts";
+import { askDescription, describedEvent, failureOf } from "./effects.ts";
+import type { DescribeWait, Pending } from "./fiber.ts";
+import type { Ops, Call, Waits } from "./ops.ts";
 
 /** Names of methods. */
 export interface Described {
@@ -31,7 +31,7 @@ function namesIn(value: Json): Described {
 }
 
 /** Keeps what a tool said. Throws what ends the whole (B1). */
-export function learnDescription(m: Machine, place: string, pending: Pending, outcome: Outcome): void {
+export function learnDescription(m: Ops, place: string, pending: Pending, outcome: Outcome): void {
     if (!outcome.ok) {
         const failure = failureOf(m, pending, outcome);
         if (!failure.isTold) throw failure;
@@ -40,17 +40,17 @@ export function learnDescription(m: Machine, place: string, pending: Pending, ou
 }
 
 /** The instruction waits for a tool to say what it has, and then runs again. */
-export function awaitDescription(m: Machine, fiber: Fiber, frame: Frame, c: Capability, of: string, site: Site | null): void {
+export function awaitDescription(m: Ops, { fiber, frame, I, path: of }: Call, c: Capability): void {
     const path = `${of}/describe[${c.name}]`;
-    askDescription(m, fiber, c, path, 0, site);
+    askDescription(m, fiber, c, path, 0, I.site);
     frame.native = { kind: "describe", path, place: placeOf(c) };
 }
 
 /** It said so. */
-export function descriptionCame(m: Machine, fiber: Fiber, native: DescribeWait, pending: Pending, outcome: Outcome): void {
-    const frame = fiber.top;
-    describedEvent(m, native.path.slice(0, native.path.lastIndexOf("/describe[")), pending.effect, outcome);
-    frame.native = null;
-    learnDescription(m, native.place, pending, outcome);
-    m.ready.push(fiber);
-}
+export const describe: Waits<DescribeWait> = {
+    resume(m, { frame }, { path, place }, { pending, outcome }) {
+        describedEvent(m, path.slice(0, path.lastIndexOf("/describe[")), pending.effect, outcome);
+        frame.native = null;
+        learnDescription(m, place, pending, outcome);
+    },
+};

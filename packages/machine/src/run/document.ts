@@ -7,9 +7,9 @@ import type { Contract, Json, Site } from "@remit/language";
 import type { SessionDoc, WrittenDoc } from "../agent/session.ts";
 import type { Right } from "../authority/decide.ts";
 import type { ConductDoc } from "../conduct/messages.ts";
-import type { Effect, FailureKind, Outcome } from "../effect/effect.ts";
+import type { FailureKind, Outcome } from "../effect/effect.ts";
 import type { AccountDoc, Meter } from "./accounts.ts";
-import type { Defined } from "./define.ts";
+import type { Defined } from "./definitions.ts";
 import type { Pending } from "./fiber.ts";
 import type { StandingDoc } from "./standing.ts";
 

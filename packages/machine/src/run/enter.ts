@@ -13,9 +13,10 @@ import { enterStrict, flowOf, raiseBy } from "../compile/strict.ts";
 import { NOTHING_ALONG } from "../compile/ways.ts";
 import { Fail } from "../effect/failure.ts";
 import type { Value } from "../value/value.ts";
-import { type Fiber, Frame, pathOf } from "./fiber.ts";
-import type { Machine } from "./machine.ts";
 import { agentStarted } from "./events.ts";
+import { Fiber, Frame, pathOf } from "./fiber.ts";
+import type { Machine } from "./machine.ts";
+import type { Call, Iteration } from "./ops.ts";
 import { accountAt, spendOf, openAccount } from "./spending.ts";
 import { granted, lifted } from "./standing.ts";
 
@@ -89,16 +90,12 @@ export function push(
     fiber.frames.push(new Frame(fn, 0, body, locals, path, parent, agent, principal, token, own === 0 ? around : own, own !== 0));
 }
 
-/** A function called by its name alone, by `act()`. */
-export function callFunction(
-    m: Machine,
-    fiber: Fiber,
-    caller: Frame,
-    fn: Fn,
-    args: Value[],
-    author: AgentEntry | null,
-    site: PathSite,
-    at: Site | null,
-): void {
-    push(m, fiber, caller, fn, args, author, site, at, null, author !== null);
+/** A fiber of an iteration. */
+export function fork(m: Machine, { fiber, frame }: Call, { index, body, locals, path }: Iteration): void {
+    const child = new Fiber(m.nextFiber++, fiber, index, fiber.base + fiber.frames.length);
+    const form = frame.forms.bodies[body] as Frame["form"];
+    child.frames.push(new Frame(frame.fn, body, form, locals, path, path, null, frame.principal, 0, accountAt(frame)));
+    m.fibers.set(child.id, child);
+    m.run.left--;
+    m.ready.push(child);
 }

@@ -18,12 +18,12 @@ import type { InputRequest, Outcome } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import { fromJson } from "../value/json.ts";
 import { Labelled, type Value } from "../value/value.ts";
+import { failFrom, raise } from "./effects.ts";
 import { useEvent } from "./events.ts";
-import { failOf } from "./execute.ts";
 import { Frame } from "./fiber.ts";
+import { failOf } from "./handlers.ts";
 import type { Machine } from "./machine.ts";
 import { DEFAULTS } from "./options.ts";
-import { failFrom, raise } from "./perform.ts";
 import { openAccount, spendOf } from "./spending.ts";
 
 interface Question {

@@ -12,11 +12,11 @@ import { List, type Value } from "../value/value.ts";
 import { rawOf } from "../value/operators.ts";
 import type { Used } from "./accounts.ts";
 import { type Fiber, type Frame, pathOf } from "./fiber.ts";
-import type { Machine } from "./machine.ts";
+import type { Ops } from "./ops.ts";
 import { show } from "./show.ts";
 
 export function agentStarted(
-    m: Machine,
+    m: Ops,
     caller: Frame,
     fn: Fn,
     agent: AgentEntry,
@@ -31,7 +31,7 @@ export function agentStarted(
 
 /** `spent`: what its own account may and did use. */
 export function agentEnded(
-    m: Machine,
+    m: Ops,
     fiber: Fiber,
     frame: Frame,
     end: Value | Fail,
@@ -61,7 +61,7 @@ export function agentEnded(
 }
 
 /** `cut`: not all of them is shown. */
-export function shownArgs(m: Machine, args: readonly Value[]): { json: Json[]; labels: readonly string[]; cut: boolean } {
+export function shownArgs(m: Ops, args: readonly Value[]): { json: Json[]; labels: readonly string[]; cut: boolean } {
     let labels = 0;
     let cut = false;
     const json = args.map((arg) => {
@@ -75,7 +75,7 @@ export function shownArgs(m: Machine, args: readonly Value[]): { json: Json[]; l
 }
 
 /** One event for each pass of a `for` whose body can reach an effect. */
-export function forEvent(m: Machine, frame: Frame, I: Instruction, d: NextDetail): void {
+export function forEvent(m: Ops, frame: Frame, I: Instruction, d: NextDetail): void {
     const shown = show(frame.locals[d.item] as Value, m.run.labels);
     m.run.give(shown.size);
     const list = rawOf(frame.locals[d.list] as Value);
@@ -94,7 +94,7 @@ export function budgetData(budget: BudgetForm | null): Json {
     return budget === null ? null : { amount: budget.amount, unit: budget.unit, text: budget.text, keep: budget.keep ?? "start" };
 }
 
-export function useEvent(m: Machine, parent: string | null, path: string, use: UseSpec): void {
+export function useEvent(m: Ops, parent: string | null, path: string, use: UseSpec): void {
     const picked = pick(m, use);
     const variant: Json = picked.variant === null ? null : { ...picked.variant, available: [...picked.variant.available] };
     m.emit("use", path, parent, use.site, [], {
@@ -119,7 +119,7 @@ export interface Picked {
 }
 
 /** What a `use` puts into the prompt: of several candidates the one that the run's options name, else the selected, else the first. */
-export function pick(m: Machine, use: UseSpec): Picked {
+export function pick(m: Ops, use: UseSpec): Picked {
     if (use.oneOf === null) return { source: use.source, budget: use.budget, code: use.code, variant: null };
     const { siteId, candidates } = use.oneOf;
     const hints = m.options.variants;

@@ -11,58 +11,32 @@
  *
  * Why it is long: the loop over instructions and the calls it makes work on the same frame, slots and counts.
  */
-import { type Site, withArticle, shownName } from "@remit/language";
-import { readersLabel } from "../authority/decide.ts";
-import type { Lambda } from "../builtin/builtin.ts";
-import { callMethod, isALambda, strictlyCalled, wrongCount } from "../compile/calls.ts";
+import { withArticle, shownName } from "@remit/language";
+import { callMethod, strictlyCalled, wrongCount } from "../compile/calls.ts";
 import { listOf } from "../compile/closures.ts";
 import { BAIL, type Code, type Slots, type Step, slots0 } from "../compile/code.ts";
 import { checkArguments, checkResult } from "../compile/contracts.ts";
-import { failureValue } from "../compile/failure.ts";
-import { born, covered, outward } from "../compile/containers.ts";
-import { FLOW, labelAt, leaveStrict, raiseBy, raisePc, withPc } from "../compile/strict.ts";
-import {
-    type CallDetail,
-    type CallValueDetail,
-    type DefineDetail,
-    type DelegateDetail,
-    type EffectDetail,
-    type EndorseDetail,
-    type GenerateDetail,
-    type HandoverDetail,
-    type Handler,
-    type Instruction,
-    type NextDetail,
-    OP,
-    type ParallelDetail,
-    type PathSite,
-    type SpendDetail,
-    type UseDetail,
-} from "../compile/instructions.ts";
+import { covered, outward } from "../compile/containers.ts";
+import { FLOW, labelAt, leaveStrict, raisePc, withPc } from "../compile/strict.ts";
+import { type CallDetail, type CallValueDetail, type Instruction, type NextDetail, OP, type UseDetail } from "../compile/instructions.ts";
 import { type AgentEntry, answering, type Fn } from "../compile/program.ts";
 import { Fail } from "../effect/failure.ts";
-import { toJson } from "../value/json.ts";
 import { join, labelOf, rawOf, truthy } from "../value/operators.ts";
 import { Capability, List, Obj, type Value } from "../value/value.ts";
+import { now } from "./definitions.ts";
+import { push } from "./enter.ts";
 import { agentEnded, forEvent, useEvent } from "./events.ts";
-import { push, tooDeep } from "./enter.ts";
-import { type Fiber, type Frame, siteOfTop, pathOf } from "./fiber.ts";
-import { beginGenerate } from "./generate.ts";
-import { define, now } from "./define.ts";
-import { caughtByAgent } from "./agent-call.ts";
-import { beginHandover, handedBack, handoverAt } from "./handover.ts";
-import { abandon, yieldAround } from "./sessions.ts";
+import { type Fiber, type Frame, pathOf } from "./fiber.ts";
+import { gate, isFree } from "./gate.ts";
+import { failOf, unwind, fiberEnded } from "./handlers.ts";
 import type { Machine } from "./machine.ts";
 import { measure } from "./memory.ts";
+import { begin, waitsOf, waitingCall, type Call } from "./ops.ts";
 import { type Mark, MAX_STEPS, tooLong } from "./run.ts";
-import { beginParallel, iterationEnded } from "./parallel.ts";
-import { gate, isFree } from "./gate.ts";
-import { askMemory, askTool } from "./perform.ts";
-import { show } from "./show.ts";
-import { isTaken, stop } from "./suspended.ts";
-import { accountAt, closeAccount, closeRegion, leaveCall, leaveRegions, openAccount, withdrawAll } from "./spending.ts";
-import { delegated, lifted, policiesOn } from "./standing.ts";
+import { closeAccount, closeRegion, leaveRegions, spendOpened } from "./spending.ts";
+import { lifted } from "./standing.ts";
 import { countCall, stepsSpent } from "./steps.ts";
+import { askMemory, askTool, dataOnly } from "./tools.ts";
 
 /** Nested calls that one stretch of closures may hold: far below what any JavaScript stack takes. */
 const CLOSURE_DEPTH = 150;
@@ -89,81 +63,9 @@ export function runFiber(m: Machine, fiber: Fiber): "wait" | "slice" {
     }
 }
 
-/** A failure of the program; null where the error is a defect of the machine. */
-export function failOf(m: Machine, error: unknown): Fail | null {
-    if (error instanceof Fail) return error;
-    // Values or expressions nested deeper than the JavaScript stack: the program's doing, and a limit like the counted one.
-    if (error instanceof RangeError) return tooDeep(m.depthLimit);
-    return null;
-}
-
-/** Whether code at a frame may catch a violation (LANGUAGE 7). */
-export function catchesViolation(m: Machine, principal: string, fail: Fail): boolean {
-    return principal === m.principal && fail.by !== m.principal;
-}
-
-/** Looks for a handler. False where the fiber ended by the failure. */
-export function unwind(m: Machine, fiber: Fiber, thrown: Fail): boolean {
-    const { frames } = fiber;
-    if (thrown.site === null) thrown.site = siteOfTop(fiber);
-    const around = thrown.here ? yieldAround(m, fiber) : null;
-    const fail = around === null ? thrown : thrown.of(around);
-    // A violation for which no principal is named was committed by the principal that runs here.
-    if (fail.class === "violation" && frames.length > 0) fail.by ??= fiber.top.principal;
-    const again = fiber.refused;
-    fiber.refused = [];
-    if (frames.length > 0 && !isTaken(m, fiber, fail)) {
-        stop(m, fiber, fail, again);
-        return false;
-    }
-    withdrawAll(m, fiber);
-    while (frames.length > 0) {
-        const frame = fiber.top;
-        m.stand(fiber, frame);
-        if (frame.native?.kind === "handover") {
-            if (caughtByAgent(m, fiber, frame, fail)) {
-                if (fiber.top !== frame) m.ready.push(fiber);
-                return false;
-            }
-            abandon(m, frame, fail);
-        }
-        frame.native = null;
-        frame.approved = null;
-        const { flow } = frame.form;
-        if (flow !== 0) {
-            fail.labels = m.run.labels.union(fail.labels, frame.placeLabel);
-            raiseBy(frame.locals, flow, fail.labels, (frame.form.code[frame.pc] as Instruction).failing);
-        }
-        const handler = frame.form.handlers.find((h) => h.from <= frame.pc && frame.pc < h.to && catches(m, frame, h, fail));
-        leaveRegions(m, frame, handler?.at ?? -1);
-        if (handler !== undefined) {
-            if (handler.slot !== 0) frame.locals[handler.slot] = failureValue(m.run, fail);
-            frame.pc = handler.at;
-            if (frames.length - 1 < fiber.low) fiber.low = frames.length - 1;
-            return true;
-        }
-        leaveCall(m, fiber, frame, fail, null);
-        if (m.result !== null) return false;
-        frames.pop();
-    }
-    if (fiber.parent === null) m.finish(fail);
-    else iterationEnded(m, fiber, fail);
-    return false;
-}
-
-/**
- * Who may catch what (LANGUAGE 7): a violation only code of the run's own principal that did not commit it, a limit only code outside the region it
- * bounds.
- */
-export function catches(m: Machine, frame: Frame, handler: Handler, fail: Fail): boolean {
-    if (fail.class === "violation" && !catchesViolation(m, frame.principal, fail)) return false;
-    if (fail.region === null) return true;
-    return !m.accounts.within(accountAt(frame, handler.at), fail.region);
-}
-
 function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
     const { run } = m;
-    if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
+    fiber.touch();
     let frame = fiber.top;
     m.stand(fiber, frame);
     let { locals: L } = frame;
@@ -248,26 +150,16 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
                 if (callFn(m, fiber, frame, I, L)) continue;
                 if (frame.native !== null) return "wait";
                 break;
-            case OP.OPEN: {
-                const d = I.detail as DelegateDetail | SpendDetail;
-                const path = pathOf(frame, d.path);
-                if (d.kind === "delegate") L[I.slot] = delegated(m, fiber, frame, d, path, I.site);
-                else L[I.slot] = openAccount(m, fiber, accountAt(frame), d.spend, path, "the region", frame.parent, I.site);
-                frame.pc++;
+            case OP.OPEN:
+                if (I.detail?.kind === "spend") {
+                    L[I.slot] = spendOpened(m, fiber, frame, I.detail, I.site);
+                    frame.pc++;
+                } else begin(m, fiber, frame, I);
                 m.stand(fiber, frame);
                 continue;
-            }
             case OP.CLOSE: {
                 const region = frame.form.regions.find((r) => r.slot === I.slot);
                 if (region !== undefined) closeRegion(m, frame, region);
-                frame.pc++;
-                continue;
-            }
-            case OP.ENDORSE: {
-                const d = I.detail as EndorseDetail;
-                const path = pathOf(frame, d.path);
-                const made = endorsed(m, fiber, frame, (I.code as Code)(L), d.because(L), d.readers, path, I.site);
-                L[I.slot] = frame.form.flow === 0 ? made : born(run, made, 0, Number.POSITIVE_INFINITY);
                 frame.pc++;
                 continue;
             }
@@ -277,30 +169,14 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
                 if (done === "next") continue;
                 break;
             }
-            case OP.EFFECT: {
-                const d = I.detail as EffectDetail;
-                const args = d.args === null ? null : d.args.map((a) => a(L));
-                countCall(m);
-                const given = args === null ? null : dataOnly(args, I);
-                if (d.import.form.what === "tool") askTool(m, fiber, frame, d.import, d.method, given, pathOf(frame, d.path), I.site);
-                else askMemory(m, fiber, frame, d.import, d.method, given ?? [], pathOf(frame, d.path), I.site);
-                return "wait";
-            }
+            case OP.EFFECT:
             case OP.GENERATE:
-                beginGenerate(m, fiber, frame, I.detail as GenerateDetail, I.site);
-                if (frame.native !== null || m.result !== null) return "wait";
-                continue;
             case OP.DEFINE:
-                if (define(m, fiber, frame, I.detail as DefineDetail, I.site)) return "wait";
-                frame.pc++;
-                continue;
             case OP.HANDOVER:
-                beginHandover(m, fiber, frame, I.detail as HandoverDetail, I);
-                if (fiber.top === frame || m.result !== null) return "wait";
-                break;
             case OP.PARALLEL:
-                if (beginParallel(m, fiber, frame, I.detail as ParallelDetail, I)) return "wait";
-                continue;
+            case OP.ENDORSE:
+                if (!begin(m, fiber, frame, I) || m.result !== null) return "wait";
+                break;
             case OP.USE: {
                 const d = I.detail as UseDetail;
                 useEvent(m, frame.parent, pathOf(frame, d.path), d.use);
@@ -321,22 +197,22 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
                 fiber.frames.pop();
                 if (fiber.frames.length === 0) {
                     if (m.spends(0)) throw stepsSpent(m);
-                    if (fiber.parent === null) m.finish(value);
-                    else iterationEnded(m, fiber, value);
+                    fiberEnded(m, fiber, value);
                     return "wait";
                 }
                 const caller = fiber.top;
-                if (caller.native?.kind === "handover") {
+                const wait = caller.native;
+                if (wait !== null) {
                     m.stand(fiber, caller);
-                    if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
-                    handedBack(m, fiber, caller, caller.native, value);
+                    fiber.touch();
+                    waitsOf(m, wait).returned?.(m, waitingCall(fiber, wait), wait, value);
                     if (fiber.top !== caller) m.ready.push(fiber);
                     return "wait";
                 }
                 const call = caller.form.code[caller.pc] as Instruction;
                 caller.locals[call.slot] = m.tracer === null ? value : m.tracer.mark(value, call.site, caller.path);
                 caller.pc++;
-                if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
+                fiber.touch();
                 break;
             }
             default:
@@ -462,7 +338,10 @@ function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots
         const given: Value[] = [];
         for (let i = 0; i < args.length; i++) given.push((args[i] as Code)(L));
         countCall(m);
-        if (d.agent !== null && !callsAgent(m, fiber, frame, d.agent, fn, given, d.path, I, null)) return false;
+        if (d.agent !== null && !isFree(m, frame, d.agent.value)) {
+            const call = { fiber, frame, I, path: pathOf(frame, d.path) };
+            if (!callsAgent(m, call, d.agent, fn, given, null)) return false;
+        }
         push(m, fiber, frame, fn, given, d.agent, d.path, I.site);
         return false;
     }
@@ -493,28 +372,16 @@ function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots
     return false;
 }
 
-/** The gate before a call of an agent. False: the fiber waits for an answer. */
-function callsAgent(
-    m: Machine,
-    fiber: Fiber,
-    frame: Frame,
-    agent: AgentEntry,
-    fn: Fn,
-    args: readonly Value[],
-    path: PathSite,
-    I: Instruction,
-    c: Capability | null,
-): boolean {
-    const target = c ?? agent.value;
-    if (isFree(m, frame, target)) return true;
+/** The gate before a call of an agent, by its name where `c` is null. False: the fiber waits for an answer. */
+function callsAgent(m: Machine, call: Call, agent: AgentEntry, fn: Fn, args: readonly Value[], c: Capability | null): boolean {
     const use = {
-        c: target,
+        c: c ?? agent.value,
         name: shownName(agent.name),
         uri: "",
         method: fn.form.main === true ? answering(agent) : fn.form.name,
         direct: c === null,
     };
-    return gate(m, fiber, frame, use, args, pathOf(frame, path), I.site) !== null;
+    return gate(m, call, use, args) !== null;
 }
 
 /** A call through a value: a capability, an own key that holds one, or a method of data. */
@@ -546,7 +413,8 @@ function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Sl
         run.end();
         if (flow !== 0) raisePc(L, flow, found.value, d.along);
         if (m.spends(0)) throw stepsSpent(m);
-        callCapability(m, fiber, frame, found.target, found.method, dataOnly(args, I), pathOf(frame, d.path), d.path, I);
+        const call = { fiber, frame, I, path: pathOf(frame, d.path) };
+        callCapability(m, call, found.target, found.method, dataOnly(args, I));
         return fiber.top !== frame && m.result === null ? "pushed" : "wait";
     } catch (error) {
         if (error !== BAIL) throw error;
@@ -572,32 +440,18 @@ function capabilityIn(
     return { target: held, value: own, method: null };
 }
 
-function dataOnly(args: readonly (Value | Lambda)[], I: Instruction): Value[] {
-    return args.map((arg) => {
-        if (isALambda(arg)) throw new Fail("value", "a lambda may stand only where a built-in method takes one", { site: I.site });
-        return arg;
-    });
-}
-
-function callCapability(
-    m: Machine,
-    fiber: Fiber,
-    frame: Frame,
-    c: Capability,
-    method: string | null,
-    args: Value[],
-    path: string,
-    site: PathSite,
-    I: Instruction,
-): void {
+/** A call of a capability, or of a method of it. */
+function callCapability(m: Machine, call: Call, c: Capability, method: string | null, args: Value[]): void {
+    const { fiber, frame, I } = call;
     const { compiled } = m;
+    const site = (I.detail as CallValueDetail).path;
     const refuse = (message: string): Fail => new Fail("value", message, { site: I.site });
     if (c.kind === "tool" || c.kind === "memory") {
         const form = compiled.importOf(c);
         if (method === null || form === undefined) throw refuse(`${c.name} is ${withArticle(c.kind)}: call one of its methods`);
-        const entry = { file: c.file, number: 0, form, value: c };
-        if (c.kind === "tool") askTool(m, fiber, frame, entry, method, args, path, I.site, c);
-        else askMemory(m, fiber, frame, entry, method, args, path, I.site, c);
+        const use = { entry: { file: c.file, number: 0, form, value: c }, method, args, c };
+        if (c.kind === "tool") askTool(m, call, use);
+        else askMemory(m, call, use);
         return;
     }
     let fn: Fn | undefined;
@@ -612,7 +466,7 @@ function callCapability(
         if (fn === undefined && method === "send") {
             // Its step is counted where control is handed over.
             m.run.left++;
-            beginHandover(m, fiber, frame, handoverAt(I), I);
+            begin(m, fiber, frame, I);
             return;
         }
     }
@@ -624,7 +478,7 @@ function callCapability(
     if (wrong !== null) throw refuse(wrong);
     const { params } = fn.form;
     const given = params.map((p, i) => args[i] ?? m.fromJson(p.default ?? null));
-    if (agent !== null && !callsAgent(m, fiber, frame, agent, fn, given, site, I, c)) return;
+    if (agent !== null && !callsAgent(m, call, agent, fn, given, c)) return;
     push(m, fiber, frame, fn, given, agent, site, I.site, deputy);
 }
 
@@ -648,43 +502,4 @@ function deputyOf(m: Machine, frame: Frame, c: Capability, I: Instruction): stri
     return c.right.from;
 }
 
-/** `endorse`: the one way in which a value comes to be trusted. */
-function endorsed(
-    m: Machine,
-    fiber: Fiber,
-    frame: Frame,
-    value: Value,
-    because: Value,
-    readers: readonly string[] | null,
-    path: string,
-    site: Site | null,
-): Value {
-    const { labels } = m.run;
-    const shown = show(value, labels);
-    const reason = show(because, labels);
-    const before = labels.origins(shown.labels);
-    const about = { principal: frame.principal, because: reason.json, before: [...before], value: shown.json };
-    if (!m.authority.mayEndorse(frame.principal) || !policiesOn(m, fiber, frame.principal).every((remit) => remit.endorse)) {
-        m.emit("policy.denied", path, frame.parent, site, before, { ...about, why: "endorse" });
-        throw new Fail("violation.flow", `${m.authority.nameOf(frame.principal)} endorses a value, which its remit does not allow`, {
-            site,
-            by: frame.principal,
-            hint: "write `may endorse` in the remit, or let the code that calls it endorse",
-        });
-    }
-    const only = before.filter((origin) => origin.startsWith("only:"));
-    const rest = before.filter((origin) => !origin.startsWith("only:"));
-    const mark = `endorsed:${site === null ? path : `${site.file}:${site.line}`}`;
-    const after = readers === null ? [...only, mark] : [...rest, readersLabel(readers)];
-    m.emit("policy.endorsed", path, frame.parent, site, before, {
-        ...about,
-        after: [...after].sort(),
-        readers: readers === null ? null : [...readers],
-    });
-    // A list or object is made anew, so that labels inside it go too and what others hold stays as it is.
-    const raw = m.fromJson(toJson(value, m.run).json);
-    m.tracer?.at(site, frame.path, "endorsed");
-    const made = join(m.run, rawOf(raw), labels.of(after));
-    m.tracer?.at(site, frame.path);
-    return made;
-}
+export { unwind };

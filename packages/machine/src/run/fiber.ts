@@ -12,9 +12,9 @@ import type { AgentEntry, Fn } from "../compile/program.ts";
 import { labelAt } from "../compile/strict.ts";
 import type { Effect, Outcome } from "../effect/effect.ts";
 import type { Fail } from "../effect/failure.ts";
+import type { List, Owner } from "../value/value.ts";
 import type { HandoverWait } from "./handover.ts";
 import type { Stop } from "./suspended.ts";
-import type { List, Owner } from "../value/value.ts";
 
 /** The place in the run of a call site of a frame. */
 export function pathOf(frame: Frame, site: PathSite): string {
@@ -160,6 +160,11 @@ export class Fiber implements Owner {
         this.parent = parent;
         this.index = index;
         this.base = base;
+    }
+
+    /** Its innermost frame changed since the last save, or is going to. */
+    touch(): void {
+        if (this.frames.length - 1 < this.low) this.low = this.frames.length - 1;
     }
 
     get top(): Frame {

@@ -8,22 +8,19 @@
  * A11b: nobody is asked about arguments that cannot be shown whole.
  * A12: a violation names who committed it, so that its own code cannot catch it.
  */
-import { type Json, type Site, schemeOf } from "@remit/language";
+import { type Json, type Site, schemeOf, canonicalJson } from "@remit/language";
 import { type Decision, decide, type Flow, type Standing, type Use } from "../authority/decide.ts";
 import { readsByScheme } from "../authority/reading.ts";
 import { aliasOf, aliasOfJson, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
 import { type AskRequest, type Outcome, type Reach, ANSWERS, verdictOf } from "../effect/effect.ts";
-import { answerFor, keepAnswer } from "./answers.ts";
 import { Fail } from "../effect/failure.ts";
 import type { Offer } from "../prompt/offers.ts";
-import { canonicalJson } from "../ledger/canonical.ts";
 import type { Capability, Value } from "../value/value.ts";
+import { answerFor, keepAnswer } from "./answers.ts";
 import { awaitDescription, placeOf } from "./described.ts";
-import type { Fiber, Frame } from "./fiber.ts";
-import type { Machine } from "./machine.ts";
 import { shownArgs } from "./events.ts";
-import { raise } from "./perform.ts";
-import { refusedAs } from "./refused.ts";
+import type { AskWait, Fiber, Frame } from "./fiber.ts";
+import { type Ops, type Call, deniedAs, type Waits } from "./ops.ts";
 import { inForce, policiesOn } from "./standing.ts";
 import { isWritten } from "./written.ts";
 
@@ -46,7 +43,7 @@ function textOf({ name, method }: Pick<Target, "name" | "method">): string {
  * else wrote or chose has one always. What is for some comes in from elsewhere, too: a memory, the input. A call of `agent()` may say something by its
  * policy.
  */
-export function isFree(m: Machine, frame: Frame, c: Capability, chosen: "program" | "model" = "program"): boolean {
+export function isFree(m: Ops, frame: Frame, c: Capability, chosen: "program" | "model" = "program"): boolean {
     return (
         m.authority.plain &&
         !m.run.labels.isRestricted &&
@@ -57,11 +54,12 @@ export function isFree(m: Machine, frame: Frame, c: Capability, chosen: "program
     );
 }
 
+const UNBOUND: Reach = {};
 const NOT_DELEGATED: readonly [] = [];
 
 /** The decision about a use by the program's text. `args` null: a member is read. */
 export function decideFor(
-    m: Machine,
+    m: Ops,
     fiber: Fiber,
     principal: string,
     target: Target,
@@ -86,7 +84,7 @@ export function decideFor(
 }
 
 /** What a decision about a thing depends on here, besides the use. `key`: of the thing. */
-export function standingOn(m: Machine, fiber: Fiber, principal: string, c: Capability, key: string): Standing {
+export function standingOn(m: Ops, fiber: Fiber, principal: string, c: Capability, key: string): Standing {
     const { authority, standing } = m;
     return {
         remits: authority.remitsOf(principal),
@@ -109,16 +107,10 @@ export function standingOn(m: Machine, fiber: Fiber, principal: string, c: Capab
  * Before a use at `path` by the frame at the top of a fiber. Gives where the call may lead; null where a question was put and the fiber waits: the
  * instruction runs again once it is answered. Throws `violation.*` or `denied`.
  */
-export function gate(
-    m: Machine,
-    fiber: Fiber,
-    frame: Frame,
-    target: Target,
-    args: readonly Value[],
-    path: string,
-    site: Site | null,
-    chosen: "program" | "model" = "program",
-): Reach | null {
+export function gate(m: Ops, call: Call, target: Target, args: readonly Value[], chosen: "program" | "model" = "program"): Reach | null {
+    const { fiber, frame, path } = call;
+    const { site } = call.I;
+    if (isFree(m, frame, target.c, chosen)) return UNBOUND;
     const alias = target.method === null ? null : aliasOf(target.uri, target.method, args, m.run);
     const method = alias?.method ?? target.method;
     const meant = alias === null ? target : { ...target, method };
@@ -139,7 +131,7 @@ export function gate(
     const decision = decideFor(m, fiber, frame.principal, meant, given, chosenBy, readOnly);
     if (decision.kind === "may") return decision.reach;
     if (chosenBy === "program" && isUnsaid(decision) && isUndescribed(m, target, method)) {
-        awaitDescription(m, fiber, frame, target.c, path, site);
+        awaitDescription(m, call, target.c);
         return null;
     }
     const shown = shownArgs(m, args);
@@ -168,7 +160,7 @@ export function gate(
         frame.approved = null;
         return decision.reach;
     }
-    ask(m, fiber, frame, meant, about, shown.labels, path, site);
+    put(m, fiber, frame, meant, about, shown.labels, path, site);
     frame.native = { kind: "ask", path: `${path}/ask`, use, session };
     return null;
 }
@@ -179,18 +171,18 @@ function isUnsaid(decision: Decision): boolean {
     return [decision.flow, ...(decision.kind === "ask" ? (decision.flows ?? []) : [])].some((one) => one.unsaid === true);
 }
 
-function isUndescribed(m: Machine, { c, uri }: Target, method: string | null): boolean {
+function isUndescribed(m: Ops, { c, uri }: Target, method: string | null): boolean {
     return method !== null && readsByScheme(schemeOf(uri), method) === undefined && !m.described.has(placeOf(c));
 }
 
 /** Who chose the tool of a generic call made the call: where that is nobody whom the program trusts, it is as if a model did. */
-export function chooserOf(m: Machine, uri: string, method: string, args: readonly Value[]): "program" | "model" {
+export function chooserOf(m: Ops, uri: string, method: string, args: readonly Value[]): "program" | "model" {
     const alias = aliasOf(uri, method, args, m.run);
     return alias === null || m.run.labels.origins(alias.chosen).every(m.authority.trusts) ? "program" : "model";
 }
 
 /** A tool is to an agent what its description says: a method that is not in it is none, whatever the tool would make of it. */
-function isTold(m: Machine, frame: Frame, { c, name, method }: Target, site: Site | null): void {
+function isTold(m: Ops, frame: Frame, { c, name, method }: Target, site: Site | null): void {
     const place = placeOf(c);
     if (c.kind !== "tool" || method === null) return;
     for (const session of m.sessions.values()) {
@@ -206,7 +198,7 @@ function isTold(m: Machine, frame: Frame, { c, name, method }: Target, site: Sit
 }
 
 /** Whether the agent whose answer runs here was told that a method only reads. */
-function readsOnly(m: Machine, frame: Frame, c: Capability, method: string | null): boolean | undefined {
+function readsOnly(m: Ops, frame: Frame, c: Capability, method: string | null): boolean | undefined {
     if (method === null) return undefined;
     const place = placeOf(c);
     for (const session of m.sessions.values())
@@ -216,7 +208,7 @@ function readsOnly(m: Machine, frame: Frame, c: Capability, method: string | nul
 }
 
 /** Flows beyond the one that the question begins with, too: a yes for one is none for another. */
-function sessionKey(m: Machine, principal: string, c: Capability, method: string | null, decision: Decision): string {
+function sessionKey(m: Ops, principal: string, c: Capability, method: string | null, decision: Decision): string {
     const flows = decision.kind === "ask" && decision.flow !== undefined ? [decision.flow, ...(decision.flows ?? [])] : [];
     const flow = flows.length === 0 ? null : flows.map(({ arg, origins, rule }) => [arg, rule, ...origins]);
     return canonicalJson([principal, m.authority.keyOf(c), c.file, c.name, method, flow] as Json);
@@ -224,7 +216,7 @@ function sessionKey(m: Machine, principal: string, c: Capability, method: string
 
 /** Who wants to do what with which arguments, and why it is asked: what is shown, and what a yes is bound to. */
 export function detailOf(
-    m: Machine,
+    m: Ops,
     principal: string,
     target: Target,
     args: readonly Json[],
@@ -258,7 +250,7 @@ export function detailOf(
 }
 
 /** Origins of each argument, by its name where the call has one object, else by place. */
-export function originsByName(m: Machine, given: Given, names: readonly string[] = given.names): Json {
+export function originsByName(m: Ops, given: Given, names: readonly string[] = given.names): Json {
     const { labels } = m.run;
     const found: { [name: string]: Json } = {};
     for (const name of names) {
@@ -270,8 +262,8 @@ export function originsByName(m: Machine, given: Given, names: readonly string[]
     return found;
 }
 
-function ask(
-    m: Machine,
+function put(
+    m: Ops,
     fiber: Fiber,
     frame: Frame,
     target: Target,
@@ -282,19 +274,14 @@ function ask(
 ): void {
     const question = `May ${m.authority.nameOf(frame.principal)} call ${textOf(target)}?`;
     const request: AskRequest = { question, detail: about, options: [...ANSWERS] };
-    raise(m, fiber, { kind: "ask", path: `${path}/ask`, site, request: request as unknown as Json, labels, origin: "user" });
+    m.raise(fiber, { kind: "ask", path: `${path}/ask`, site, request: request as unknown as Json, labels, origin: "user" });
     m.emit("ask.requested", `${path}/ask`, path, site, labels, request as unknown as Json);
 }
 
 /** The answer: the instruction runs again, or fails. */
-export function answered(
-    m: Machine,
-    fiber: Fiber,
-    frame: Frame,
-    native: { readonly path: string; readonly use: string; readonly session: string },
-    outcome: Outcome,
-    site: Site | null,
-): void {
+export function answered(m: Ops, call: Call, native: AskWait, outcome: Outcome): void {
+    const { fiber, frame } = call;
+    const { site } = call.I;
     const said = verdictOf(outcome);
     m.emit("ask.decided", native.path, frame.parent, site, [], {
         decision: said,
@@ -308,12 +295,11 @@ export function answered(
     }
     if (said === "once" || said === "session") {
         frame.approved = native.use;
-        m.ready.push(fiber);
         return;
     }
     const about = JSON.parse(native.use) as { readonly capability: string };
     const fail = deniedBy(frame.principal, about.capability, site, outcome.ok ? "" : outcome.failure.message);
-    const told = refusedAs(m, frame, fail);
+    const told = deniedAs(m, call, fail);
     if (told === null) m.deliverFail(fiber, fail);
     else m.deliver(fiber, told);
 }
@@ -335,7 +321,7 @@ const REFUSED = {
 } as const;
 
 function refused(
-    m: Machine,
+    m: Ops,
     frame: Frame,
     target: Target,
     decision: Decision & { readonly kind: "refused" },
@@ -349,7 +335,7 @@ function refused(
 }
 
 function refusal(
-    m: Machine,
+    m: Ops,
     principal: string,
     target: { readonly name: string; readonly method: string | null },
     decision: Decision & { readonly kind: "refused" },
@@ -395,22 +381,6 @@ function clauseFor({ method }: { readonly method: string | null }, { arg, origin
     return `let it in at the import, { arg ${of}${arg}: from(${origins.map((one) => JSON.stringify(one)).join(", ")}) }, or `;
 }
 
-/** A model that is about to be asked: a use like any other. */
-export function gateModel(
-    m: Machine,
-    fiber: Fiber,
-    frame: Frame,
-    c: Capability,
-    name: string,
-    uri: string,
-    direct: boolean,
-    path: string,
-    site: Site | null,
-): boolean {
-    if (isFree(m, frame, c)) return true;
-    return gate(m, fiber, frame, { c, name, uri, method: null, direct }, [], path, site) !== null;
-}
-
 // ---- calls that a model chose -----------------------------------------------------------------------------------------
 
 /** What a `generate` asks before it makes a call of the model. */
@@ -425,7 +395,8 @@ export type Judged =
     /** `message`: what the model is told. */
     | { readonly kind: "refused"; readonly message: string };
 
-export function gatekeeper(m: Machine, fiber: Fiber, frame: Frame, label: string, model: string, site: Site | null): Gatekeeper {
+export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, model: string): Gatekeeper {
+    const { site } = I;
     const target = (offer: Offer, method: string): Target => {
         const c =
             offer.right === undefined
@@ -470,3 +441,6 @@ export function gatekeeper(m: Machine, fiber: Fiber, frame: Frame, label: string
         },
     };
 }
+
+/** A question about a use: its instruction runs again, or fails. */
+export const ask: Waits<AskWait> = { resume: (m, call, wait, { outcome }) => answered(m, call, wait, outcome) };

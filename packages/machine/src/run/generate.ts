@@ -9,70 +9,38 @@
 import type { Site } from "@remit/language";
 import { modelFlow } from "../authority/decide.ts";
 import type { Code, Slots } from "../compile/code.ts";
-import type { GenerateDetail } from "../compile/instructions.ts";
+import type { GenerateDetail, HandoverDetail } from "../compile/instructions.ts";
 import { withPc } from "../compile/strict.ts";
 import { Fail } from "../effect/failure.ts";
 import { continueGenerate, startGenerate } from "../prompt/generate.ts";
 import type { GenerateSetup, GenerateStep, ItemInput, StepEffect } from "../prompt/setup.ts";
 import { type ModelTurn, opOf, type Outcome } from "../effect/effect.ts";
 import { fromJson } from "../value/json.ts";
-import { rawOf } from "../value/operators.ts";
+import { join, rawOf } from "../value/operators.ts";
 import { Capability, Labelled, type Value } from "../value/value.ts";
+import type { ToolInput } from "../prompt/offers.ts";
+import { ENVELOPES } from "./agent-config.ts";
+import { failFrom } from "./effects.ts";
 import { pick } from "./events.ts";
-import { countCall } from "./steps.ts";
-import { type Fiber, type Frame, type GenerateWait, type Pending, pathOf } from "./fiber.ts";
-import type { Machine } from "./machine.ts";
-import { gatekeeper, gateModel } from "./gate.ts";
+import type { Fiber, Frame, GenerateWait } from "./fiber.ts";
+import { gatekeeper } from "./gate.ts";
+import type { Ops, Call, Begins, Waits } from "./ops.ts";
 import { hasSome } from "./standing.ts";
-import { failFrom, raise } from "./perform.ts";
-import { errorOf } from "./reason.ts";
 
-export function beginGenerate(m: Machine, fiber: Fiber, frame: Frame, d: GenerateDetail, site: Site | null): void {
-    const path = pathOf(frame, d.path);
-    const setup = setUp(m, fiber, frame, d, path, site);
-    if (setup === null) return;
-    countCall(m);
-    beginGenerating(m, fiber, frame, { kind: "generate", path, state: null, waiting: [], outcomes: [] }, site, setup);
-}
-
-/** Starts what was set up; where it needs nobody its value is there at once. */
-export function beginGenerating(
-    m: Machine,
-    fiber: Fiber,
-    frame: Frame,
-    native: GenerateWait,
-    site: Site | null,
-    setup: GenerateSetup,
-): void {
-    frame.native = native;
-    const end = enveloped(m, native, () => take(m, fiber, frame, native, startGenerate(setup, m.run), site, setup.model.name));
-    if (end === null) return;
+/** Starts what was set up. True where it needs no effect: its value is there at once. */
+export function beginGenerating(m: Ops, call: Call, wait: GenerateWait, setup: GenerateSetup): boolean {
+    const { frame, I } = call;
+    frame.native = wait;
+    const end = enveloped(m, wait, () => take(m, call, wait, startGenerate(setup, m.run), setup.model.name));
+    if (end === null) return false;
     frame.native = null;
-    frame.locals[(frame.form.code[frame.pc] as { slot: number }).slot] = end;
+    frame.locals[I.slot] = end;
     frame.pc++;
-}
-
-/** An outcome of one of the effects; the coroutine goes on when all of the step are there. */
-export function generateOutcome(m: Machine, fiber: Fiber, native: GenerateWait, pending: Pending, outcome: Outcome): void {
-    native.outcomes[pending.slot] = outcome;
-    if (m.tracer !== null && outcome.ok && pending.effect.kind === "tool" && opOf(pending.effect.request) === "call") {
-        const r = pending.effect.request as { tool: string; method: string };
-        m.tracer.at(pending.effect.site, pending.effect.path, `tool ${r.tool}.${r.method}`);
-        m.tracer.sawLabel(native.path, m.run.labels.of([...outcome.origins, `tool:${r.tool}`]));
-    }
-    if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
-    const outcomes = native.outcomes.filter((o): o is Outcome => o !== null);
-    if (outcomes.length < native.waiting.length) return;
-    const frame = fiber.top;
-    const model = pending.origin.slice("model:".length);
-    const d = (frame.form.code[frame.pc] as { detail: GenerateDetail }).detail;
-    const step = continueGenerate(native.state, outcomes, gatekeeper(m, fiber, frame, d.label, model, pending.effect.site));
-    const end = enveloped(m, native, () => take(m, fiber, frame, native, step, pending.effect.site, model));
-    if (end !== null) m.deliver(fiber, end);
+    return true;
 }
 
 /** What a `reason()` gives: its value as `{data}`, its failure as `{error}`; a `generate` gives the one and throws the other. */
-function enveloped(m: Machine, native: GenerateWait, run: () => Value | null): Value | null {
+function enveloped(m: Ops, native: GenerateWait, run: () => Value | null): Value | null {
     if (native.envelope === undefined) return run();
     try {
         const value = run();
@@ -87,15 +55,8 @@ function enveloped(m: Machine, native: GenerateWait, run: () => Value | null): V
 }
 
 /** Does what a step says; gives the value where it is the end. */
-function take(
-    m: Machine,
-    fiber: Fiber,
-    frame: Frame,
-    native: GenerateWait,
-    step: GenerateStep,
-    site: Site | null,
-    model: string,
-): Value | null {
+function take(m: Ops, { fiber, frame, I }: Call, native: GenerateWait, step: GenerateStep, model: string): Value | null {
+    const { site } = I;
     const at = (suffix: string): string => (suffix === "" ? native.path : `${native.path}/${suffix}`);
     // A failure leaves the state as it was, so that what failed can be asked for again.
     if (!("failure" in step)) native.state = step.state;
@@ -112,7 +73,7 @@ function take(
         for (const e of step.effects) if (e.kind === "model") mayRead(m, frame, e, at(e.suffix), site);
         step.effects.forEach((e, slot) => {
             const { kind, request, labels, deadline } = e;
-            raise(m, fiber, { kind, path: at(e.suffix), site, request, labels, origin: `model:${model}`, slot, deadline });
+            m.raise(fiber, { kind, path: at(e.suffix), site, request, labels, origin: `model:${model}`, slot, deadline });
         });
         return null;
     }
@@ -123,7 +84,7 @@ function take(
 }
 
 /** A tool is asked to describe itself, and a model told of it, only where whoever offers it has something of it. */
-function mayOffer(m: Machine, fiber: Fiber, frame: Frame, c: Capability, site: Site | null): void {
+function mayOffer(m: Ops, fiber: Fiber, frame: Frame, c: Capability, site: Site | null): void {
     if (hasSome(m, fiber, frame.principal, c)) return;
     const about = { principal: frame.principal, capability: c.name, kind: c.kind, why: "remit", chosen_by: "program" };
     m.emit("policy.denied", frame.path, frame.parent, site, [], about);
@@ -135,7 +96,7 @@ function mayOffer(m: Machine, fiber: Fiber, frame: Frame, c: Capability, site: S
 }
 
 /** A model reads the whole prompt: where its import says who reads along, nothing else may be in it. `or ask` is no way around here. */
-function mayRead(m: Machine, frame: Frame, e: StepEffect, path: string, site: Site | null): void {
+function mayRead(m: Ops, frame: Frame, e: StepEffect, path: string, site: Site | null): void {
     if (m.authority.plain) return;
     const { name, uri } = (e.request as unknown as ModelTurn).model;
     const flow = modelFlow(e.labels, m.authority.saidOfModel("audience", name, uri));
@@ -150,8 +111,10 @@ function mayRead(m: Machine, frame: Frame, e: StepEffect, path: string, site: Si
 }
 
 /** Null: the fiber waits for an answer to whether the model may be used. */
-function setUp(m: Machine, fiber: Fiber, frame: Frame, d: GenerateDetail, path: string, site: Site | null): GenerateSetup | null {
-    const L: Slots = frame.locals;
+function setUp(m: Ops, call: Call, d: GenerateDetail): GenerateSetup | null {
+    const { frame, path } = call;
+    const { site } = call.I;
+    const L = frame.locals;
     const { context } = d;
     const missing = (what: string): Fail =>
         new Fail("value", `generate needs a ${what}`, { site, hint: `declare one with '${what} …' in the agent or function` });
@@ -160,21 +123,8 @@ function setUp(m: Machine, fiber: Fiber, frame: Frame, d: GenerateDetail, path: 
     if (context.role === null) throw missing("role");
     if (context.description === null) throw missing("description");
     const model = importNamed(m, code, L, "llm", site);
-    if (!gateModel(m, fiber, frame, model.c, model.name, model.uri, model.c.right?.holder !== frame.principal, path, site)) return null;
-    const items: ItemInput[] = [];
-    for (const use of context.uses) {
-        const picked = pick(m, use);
-        items.push({
-            source: picked.source,
-            label: use.label,
-            value: picked.code === null ? null : picked.code(L),
-            ...(picked.budget === null ? {} : { budget: picked.budget }),
-            ...(use.priority === null ? {} : { priority: use.priority }),
-            ...(use.image ? { image: true } : {}),
-            ...(picked.variant === null ? {} : { variant: picked.variant }),
-            site: use.site,
-        });
-    }
+    if (!mayAsk(m, call, model)) return null;
+    const items = itemsOf(m, d, L);
     const { flow } = frame.form;
     const instruction = flow === 0 ? d.input(L) : withPc(L, flow, d.input(L));
     m.tracer?.saw(path, [...items.map((item) => item.value), instruction, context.role(L), context.description(L)]);
@@ -189,34 +139,90 @@ function setUp(m: Machine, fiber: Fiber, frame: Frame, d: GenerateDetail, path: 
         options: { attempts: attempts ?? 1, strict: strict ?? false, debug: debug ?? false, stream: stream ?? false, ...more },
         ...(d.contract === null ? {} : { contract: d.contract }),
         shapes: d.shapes,
-        ...(d.tools === null
-            ? {}
-            : {
-                  tools: d.tools.map((t) => {
-                      const { c, ...tool } = importNamed(m, t.code, L, "tool", site);
-                      mayOffer(m, fiber, frame, c, site);
-                      return {
-                          ...tool,
-                          ...(t.method === null ? {} : { method: t.method }),
-                          ...(c.right === null ? {} : { right: c.right }),
-                      };
-                  }),
-              }),
+        ...(d.tools === null ? {} : { tools: d.tools.map((tool) => toolOf(m, call, tool)) }),
         ...(context.max === null ? {} : { contextMax: context.max }),
         scope: d.scope,
     };
 }
 
-export function importNamed(
-    m: Machine,
-    code: Code,
-    L: Slots,
-    kind: "llm" | "tool",
-    site: Site | null,
-): { name: string; uri: string; file: string; c: Capability } {
+function itemsOf(m: Ops, d: GenerateDetail, L: Slots): ItemInput[] {
+    return d.context.uses.map((use): ItemInput => {
+        const picked = pick(m, use);
+        return {
+            source: picked.source,
+            label: use.label,
+            value: picked.code === null ? null : picked.code(L),
+            ...(picked.budget === null ? {} : { budget: picked.budget }),
+            ...(use.priority === null ? {} : { priority: use.priority }),
+            ...(use.image ? { image: true } : {}),
+            ...(picked.variant === null ? {} : { variant: picked.variant }),
+            site: use.site,
+        };
+    });
+}
+
+/** A tool that is offered to the model. */
+function toolOf(m: Ops, { fiber, frame, I }: Call, { code, method }: NonNullable<GenerateDetail["tools"]>[number]): ToolInput {
+    const { c, ...tool } = importNamed(m, code, frame.locals, "tool", I.site);
+    mayOffer(m, fiber, frame, c, I.site);
+    return { ...tool, ...(method === null ? {} : { method }), ...(c.right === null ? {} : { right: c.right }) };
+}
+
+/** The gate before a model is asked. False: the fiber waits for an answer. */
+export function mayAsk(m: Ops, call: Call, { c, name, uri }: Named): boolean {
+    return m.gate(call, { c, name, uri, method: null, direct: c.right?.holder !== call.frame.principal }, []) !== null;
+}
+
+/** A model or tool that an operand names. */
+interface Named {
+    readonly name: string;
+    readonly uri: string;
+    readonly file: string;
+    readonly c: Capability;
+}
+
+export function importNamed(m: Ops, code: Code, L: Slots, kind: "llm" | "tool", site: Site | null): Named {
     const c = rawOf(code(L));
     const form = c instanceof Capability && c.kind === kind ? m.compiled.importOf(c) : undefined;
     if (!(c instanceof Capability) || form === undefined)
         throw new Fail("value", `generate needs ${kind === "llm" ? "a model" : "a tool"} here`, { site });
     return { name: form.name, uri: form.uri, file: m.compiled.fileName(c.file), c };
 }
+
+/** A failure that is told as `{error}`; null where it is none of the model's. */
+export function errorOf(m: Ops, fail: Fail): Value | null {
+    if (!fail.isTold) return null;
+    return join(m.run, m.fromJson(ENVELOPES.error(fail.message)), fail.labels);
+}
+
+export const generate: Begins<GenerateDetail> & Waits<GenerateWait> = {
+    begin(m, call, d) {
+        const setup = setUp(m, call, d);
+        if (setup === null) return false;
+        m.countCall();
+        return beginGenerating(m, call, { kind: "generate", path: call.path, state: null, waiting: [], outcomes: [] }, setup);
+    },
+
+    /** The coroutine goes on when all outcomes of the step are there. */
+    resume(m, call, wait, { pending, outcome }) {
+        const { effect, origin, slot } = pending;
+        wait.outcomes[slot] = outcome;
+        if (m.tracer !== null && outcome.ok && effect.kind === "tool" && opOf(effect.request) === "call") {
+            const r = effect.request as { tool: string; method: string };
+            m.tracer.at(effect.site, effect.path, `tool ${r.tool}.${r.method}`);
+            m.tracer.sawLabel(wait.path, m.run.labels.of([...outcome.origins, `tool:${r.tool}`]));
+        }
+        call.fiber.touch();
+        const outcomes = wait.outcomes.filter((o): o is Outcome => o !== null);
+        if (outcomes.length < wait.waiting.length) return;
+        const model = origin.slice("model:".length);
+        const { label } = call.I.detail as GenerateDetail | HandoverDetail;
+        const step = continueGenerate(wait.state, outcomes, gatekeeper(m, call, label, model));
+        const end = enveloped(m, wait, () => take(m, call, wait, step, model));
+        if (end !== null) m.deliver(call.fiber, end);
+    },
+
+    forget(wait, slot) {
+        wait.outcomes[slot] = null;
+    },
+};

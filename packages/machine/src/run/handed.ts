@@ -16,10 +16,11 @@ import { located } from "../value/access.ts";
 import { fromJson, toJson } from "../value/json.ts";
 import { join, rawOf } from "../value/operators.ts";
 import { Capability, Labelled, Obj, type Value } from "../value/value.ts";
-import type { Fiber, Frame } from "./fiber.ts";
-import { gate, isFree } from "./gate.ts";
-import type { Machine } from "./machine.ts";
 import type { AgentConfig } from "./agent-config.ts";
+import type { Fiber, Frame } from "./fiber.ts";
+import { isFree } from "./gate.ts";
+import type { Machine } from "./machine.ts";
+import { waitingCall } from "./ops.ts";
 
 export type Target = { readonly entry: AgentEntry; readonly c: Capability; readonly session: Session | null };
 
@@ -108,7 +109,6 @@ export function permitted(
     names: readonly string[],
     args: readonly Value[],
     path: string,
-    site: Site | null,
 ): boolean {
     const { entry, c } = target;
     if (isFree(m, frame, c)) return true;
@@ -124,7 +124,7 @@ export function permitted(
     // Of an agent outside the program, `send` and `yield` are all that there is to name; `agent()` is a text and its answer, as `send` is.
     const method = entry.outside === null ? answering(entry) : what === "yield" ? "yield" : "send";
     const use = { c, name: shownName(entry.name), uri: entry.outside?.form.uri ?? "", method, direct };
-    return gate(m, fiber, frame, use, [obj], path, site) !== null;
+    return m.gate(waitingCall(fiber, { path }), use, [obj]) !== null;
 }
 
 /** The handshake is a sink: what only some may read does not leave for an agent that is none of them. */

@@ -10,8 +10,7 @@
  * J5: what an agent gives carries its origin, `agent:NAME`, and so does all that its function computes.
  * J6: an answer that is no valid function is sent back with its errors, within `turns`; once a function ran, its end is the end of the call.
  */
-import { type Json, type Site, shownName } from "@remit/language";
-import { acceptValue, isSource } from "@remit/language";
+import { type Json, type Site, shownName, acceptValue, isSource } from "@remit/language";
 import { readOnce } from "../agent/answers.ts";
 import { repair } from "../agent/handshake.ts";
 import { readReply } from "../agent/reply.ts";
@@ -27,19 +26,19 @@ import { toJson } from "../value/json.ts";
 import { join } from "../value/operators.ts";
 import { List, type Value } from "../value/value.ts";
 import { actReturned, beginAct } from "./act.ts";
-import { type Fiber, type Frame, pathOf } from "./fiber.ts";
 import { note, noteInside, replyOfNotes, trajectory } from "./agent-call.ts";
+import { agentConfig, type AgentConfig, ENVELOPES } from "./agent-config.ts";
 import { turnDone } from "./doing.ts";
-import { countCall } from "./steps.ts";
+import { failFrom } from "./effects.ts";
+import { type Fiber, type Frame, pathOf } from "./fiber.ts";
+import { copies, mayRead, permitted, targetOf } from "./handed.ts";
 import { handlesOf, undescribed } from "./hands.ts";
 import type { Machine } from "./machine.ts";
-import { agentConfig, type AgentConfig, ENVELOPES } from "./agent-config.ts";
-import { failFrom } from "./perform.ts";
 import { beginReason } from "./reason.ts";
-import { dropWritten, runWritten, unfit } from "./written.ts";
-import { copies, mayRead, permitted, targetOf } from "./handed.ts";
 import { ANSWER_BYTES, close, open, payerOf, release, within } from "./sessions.ts";
+import { countCall } from "./steps.ts";
 import { start, takeTurn, turn } from "./turns.ts";
+import { dropWritten, runWritten, unfit } from "./written.ts";
 
 export interface HandoverWait {
     readonly kind: "handover";
@@ -98,7 +97,7 @@ export function handoverAt(I: Instruction): HandoverDetail {
 
 /** True where the fiber waits; false where the instruction is done, or another frame runs now. */
 export function beginHandover(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, I: Instruction): void {
-    if (d.what === "reason") beginReason(m, fiber, frame, d, I.site);
+    if (d.what === "reason") beginReason(m, { fiber, frame, I, path: pathOf(frame, d.path) }, d);
     else if (d.what === "act") beginAct(m, fiber, frame, d, I.site);
     else begin(m, fiber, frame, d, I);
 }
@@ -116,7 +115,7 @@ function begin(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, I: Ins
     // Options of `agent()` leave too, and say something of what chose them.
     const options = config?.labels ?? 0;
     const labels = options === 0 ? handed : m.run.labels.origins(m.run.labels.union(m.run.labels.of(handed), options));
-    if (target.session === null && !permitted(m, fiber, frame, d.what, target, names, args, path, site)) return;
+    if (target.session === null && !permitted(m, fiber, frame, d.what, target, names, args, path)) return;
     mayRead(m, frame, target.entry, [...names, "options"], [...args, join(m.run, "", options)], site);
     countCall(m);
     m.tracer?.saw(path, given);

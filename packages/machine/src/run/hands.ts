@@ -9,7 +9,18 @@
  *     is no use for an agent's hands, even where it is one of them: nobody follows where it goes from there. Its function may use it.
  * N4: what an agent writes is not trusted. Where a policy says something of that, no method that does more than read holds for every call.
  */
-import { type Field, type Json, methodName, schemeOf, showContract, showJson, toJsonSchema, isObject, shownName } from "@remit/language";
+import {
+    type Field,
+    type Json,
+    methodName,
+    schemeOf,
+    showContract,
+    showJson,
+    toJsonSchema,
+    isObject,
+    shownName,
+    canonicalJson,
+} from "@remit/language";
 import type { Decision } from "../authority/decide.ts";
 import { aliasOfJson, type Given, jsonGiven } from "../authority/given.ts";
 import { readersNamed } from "../authority/readers.ts";
@@ -18,12 +29,11 @@ import type { Callable, Handle, HandleMethod } from "../agent/handshake.ts";
 import type { Session } from "../agent/session.ts";
 import { answering, type Fn } from "../compile/program.ts";
 import { type AgentHand, FAILURE_KINDS, type FailureKind, type Reach, type ToolRequest } from "../effect/effect.ts";
-import { canonicalJson } from "../ledger/canonical.ts";
 import { rawOf } from "../value/operators.ts";
 import { Capability, type Value } from "../value/value.ts";
+import { answerNow } from "./answers.ts";
 import { placeOf } from "./described.ts";
 import type { Fiber } from "./fiber.ts";
-import { answerNow } from "./answers.ts";
 import { decideFor, detailOf, type Target } from "./gate.ts";
 import type { HandoverWait } from "./handover.ts";
 import type { Machine } from "./machine.ts";

@@ -9,13 +9,9 @@ import type { Slots } from "../compile/code.ts";
 import { versionOf } from "../compile/version.ts";
 import { Fail } from "../effect/failure.ts";
 import { whatIsNew } from "../ledger/known.ts";
-import type { ConductDoc } from "../conduct/messages.ts";
 import { Capability, type CapabilityKind, type Heap, Labelled, List, Obj, type Value } from "../value/value.ts";
-import { Fiber, Frame, type Native } from "./fiber.ts";
 import type { HandoverKind } from "../compile/handover.ts";
-import { settle } from "./define.ts";
-import type { HandoverState } from "./handover.ts";
-import type { Machine } from "./machine.ts";
+import { settle } from "./definitions.ts";
 import {
     CONTINUATION,
     type Cell,
@@ -26,6 +22,9 @@ import {
     type NativeDoc,
     type ThingDoc,
 } from "./document.ts";
+import { Fiber, Frame, type Native } from "./fiber.ts";
+import type { HandoverState } from "./handover.ts";
+import type { Machine } from "./machine.ts";
 import { boundBy, failureOfRun } from "./suspended.ts";
 import { takeIn } from "./written.ts";
 

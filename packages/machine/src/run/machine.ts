@@ -11,40 +11,47 @@ import type { Json, Site } from "@remit/language";
 import { born } from "../compile/containers.ts";
 import { type Instruction, OP } from "../compile/instructions.ts";
 import type { Compiled } from "../compile/program.ts";
-import type { Effect, FailureKind, Outcome } from "../effect/effect.ts";
+import type { Effect, FailureKind, Outcome, Reach } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import type { EventKind, MachineEvent } from "../ledger/events.ts";
 import { DerivedLabels } from "../value/derive.ts";
 import { fromJson } from "../value/json.ts";
 import { ROOM, type Value } from "../value/value.ts";
 import { Authority } from "../authority/authority.ts";
+import type { ConductDoc } from "../conduct/messages.ts";
+import type { Session } from "../agent/session.ts";
 import { Accounts, type Meter, type Spender } from "./accounts.ts";
-import { ended } from "./ending.ts";
-import { type Entry, startEntry } from "./entry.ts";
-import { runFiber, unwind } from "./execute.ts";
-import { yieldAround } from "./sessions.ts";
-import type { Described } from "./described.ts";
-import { Fiber, type Frame, type Pending } from "./fiber.ts";
-import { DEFAULTS, type StartOptions } from "./options.ts";
-import { applyOutcome, payWaiting } from "./perform.ts";
-import { type AuthorityView, authorityAt, type Inspection, inspect, look, type Looked, type Place } from "./inspect.ts";
-import type { Clean } from "./look.ts";
 import { takeNotes } from "./agent-call.ts";
-import { inspected, inspectorAnswers, isInspector } from "./inspector.ts";
 import { isUnasked, keepAnswer, lasting } from "./answers.ts";
+import type { Defined } from "./definitions.ts";
+import type { Described } from "./described.ts";
+import { payWaiting, raise, type Wanted } from "./effects.ts";
+import { ended } from "./ending.ts";
+import { fork, push } from "./enter.ts";
+import { type Entry, startEntry } from "./entry.ts";
+import { runFiber } from "./execute.ts";
+import { Fiber, type Frame, type Pending } from "./fiber.ts";
+import { type Target, gate } from "./gate.ts";
+import { unwind, yieldAround } from "./handlers.ts";
+import { type Ruling, rule } from "./hands.ts";
+import { type Note, strike, nextTold, nextStrike } from "./inbox.ts";
+import { type AuthorityView, authorityAt, type Inspection, inspect, look, type Looked, type Place } from "./inspect.ts";
+import { inspected, inspectorAnswers, isInspector } from "./inspector.ts";
 import { load } from "./load.ts";
+import type { Clean } from "./look.ts";
+import { NATIVES } from "./natives.ts";
+import type { Ops, Call, Callee, Iteration } from "./ops.ts";
+import { DEFAULTS, type StartOptions } from "./options.ts";
+import { applyOutcome } from "./outcomes.ts";
 import { Run } from "./run.ts";
 import { Saved, save } from "./save.ts";
-import { failureOfRun, type GoOn, goOn, isStuck } from "./suspended.ts";
 import { accountAt, overdrawn, struckAt } from "./spending.ts";
-import { serveTurns } from "./turns.ts";
-import { type Ruling, rule } from "./hands.ts";
-import type { ConductDoc } from "../conduct/messages.ts";
 import { minted, narrowed, Standing } from "./standing.ts";
-import type { Defined } from "./define.ts";
-import type { Written } from "./written.ts";
-import type { Session } from "../agent/session.ts";
+import { countCall } from "./steps.ts";
+import { failureOfRun, type GoOn, goOn, isStuck } from "./suspended.ts";
 import { Tracer } from "./tracer.ts";
+import { serveTurns } from "./turns.ts";
+import { takeIn, type Written } from "./written.ts";
 
 /** How a run ended. `origins` are those of the value. */
 export type Result =
@@ -62,7 +69,7 @@ export interface Advance {
     readonly result?: Result;
 }
 
-export class Machine {
+export class Machine implements Ops {
     /** With what agents wrote behind it, as long as that runs. */
     compiled: Compiled;
     /** Files of the author. */
@@ -84,7 +91,7 @@ export class Machine {
     /** Of them, those that wait for the budget, in order, with the account whose turns in flight have to be settled. */
     readonly unpaid = new Map<string, number>();
     ready: Fiber[] = [];
-    inbox: { readonly path: string; readonly outcome: Outcome }[] = [];
+    inbox: Note[] = [];
     entry: Entry | null = null;
     result: Result | null = null;
     /** What the conductor kept in the continuation that this machine was loaded from; null where it began here. */
@@ -116,6 +123,7 @@ export class Machine {
     readonly standing = new Standing();
     /** Set where the run keeps derivations. */
     readonly tracer: Tracer | null;
+    readonly natives = NATIVES;
 
     /** Use `Machine.start` or `load`. */
     constructor(compiled: Compiled, options: StartOptions) {
@@ -263,7 +271,7 @@ export class Machine {
     private work(until: number, hold: boolean): Advance["state"] {
         const { run } = this;
         if (!this.answerOwn()) return "done";
-        this.strike();
+        strike(this);
         if (this.result !== null) return "done";
         this.grant(until);
         for (;;) {
@@ -282,7 +290,7 @@ export class Machine {
                 continue;
             }
             run.given = 0;
-            const next = this.nextTold();
+            const next = nextTold(this);
             if (next === undefined) {
                 run.grant(0);
                 if (!isStuck(this)) return "waiting";
@@ -311,45 +319,13 @@ export class Machine {
         return this.result === null;
     }
 
-    /**
-     * Applies what came while the machine computed, where that was: an outcome of waiting for time that says `{at: STEPS}` counts at the end of
-     * the slice that reached them, and no slice goes beyond (M4).
-     */
-    private strike(): void {
-        for (let i = 0; i < this.inbox.length && this.result === null; ) {
-            const told = this.inbox[i] as Machine["inbox"][number];
-            const { path, outcome } = told;
-            const pending = this.waiting.get(path);
-            if (struckAt(told) > this.reach || pending?.timer === undefined) {
-                i++;
-                continue;
-            }
-            this.inbox.splice(i, 1);
-            this.waiting.delete(path);
-            applyOutcome(this, pending, outcome);
-        }
-    }
-
-    /** The next outcome that counts now. */
-    private nextTold(): Machine["inbox"][number] | undefined {
-        const at = this.inbox.findIndex((told) => {
-            const steps = struckAt(told);
-            return steps === Number.POSITIVE_INFINITY || steps <= this.run.steps;
-        });
-        return at < 0 ? undefined : this.inbox.splice(at, 1)[0];
-    }
-
     /** Starts a slice: no longer than what is left of the budget, longer than usual where one instruction needs it. */
     private grant(until: number): void {
         const usual = this.options.slice ?? DEFAULTS.slice;
         const wanted = Math.max(usual, this.ready[0]?.need ?? 0);
         const left = this.stepLimit - this.run.steps;
         // Below zero where an instruction went beyond the budget: the next one finds it spent.
-        let to = until;
-        for (const told of this.inbox) {
-            const at = struckAt(told);
-            if (at > this.reach && at < to) to = at;
-        }
+        const to = Math.min(until, nextStrike(this));
         this.run.grant(Math.min(wanted, left, 2 ** 30, Math.max(0, to - this.run.steps)), usual);
     }
 
@@ -387,18 +363,7 @@ export class Machine {
     /** Goes on with a run that failed (LANGUAGE 7). Throws `Fail` where the changes let nothing go on; then nothing was changed. */
     goOn(how: GoOn, by: string): void {
         if (!this.canGoOn) throw new Fail("value", "the run has not failed, or cannot go on");
-        const { events } = this;
-        goOn(this, how);
-        const { raise = [], retry = false, answer = [] } = how;
-        this.run.acting = this.principal;
-        this.emit("run.resumed", this.entryPath, null, null, [], {
-            by,
-            raise: raise.map((one) => ({ ...one })),
-            retry,
-            answer: [...answer],
-        });
-        // What follows from it comes after it.
-        events.unshift(events.pop() as MachineEvent);
+        goOn(this, how, by);
     }
 
     /** Effects behind the failure of the run, which can be asked for again or answered by hand. */
@@ -464,6 +429,40 @@ export class Machine {
 
     fromJson(json: Json): Value {
         return fromJson(json, this.run.heap);
+    }
+
+    countCall(): void {
+        countCall(this);
+    }
+
+    raise(fiber: Fiber, wanted: Wanted): void {
+        raise(this, fiber, wanted);
+    }
+
+    gate(call: Call, target: Target, args: readonly Value[], chosen: "program" | "model" = "program"): Reach | null {
+        return gate(this, call, target, args, chosen);
+    }
+
+    push({ fiber, frame, I }: Call, { fn, args, author, path }: Callee): void {
+        push(this, fiber, frame, fn, args, author, path, I.site, null, author !== null);
+    }
+
+    takeIn(written: Written): number {
+        return takeIn(this, written);
+    }
+
+    fork(call: Call, iteration: Iteration): void {
+        fork(this, call, iteration);
+    }
+
+    get isOver(): boolean {
+        return this.result !== null;
+    }
+
+    /** A fiber that neither waits nor stopped is ready. */
+    awake(fiber: Fiber): void {
+        const isWaiting = fiber.frames.length === 0 || fiber.stop !== null || fiber.top.native !== null;
+        if (!isWaiting && this.result === null && !this.ready.includes(fiber)) this.ready.push(fiber);
     }
 
     /** Asks the host for an effect. */

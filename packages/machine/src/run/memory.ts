@@ -10,10 +10,10 @@
  */
 import { Labelled, List, type Obj, ROOM, type Value } from "../value/value.ts";
 import type { Fiber, Frame } from "./fiber.ts";
+import { yieldAround, endRegion } from "./handlers.ts";
 import type { Machine } from "./machine.ts";
+import { waitsOf, type Natives } from "./ops.ts";
 import { tooMuch } from "./run.ts";
-import { yieldAround } from "./sessions.ts";
-import { endRegion } from "./spending.ts";
 
 /** Texts from this length on are looked for among the others. */
 const LONG = 128;
@@ -24,7 +24,7 @@ const MAX_TEXTS = 10_000_000;
 export function measure(m: Machine, running: Fiber): void {
     const { run } = m;
     for (;;) {
-        const held = new Holdings(run.memory, ++run.heap.marks);
+        const held = new Holdings(m.natives, run.memory, ++run.heap.marks);
         held.all(run.imports);
         for (const fiber of m.fibers.values()) held.frames(fiber.frames);
         run.work(held.looked);
@@ -49,7 +49,7 @@ interface Holder {
 
 /** The outermost yield whose answer holds most, where answers hold more than half of what may be held; else null. */
 function largestYield(m: Machine): Holder | null {
-    const held = new Holdings(Number.POSITIVE_INFINITY, ++m.run.heap.marks);
+    const held = new Holdings(m.natives, Number.POSITIVE_INFINITY, ++m.run.heap.marks);
     held.all(m.run.imports);
     const holders = new Map<Fiber, Holder>();
     for (const fiber of m.fibers.values()) {
@@ -59,7 +59,7 @@ function largestYield(m: Machine): Holder | null {
             holders.get(outer)?.answering.push(fiber.frames);
             continue;
         }
-        const at = fiber.frames.findIndex(({ native }) => native?.kind === "handover" && m.sessions.has(native.state.session));
+        const at = fiber.frames.findIndex(({ native }) => native !== null && waitsOf(m, native).domain?.(m, native) != null);
         held.frames(at < 0 ? fiber.frames : fiber.frames.slice(0, at + 1));
         const account = at < 0 ? null : yieldAround(m, fiber, at);
         if (account !== null) holders.set(fiber, { fiber, account, answering: [fiber.frames.slice(at + 1)] });
@@ -76,16 +76,20 @@ function largestYield(m: Machine): Holder | null {
     return all > m.run.memory / 2 ? most : null;
 }
 
+const NOTHING: readonly List[] = [];
+
 class Holdings {
     units = 0;
     /** Values looked at. */
     looked = 0;
     private readonly most: number;
     private readonly mark: number;
+    readonly natives: Natives;
     private readonly texts = new Map<string, string>();
     private readonly rest: (List | Obj)[] = [];
 
-    constructor(most: number, mark: number) {
+    constructor(natives: Natives, most: number, mark: number) {
+        this.natives = natives;
         this.most = most;
         this.mark = mark;
     }
@@ -93,8 +97,7 @@ class Holdings {
     frames(frames: readonly Frame[]): void {
         for (const { locals, native } of frames) {
             this.all(locals, 1);
-            if (native?.kind === "parallel") this.all([native.items, native.done]);
-            else if (native?.kind === "handover") this.all(native.noted === undefined ? [native.args] : [native.args, native.noted]);
+            if (native !== null) this.all(waitsOf(this, native).held?.(native) ?? NOTHING);
         }
     }
 

@@ -8,123 +8,45 @@
 import type { Json } from "@remit/language";
 import { listOf } from "../compile/closures.ts";
 import type { Slots } from "../compile/code.ts";
-import type { Instruction, ParallelDetail } from "../compile/instructions.ts";
+import type { ParallelDetail } from "../compile/instructions.ts";
 import { FLOW, raiseBy } from "../compile/strict.ts";
 import { NOTHING_ALONG } from "../compile/ways.ts";
 import { Fail } from "../effect/failure.ts";
 import { join, labelOf } from "../value/operators.ts";
 import { Labelled, type Value } from "../value/value.ts";
-import { Fiber, Frame, type ParallelWait, pathOf } from "./fiber.ts";
-import type { Machine } from "./machine.ts";
+import { type Frame, type ParallelWait, pathOf } from "./fiber.ts";
+import type { Begins, Call, Inside, Ops, Waits } from "./ops.ts";
 import { show } from "./show.ts";
 import { accountAt } from "./spending.ts";
 
-/** False where there was nothing to do and the fiber goes on at once. */
-export function beginParallel(m: Machine, fiber: Fiber, frame: Frame, d: ParallelDetail, I: Instruction): boolean {
-    const value = (d.list as (f: Slots) => Value)(frame.locals);
-    const all = listOf(value, I.site).items.slice(0, d.max);
-    const path = pathOf(frame, d.path);
-    const prefix = pathOf(frame, { loops: d.path.loops, name: "" });
-    const native: ParallelWait = {
-        kind: "parallel",
-        path,
-        prefix,
-        items: m.run.heap.list(all),
-        label: value instanceof Labelled ? value.l : 0,
-        next: 0,
-        running: 0,
-        done: m.run.heap.list([]),
-        failures: [],
-    };
-    m.emit("parallel.started", path, frame.parent, I.site, [], startedData(m, d, native));
-    frame.native = native;
-    if (all.length === 0) {
-        const made = join(m.run, m.run.heap.list([]), native.label);
-        endedEvent(m, frame, d, native, I);
-        frame.native = null;
-        frame.locals[I.slot] = frame.form.flow === 0 ? made : join(m.run, made, native.label);
-        frame.pc++;
-        return false;
-    }
-    fill(m, fiber, frame, native, d);
-    return true;
-}
-
-function startedData(m: Machine, d: ParallelDetail, native: ParallelWait): { [key: string]: Json } {
-    return { item: d.item, source: d.source, max_items: d.max, items: native.items.items.length, concurrency: m.concurrency };
-}
-
 /** Starts iterations up to the limit. */
-function fill(m: Machine, fiber: Fiber, frame: Frame, native: ParallelWait, d: ParallelDetail): void {
-    const account = accountAt(frame);
-    while (native.running < m.concurrency && native.next < native.items.items.length) {
-        const index = native.next++;
-        native.running++;
-        const child = new Fiber(m.nextFiber++, fiber, index, fiber.base + fiber.frames.length);
+function fill(m: Ops, call: Call, wait: ParallelWait): void {
+    const { frame } = call;
+    const d = call.I.detail as ParallelDetail;
+    while (wait.running < m.concurrency && wait.next < wait.items.items.length) {
+        const index = wait.next++;
+        wait.running++;
         const locals = frame.locals.slice() as Slots;
-        locals[d.slot] = join(m.run, native.items.items[index] as Value, native.label);
-        const path = `${native.prefix}/parallel[${index}]`;
-        const form = frame.forms.bodies[d.body] as Frame["form"];
-        const { flow } = form;
+        locals[d.slot] = join(m.run, wait.items.items[index] as Value, wait.label);
+        const { flow } = frame.forms.bodies[d.body] as Frame["form"];
         if (flow !== 0) {
-            raiseBy(locals, flow, native.label, NOTHING_ALONG);
+            raiseBy(locals, flow, wait.label, NOTHING_ALONG);
             locals[flow + FLOW.caughtOutside] = locals[flow + FLOW.caught] as Value;
         }
-        child.frames.push(new Frame(frame.fn, d.body, form, locals, path, path, null, frame.principal, 0, account));
-        m.fibers.set(child.id, child);
-        m.run.left--;
-        m.ready.push(child);
+        m.fork(call, { index, body: d.body, locals, path: `${wait.prefix}/parallel[${index}]` });
     }
 }
 
-/** An iteration came to its end. */
-export function iterationEnded(m: Machine, child: Fiber, end: Value | Fail): void {
-    const fiber = child.parent as Fiber;
-    const frame = fiber.top;
-    const native = frame.native as ParallelWait;
-    const I = frame.form.code[frame.pc] as Instruction;
-    const d = I.detail as ParallelDetail;
-    m.fibers.delete(child.id);
-    m.stand(fiber, frame);
-    if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
-    native.running--;
-    if (end instanceof Fail) native.failures.push({ index: child.index, fail: end });
-    else {
-        m.enter(fiber);
-        m.run.heap.push(native.done, child.index);
-        m.run.heap.push(native.done, end);
-    }
-    if (native.next < native.items.items.length) {
-        m.enter(fiber);
-        fill(m, fiber, frame, native, d);
-        return;
-    }
-    if (native.running > 0) return;
-    m.enter(fiber);
-    endedEvent(m, frame, d, native, I);
-    if (m.result !== null) return;
-    if (native.failures.length === 0) {
-        const results = resultsOf(native) as Value[];
-        const { flow } = frame.form;
-        // Where a failure would be caught, that no iteration failed depends on what each of them did, which its result carries.
-        if (flow !== 0 && frame.locals[flow + FLOW.caught] === true)
-            raiseBy(
-                frame.locals,
-                flow,
-                results.reduce<number>((l, result) => m.run.labels.union(l, labelOf(result)), native.label),
-                I.failing,
-            );
-        m.deliver(fiber, join(m.run, m.run.heap.list(results), native.label));
-        return;
-    }
-    m.deliverFail(fiber, loopFailure(m, frame, native, native.failures, I));
+function startedData(m: Ops, d: ParallelDetail, wait: ParallelWait): { [key: string]: Json } {
+    return { item: d.item, source: d.source, max_items: d.max, items: wait.items.items.length, concurrency: m.concurrency };
 }
 
 /** The failure of a loop whose iterations failed. */
-export function loopFailure(m: Machine, frame: Frame, native: ParallelWait, failed: ParallelWait["failures"], I: Instruction): Fail {
-    const failures = [...failed].sort((a, b) => a.index - b.index);
+function failureOf(m: Ops, { frame, I }: Call, { label, failures: own }: ParallelWait, inside: readonly Inside[]): Fail | null {
+    const failures = [...own, ...inside].sort((a, b) => a.index - b.index);
+    if (failures.length === 0) return null;
     const first = (failures[0] as { fail: Fail }).fail;
-    let labels = native.label;
+    let labels = label;
     for (const f of failures) labels = m.run.labels.union(labels, f.fail.labels);
     const violations = failures.map((f) => f.fail).filter((fail) => fail.class === "violation");
     // One that the run's own principal committed is one that nobody catches.
@@ -148,7 +70,7 @@ export function loopFailure(m: Machine, frame: Frame, native: ParallelWait, fail
 }
 
 /** Each message once, behind the indices of the iterations that failed with it. */
-function byMessage(failures: ParallelWait["failures"]): string {
+function byMessage(failures: readonly Inside[]): string {
     const at = new Map<string, number[]>();
     for (const { index, fail } of failures) {
         const known = at.get(fail.message);
@@ -159,7 +81,7 @@ function byMessage(failures: ParallelWait["failures"]): string {
 }
 
 /** Of the failures by which an account around the loop is used up, that of the outermost. */
-function outermost(m: Machine, frame: Frame, failures: ParallelWait["failures"]): Fail | null {
+function outermost(m: Ops, frame: Frame, failures: readonly Inside[]): Fail | null {
     const here = accountAt(frame);
     let found: Fail | null = null;
     for (const { fail } of failures) {
@@ -177,13 +99,13 @@ function resultsOf(native: ParallelWait): (Value | undefined)[] {
     return results;
 }
 
-function endedEvent(m: Machine, frame: Frame, d: ParallelDetail, native: ParallelWait, I: Instruction): void {
+function endedEvent(m: Ops, { frame, I }: Call, wait: ParallelWait): void {
     let labels = 0;
     let given = 0;
-    const { failures } = native;
-    const results = resultsOf(native);
-    const iterations = native.items.items.map((item, index): Json => {
-        const input = show(join(m.run, item, native.label), m.run.labels);
+    const { failures } = wait;
+    const results = resultsOf(wait);
+    const iterations = wait.items.items.map((item, index): Json => {
+        const input = show(join(m.run, item, wait.label), m.run.labels);
         labels = m.run.labels.union(labels, input.labels);
         const failed = failures.find((f) => f.index === index);
         if (failed !== undefined) {
@@ -197,10 +119,81 @@ function endedEvent(m: Machine, frame: Frame, d: ParallelDetail, native: Paralle
     });
     m.give(given);
     const indices = failures.map((f) => f.index).sort((a, b) => a - b);
-    m.emit("parallel.ended", native.path, frame.parent, I.site, m.run.labels.origins(labels), {
-        ...startedData(m, d, native),
+    m.emit("parallel.ended", wait.path, frame.parent, I.site, m.run.labels.origins(labels), {
+        ...startedData(m, I.detail as ParallelDetail, wait),
         ok: failures.length === 0,
         iterations,
         ...(indices.length === 0 ? {} : { failed_indices: indices }),
     });
 }
+
+/** The list of results, and what it says that no iteration failed: where a failure would be caught, that depends on what each of them did. */
+function resultOf(m: Ops, { frame, I }: Call, wait: ParallelWait): Value {
+    const results = resultsOf(wait) as Value[];
+    const { flow } = frame.form;
+    if (flow !== 0 && frame.locals[flow + FLOW.caught] === true) {
+        const labels = results.reduce<number>((l, result) => m.run.labels.union(l, labelOf(result)), wait.label);
+        raiseBy(frame.locals, flow, labels, I.failing);
+    }
+    return join(m.run, m.run.heap.list(results), wait.label);
+}
+
+export const parallel: Begins<ParallelDetail> & Waits<ParallelWait> = {
+    begin(m, call, d) {
+        const { frame, I, path } = call;
+        const value = (d.list as (f: Slots) => Value)(frame.locals);
+        const all = listOf(value, I.site).items.slice(0, d.max);
+        const wait: ParallelWait = {
+            kind: "parallel",
+            path,
+            prefix: pathOf(frame, { loops: d.path.loops, name: "" }),
+            items: m.run.heap.list(all),
+            label: value instanceof Labelled ? value.l : 0,
+            next: 0,
+            running: 0,
+            done: m.run.heap.list([]),
+            failures: [],
+        };
+        m.emit("parallel.started", path, frame.parent, I.site, [], startedData(m, d, wait));
+        frame.native = wait;
+        if (all.length === 0) {
+            endedEvent(m, call, wait);
+            frame.native = null;
+            frame.locals[I.slot] = join(m.run, m.run.heap.list([]), wait.label);
+            frame.pc++;
+            return true;
+        }
+        fill(m, call, wait);
+        return false;
+    },
+
+    resume() {
+        throw new Error("a parallel for has no effect of its own");
+    },
+
+    ended(m, call, wait, child, end) {
+        wait.running--;
+        if (end instanceof Fail) wait.failures.push({ index: child.index, fail: end });
+        else {
+            m.run.heap.push(wait.done, child.index);
+            m.run.heap.push(wait.done, end);
+        }
+        if (wait.next < wait.items.items.length) {
+            fill(m, call, wait);
+            return;
+        }
+        if (wait.running > 0) return;
+        endedEvent(m, call, wait);
+        if (m.isOver) return;
+        const fail = failureOf(m, call, wait, []);
+        if (fail === null) m.deliver(call.fiber, resultOf(m, call, wait));
+        else m.deliverFail(call.fiber, fail);
+    },
+
+    failure: failureOf,
+
+    // Its iterations go on by themselves.
+    again: () => undefined,
+
+    held: ({ items, done }) => [items, done],
+};

@@ -9,12 +9,9 @@ import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import { join, rawOf } from "../value/operators.ts";
 import { List, type Value } from "../value/value.ts";
-import { ENVELOPES } from "./agent-config.ts";
-import { countCall } from "./steps.ts";
-import { type Fiber, type Frame, type GenerateWait, pathOf } from "./fiber.ts";
-import { beginGenerating, importNamed } from "./generate.ts";
-import { gateModel } from "./gate.ts";
-import type { Machine } from "./machine.ts";
+import type { GenerateWait } from "./fiber.ts";
+import { beginGenerating, importNamed, mayAsk } from "./generate.ts";
+import type { Call, Ops } from "./ops.ts";
 
 /** Turns of the model, each after the first with the validator's words: where nothing is said, and at most. */
 const ATTEMPTS = 3;
@@ -22,14 +19,15 @@ const MAX_ATTEMPTS = 10;
 const ROLE = "a careful reasoner inside a larger program";
 const DESCRIPTION = "Answers one question from what is given with it, and from nothing else.";
 
-export function beginReason(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, site: Site | null): void {
-    const path = pathOf(frame, d.path);
+export function beginReason(m: Ops, call: Call, d: HandoverDetail): boolean {
+    const { frame, path } = call;
+    const { site } = call.I;
     const [prompts, example, options] = d.args.map((arg) => arg.code(frame.locals)) as [Value, Value, Value | undefined];
     const { attempts, labels } = optionsOf(m, options ?? null, site);
     if (d.model === null)
         throw new Fail("value", "reason needs a model", { site, hint: "declare one with 'model NAME' in the agent or function" });
     const model = importNamed(m, d.model, frame.locals, "llm", site);
-    if (!gateModel(m, fiber, frame, model.c, model.name, model.uri, model.c.right?.holder !== frame.principal, path, site)) return;
+    if (!mayAsk(m, call, model)) return false;
     const raw = rawOf(prompts);
     const parts =
         raw instanceof List ? raw.items.map((item) => join(m.run, item, prompts === raw ? 0 : (prompts as { l: number }).l)) : [prompts];
@@ -43,10 +41,10 @@ export function beginReason(m: Machine, fiber: Fiber, frame: Frame, d: HandoverD
         head,
         [shape.labels, labels, place].reduce((a, b) => m.run.labels.union(a, b)),
     );
-    countCall(m);
+    m.countCall();
     m.tracer?.saw(path, parts);
     const native: GenerateWait = { kind: "generate", path, state: null, waiting: [], outcomes: [], envelope: true };
-    beginGenerating(m, fiber, frame, native, site, {
+    return beginGenerating(m, call, native, {
         label: d.label,
         agent: d.agent,
         model: { name: model.name, uri: model.uri },
@@ -60,7 +58,7 @@ export function beginReason(m: Machine, fiber: Fiber, frame: Frame, d: HandoverD
     });
 }
 
-function optionsOf(m: Machine, value: Value, site: Site | null): { readonly attempts: number; readonly labels: number } {
+function optionsOf(m: Ops, value: Value, site: Site | null): { readonly attempts: number; readonly labels: number } {
     const { json, labels } = toJson(value, m.run);
     const wrong = (message: string): Fail => new Fail("value", message, { site, labels });
     if (json === null) return { attempts: ATTEMPTS, labels };
@@ -70,10 +68,4 @@ function optionsOf(m: Machine, value: Value, site: Site | null): { readonly atte
     if (typeof attempts !== "number" || !Number.isInteger(attempts) || attempts < 1 || attempts > MAX_ATTEMPTS)
         throw wrong(`'attempts' is a whole number from 1 to ${MAX_ATTEMPTS}`);
     return { attempts, labels };
-}
-
-/** A failure that is told as `{error}`; null where it is none of the model's. */
-export function errorOf(m: Machine, fail: Fail): Value | null {
-    if (!fail.isTold) return null;
-    return join(m.run, m.fromJson(ENVELOPES.error(fail.message)), fail.labels);
 }

@@ -10,8 +10,8 @@ import type { Value } from "../value/value.ts";
 import { argsOf, failed } from "./act.ts";
 import { agentConfig, ENVELOPES } from "./agent-config.ts";
 import type { Frame } from "./fiber.ts";
+import { errorOf } from "./generate.ts";
 import type { Machine } from "./machine.ts";
-import { errorOf } from "./reason.ts";
 
 /** What the call that stands at a frame gives; null where it fails. */
 export function refusedAs(m: Machine, frame: Frame, fail: Fail): Value | null {

@@ -11,14 +11,14 @@ import { type Site, type SpendForm, shownName } from "@remit/language";
 import type { Session } from "../agent/session.ts";
 import type { HandoverDetail, Instruction } from "../compile/instructions.ts";
 import type { Fail } from "../effect/failure.ts";
-import type { Fiber, Frame } from "./fiber.ts";
-import type { Machine } from "./machine.ts";
 import { doingOf } from "./doing.ts";
+import type { Fiber, Frame } from "./fiber.ts";
+import type { Target } from "./handed.ts";
+import { type HandoverState, type HandoverWait, handoverAt } from "./handover.ts";
+import type { Machine } from "./machine.ts";
 import { accountAt, closeAccount, openAccount, spentData, spendOf } from "./spending.ts";
 import { granted } from "./standing.ts";
 import { dropWritten } from "./written.ts";
-import type { Target } from "./handed.ts";
-import { type HandoverState, type HandoverWait, handoverAt } from "./handover.ts";
 
 /** Prompt turns of a yield where nothing is said. */
 export const TURNS = 4;
@@ -135,17 +135,6 @@ export function saysTurns(fiber: Fiber): boolean {
     const { native, form, pc } = fiber.top;
     if (native?.kind !== "handover") return false;
     return handoverAt(form.code[pc] as Instruction).with.turns !== undefined || native.state.config?.turns !== undefined;
-}
-
-/** The account of the innermost yield that a fiber stands in, at its frame `from` or below; null where it stands in none (J7). */
-export function yieldAround(m: Machine, fiber: Fiber, from = fiber.frames.length - 1): number | null {
-    for (let f: Fiber | null = fiber; f !== null; f = f.parent)
-        for (let i = f === fiber ? from : f.frames.length - 1; i >= 0; i--) {
-            const native = f.frames[i]?.native;
-            const session = native?.kind === "handover" ? m.sessions.get(native.state.session) : undefined;
-            if (native?.kind === "handover" && session !== undefined) return payerOf(native.state, session);
-        }
-    return null;
 }
 
 /** The account that pays for a call. */

@@ -10,13 +10,11 @@
 import type { Json, Site, SpendForm } from "@remit/language";
 import type { Outcome } from "../effect/effect.ts";
 import type { Fail } from "../effect/failure.ts";
-import { agentEnded } from "./events.ts";
+import type { Region, SpendDetail } from "../compile/instructions.ts";
 import { type Exceeded, METER_NAMES, type Account, type Used } from "./accounts.ts";
-import type { Region } from "../compile/instructions.ts";
-import type { Fiber, Frame, Pending } from "./fiber.ts";
-import { abandon } from "./sessions.ts";
+import { agentEnded } from "./events.ts";
+import { pathOf, type Fiber, type Frame } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
-import { isTaken, stop } from "./suspended.ts";
 import { lifted, regionsAt } from "./standing.ts";
 
 /** The account that pays where a frame stands at `pc`. */
@@ -57,6 +55,11 @@ export function openAccount(
     const account = m.accounts.opens({ token, parent, path, name, within, fiber: fiber.id, limits }, m.stepLimit - m.run.steps);
     if (account.limits.time !== undefined) startTimer(m, account, fiber, site);
     return token;
+}
+
+/** The account of a `spend` region, inside the one that pays where it stands; gives its token. */
+export function spendOpened(m: Machine, fiber: Fiber, frame: Frame, { spend, path }: SpendDetail, site: Site | null): number {
+    return openAccount(m, fiber, accountAt(frame), spend, pathOf(frame, path), "the region", frame.parent, site);
 }
 
 /** The time of an account begins, or goes on with another end. */
@@ -115,30 +118,6 @@ export function withdrawAll(m: Machine, fiber: Fiber): void {
     for (const [path, pending] of [...m.waiting]) if (pending.fiber === fiber && pending.timer === undefined) withdraw(m, path);
 }
 
-/** The time of an account is up (B8). */
-export function timeUp(m: Machine, pending: Pending): void {
-    const account = m.accounts.open.get(pending.timer as number);
-    const fiber = account === undefined ? undefined : m.fibers.get(account.fiber);
-    if (account === undefined || fiber === undefined) return;
-    m.stand(fiber, fiber.top);
-    const who = { who: account.name, path: account.path };
-    endRegion(m, fiber, overdrawn(m, m.accounts.exceeded(account, "time", who), pending.effect.path, pending.effect.site));
-}
-
-/** Ends what goes on in a region that `fiber` opened, fibers inside it included, by the failure of the region. */
-export function endRegion(m: Machine, fiber: Fiber, fail: Fail): void {
-    const inside = [...m.fibers.values()].filter((f) => f !== fiber && isInside(f, fiber));
-    if (!isTaken(m, fiber, fail)) {
-        for (const one of [fiber, ...inside]) stop(m, one, fail, []);
-        return;
-    }
-    for (const f of inside.reverse()) discard(m, f, fail);
-    m.ready = m.ready.filter((f) => f !== fiber && !inside.includes(f));
-    m.enter(fiber);
-    m.stand(fiber, fiber.top);
-    m.deliverFail(fiber, fail);
-}
-
 /**
  * Count of steps at which the end of a time came while the machine computed; infinite for every other outcome, which counts when every fiber
  * waits.
@@ -149,26 +128,6 @@ export function struckAt({ path, outcome }: { readonly path: string; readonly ou
     const { value } = outcome;
     if (value === null || typeof value !== "object" || Array.isArray(value)) return never;
     return typeof value.at === "number" ? value.at : never;
-}
-
-function isInside(fiber: Fiber, outer: Fiber): boolean {
-    for (let f = fiber.parent; f !== null; f = f.parent) if (f === outer) return true;
-    return false;
-}
-
-/** Ends a fiber from outside: everything that it opened is closed, innermost first. */
-function discard(m: Machine, fiber: Fiber, fail: Fail): void {
-    withdrawAll(m, fiber);
-    m.enter(fiber);
-    for (let frame = fiber.frames[fiber.frames.length - 1]; frame !== undefined; frame = fiber.frames[fiber.frames.length - 1]) {
-        m.stand(fiber, frame);
-        abandon(m, frame, fail);
-        frame.native = null;
-        leaveRegions(m, frame, -1);
-        leaveCall(m, fiber, frame, fail, null);
-        fiber.frames.pop();
-    }
-    m.fibers.delete(fiber.id);
 }
 
 /** The end of a call by a failure: what was given with it and opened for it. */

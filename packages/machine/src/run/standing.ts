@@ -16,7 +16,7 @@ import { Fail } from "../effect/failure.ts";
 import { rawOf } from "../value/operators.ts";
 import { Capability, type Value } from "../value/value.ts";
 import type { Fiber, Frame } from "./fiber.ts";
-import type { Machine } from "./machine.ts";
+import type { Ops } from "./ops.ts";
 
 /** Layers, all of which must permit. */
 export type Layers = readonly (readonly Permit[])[];
@@ -127,7 +127,7 @@ export class Standing {
 }
 
 /** Delegations to a principal that are in force where a fiber stands, innermost first. */
-export function inForce(m: Machine, fiber: Fiber, principal: string): Delegation[] {
+export function inForce(m: Ops, fiber: Fiber, principal: string): Delegation[] {
     if (m.standing.delegations.size === 0) return [];
     const found: Delegation[] = [];
     for (let f: Fiber | null = fiber; f !== null; f = f.parent)
@@ -145,7 +145,7 @@ export function inForce(m: Machine, fiber: Fiber, principal: string): Delegation
 }
 
 /** Remits that calls of `agent()` around a fiber bind their agent with. */
-export function policiesOn(m: Machine, fiber: Fiber, principal: string): readonly Remit[] {
+export function policiesOn(m: Ops, fiber: Fiber, principal: string): readonly Remit[] {
     if (m.sessions.size === 0) return NONE;
     const found: Remit[] = [];
     for (const { path, principal: who, policy, agent } of m.sessions.values()) {
@@ -162,7 +162,7 @@ export function policiesOn(m: Machine, fiber: Fiber, principal: string): readonl
 const NONE: readonly Remit[] = [];
 
 /** What a principal has on a thing at this moment, what lives longest first; empty where it has nothing. */
-export function waysOf(m: Machine, fiber: Fiber, principal: string, key: string): readonly Way[] {
+export function waysOf(m: Ops, fiber: Fiber, principal: string, key: string): readonly Way[] {
     const remits = m.authority.remitsOf(principal);
     if (remits.length === 0) return ALL;
     // What a project's remit alone lets through stays as open as it was without it.
@@ -184,7 +184,7 @@ export function waysOf(m: Machine, fiber: Fiber, principal: string, key: string)
 }
 
 /** Whether a principal may use anything of a thing, through this value. */
-export function hasSome(m: Machine, fiber: Fiber, principal: string, c: Capability): boolean {
+export function hasSome(m: Ops, fiber: Fiber, principal: string, c: Capability): boolean {
     const { right } = c;
     if (policyLayers(m, fiber, principal, m.authority.keyOf(c)).some((layer) => !givesSome(layer))) return false;
     if (right === null) return waysOf(m, fiber, principal, m.authority.keyOf(c)).length > 0;
@@ -193,7 +193,7 @@ export function hasSome(m: Machine, fiber: Fiber, principal: string, c: Capabili
 }
 
 /** What a principal's own remits forbid or ask about a thing, as layers: it stands for whomever the principal passes the thing on to. */
-function restrictions(m: Machine, principal: string, key: string): Layers {
+function restrictions(m: Ops, principal: string, key: string): Layers {
     return m.authority
         .remitsOf(principal)
         .map((remit) => [...(remit.rows.get(key) ?? []), ...remit.all].filter((row) => row.gate === "never" || row.gate === "ask"))
@@ -202,7 +202,7 @@ function restrictions(m: Machine, principal: string, key: string): Layers {
 }
 
 /** What policies say of a thing, as layers: they bind what whoever runs under them passes on, too. */
-function policyLayers(m: Machine, fiber: Fiber, principal: string, key: string): Layers {
+function policyLayers(m: Ops, fiber: Fiber, principal: string, key: string): Layers {
     return policiesOn(m, fiber, principal).map((remit) => [...(remit.rows.get(key) ?? []), ...remit.all]);
 }
 
@@ -234,16 +234,16 @@ function distinct(layers: Layers): Layers {
 }
 
 /** A capability that is named as a value by whoever runs under a remit. */
-export function minted(m: Machine, fiber: Fiber, principal: string, c: Capability): Capability {
+export function minted(m: Ops, fiber: Fiber, principal: string, c: Capability): Capability {
     return c.with(rightOf(m, fiber, principal, c));
 }
 
-function rightOf(m: Machine, fiber: Fiber, principal: string, c: Capability): Right {
+function rightOf(m: Ops, fiber: Fiber, principal: string, c: Capability): Right {
     return { holder: principal, from: principal, ways: waysOf(m, fiber, principal, m.authority.keyOf(c)), only: [], alive: [] };
 }
 
 /** One more layer for whoever holds it. */
-export function narrowed(m: Machine, fiber: Fiber | null, principal: string, c: Capability, layer: readonly Permit[]): Capability {
+export function narrowed(m: Ops, fiber: Fiber | null, principal: string, c: Capability, layer: readonly Permit[]): Capability {
     const right = c.right ?? (fiber === null || principal === m.principal ? null : rightOf(m, fiber, principal, c));
     const before: Right = right ?? { holder: principal, from: principal, ways: ALL, only: [], alive: [] };
     const only = distinct([...before.only, layer]);
@@ -255,7 +255,7 @@ export function narrowed(m: Machine, fiber: Fiber | null, principal: string, c: 
  * Capabilities among the arguments of a call that crosses to another principal: each is a grant for that call. Gives the token that dies with
  * the call, 0 where nothing was granted.
  */
-export function granted(m: Machine, fiber: Fiber, from: string, to: string, args: Value[], path: string, site: Site | null): number {
+export function granted(m: Ops, fiber: Fiber, from: string, to: string, args: Value[], path: string, site: Site | null): number {
     let token = 0;
     const given: Json[] = [];
     args.forEach((arg, i) => {
@@ -321,7 +321,7 @@ export function methodsOf(right: Right): string[] | null {
 }
 
 /** Begins a block in which somebody has more than its remit. Gives the token. */
-export function delegated(m: Machine, fiber: Fiber, frame: Frame, d: DelegateDetail, path: string, site: Site | null): number {
+export function delegated(m: Ops, fiber: Fiber, frame: Frame, d: DelegateDetail, path: string, site: Site | null): number {
     const from = frame.principal;
     if (d.to === null) throw new Fail("value", `there is no agent '${d.name}' here`, { site });
     const to = m.authority.principalOf(d.to);
@@ -380,7 +380,7 @@ function within(permits: readonly Permit[]): { readonly within?: Json } {
 }
 
 /** The end of a block or a call: what was given in it is dead. */
-export function lifted(m: Machine, token: number, path: string, parent: string | null, site: Site | null): void {
+export function lifted(m: Ops, token: number, path: string, parent: string | null, site: Site | null): void {
     if (!m.standing.alive.delete(token)) return;
     const d = m.standing.delegations.get(token);
     m.standing.delegations.delete(token);

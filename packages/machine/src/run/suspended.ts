@@ -11,16 +11,14 @@
 import type { Instruction } from "../compile/instructions.ts";
 import type { Outcome } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
+import type { MachineEvent } from "../ledger/events.ts";
 import { type Account, METER_NAMES, type Meter } from "./accounts.ts";
-import { takenByAgent } from "./agent-call.ts";
-import { catches } from "./execute.ts";
-import { type Fiber, type Frame, type Pending, siteOfTop } from "./fiber.ts";
-import { handoverAt } from "./handover.ts";
+import { pay } from "./effects.ts";
+import type { Fiber, Pending } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
-import { loopFailure } from "./parallel.ts";
-import { pay, tell } from "./perform.ts";
-import { startTimer, withdraw } from "./spending.ts";
-import { turn } from "./turns.ts";
+import { type Inside, waitsOf, waitingCall } from "./ops.ts";
+import { tell } from "./outcomes.ts";
+import { startTimer } from "./spending.ts";
 
 /** Why a fiber stopped, and what it wants when it goes on. */
 export interface Stop {
@@ -47,33 +45,6 @@ export interface GoOn {
     readonly answer?: readonly string[];
 }
 
-/** Whether a handler in force takes a failure: of the fiber, or of those around it, to which a loop passes it on. */
-export function isTaken(m: Machine, fiber: Fiber, fail: Fail): boolean {
-    if (fail.whole) return false;
-    for (let f: Fiber | null = fiber; f !== null; f = f.parent)
-        for (let i = f.frames.length - 1; i >= 0; i--) {
-            const frame = f.frames[i] as Frame;
-            if (takenByAgent(m, frame, fail)) return true;
-            if (frame.form.handlers.some((h) => h.from <= frame.pc && frame.pc < h.to && catches(m, frame, h, fail))) return true;
-        }
-    return false;
-}
-
-/** Stops a fiber (K1). `again`: the effect whose outcome stopped it, or that its budget refused. */
-export function stop(m: Machine, fiber: Fiber, fail: Fail, again: readonly Stopped[]): void {
-    if (fail.site === null) fail.site = siteOfTop(fiber);
-    const withdrawn: Stopped[] = [];
-    for (const [path, pending] of [...m.waiting]) {
-        if (pending.fiber !== fiber || pending.timer !== undefined) continue;
-        withdrawn.push({ pending, asked: !m.unpaid.has(path) });
-        withdraw(m, path);
-    }
-    fiber.stop = { fail, again: [...again, ...withdrawn] };
-    m.stopped.add(fiber);
-    fiber.low = Math.min(fiber.low, Math.max(0, fiber.frames.length - 1));
-    m.ready = m.ready.filter((one) => one !== fiber);
-}
-
 /** Whether only stopped fibers, and the times of accounts around them, are left. */
 export function isStuck(m: Machine): boolean {
     return m.stopped.size > 0 && [...m.waiting.values()].every((pending) => pending.timer !== undefined);
@@ -89,19 +60,19 @@ function failureOf(m: Machine, fiber: Fiber): Fail | null {
     // A bound of the whole run names itself, wherever it was met.
     const whole = [...m.stopped].map((one) => one.stop?.fail).find((fail) => fail?.whole === true);
     if (whole !== undefined) return whole;
-    const native = fiber.frames[fiber.frames.length - 1]?.native;
-    if (native?.kind !== "parallel") return null;
-    const failures = [...native.failures];
+    const wait = fiber.frames[fiber.frames.length - 1]?.native ?? null;
+    if (wait === null) return null;
+    const inside: Inside[] = [];
     for (const child of m.fibers.values()) {
         const fail = child.parent === fiber ? failureOf(m, child) : null;
-        if (fail !== null) failures.push({ index: child.index, fail });
+        if (fail !== null) inside.push({ index: child.index, fail });
     }
-    const I = fiber.top.form.code[fiber.top.pc] as Instruction;
-    return failures.length === 0 ? null : loopFailure(m, fiber.top, native, failures, I);
+    return waitsOf(m, wait).failure?.(m, waitingCall(fiber, wait), wait, inside) ?? null;
 }
 
 /** Goes on with a run that failed. Throws `Fail` where the changes let no fiber go on; then nothing was changed. */
-export function goOn(m: Machine, how: GoOn): void {
+export function goOn(m: Machine, how: GoOn, by: string): void {
+    const { events } = m;
     const stopped = [...m.stopped];
     const raised = (how.raise ?? []).map(({ account, meter, amount }) => ({
         account: accountNamed(m, account, meter, amount),
@@ -125,6 +96,12 @@ export function goOn(m: Machine, how: GoOn): void {
     m.timedOut = false;
     if (how.retry === true) m.attempt++;
     for (const fiber of freed) resume(m, fiber, answers);
+    const { raise: raises = [], retry = false, answer = [] } = how;
+    m.run.acting = m.principal;
+    const data = { by, raise: raises.map((one) => ({ ...one })), retry, answer: [...answer] };
+    m.emit("run.resumed", m.entryPath, null, null, [], data);
+    // What follows from it comes after it.
+    events.unshift(events.pop() as MachineEvent);
 }
 
 function failedPaths(stopped: readonly Fiber[]): string {
@@ -194,28 +171,20 @@ function resume(m: Machine, fiber: Fiber, answers: ReadonlySet<string>): void {
     }
 }
 
-/** The present instruction runs again from its beginning; a handover takes a further turn, in a session that begins anew. */
+/** An operation goes on from its wait where it can, else the present instruction runs again from its beginning. */
 function startAgain(m: Machine, fiber: Fiber): void {
     const { top } = fiber;
-    const { native } = top;
-    if (native?.kind === "parallel") return;
-    if (native?.kind === "handover" && native.state.session !== "") {
-        // A call that waits for its turn is served like the others.
-        if (native.state.phase === "queued") return;
-        const I = top.form.code[top.pc] as Instruction;
-        native.state.tries++;
-        turn(m, fiber, top, handoverAt(I), native, native.state.prompt, I.site);
-        if (fiber.top !== top) m.ready.push(fiber);
-        return;
-    }
-    top.native = null;
-    m.ready.push(fiber);
+    const wait = top.native;
+    const again = wait === null ? undefined : waitsOf(m, wait).again;
+    if (wait === null || again === undefined) top.native = null;
+    else again(m, waitingCall(fiber, wait), wait);
+    m.awake(fiber);
 }
 
 function askAgain(m: Machine, { pending, asked, outcome }: Stopped, answers: ReadonlySet<string>): void {
     const { effect, fiber } = pending;
     const { native } = fiber.top;
-    if (native?.kind === "generate") native.outcomes[pending.slot] = null;
+    if (native !== null) waitsOf(m, native).forget?.(native, pending.slot);
     if (outcome !== undefined) tell(m, pending, outcome);
     else if (answers.has(effect.path)) m.waiting.set(effect.path, { ...pending, held: [] });
     // Through its gate again, or in a session that is open.

@@ -13,14 +13,14 @@ import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import { join } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
+import { leftToDo } from "./doing.ts";
+import { askDescription, raise } from "./effects.ts";
 import type { Fiber, Frame } from "./fiber.ts";
+import { handoverAt, type HandoverWait, labelOfSaid } from "./handover.ts";
 import { handlesOf, handsOf, passed } from "./hands.ts";
 import type { Machine } from "./machine.ts";
-import { leftToDo } from "./doing.ts";
-import { askDescription, raise } from "./perform.ts";
-import { pushAgent } from "./written.ts";
 import { ANSWER_BYTES, payerOf, release } from "./sessions.ts";
-import { handoverAt, type HandoverWait, labelOfSaid } from "./handover.ts";
+import { pushAgent } from "./written.ts";
 
 /** Milliseconds by which a turn ends before the time of its session does. */
 const EARLY_MS = 500;

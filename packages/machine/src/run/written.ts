@@ -16,11 +16,12 @@ import type { AgentEntry, Fn } from "../compile/program.ts";
 import { walkBlock } from "../compile/walk.ts";
 import { Fail } from "../effect/failure.ts";
 import { Capability, type Value } from "../value/value.ts";
-import { agentStarted } from "./events.ts";
 import { entered, formFor, mayNest } from "./enter.ts";
+import { agentStarted } from "./events.ts";
 import { type Fiber, Frame } from "./fiber.ts";
 import type { HandoverWait } from "./handover.ts";
 import type { Machine } from "./machine.ts";
+import type { Ops } from "./ops.ts";
 
 /** Code of an agent that is in the running program. */
 export interface Written {
@@ -51,7 +52,7 @@ export function dropWritten(m: Machine, path: string): void {
 }
 
 /** True where a function was written by an agent. */
-export function isWritten(m: Machine, fn: Fn): boolean {
+export function isWritten(m: Pick<Ops, "authored">, fn: Fn): boolean {
     return fn.file >= m.authored;
 }
 

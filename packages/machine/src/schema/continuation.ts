@@ -7,44 +7,13 @@
 import type { Right, Way } from "../authority/decide.ts";
 import type { Permit } from "../authority/policy.ts";
 import type { ConductDoc } from "../conduct/messages.ts";
-import type { Defined } from "../run/define.ts";
+import type { Defined } from "../run/definitions.ts";
 import type { Doing, SessionDoc, WrittenDoc } from "../agent/session.ts";
 import type { AccountDoc } from "../run/accounts.ts";
 import type { Delegation, StandingDoc } from "../run/standing.ts";
-import {
-    type Cell,
-    CONTINUATION,
-    type CodeDoc,
-    type Continuation,
-    type EntryDoc,
-    type FailDoc,
-    type FiberDoc,
-    type StoppedDoc,
-    type FrameDoc,
-    type NativeDoc,
-    type PendingDoc,
-    type ThingDoc,
-} from "../run/document.ts";
+import { type Cell, CONTINUATION, type CodeDoc, type Continuation, type EntryDoc, type FailDoc, type FiberDoc, type StoppedDoc, type FrameDoc, type NativeDoc, type PendingDoc, type ThingDoc } from "../run/document.ts";
 import type { CapabilityKind } from "../value/value.ts";
-import {
-    any,
-    count,
-    empty,
-    flag,
-    is,
-    json,
-    list,
-    nothing,
-    number,
-    one,
-    orNull,
-    record,
-    ref,
-    type Schema,
-    says,
-    schemaOf,
-    text,
-} from "./build.ts";
+import { any, count, empty, flag, is, json, list, nothing, number, one, orNull, record, ref, type Schema, says, schemaOf, text } from "./build.ts";
 import { EFFECT_DEFS } from "./effect.ts";
 
 type Native<K extends string> = Extract<NativeDoc, { readonly kind: K }>;

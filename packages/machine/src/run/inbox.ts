@@ -1,0 +1,49 @@
+/**
+ * Outcomes that were told and are not applied yet.
+ *
+ * Boundary: which of them counts next, and when. What applying does is `outcomes.ts`.
+ *
+ * M5: outcomes are applied one at a time, each until every fiber waits again, so it does not matter how a host batches them.
+ */
+import type { Outcome } from "../effect/effect.ts";
+import type { Machine } from "./machine.ts";
+import { applyOutcome } from "./outcomes.ts";
+import { struckAt } from "./spending.ts";
+
+export interface Note {
+    readonly path: string;
+    readonly outcome: Outcome;
+}
+
+/**
+ * Applies what came while the machine computed, where that was: an outcome of waiting for time that says `{at: STEPS}` counts at the end of
+ * the slice that reached them, and no slice goes beyond (M4).
+ */
+export function strike(m: Machine): void {
+    for (let i = 0; i < m.inbox.length && m.result === null; ) {
+        const told = m.inbox[i] as Note;
+        const { path, outcome } = told;
+        const pending = m.waiting.get(path);
+        if (struckAt(told) > m.reach || pending?.timer === undefined) {
+            i++;
+            continue;
+        }
+        m.inbox.splice(i, 1);
+        m.waiting.delete(path);
+        applyOutcome(m, pending, outcome);
+    }
+}
+
+/** Count of steps at which the next such outcome counts; infinite where there is none. */
+export function nextStrike(m: Machine): number {
+    return Math.min(...m.inbox.map(struckAt).filter((at) => at > m.reach));
+}
+
+/** The next outcome that counts now. */
+export function nextTold(m: Machine): Note | undefined {
+    const at = m.inbox.findIndex((told) => {
+        const steps = struckAt(told);
+        return steps === Number.POSITIVE_INFINITY || steps <= m.run.steps;
+    });
+    return at < 0 ? undefined : m.inbox.splice(at, 1)[0];
+}

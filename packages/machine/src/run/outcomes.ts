@@ -1,0 +1,92 @@
+/**
+ * Outcomes: settled with the accounts, and told to the operation that waits for them.
+ *
+ * Boundary: what an outcome means to an operation is its room's.
+ */
+import { type Effect, opOf, type Outcome } from "../effect/effect.ts";
+import { Fail } from "../effect/failure.ts";
+import { replyIn } from "../agent/reply.ts";
+import { readersOfResult } from "./brought.ts";
+import { stepEnded } from "./doing.ts";
+import { answerEntry } from "./entry.ts";
+import type { Pending } from "./fiber.ts";
+import { timeUp } from "./handlers.ts";
+import type { Machine } from "./machine.ts";
+import { waitsOf, waitingCall } from "./ops.ts";
+import { overdrawn } from "./spending.ts";
+
+/** An outcome with the labels that `reads` clauses of the import give its value, or what its failure tells. */
+function withReaders(m: Machine, effect: Effect, outcome: Outcome): Outcome {
+    const more = readersOfResult(m, effect, outcome.ok ? outcome.value : null);
+    return more.length === 0 ? outcome : { ...outcome, origins: [...new Set([...(outcome.origins ?? []), ...more])].sort() };
+}
+
+/** Applies one outcome: the fiber that waited for it goes on, or fails. */
+export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void {
+    const { fiber, effect } = pending;
+    if (pending.timer !== undefined) {
+        timeUp(m, pending);
+        return;
+    }
+    m.enter(fiber);
+    if (fiber.frames.length > 0) m.stand(fiber, fiber.top);
+    const outcome = withReaders(m, effect, told);
+    const wait = fiber.frames.length === 0 ? null : fiber.top.native;
+    const hands = effect.kind === "agent" ? replyIn(outcome)?.spent.calls : undefined;
+    const over = m.accounts.settle(
+        outcome.usage,
+        pending.account,
+        pending.held,
+        m.spender(effect.path),
+        turnOf(m, pending, outcome),
+        hands,
+    );
+    stepEnded(m, effect, outcome, pending.account);
+    if (over !== null) {
+        const fail = overdrawn(m, over, effect.path, effect.site);
+        if (wait !== null) waitsOf(m, wait).overdrawn?.(m, waitingCall(fiber, wait), wait, { pending, outcome }, fail);
+        fiber.refused = [{ pending, asked: true, ...(effect.kind === "agent" ? {} : { outcome: told }) }];
+        m.deliverFail(fiber, fail);
+        return;
+    }
+    tell(m, pending, told);
+}
+
+/** Whose turn an outcome is, where it counts as one: that of an agent does not where the call itself says how many there may be. */
+function turnOf(m: Machine, { fiber, effect }: Pending, outcome: Outcome): "model" | "agent" | null {
+    if (!outcome.ok || opOf(effect.request) !== "turn") return null;
+    if (effect.kind === "model") return "model";
+    const wait = effect.kind === "agent" ? fiber.top.native : null;
+    return wait === null || waitsOf(m, wait).saysTurns?.(waitingCall(fiber, wait), wait) === true ? null : "agent";
+}
+
+/** Gives an outcome to the instruction that waits for it. */
+export function tell(m: Machine, pending: Pending, told: Outcome): void {
+    const { fiber, effect } = pending;
+    const outcome = withReaders(m, effect, told);
+    try {
+        if (effect.kind === "input" && m.entry !== null && fiber.frames.length === 0) {
+            answerEntry(m, outcome);
+            return;
+        }
+        learn(m, effect, outcome);
+        const wait = fiber.top.native ?? { kind: "effect", path: effect.path };
+        waitsOf(m, wait).resume(m, waitingCall(fiber, wait), wait, { pending, outcome });
+        m.awake(fiber);
+    } catch (error) {
+        if (!(error instanceof Fail)) throw error;
+        if (!outcome.ok) fiber.refused = [{ pending, asked: true }];
+        m.deliverFail(fiber, error);
+    }
+}
+
+/** What `among` clauses will ask about: texts of a tool or memory, as far as nothing else is in them. */
+function learn(m: Machine, effect: Effect, outcome: Outcome): void {
+    if (m.authority.watched.size === 0 || !outcome.ok || outcome.parts !== undefined) return;
+    if (effect.kind !== "tool" && effect.kind !== "recall") return;
+    if (opOf(effect.request) === "describe") return;
+    const r = effect.request as { tool?: string; memory?: string };
+    const origin = effect.kind === "tool" ? `tool:${r.tool}` : `memory:${r.memory}`;
+    if (m.authority.watched.has(origin) && outcome.origins.every((one) => one === origin || one.startsWith("only:")))
+        m.standing.learn(origin, outcome.value);
+}
