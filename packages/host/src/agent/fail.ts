@@ -12,11 +12,7 @@ export class AgentFail extends Error {
     readonly hint: string | undefined;
     readonly detail: { readonly [key: string]: Json } | undefined;
     readonly usage: Usage | undefined;
-    constructor(
-        kind: FailureKind,
-        message: string,
-        more: { readonly hint?: string; readonly detail?: { readonly [key: string]: Json }; readonly usage?: Usage } = {},
-    ) {
+    constructor(kind: FailureKind, message: string, more: Partial<Pick<AgentFail, "hint" | "detail" | "usage">> = {}) {
         super(message);
         this.kind = kind;
         this.hint = more.hint;

@@ -84,17 +84,16 @@ export function fileUse(
     return best === null ? null : { tool: best.tool, path: best.path };
 }
 
-/**
- * The uses that a call of the agent's own tools stands for; all of them must be allowed. Null: no hand is there for it. `cwd`: the agent's folder,
- * absolute, as `workspace` is.
- */
-export function usesOf(
-    wanted: Wanted,
-    hands: readonly AgentHand[],
-    files: readonly FileHand[],
-    cwd: string,
-    workspace: string,
-): AgentUse[] | null {
+/** Where an agent stands: what it was given, and its folder and the program's, absolute. */
+export interface Standing {
+    readonly hands: readonly AgentHand[];
+    readonly files: readonly FileHand[];
+    readonly cwd: string;
+    readonly workspace: string;
+}
+
+/** The uses that a call of the agent's own tools stands for; all of them must be allowed. Null: no hand is there for it. */
+export function usesOf(wanted: Wanted, { hands, files, cwd, workspace }: Standing): AgentUse[] | null {
     const served = mcpUse(wanted, hands);
     if (served !== null) return [served];
     switch (wanted.kind) {

@@ -137,7 +137,7 @@ function namedTarget(name: string, sources: AgentSources): AgentTarget {
     }
     const folder = said?.file.folder ?? sources.workspace;
     const install = said?.command === undefined ? known?.install : undefined;
-    return processTarget(name, command, said ?? {}, folder, sources, install);
+    return processTarget({ name, command, said: said ?? {}, folder, install }, sources);
 }
 
 function directTarget(line: string, sources: AgentSources): AgentTarget {
@@ -151,7 +151,7 @@ function directTarget(line: string, sources: AgentSources): AgentTarget {
         throw new AgentFail("denied", `the program would start the command '${line.trim()}', which nobody trusts`, {
             hint: 'trust it for once with --trust, or write it into a trusted remit.json: {"agents": {"NAME": {"command": ["…"]}}}',
         });
-    return processTarget(words[0] ?? "", words, {}, sources.workspace, sources, undefined);
+    return processTarget({ name: words[0] ?? "", command: words, said: {}, folder: sources.workspace }, sources);
 }
 
 /** Words of a command line: quotes keep spaces, a backslash keeps the next character. No shell ever sees it. */
@@ -179,14 +179,17 @@ export function wordsOf(line: string): string[] {
     return words;
 }
 
-function processTarget(
-    name: string,
-    command: readonly string[],
-    said: AgentConfig,
-    folder: string,
-    sources: AgentSources,
-    install: string | undefined,
-): ProcessTarget {
+interface Program {
+    readonly name: string;
+    readonly command: readonly string[];
+    readonly said: AgentConfig;
+    /** Relative paths begin there. */
+    readonly folder: string;
+    /** How it is installed. */
+    readonly install?: string | undefined;
+}
+
+function processTarget({ name, command, said, folder, install }: Program, sources: AgentSources): ProcessTarget {
     const [program = "", ...args] = command;
     const found =
         program === "node" ? (findCommand(program, folder, sources.env) ?? process.execPath) : findCommand(program, folder, sources.env);

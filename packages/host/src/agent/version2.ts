@@ -33,79 +33,88 @@ interface Prompt {
 }
 
 export function version2(raw: Stream): Stream {
-    /** Requests of ours without an answer, by id. */
-    const asked = new Map<Id, string>();
-    let prompt: Prompt | null = null;
-    let takesStdio = false;
-    /** Messages that came in pieces: the whole that follows says nothing new. */
-    const pieces = new Set<string>();
-    const contents = new Map<string, readonly unknown[]>();
-    /** Remembered as far as there is room for it. */
-    const keep = (id: string, all: readonly unknown[]): void => {
-        if (id.length > MAX_ID || (!contents.has(id) && contents.size >= MAX_CALLS)) return;
-        if ((weightOf(all, MAX_CONTENT) ?? MAX_CONTENT) < MAX_CONTENT) contents.set(id, all);
-    };
-
-    const outward = new TransformStream<AnyMessage, AnyMessage>({
+    const words = new Translation();
+    const outward = new TransformStream<AnyMessage, AnyMessage>({ transform: (message, out) => out.enqueue(words.outward(message)) });
+    const inward = new TransformStream<AnyMessage, AnyMessage>({
         transform: (message, out) => {
-            const { id, method, params } = objectOf(message);
-            if (typeof method !== "string" || !isId(id)) {
-                out.enqueue(message);
-                return;
-            }
-            asked.set(id, method);
-            if (method === "session/prompt") prompt = { id, began: false, taken: false, over: null };
-            out.enqueue({ ...objectOf(message), ...request(method, objectOf(params)) } as AnyMessage);
+            for (const one of words.inward(message)) out.enqueue(one as AnyMessage);
         },
     });
-    function request(method: string, params: Given): Given {
+    // A pipe that breaks ends the connection, which its client is told.
+    outward.readable.pipeTo(raw.writable).catch(() => undefined);
+    return { writable: outward.writable, readable: raw.readable.pipeThrough(inward) };
+}
+
+class Translation {
+    /** Requests of ours without an answer, by id. */
+    private readonly asked = new Map<Id, string>();
+    private prompt: Prompt | null = null;
+    private takesStdio = false;
+    /** Messages that came in pieces: the whole that follows says nothing new. */
+    private readonly pieces = new Set<string>();
+    private readonly contents = new Map<string, readonly unknown[]>();
+
+    outward(message: AnyMessage): AnyMessage {
+        const { id, method, params } = objectOf(message);
+        if (typeof method !== "string" || !isId(id)) return message;
+        this.asked.set(id, method);
+        if (method === "session/prompt") this.prompt = { id, began: false, taken: false, over: null };
+        return { ...objectOf(message), ...this.request(method, objectOf(params)) } as AnyMessage;
+    }
+
+    inward(message: AnyMessage): unknown[] {
+        const told = this.told(objectOf(message));
+        const { prompt } = this;
+        if (prompt?.taken !== true || prompt.over === null) return told;
+        this.prompt = null;
+        return [...told, { jsonrpc: "2.0", id: prompt.id, ...prompt.over }];
+    }
+
+    private request(method: string, params: Given): Given {
         switch (method) {
             case "initialize": {
                 const { clientInfo, clientCapabilities } = params;
                 const { elicitation } = objectOf(clientCapabilities);
-                return {
-                    params: { protocolVersion: VERSION, info: clientInfo, capabilities: elicitation === undefined ? {} : { elicitation } },
-                };
+                const capabilities = elicitation === undefined ? {} : { elicitation };
+                return { params: { protocolVersion: VERSION, info: clientInfo, capabilities } };
             }
             case "session/new":
-                return { params: placed(params) };
+                return { params: this.placed(params) };
             case "session/load":
-                return { method: "session/resume", params: placed(params) };
+                return { method: "session/resume", params: this.placed(params) };
             case "session/set_config_option":
                 return { params: { ...params, type: typeof params.value === "boolean" ? "boolean" : "id" } };
             default:
                 return {};
         }
     }
-    function placed(params: Given): Given {
+
+    private placed(params: Given): Given {
         const servers = Array.isArray(params.mcpServers) ? params.mcpServers.map(objectOf) : [];
         const named = servers.map((one) => (one.type === undefined ? { type: "stdio", ...one } : one));
-        return { ...params, mcpServers: named.filter((one) => one.type !== "stdio" || takesStdio) };
+        return { ...params, mcpServers: named.filter((one) => one.type !== "stdio" || this.takesStdio) };
     }
 
-    const inward = new TransformStream<AnyMessage, AnyMessage>({
-        transform: (message, out) => {
-            const given = objectOf(message);
-            const { id, method, params } = given;
-            const tell = (one: unknown): void => out.enqueue(one as AnyMessage);
-            if (method === "session/update") {
-                const { update, ...rest } = objectOf(params);
-                for (const one of updates(objectOf(update))) tell({ ...given, params: { ...rest, update: one } });
-                if (objectOf(update).sessionUpdate === "state_update") stateOf(objectOf(update));
-            } else if (method === "session/request_permission") tell({ ...given, params: permission(objectOf(params)) });
-            else if (method === undefined && isId(id) && asked.has(id)) {
-                const question = asked.get(id) as string;
-                asked.delete(id);
-                if (question === "session/prompt" && prompt?.id === id && "result" in given) prompt.taken = true;
-                else tell("result" in given ? answer(question, given) : given);
-            } else tell(message);
-            if (prompt?.taken === true && prompt.over !== null) {
-                tell({ jsonrpc: "2.0", id: prompt.id, ...prompt.over });
-                prompt = null;
-            }
-        },
-    });
-    function answer(question: string, given: Given): Given {
+    private told(given: Given): unknown[] {
+        const { id, method, params } = given;
+        if (method === "session/update") {
+            const { update, ...rest } = objectOf(params);
+            const { sessionUpdate } = objectOf(update);
+            if (sessionUpdate === "state_update") this.state(objectOf(update));
+            return this.updates(objectOf(update)).map((one) => ({ ...given, params: { ...rest, update: one } }));
+        }
+        if (method === "session/request_permission") return [{ ...given, params: permission(objectOf(params)) }];
+        const question = method === undefined && isId(id) ? this.asked.get(id) : undefined;
+        if (question === undefined) return [given];
+        this.asked.delete(id as Id);
+        const { prompt } = this;
+        if (question !== "session/prompt" || prompt === null || prompt.id !== id || !("result" in given))
+            return ["result" in given ? this.answer(question, given) : given];
+        prompt.taken = true;
+        return [];
+    }
+
+    private answer(question: string, given: Given): Given {
         const result = objectOf(given.result);
         switch (question) {
             case "initialize": {
@@ -114,7 +123,7 @@ export function version2(raw: Stream): Stream {
                 const message = `it speaks version ${said} of the Agent Client Protocol, and its configuration says ${VERSION}`;
                 if (protocolVersion !== VERSION) return { jsonrpc: "2.0", id: given.id, error: { code: INTERNAL, message } };
                 const { prompt: prompts, mcp } = objectOf(objectOf(capabilities).session);
-                takesStdio = isGiven(objectOf(mcp).stdio);
+                this.takesStdio = isGiven(objectOf(mcp).stdio);
                 const agentCapabilities = {
                     loadSession: true,
                     promptCapabilities: { embeddedContext: isGiven(objectOf(prompts).embeddedContext) },
@@ -130,7 +139,9 @@ export function version2(raw: Stream): Stream {
                 return given;
         }
     }
-    function stateOf({ state, stopReason, error }: Given): void {
+
+    private state({ state, stopReason, error }: Given): void {
+        const { prompt } = this;
         if (prompt === null) return;
         if (state !== "idle") prompt.began = true;
         else if (prompt.began || prompt.taken)
@@ -139,7 +150,9 @@ export function version2(raw: Stream): Stream {
                     ? { error: { code: INTERNAL, message: String(objectOf(error).message ?? "it failed") } }
                     : { result: { stopReason: stopReason ?? "end_turn" } };
     }
-    function updates(update: Given): readonly Given[] {
+
+    private updates(update: Given): readonly Given[] {
+        const { pieces } = this;
         const { sessionUpdate: kind, messageId, content, toolCallId } = update;
         const id = String(toolCallId);
         switch (kind) {
@@ -152,11 +165,11 @@ export function version2(raw: Stream): Stream {
                 if (pieces.has(`${kind}_chunk ${String(messageId)}`) || !Array.isArray(content)) return [];
                 return content.map((one: unknown) => ({ sessionUpdate: `${kind}_chunk`, messageId, content: one }));
             case "tool_call_update":
-                if (Array.isArray(content)) keep(id, content);
+                if (Array.isArray(content)) this.keep(id, content);
                 return [called(update)];
             case "tool_call_content_chunk": {
-                const all = [...(contents.get(id) ?? []), content];
-                keep(id, all);
+                const all = [...(this.contents.get(id) ?? []), content];
+                this.keep(id, all);
                 return [called({ sessionUpdate: "tool_call_update", toolCallId, content: all })];
             }
             case "plan_update": {
@@ -171,9 +184,12 @@ export function version2(raw: Stream): Stream {
         }
     }
 
-    // A pipe that breaks ends the connection, which whoever waits is told.
-    outward.readable.pipeTo(raw.writable).catch(() => undefined);
-    return { writable: outward.writable, readable: raw.readable.pipeThrough(inward) };
+    /** Remembered as far as there is room for it. */
+    private keep(id: string, all: readonly unknown[]): void {
+        const { contents } = this;
+        if (id.length > MAX_ID || (!contents.has(id) && contents.size >= MAX_CALLS)) return;
+        if ((weightOf(all, MAX_CONTENT) ?? MAX_CONTENT) < MAX_CONTENT) contents.set(id, all);
+    }
 }
 
 /**
