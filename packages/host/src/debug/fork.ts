@@ -14,18 +14,19 @@
 import type { Json } from "@remit/language";
 import { replyWith } from "../agent/stub.ts";
 import {
-    type Advance,
     type AgentTurn,
     type Answered,
-    type Conducted,
     compileProgram,
+    type Conducted,
     type Effect,
-    isUnasked,
+    isStrike,
     Machine,
     type MachineEvent,
     type ModelReply,
     type ModelTurn,
     type Outcome,
+    Retelling,
+    toldParts,
     type ToolRequest,
 } from "@remit/machine";
 import { keptRun, type LedgerStore, type RecordedOutcome, type RunInfo } from "../ledger/store.ts";
@@ -35,7 +36,6 @@ import { execute, type RunHandle } from "../run/handle.ts";
 import { SLICE, startOptions } from "../run/machine.ts";
 import { type ResumeRunOptions, worldAgain } from "../run/open.ts";
 import { type KeptOptions, newRunId } from "../run/options.ts";
-import { isStrike } from "../run/retell.ts";
 import { askingOf, thisUser, withPeople } from "../run/world.ts";
 
 export interface Forked {
@@ -66,30 +66,18 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
 
     // ---- the way up to it ----
     const events: MachineEvent[] = [];
-    const outcomes: Answered[] = [];
-    const open = new Map<string, Effect>();
-    let ended = false;
-    const compute = (): void => {
-        for (let state: Advance["state"] = "slice"; state === "slice"; ) {
-            const advance = machine.advance();
-            ({ state } = advance);
-            events.push(...advance.events);
-            for (const effect of advance.effects) open.set(effect.path, effect);
-            for (const gone of advance.withdrawn) open.delete(gone);
-        }
-        ended = machine.pending.length === 0;
-    };
-    for (const one of before) if (isStrike(one)) machine.resolve(one.path, one.outcome);
-    compute();
-    for (const one of before) {
-        outcomes.push({ path: one.path, outcome: one.outcome });
-        if (isStrike(one) || (!open.delete(one.path) && !isUnasked(one))) continue;
-        machine.resolve(one.path, one.outcome);
-        compute();
+    const outcomes: readonly Answered[] = before.map(({ path, outcome }) => ({ path, outcome }));
+    const retelling = new Retelling(machine, { outcomes: before, parts: toldParts(await Array.fromAsync(store.events(info.id))) });
+    // What is told when is as it was; the end of the record that the run is forked off is none of the new run's.
+    while (retelling.state !== "waiting" || retelling.upcoming !== undefined) {
+        const advance = retelling.next();
+        if (advance === null) break;
+        events.push(...advance.events);
     }
-    const effect = open.get(path);
+    const open = machine.pending;
+    const effect = open.find((one) => one.path === path);
     if (effect === undefined && !known) throw no(`the run has no effect at ${path}`, "`remit trace` shows its effects");
-    if (effect === undefined || ended)
+    if (effect === undefined || retelling.state === "done")
         throw no(`the run does not ask for ${path} on this way`, "`remit replay` says whether the record fits the program");
     const outcome = world.secrets.scrub(outcomeOf(effect, forked) as unknown as Json) as unknown as Outcome;
 
@@ -104,7 +92,7 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
     });
     try {
         // One commit: whatever ends this process, there is no run that would perform again what is in the record.
-        const pending = [...open.keys()].map((one) => ({ path: one, begun: one === path }));
+        const pending = open.map((one) => ({ path: one.path, begun: one.path === path }));
         await writer.commit({
             outcomes,
             events,

@@ -481,7 +481,7 @@ export async function movedUnless(movement: Movement, stopped: () => boolean): P
         if (done === true) return value;
         await new Promise((resolve) => setImmediate(resolve));
         if (!stopped()) continue;
-        movement.return({ reason: "pause", moment: { outcomes: 0, steps: 0, ended: false, events: 0 } });
+        movement.return({ reason: "pause", moment: { outcomes: 0, part: 0, steps: 0, ended: false, events: 0 } });
         return null;
     }
 }

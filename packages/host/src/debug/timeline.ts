@@ -2,8 +2,8 @@
  * A run's time, to move in: the machine computes again from the outcomes of the ledger, forwards; going back is loading a checkpoint and
  * computing up to where it was.
  *
- * Boundary: over a record of the ledger; holds no host, so that no effect can be performed. What a step means to a person is
- * `session.ts`.
+ * Boundary: over a record of the ledger; holds no host, so that no effect can be performed. What is told when is the conductor's
+ * (`Retelling`). What a step means to a person is `session.ts`.
  *
  * W1: a place in time is a `Moment`; the same moment is the same state, however it was come to (M4, M5).
  * W2: a moment is a place where a fiber stands before a statement, or where all of them wait, or the end: between two that follow each other
@@ -13,17 +13,31 @@
  * W4: checkpoints are text: nothing that goes on changes them. Their number and size are bounded; where they are changes no answer.
  */
 import type { Json, Program } from "@remit/language";
-import { type Compiled, compileProgram, Fail, type Failure, Machine, type MachineEvent, type StartOptions, struckAt } from "@remit/machine";
-import { type LedgerStore, type RecordedOutcome, recordOf, type RunInfo, type RunRecord, type SavedState } from "../ledger/store.ts";
+import {
+    type Advance,
+    type Compiled,
+    compileProgram,
+    Fail,
+    Machine,
+    type MachineEvent,
+    Retelling,
+    type StartOptions,
+    struckAt,
+    type Told,
+    type ToldPlace,
+    toldParts,
+} from "@remit/machine";
+import { type LedgerStore, recordOf, type RunInfo, type RunRecord, type SavedState } from "../ledger/store.ts";
 import { RemitError } from "../failure/error.ts";
 import { SLICE, startOptionsOf } from "../run/machine.ts";
 import { isHosts } from "../run/replay.ts";
-import { isStrike, strikeOf, tellStrikes } from "../run/retell.ts";
 import { createScrubber, type Scrubber } from "../secret/scrub.ts";
 
 export interface Moment {
     /** Outcomes that the machine was told. */
     readonly outcomes: number;
+    /** How often the run went on after a failure. */
+    readonly part: number;
     readonly steps: number;
     readonly ended: boolean;
     /** Events of the machine so far, those of the host not counted. */
@@ -31,7 +45,7 @@ export interface Moment {
 }
 
 export function compareMoments(a: Moment, b: Moment): number {
-    return a.outcomes - b.outcomes || a.steps - b.steps || Number(a.ended) - Number(b.ended) || a.events - b.events;
+    return a.outcomes - b.outcomes || a.part - b.part || a.steps - b.steps || Number(a.ended) - Number(b.ended) || a.events - b.events;
 }
 
 export interface TimelineOptions {
@@ -54,9 +68,7 @@ interface Checkpoint {
     readonly documents: readonly string[];
     readonly size: number;
     readonly waits: boolean;
-    /** The ledger's own, which knows no ends of times that came later. */
-    readonly kept: boolean;
-    readonly late: readonly string[];
+    readonly place: ToldPlace;
 }
 
 export class Timeline {
@@ -70,16 +82,10 @@ export class Timeline {
     private every: number;
     private checkpoints: Checkpoint[] = [];
     private size = 0;
-    /** Outcomes in the ledger when the debugger came. */
-    private readonly recorded: number;
-    private readonly strike: { readonly until: number | null } | null;
-    private state: "slice" | "waiting" | "done" = "slice";
-    private told = 0;
+    /** What came in until the debugger came. */
+    private readonly came: Told;
+    private retelling: Retelling;
     private events = 0;
-    /** What the ledger holds and the program did not ask for: it cannot go on from here. */
-    private odd: string | null = null;
-    /** Effects that nobody waits for any more: an answer that came with others before may be in the record all the same. */
-    private late = new Set<string>();
     machine: Machine;
 
     /** `saved`: the state that the ledger keeps of it. */
@@ -92,35 +98,38 @@ export class Timeline {
         this.every = Math.max(1, options.every ?? EVERY);
         this.room = options.room ?? ROOM;
         this.scrubber = options.scrubber ?? createScrubber();
-        this.recorded = Math.min(this.info.effects, record.outcomes.length);
-        this.strike = this.info.failure?.kind === "limit.time" ? strikeOf(record.events) : null;
-        this.machine = this.begun();
+        this.came = { outcomes: record.outcomes.slice(0, this.info.effects), parts: toldParts(record.events, this.info.failure) };
+        this.machine = Machine.start(this.compiled, this.options);
+        this.retelling = new Retelling(this.machine, this.came);
+        this.begin();
         this.keep();
         this.keepSaved(saved);
     }
 
     get moment(): Moment {
-        return { outcomes: this.told, steps: this.machine.usage.steps, ended: this.state === "done", events: this.events };
+        const { outcomes, part } = this.retelling.place;
+        return { outcomes, part, steps: this.machine.usage.steps, ended: this.retelling.state === "done", events: this.events };
     }
 
     get waits(): boolean {
-        return this.state === "waiting";
+        return this.retelling.state === "waiting";
     }
 
     /** Path of what the run asks about itself here; null where it does not. It has no outcome in the ledger: the machine answers. */
     get asking(): string | null {
-        return this.state === "waiting" ? this.machine.asking : null;
+        return this.waits ? this.machine.asking : null;
     }
 
     /** Path of the effect that is answered next; null where the record has no further answer, or the program is not at it yet. */
     get next(): string | null {
         if (this.asking !== null) return this.asking;
-        return this.state === "waiting" && this.told < this.recorded ? (this.record.outcomes[this.told]?.path ?? null) : null;
+        return this.waits ? (this.retelling.upcoming?.path ?? null) : null;
     }
 
     /** Why the record does not fit the program; null while it does. */
     get divergence(): string | null {
-        return this.odd;
+        const { odd } = this.retelling;
+        return odd === null ? null : `the ledger has an outcome for ${odd}, which the program does not ask for here`;
     }
 
     /** One statement, or one outcome. Null where the record ends. */
@@ -134,11 +143,10 @@ export class Timeline {
         return this.forward((until) => this.machine.advance(Math.min(to, until), true));
     }
 
-    private forward(go: (until: number) => ReturnType<Machine["advance"]>): readonly MachineEvent[] | null {
+    private forward(go: (until: number) => Advance): readonly MachineEvent[] | null {
         const before = this.moment;
         const events: MachineEvent[] = [];
-        if (this.state === "done") return null;
-        if (this.state === "waiting") {
+        if (this.retelling.state !== "slice") {
             if (!this.answer(events)) return null;
         } else {
             // An instruction that needs more than what is left before the time was up gets nowhere: then the time is up.
@@ -148,82 +156,55 @@ export class Timeline {
                     room === 2 ? go(until) : this.machine.advance(Math.min(until, before.steps + room), true),
                 );
                 room *= 2;
-            } while (this.state === "slice" && compareMoments(this.moment, before) === 0);
+            } while (this.retelling.state === "slice" && compareMoments(this.moment, before) === 0);
         }
         this.keep();
         return events;
     }
 
-    /** Tells the next outcome, or the time that was up while everything waited. */
+    /** Tells what came in next, and computes nothing that follows from it yet. False where the record ends. */
     private answer(events: MachineEvent[]): boolean {
         if (this.asking !== null) {
-            this.onward(Number.POSITIVE_INFINITY, events);
+            this.compute(events, this.still);
             return true;
         }
-        const next = this.upcoming();
-        if (next === undefined) {
-            if (this.strike?.until !== null) return false;
-            this.timeUp(events);
-            return true;
-        }
-        if (!this.machine.resolve(next.path, next.outcome)) {
-            this.odd = `the ledger has an outcome for ${next.path}, which the program does not ask for here`;
-            return false;
-        }
-        this.told++;
-        this.compute(events, () => this.machine.advance(this.machine.usage.steps, true));
+        const advance = this.retelling.next(this.still);
+        if (advance === null) return false;
+        this.took(advance, events);
         return true;
     }
 
+    private readonly still = (): Advance => this.machine.advance(this.machine.usage.steps, true);
+
     /** On in what it computes, no further than so many steps; with the answer to what it asks about itself, no further than that. */
     private onward(steps: number, events: MachineEvent[] = []): void {
-        this.compute(events, (until) =>
-            this.machine.advance(this.asking === null ? Math.min(until, steps) : this.machine.usage.steps, true),
-        );
+        this.compute(events, (until) => (this.asking === null ? this.machine.advance(Math.min(until, steps), true) : this.still()));
     }
 
     /** It computes, or asks what the machine itself answers. */
     private get goes(): boolean {
-        return this.state === "slice" || this.asking !== null;
+        return this.retelling.state === "slice" || this.asking !== null;
     }
 
-    private upcoming(): RecordedOutcome | undefined {
-        return this.told < this.recorded ? this.record.outcomes[this.told] : undefined;
+    private compute(events: MachineEvent[], go: (until: number) => Advance): void {
+        this.took(this.retelling.compute(go), events);
     }
 
-    private compute(events: MachineEvent[], go: (until: number) => ReturnType<Machine["advance"]>): void {
-        const until = this.strike?.until ?? Number.POSITIVE_INFINITY;
-        const take = (advance: ReturnType<Machine["advance"]>): void => {
-            for (const event of advance.events) events.push(event);
-            this.events += advance.events.length;
-            this.state = advance.state;
-            for (const path of advance.withdrawn) this.late.add(path);
+    private took(advance: Advance, events: MachineEvent[]): void {
+        const take = (one: Advance): void => {
+            for (const event of one.events) events.push(event);
+            this.events += one.events.length;
         };
-        take(go(until));
+        take(advance);
         // The time of a part of the run was up here. A step beyond it that a call took counts as having come there, however it was come to.
-        for (let n = 0; n < 2 && this.state === "slice" && this.machine.inbox.some((told) => struckAt(told) <= this.reached); n++)
-            take(this.machine.advance(this.machine.usage.steps, true));
-        if (this.state === "slice" && this.reached >= until) this.timeUp(events);
-        // Told at the beginning, or to nobody.
-        if (this.state === "waiting")
-            for (let one = this.upcoming(); one !== undefined && this.passes(one); one = this.upcoming()) this.told++;
-    }
-
-    private passes(one: RecordedOutcome): boolean {
-        return isStrike(one) || (this.late.has(one.path) && !this.machine.waiting.has(one.path));
+        for (let n = 0; n < 2 && this.retelling.state === "slice" && this.machine.inbox.some((told) => struckAt(told) <= this.reached); n++)
+            take(this.retelling.compute(this.still));
+        // What was told at the beginning, or to no effect, is passed here.
+        if (this.waits) void this.retelling.upcoming;
     }
 
     private get reached(): number {
         return Math.max(this.machine.reach, this.machine.usage.steps);
-    }
-
-    private timeUp(events: MachineEvent[]): void {
-        const { kind, message, hint } = this.info.failure as Failure;
-        this.machine.exceed(kind, message, hint);
-        const { events: last } = this.machine.advance();
-        for (const event of last) events.push(event);
-        this.events += last.length;
-        this.state = "done";
     }
 
     /** Goes to a moment that was come by before. */
@@ -231,11 +212,14 @@ export class Timeline {
         const back = compareMoments(to, this.moment) < 0;
         const best = this.checkpoints.findLast((one) => compareMoments(one.at, to) <= 0) as Checkpoint;
         if (back || compareMoments(best.at, this.moment) > 0) this.restore(best);
-        while (this.told < to.outcomes) {
-            while (this.goes && this.told < to.outcomes) this.onward(Number.POSITIVE_INFINITY);
+        const isBefore = (): boolean => {
+            const { outcomes, part } = this.retelling.place;
+            return outcomes < to.outcomes || (outcomes === to.outcomes && part < to.part);
+        };
+        while (isBefore()) {
+            while (this.goes && isBefore()) this.onward(Number.POSITIVE_INFINITY);
             // Some are passed where it waits.
-            if (this.told >= to.outcomes) break;
-            if (this.state === "done" || !this.answer([])) throw this.lost(to);
+            if (isBefore() && !this.answer([])) throw this.lost(to);
         }
         while (
             this.goes &&
@@ -245,7 +229,13 @@ export class Timeline {
             const { steps } = this.machine.usage;
             const asked = this.asking !== null;
             this.onward(to.ended ? Number.POSITIVE_INFINITY : to.steps);
-            if (!asked && !to.ended && this.state === "slice" && this.machine.usage.steps === steps && this.machine.reach >= to.steps)
+            if (
+                !asked &&
+                !to.ended &&
+                this.retelling.state === "slice" &&
+                this.machine.usage.steps === steps &&
+                this.machine.reach >= to.steps
+            )
                 throw this.lost(to);
         }
         // The same steps, but behind the end of a part's time.
@@ -255,7 +245,7 @@ export class Timeline {
             const upTo = Math.min(to.steps + room, ...strikes);
             this.onward(upTo);
         }
-        if (to.ended && this.state === "waiting") this.answer([]);
+        if (to.ended && this.waits) this.answer([]);
         if (compareMoments(this.moment, to) !== 0) throw this.lost(to);
     }
 
@@ -325,49 +315,32 @@ export class Timeline {
 
     // ---- checkpoints ----
 
-    private begun(): Machine {
-        const machine = Machine.start(this.compiled, this.options);
-        this.machine = machine;
-        this.tellStrikes(0);
-        this.late = new Set();
-        this.told = 0;
+    private begin(): void {
         this.events = 0;
-        this.odd = null;
-        this.compute([], () => machine.advance(0, true));
-        return machine;
-    }
-
-    /** What came while the machine computed counts where it says (J4). */
-    private tellStrikes(after: number): void {
-        tellStrikes(this.record.outcomes.slice(after), this.machine);
+        this.compute([], () => this.machine.advance(0, true));
     }
 
     private restore(from: Checkpoint): void {
-        if (from.documents.length === 0) {
-            this.begun();
+        const documents = from.documents.map((text) => JSON.parse(text) as Json);
+        const { compiled, options } = this;
+        this.machine = documents.length === 0 ? Machine.start(compiled, options) : Machine.load(compiled, options, documents);
+        this.retelling = new Retelling(this.machine, this.came, documents.length === 0 ? undefined : from.place);
+        if (documents.length === 0) {
+            this.begin();
             return;
         }
-        this.machine = Machine.load(
-            this.compiled,
-            this.options,
-            from.documents.map((text) => JSON.parse(text) as Json),
-        );
-        if (from.kept) this.tellStrikes(from.at.outcomes);
-        this.late = new Set(from.late);
-        this.told = from.at.outcomes;
         this.events = from.at.events;
-        this.odd = null;
-        this.state = from.waits ? "waiting" : "slice";
+        this.retelling.state = from.waits ? "waiting" : "slice";
     }
 
     /** Keeps a checkpoint where there is none for some way back. */
     private keep(): void {
         // What it asks about itself is no place to go on from: whoever loads it waits for an answer.
-        if (this.asking !== null || (this.state === "done" && this.checkpoints.length > 0)) return;
+        if (this.asking !== null || (this.retelling.state === "done" && this.checkpoints.length > 0)) return;
         const at = this.moment;
         const last = this.checkpoints.findLast((one) => compareMoments(one.at, at) <= 0);
         if (last === undefined) {
-            this.checkpoints.push({ at, documents: [], size: 0, waits: this.waits, kept: false, late: [] });
+            this.checkpoints.push({ at, documents: [], size: 0, waits: this.waits, place: this.retelling.place });
             return;
         }
         // What is saved costs time too: the larger it is, the farther apart.
@@ -377,7 +350,7 @@ export class Timeline {
         this.add(at, [JSON.stringify("image" in saved ? saved.image : saved.delta)]);
     }
 
-    private add(at: Moment, documents: readonly string[], kept = false): void {
+    private add(at: Moment, documents: readonly string[], told = this.retelling.place): void {
         const size = documents.reduce((sum, text) => sum + text.length, 0);
         const place = this.checkpoints.findIndex((one) => compareMoments(one.at, at) > 0);
         this.checkpoints.splice(place < 0 ? this.checkpoints.length : place, 0, {
@@ -385,8 +358,7 @@ export class Timeline {
             documents,
             size,
             waits: this.waits,
-            kept,
-            late: [...this.late],
+            place: told,
         });
         this.size += size;
         while (this.size > this.room && this.checkpoints.length > 2) {
@@ -399,20 +371,22 @@ export class Timeline {
     /** What the ledger itself keeps of a run that is not over: the way to its end is short. */
     private keepSaved(saved: SavedState | null): void {
         const start = this.checkpoints[0] as Checkpoint;
-        if (saved === null || saved.outcomes > this.recorded || start.at.ended) return;
+        if (saved === null || saved.outcomes > this.came.outcomes.length || start.at.ended) return;
         let events = 0;
         for (const event of this.record.events) if (!isHosts(event)) events++;
         try {
             const documents = [saved.image, ...saved.deltas].map((one) => this.scrubber.reveal(one));
             this.machine = Machine.load(this.compiled, this.options, documents);
-            this.told = saved.outcomes;
+            // The ledger's own state knows no ends of times that came later.
+            const place = { outcomes: saved.outcomes, part: this.came.parts.length - 1, late: [] };
+            this.retelling = new Retelling(this.machine, this.came, { ...place, struck: true });
             this.events = events;
-            this.state = this.machine.advance(this.machine.usage.steps).state;
-            if (this.state === "waiting" && compareMoments(start.at, this.moment) < 0)
+            this.compute([], () => this.machine.advance(this.machine.usage.steps));
+            if (this.waits && compareMoments(start.at, this.moment) < 0)
                 this.add(
                     this.moment,
                     documents.map((one) => JSON.stringify(one)),
-                    true,
+                    place,
                 );
         } catch (error) {
             // A state that another version wrote, or with a secret that is not known here: the way from the beginning is the same.

@@ -35,7 +35,7 @@ export async function machineGoingOn(
         const told = leaving(machine, secrets);
         const { outcomes, ...rest } = await record();
         const upTo = { ...rest, outcomes: outcomes.filter(({ n }) => n <= saved.outcomes) };
-        const { first } = replayRun(upTo, () => told, machineId(), true);
+        const { first } = await replayRun(upTo, () => told, machineId(), true);
         if (first !== undefined) throw refused(error, run, `${first.path}: ${first.message}`);
         takeWorld(machine, documents);
         return told;

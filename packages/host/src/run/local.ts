@@ -46,7 +46,7 @@ export interface LocalOptions extends Omit<ConductOptions, "saves"> {
 export type LocalEnd = Exclude<ConductEnd, { readonly status: "broken" | "drained" }>;
 
 /** Longest time without a turn of the event loop, milliseconds; what is computed meanwhile comes to it. */
-const TURN_MS = 8;
+export const TURN_MS = 8;
 /** Longest delay a timer takes, milliseconds. */
 const MAX_TIMER = 2 ** 31 - 1;
 

@@ -4,7 +4,7 @@
  * Boundary: over a record of the ledger; writes nothing.
  *
  * J2: events are compared by path, without time, number, run and hashes; those of the host (`host: true`) are not expected.
- * J5: nothing of the world reaches the machine but what is told again (`retell.ts`), so a difference has two causes: the record was changed (`verify` tells), or
+ * J5: nothing of the world reaches the machine but what is told again (`Retelling`), so a difference has two causes: the record was changed (`verify` tells), or
  *     the machine was. What a step and a byte are is in `run.ended`, so that a machine that counts otherwise is told by it; `engine` says it.
  */
 import { amountOf, type Json } from "@remit/language";
@@ -36,7 +36,7 @@ export interface Replayed {
  * `engine`: the build of the machine that replays. `record`: without what is known to be a secret now, as what the machine tells is (`shownStore`).
  * `all`: every event has to be in the ledger, also of a run that has not ended.
  */
-export function replayRun(record: RunRecord, machineOf: (run: KeptRun) => Conducted, engine: string, all = false): Replayed {
+export async function replayRun(record: RunRecord, machineOf: (run: KeptRun) => Conducted, engine: string, all = false): Promise<Replayed> {
     const { info } = record;
     const recordedBy = (record.options as Partial<KeptOptions>).engine ?? engine;
     const over = info.status === "done" || info.status === "failed";
@@ -57,7 +57,7 @@ export function replayRun(record: RunRecord, machineOf: (run: KeptRun) => Conduc
             if (over || all) diverge({ path: event.path, message: `${event.kind} is not in the ledger` });
         } else if (canonical(was) !== canonical(event)) diverge({ path: event.path, seq: was.seq, message: different(was, event) });
     };
-    const retold = retell(record, machine, (advance) => {
+    const retold = await retell(record, machine, (advance) => {
         for (const event of advance.events) compare(event);
         end = advance.result ?? end;
         return first === undefined;

@@ -51,7 +51,7 @@ export interface HandUse {
 export async function whyOf(store: LedgerStore, id: string, where = "", secrets: Scrubber = knownSecrets()): Promise<Why> {
     const record = await recordOf(store, id);
     const { info } = record;
-    const machine = derived(record, secrets);
+    const machine = await derived(record, secrets);
     const tracer = machine.tracer;
     if (tracer === null) throw new Error("a run with derivations has a tracer");
     const uses = [...tracer.uses.keys()];
@@ -120,9 +120,9 @@ function pointerOf(text: string): string {
 }
 
 /** The run again, with derivations, up to where its ledger ends. */
-function derived(record: RunRecord, secrets: Scrubber): Machine {
+async function derived(record: RunRecord, secrets: Scrubber): Promise<Machine> {
     const machine = Machine.start(compileProgram(record.program), { ...startOptionsOf(record), derive: true });
-    const { odd } = retell(record, leaving(machine, secrets));
+    const { odd } = await retell(record, leaving(machine, secrets));
     if (odd !== null)
         throw new RemitError({
             kind: "value",

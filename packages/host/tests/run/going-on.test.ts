@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Json } from "@remit/language";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { compareMoments, type Moment, timelineOf } from "../../src/debug/timeline.ts";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
 import { type Ledger, openLedger, type ResumeRunOptions } from "../../src/run/open.ts";
 import { load } from "../../src/run/program.ts";
@@ -103,5 +104,43 @@ describe("a run that failed", () => {
     test("a bound of the whole run", async () => {
         const id = await failed("n = 0\nrepeat * 500 { n += 1 }\nWork.call(n)", { limits: { steps: 300 } });
         expect(await resumed(id, { raise: [{ account: "run", meter: "steps", amount: 100_000 }] })).toBe(500);
+    });
+
+    test("whose time was up twice is told again from its ledger, by a replay and by the debugger", async () => {
+        let hangs = true;
+        const tools = {
+            Work: {
+                call: (n: Json, { signal }: { signal: AbortSignal }): Promise<Json> =>
+                    hangs && n === 2
+                        ? new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("ended"))))
+                        : work.Work.call(n),
+            },
+        };
+        const program = await load(
+            { source: main("a = Work.call(1)\nb = Work.call(2)\n[a, b]") },
+            { tools, ledger: ledger.store, limits: { time: 300 } },
+        );
+        const { id, result } = program.run({});
+        expect(await result).toMatchObject({ status: "failed", failure: { kind: "limit.time" } });
+        const on = { unknown: () => ({ answer: "again" as const }) };
+        const raised = (amount: number) => ({ tools, on, raise: [{ account: "run", meter: "time" as const, amount }] });
+        expect(await resumed(id, raised(600))).toMatchObject({ kind: "limit.time" });
+        expect(await ledger.replay(id)).toMatchObject({ equal: true });
+        hangs = false;
+        expect(await resumed(id, raised(600_000))).toEqual([1, 2]);
+        expect(made).toEqual([1, 2]);
+        expect(await ledger.replay(id)).toMatchObject({ equal: true });
+
+        const timeline = await timelineOf(ledger.store, id);
+        const moments: Moment[] = [timeline.moment];
+        while (timeline.tick() !== null) moments.push(timeline.moment);
+        expect(timeline.divergence).toBe(null);
+        expect(moments.at(-1)).toMatchObject({ part: 2, ended: true, outcomes: 2 });
+        expect(moments.map(({ part, ended }) => `${part} ${ended}`)).toContain("0 true");
+        for (const [n, moment] of moments.entries()) if (n > 0) expect(compareMoments(moments[n - 1] as Moment, moment)).toBeLessThan(0);
+        for (const moment of moments.toReversed()) {
+            timeline.seek(moment);
+            expect(timeline.moment).toEqual(moment);
+        }
     });
 });

@@ -533,7 +533,7 @@ export class Conductor {
         if (isBusy && !this.graceOver) return;
         const isWhole = this.state !== "slice";
         if (this.late !== null) {
-            this.draft.notes.push(struck(isWhole ? null : this.machine.reach, this.late));
+            this.draft.notes.push(struck(isWhole ? null : this.machine.reach, this.machine.usage.steps, this.late));
             this.machine.exceed(this.late.kind, this.late.message, this.late.hint);
             this.compute();
             return;
@@ -627,7 +627,7 @@ function endOf(end: ConductEnd): { readonly end?: RunEnd } {
 }
 
 /** Where the run's time was up: at the end of a slice of computing, or (`until` null) while every fiber waited. */
-function struck(until: number | null, failure: Failure): MachineEvent {
-    const data = { limit: failure.kind, until, message: failure.message, host: true };
+function struck(until: number | null, steps: number, { kind, message, hint }: Failure): MachineEvent {
+    const data = { limit: kind, until, steps, message, ...(hint === undefined ? {} : { hint }), host: true };
     return { path: "main", parent: null, kind: "budget", principal: "user", site: null, labels: [], data };
 }

@@ -1,0 +1,193 @@
+/**
+ * Telling a machine again what came in before: outcomes, ends of time, the ways in which a failed run went on, in the order of the record.
+ *
+ * Boundary: pure, over a record; performs nothing. Whether what comes out is what came out before is the caller's question. It drives the replay, the
+ * debugger, the fork of a run and a state of another build.
+ *
+ * J1: outcomes are told in the order in which they were told before, which is recorded input.
+ * J3: where the run's time ended it is recorded input too (D6): the same slice, or waiting with the same steps.
+ * J4: where a part of the run ran out of time while the machine computed is in that outcome (D7), so it is told before the computing begins.
+ * J6: outcomes that were told in the same moment as the one that ended the run, or a part of it, were not looked at; the ledger has them all
+ *     the same.
+ * J7: where a failed run went on, and how, is in its `run.resumed` event.
+ */
+import type { Json } from "@remit/language";
+import type { Failure } from "../effect/effect.ts";
+import type { MachineEvent } from "../ledger/events.ts";
+import { isUnasked } from "../run/answers.ts";
+import type { Advance } from "../run/machine.ts";
+import { struckAt } from "../run/spending.ts";
+import type { GoOn } from "../run/suspended.ts";
+import type { Answered, Conducted } from "./messages.ts";
+
+/** A run up to its end, or up to a failure after which it went on. */
+export interface ToldPart {
+    /** Where the time of the run was up; null: it was not. */
+    readonly strike: { readonly until: number | null; readonly steps: number | null; readonly failure: Failure } | null;
+    readonly goneOn: { readonly by: string; readonly how: GoOn } | null;
+}
+
+/** What came in, in order. */
+export interface Told {
+    readonly outcomes: readonly Answered[];
+    readonly parts: readonly ToldPart[];
+}
+
+/** How far the telling is. */
+export interface ToldPlace {
+    readonly outcomes: number;
+    readonly part: number;
+    /** Effects that were withdrawn: the record may have their answers all the same. */
+    readonly late: readonly string[];
+    /** The state of the machine holds the ends of times that come after (J4). */
+    readonly struck?: boolean;
+}
+
+export class Retelling {
+    readonly machine: Conducted;
+    /** Effects that the machine waits for, in the order in which it asked. */
+    readonly open = new Set<string>();
+    state: Advance["state"] = "slice";
+    /** The path of an outcome that the machine did not ask for: it goes another way than the one that the record is of. */
+    odd: string | null = null;
+    private readonly told: Told;
+    private readonly late: Set<string>;
+    private outcomes: number;
+    private part: number;
+
+    /** `from`: the place at which the machine stands, where it was loaded. */
+    constructor(machine: Conducted, told: Told, from: ToldPlace = { outcomes: 0, part: 0, late: [] }) {
+        this.machine = machine;
+        this.told = told;
+        this.outcomes = from.outcomes;
+        this.part = from.part;
+        this.late = new Set(from.late);
+        for (const { path } of machine.pending) this.open.add(path);
+        // J4.
+        if (from.struck !== true)
+            for (const one of told.outcomes.slice(from.outcomes)) if (isStrike(one)) machine.resolve(one.path, one.outcome);
+    }
+
+    get place(): ToldPlace {
+        return { outcomes: this.outcomes, part: this.part, late: [...this.late], struck: true };
+    }
+
+    /** The outcome that is told next; undefined where the record has no more. */
+    get upcoming(): Answered | undefined {
+        this.pass();
+        return this.told.outcomes[this.outcomes];
+    }
+
+    /** The next slice, or what came in next and the first slice after it. Null where the record ends, and where it does not fit (`odd`). */
+    next(advance: (until: number) => Advance = (until) => this.machine.advance(until)): Advance | null {
+        if (this.state === "slice") return this.compute(advance);
+        if (this.state === "done") return this.goOn() ? this.compute(advance) : null;
+        const { strike } = this;
+        const one = this.upcoming;
+        if (strike?.until === null && (one === undefined || (strike.steps !== null && this.machine.usage.steps >= strike.steps)))
+            return this.timeUp(strike.failure);
+        if (one === undefined) return null;
+        if (!this.open.delete(one.path) && !isUnasked(one)) {
+            this.odd = one.path;
+            return null;
+        }
+        this.outcomes++;
+        this.machine.resolve(one.path, one.outcome);
+        return this.compute(advance);
+    }
+
+    private get strike(): ToldPart["strike"] {
+        return this.told.parts[this.part]?.strike ?? null;
+    }
+
+    /**
+     * The next slice, also where the machine answers what it asks about itself. `advance`: goes no further than the steps at which the run's time was
+     * up; the end of the run comes with the slice that reaches them.
+     */
+    compute(advance: (until: number) => Advance): Advance {
+        const { strike } = this;
+        const until = strike?.until ?? Number.POSITIVE_INFINITY;
+        const took = this.took(advance(until));
+        if (strike === null || this.state !== "slice" || this.reach < until) return took;
+        const last = this.timeUp(strike.failure);
+        return { ...last, events: [...took.events, ...last.events] };
+    }
+
+    private get reach(): number {
+        return Math.max(this.machine.reach, this.machine.usage.steps);
+    }
+
+    private timeUp({ kind, message, hint }: Failure): Advance {
+        this.machine.exceed(kind, message, hint);
+        return this.took(this.machine.advance());
+    }
+
+    private took(advance: Advance): Advance {
+        this.state = advance.state;
+        // J6: what still waited at the end stays, so that its outcome is known.
+        if (this.state !== "done") for (const path of advance.withdrawn) if (this.open.delete(path)) this.late.add(path);
+        for (const { path } of advance.effects) this.open.add(path);
+        return advance;
+    }
+
+    /** J7. What is left of the record was not looked at where the run does not go on (J6). */
+    private goOn(): boolean {
+        const { goneOn } = this.told.parts[this.part] ?? { goneOn: null };
+        if (goneOn !== null && this.machine.canGoOn === true) {
+            this.part++;
+            this.machine.goOn?.(goneOn.how, goneOn.by);
+            this.state = "slice";
+            return true;
+        }
+        for (let one = this.upcoming; one !== undefined; one = this.upcoming) {
+            if (!this.open.delete(one.path) && !isUnasked(one)) {
+                this.odd = one.path;
+                break;
+            }
+            this.outcomes++;
+        }
+        return false;
+    }
+
+    /** Passes what was told at the beginning (J4) and what was withdrawn before it was told. */
+    private pass(): void {
+        for (;;) {
+            const one = this.told.outcomes[this.outcomes];
+            if (one === undefined) return;
+            if (isStrike(one)) this.open.delete(one.path);
+            else if (this.open.has(one.path) || !this.late.delete(one.path)) return;
+            this.outcomes++;
+        }
+    }
+}
+
+/** What a run's events tell of its ends of time, and of how it went on. */
+export function toldParts(events: Iterable<MachineEvent>, end?: Failure): ToldPart[] {
+    const parts: ToldPart[] = [];
+    let strike: ToldPart["strike"] = null;
+    for (const { kind, data } of events) {
+        if (data === null || typeof data !== "object" || Array.isArray(data)) continue;
+        if (kind === "budget" && data.host === true && data.limit === "limit.time") strike = struck(data, end);
+        if (kind !== "run.resumed") continue;
+        const { by, ...how } = data as unknown as { readonly by: string } & GoOn;
+        parts.push({ strike, goneOn: { by, how } });
+        strike = null;
+    }
+    return [...parts, { strike, goneOn: null }];
+}
+
+function struck(data: { readonly [key: string]: Json }, end?: Failure): NonNullable<ToldPart["strike"]> {
+    const { until, steps, message, hint } = data;
+    const failure: Failure = {
+        kind: "limit.time",
+        message: typeof message === "string" ? message : (end?.message ?? ""),
+        site: null,
+        ...(typeof hint === "string" ? { hint } : end?.hint === undefined ? {} : { hint: end.hint }),
+    };
+    return { until: typeof until === "number" ? until : null, steps: typeof steps === "number" ? steps : null, failure };
+}
+
+/** Whether it is the end of a time that came while the machine computed. */
+export function isStrike(told: Answered): boolean {
+    return struckAt(told) !== Number.POSITIVE_INFINITY;
+}
