@@ -44,7 +44,8 @@ export default async function resume(args: string[], options: Record<string, unk
     }
 }
 
-const METERS = { tokens: whole, steps: whole, calls: whole, turns: whole, bytes: whole, usd: dollars, time: milliseconds } as const;
+const BOUNDS = { tokens: whole, steps: whole, calls: whole, turns: whole, bytes: whole, depth: whole, memory: whole };
+const METERS = { ...BOUNDS, usd: dollars, time: milliseconds } as const;
 
 /** `[ACCOUNT:]METER=AMOUNT`; without an account it is the run's own. */
 function raiseOf(pair: string): { account: string; meter: keyof typeof METERS; amount: number } {

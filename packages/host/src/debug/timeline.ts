@@ -379,7 +379,7 @@ export class Timeline {
             this.machine = Machine.load(this.compiled, this.options, documents);
             // The ledger's own state knows no ends of times that came later.
             const place = { outcomes: saved.outcomes, part: this.came.parts.length - 1, late: [] };
-            this.retelling = new Retelling(this.machine, this.came, { ...place, struck: true });
+            this.retelling = new Retelling(this.machine, this.came, { ...place, untold: [] });
             this.events = events;
             this.compute([], () => this.machine.advance(this.machine.usage.steps));
             if (this.waits && compareMoments(start.at, this.moment) < 0)

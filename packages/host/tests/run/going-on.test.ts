@@ -101,6 +101,56 @@ describe("a run that failed", () => {
         await expect(ledger.resume(id, { tools: work, retry: true })).rejects.toMatchObject({ code: "finished" });
     });
 
+    test("depth and memory of the whole run: nothing is performed again", async () => {
+        const text = `import tool Work from "host:work"\nfunc deep(n) { if n == 0 { return 0 }  deep(n - 1) + 1 }
+main agent A { main func(input) { a = Work.call(1)  b = deep(60)  Work.call(b) } }`;
+        const program = await load({ source: text }, { tools: work, ledger: ledger.store, limits: { depth: 40 } });
+        const deep = program.run({});
+        expect(await deep.result).toMatchObject({ failure: { kind: "limit.depth" } });
+        expect(await resumed(deep.id, { raise: [{ account: "run", meter: "depth", amount: 50 }] })).toMatchObject({ kind: "limit.depth" });
+        expect(await resumed(deep.id, { raise: [{ account: "run", meter: "depth", amount: 100 }] })).toBe(60);
+        const large = await failed('a = Work.call(3)\nl = ["x"]\nrepeat * 16 { l = l.concat(l) }\nWork.call(l.length)', {
+            limits: { memory: 100_000 },
+        });
+        const local = { account: "main/spend#0", meter: "memory", amount: 1e9 } as const;
+        await expect(ledger.resume(large, { tools: work, raise: [local] })).rejects.toMatchObject({
+            message: "value: only the whole run has a bound of memory",
+        });
+        expect(await resumed(large, { raise: [{ account: "run", meter: "memory", amount: 1e9 }] })).toBe(65_536);
+        expect(made).toEqual([1, 60, 3, 65_536]);
+        for (const id of [deep.id, large]) {
+            expect(await ledger.verify(id)).toMatchObject({ ok: true });
+            expect(await ledger.replay(id)).toMatchObject({ equal: true });
+        }
+    });
+
+    test("its time is up again after it went on, while it waits and while it computes: it replays as it was", async () => {
+        let isStuck = true;
+        const tools = { Work: { call: (n: Json) => (isStuck ? new Promise<Json>(() => undefined) : (made.push(n as number), n)) } };
+        const more = (time: number): ResumeRunOptions => ({
+            tools,
+            raise: [{ account: "run", meter: "time", amount: time }],
+            on: { unknown: () => ({ answer: "again" }) },
+        });
+        const program = await load({ source: main("Work.call(1)  Work.call(2)") }, { tools, ledger: ledger.store, limits: { time: 50 } });
+        const waiting = program.run({});
+        expect(await waiting.result).toMatchObject({ failure: { kind: "limit.time" } });
+        expect(await resumed(waiting.id, more(100))).toMatchObject({ kind: "limit.time" });
+        expect(await ledger.replay(waiting.id)).toMatchObject({ equal: true });
+        isStuck = false;
+        expect(await resumed(waiting.id, more(100_000))).toBe(2);
+        expect(await ledger.replay(waiting.id)).toMatchObject({ equal: true });
+
+        const computing = await failed("n = 0\nrepeat * 90000000 { n += 1 }\nn", { limits: { time: 50 } });
+        expect(await resumed(computing, more(100))).toMatchObject({ kind: "limit.time" });
+        expect(await ledger.replay(computing)).toMatchObject({ equal: true });
+        const part = await failed("n = 0\nspend 20 ms { repeat * 90000000 { n += 1 } }\nn");
+        expect(await resumed(part, { raise: [{ account: "main/spend#0", meter: "time", amount: 40 }] })).toMatchObject({
+            kind: "limit.time",
+        });
+        expect(await ledger.replay(part)).toMatchObject({ equal: true });
+    });
+
     test("a bound of the whole run", async () => {
         const id = await failed("n = 0\nrepeat * 500 { n += 1 }\nWork.call(n)", { limits: { steps: 300 } });
         expect(await resumed(id, { raise: [{ account: "run", meter: "steps", amount: 100_000 }] })).toBe(500);

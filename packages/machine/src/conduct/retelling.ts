@@ -39,8 +39,8 @@ export interface ToldPlace {
     readonly part: number;
     /** Effects that were withdrawn: the record may have their answers all the same. */
     readonly late: readonly string[];
-    /** The state of the machine holds the ends of times that come after (J4). */
-    readonly struck?: boolean;
+    /** Ends of times that come after (J4) and that the machine was not told; absent: it was told none. */
+    readonly untold?: readonly Answered[];
 }
 
 export class Retelling {
@@ -54,6 +54,7 @@ export class Retelling {
     private readonly late: Set<string>;
     private outcomes: number;
     private part: number;
+    private untold: readonly Answered[];
 
     /** `from`: the place at which the machine stands, where it was loaded. */
     constructor(machine: Conducted, told: Told, from: ToldPlace = { outcomes: 0, part: 0, late: [] }) {
@@ -63,13 +64,17 @@ export class Retelling {
         this.part = from.part;
         this.late = new Set(from.late);
         for (const { path } of machine.pending) this.open.add(path);
-        // J4.
-        if (from.struck !== true)
-            for (const one of told.outcomes.slice(from.outcomes)) if (isStrike(one)) machine.resolve(one.path, one.outcome);
+        this.untold = from.untold ?? told.outcomes.slice(from.outcomes).filter(isStrike);
+        if (from.untold === undefined) this.tellStrikes();
+    }
+
+    /** J4. A time that is up again, at the path where it was up before, is told once the run went on. */
+    private tellStrikes(): void {
+        this.untold = this.untold.filter(({ path, outcome }) => !this.machine.resolve(path, outcome));
     }
 
     get place(): ToldPlace {
-        return { outcomes: this.outcomes, part: this.part, late: [...this.late], struck: true };
+        return { outcomes: this.outcomes, part: this.part, late: [...this.late], untold: this.untold };
     }
 
     /** The outcome that is told next; undefined where the record has no more. */
@@ -136,6 +141,7 @@ export class Retelling {
         if (goneOn !== null && this.machine.canGoOn === true) {
             this.part++;
             this.machine.goOn?.(goneOn.how, goneOn.by);
+            this.tellStrikes();
             this.state = "slice";
             return true;
         }
@@ -165,9 +171,12 @@ export class Retelling {
 export function toldParts(events: Iterable<MachineEvent>, end?: Failure): ToldPart[] {
     const parts: ToldPart[] = [];
     let strike: ToldPart["strike"] = null;
+    let next: ToldPart["strike"] = null;
     for (const { kind, data } of events) {
         if (data === null || typeof data !== "object" || Array.isArray(data)) continue;
-        if (kind === "budget" && data.host === true && data.limit === "limit.time") strike = struck(data, end);
+        if (kind === "budget" && data.host === true && data.limit === "limit.time") next = struck(data, end);
+        // What the host notes stands before what the program tells in the same commit: it is about the part that ends next.
+        if (kind === "failure") [strike, next] = [next, null];
         if (kind !== "run.resumed") continue;
         const { by, ...how } = data as unknown as { readonly by: string } & GoOn;
         parts.push({ strike, goneOn: { by, how } });

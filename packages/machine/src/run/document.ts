@@ -8,10 +8,11 @@ import type { SessionDoc, WrittenDoc } from "../agent/session.ts";
 import type { Right } from "../authority/decide.ts";
 import type { ConductDoc } from "../conduct/messages.ts";
 import type { FailureKind, Outcome } from "../effect/effect.ts";
-import type { AccountDoc, Meter } from "./accounts.ts";
+import type { AccountDoc } from "./accounts.ts";
 import type { Defined } from "./definitions.ts";
 import type { Pending } from "./fiber.ts";
 import type { StandingDoc } from "./standing.ts";
+import type { Bound } from "./suspended.ts";
 
 export const CONTINUATION = { version: 1, engine: "remit-machine/1" } as const;
 
@@ -194,7 +195,7 @@ export interface Continuation {
     /** The conductor's part. */
     readonly conduct?: ConductDoc;
     /** Bounds of the run that its owner raised, by meter; which attempt effects are; whether the run's time was up. */
-    readonly raised: { readonly [M in Meter]?: number };
+    readonly raised: { readonly [B in Bound]?: number };
     readonly attempt: number;
     readonly timedOut: boolean;
     /** The run ended as failed, and may go on. */

@@ -16,11 +16,11 @@ import { Fail } from "../effect/failure.ts";
 import type { EventKind, MachineEvent } from "../ledger/events.ts";
 import { DerivedLabels } from "../value/derive.ts";
 import { fromJson } from "../value/json.ts";
-import { ROOM, type Value } from "../value/value.ts";
+import { roomOf, type Value } from "../value/value.ts";
 import { Authority } from "../authority/authority.ts";
 import type { ConductDoc } from "../conduct/messages.ts";
 import type { Session } from "../agent/session.ts";
-import { Accounts, type Meter, type Spender } from "./accounts.ts";
+import { Accounts, type Spender } from "./accounts.ts";
 import { takeNotes } from "./agent-call.ts";
 import { isUnasked, keepAnswer, lasting } from "./answers.ts";
 import type { Defined } from "./definitions.ts";
@@ -48,7 +48,7 @@ import { Saved, save } from "./save.ts";
 import { accountAt, overdrawn, struckAt } from "./spending.ts";
 import { minted, narrowed, Standing } from "./standing.ts";
 import { countCall } from "./steps.ts";
-import { failureOfRun, type GoOn, goOn, isStuck } from "./suspended.ts";
+import { type Bound, failureOfRun, type GoOn, goOn, isStuck } from "./suspended.ts";
 import { Tracer } from "./tracer.ts";
 import { serveTurns } from "./turns.ts";
 import { takeIn, type Written } from "./written.ts";
@@ -103,7 +103,7 @@ export class Machine implements Ops {
     /** 1, and one more for each retry of what failed. */
     attempt = 1;
     /** Bounds of the run that its owner raised. */
-    raised: { readonly [M in Meter]?: number } = {};
+    raised: { readonly [B in Bound]?: number } = {};
     /** Path of the entry function. */
     entryPath = "main";
     nextFiber = 1;
@@ -115,7 +115,7 @@ export class Machine implements Ops {
     events: MachineEvent[] = [];
     withdrawn: string[] = [];
     readonly saved = new Saved();
-    readonly depthLimit: number;
+    depthLimit: number;
     stepLimit: number;
     readonly concurrency: number;
     readonly principal: string;
@@ -134,7 +134,7 @@ export class Machine implements Ops {
         this.fibers.set(0, this.root);
         const derived = options.derive === true ? new DerivedLabels() : null;
         this.tracer = derived === null ? null : new Tracer(derived);
-        const units = Math.min(2 ** 30 - 1, Math.ceil((options.limits?.memory ?? DEFAULTS.memory) / ROOM.unit));
+        const units = roomOf(options.limits?.memory ?? DEFAULTS.memory);
         this.run = new Run(this.root, options.limits?.bytes ?? Number.POSITIVE_INFINITY, units, ...(derived === null ? [] : [derived]));
         this.accounts = new Accounts(this.run, options.limits ?? {}, options.prices);
         this.run.bytesSpent = () => this.bytesSpent();

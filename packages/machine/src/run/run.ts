@@ -77,7 +77,7 @@ export class Run implements RunState {
     /** Steps beyond the slice that one instruction may take to come to its end. */
     overdraft = 0;
     /** Most memory that the data held may take, in units of `ROOM`. */
-    readonly memory: number;
+    memory: number;
     /** Steps that were taken from the slice so that the interpreter looks at once: memory has to be measured. */
     forced = 0;
     /** Work left in the present slice. */

@@ -12,6 +12,7 @@ import type { Instruction } from "../compile/instructions.ts";
 import type { Outcome } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import type { MachineEvent } from "../ledger/events.ts";
+import { roomOf } from "../value/value.ts";
 import { type Account, METER_NAMES, type Meter } from "./accounts.ts";
 import { pay } from "./effects.ts";
 import type { Fiber, Pending } from "./fiber.ts";
@@ -35,10 +36,14 @@ export interface Stopped {
     readonly outcome?: Outcome;
 }
 
+/** What bounds a run: meters of accounts, and two bounds that only the whole run has. */
+export type Bound = Meter | "depth" | "memory";
+const BOUNDS: readonly Bound[] = [...METER_NAMES, "depth", "memory"];
+
 /** Changes with which a run goes on. */
 export interface GoOn {
-    /** New amounts of meters of an account, by its path; `run` is the whole. */
-    readonly raise?: readonly { readonly account: string; readonly meter: Meter; readonly amount: number }[];
+    /** New amounts of bounds of an account, by its path; `run` is the whole. */
+    readonly raise?: readonly { readonly account: string; readonly meter: Bound; readonly amount: number }[];
     /** Asks once more for what failed. */
     readonly retry?: boolean;
     /** Paths of effects whose outcome the owner of the run gives by hand: it is told with `resolve`, and the effect is not asked for. */
@@ -109,11 +114,12 @@ function failedPaths(stopped: readonly Fiber[]): string {
     return paths.length === 0 ? "no effect failed: the program itself did" : `these failed: ${paths.join(", ")}`;
 }
 
-function accountNamed(m: Machine, path: string, meter: Meter, amount: number): Account | null {
-    if (!METER_NAMES.includes(meter))
-        throw new Fail("value", `there is no meter '${meter}'`, { hint: `the meters are ${METER_NAMES.join(", ")}` });
+function accountNamed(m: Machine, path: string, meter: Bound, amount: number): Account | null {
+    if (!BOUNDS.includes(meter)) throw new Fail("value", `there is no meter '${meter}'`, { hint: `the meters are ${BOUNDS.join(", ")}` });
     if (!Number.isFinite(amount) || amount <= 0) throw new Fail("value", `${amount} is no amount of ${meter}`);
     if (path === "run") return null;
+    if (meter === "depth" || meter === "memory")
+        throw new Fail("value", `only the whole run has a bound of ${meter}`, { hint: `raise it without an account: ${meter}=${amount}` });
     const account = [...m.accounts.open.values()].find((one) => one.path === path);
     if (account === undefined)
         throw new Fail("value", `the run has no open account '${path}'`, {
@@ -123,8 +129,8 @@ function accountNamed(m: Machine, path: string, meter: Meter, amount: number): A
 }
 
 /** `account` null: the run's own. */
-function raise(m: Machine, account: Account | null, meter: Meter, amount: number): void {
-    if (account === null) {
+function raise(m: Machine, account: Account | null, meter: Bound, amount: number): void {
+    if (account === null || meter === "depth" || meter === "memory") {
         m.raised = { ...m.raised, [meter]: amount };
         boundBy(m, m.raised);
         return;
@@ -135,7 +141,9 @@ function raise(m: Machine, account: Account | null, meter: Meter, amount: number
 }
 
 /** Bounds the run by other amounts than it began with. */
-export function boundBy(m: Machine, { steps, bytes, ...rest }: Machine["raised"]): void {
+export function boundBy(m: Machine, { steps, bytes, depth, memory, ...rest }: Machine["raised"]): void {
+    if (depth !== undefined) m.depthLimit = depth;
+    if (memory !== undefined) m.run.memory = roomOf(memory);
     if (steps !== undefined) m.stepLimit = steps;
     if (bytes !== undefined) m.accounts.boundBytes(bytes);
     Object.assign(m.accounts.root.limits, rest);

@@ -11,9 +11,40 @@ import type { Defined } from "../run/definitions.ts";
 import type { Doing, SessionDoc, WrittenDoc } from "../agent/session.ts";
 import type { AccountDoc } from "../run/accounts.ts";
 import type { Delegation, StandingDoc } from "../run/standing.ts";
-import { type Cell, CONTINUATION, type CodeDoc, type Continuation, type EntryDoc, type FailDoc, type FiberDoc, type StoppedDoc, type FrameDoc, type NativeDoc, type PendingDoc, type ThingDoc } from "../run/document.ts";
+import {
+    type Cell,
+    CONTINUATION,
+    type CodeDoc,
+    type Continuation,
+    type EntryDoc,
+    type FailDoc,
+    type FiberDoc,
+    type StoppedDoc,
+    type FrameDoc,
+    type NativeDoc,
+    type PendingDoc,
+    type ThingDoc,
+} from "../run/document.ts";
 import type { CapabilityKind } from "../value/value.ts";
-import { any, count, empty, flag, is, json, list, nothing, number, one, orNull, record, ref, type Schema, says, schemaOf, text } from "./build.ts";
+import {
+    any,
+    count,
+    empty,
+    flag,
+    is,
+    json,
+    list,
+    nothing,
+    number,
+    one,
+    orNull,
+    record,
+    ref,
+    type Schema,
+    says,
+    schemaOf,
+    text,
+} from "./build.ts";
 import { EFFECT_DEFS } from "./effect.ts";
 
 type Native<K extends string> = Extract<NativeDoc, { readonly kind: K }>;
@@ -323,7 +354,17 @@ const COMMON = {
     raised: says(
         record<Continuation["raised"]>(
             {},
-            { tokens: number, usd: number, time: number, steps: number, calls: number, turns: number, bytes: number },
+            {
+                tokens: number,
+                usd: number,
+                time: number,
+                steps: number,
+                calls: number,
+                turns: number,
+                bytes: number,
+                depth: number,
+                memory: number,
+            },
         ),
         "bounds of the run that its owner raised",
     ),

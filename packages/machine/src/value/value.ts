@@ -186,6 +186,9 @@ const CELL = 4;
 /** About how much memory things take, in units of `unit` bytes: a list or object without its cells, a label. A cell that is added takes `CELL`. */
 export const ROOM = { unit: 16, thing: THING, label: 3 } as const;
 
+/** A bound in bytes, in units of `ROOM`. */
+export const roomOf = (bytes: number): number => Math.min(2 ** 30 - 1, Math.ceil(bytes / ROOM.unit));
+
 /**
  * The write barrier's state. `gen` is raised at every save, at the start of every stretch of closures and at every change of fiber, so
  * that the first write to an older object after it passes `touch` once. An object's `gen` is `gen` once it may be overwritten freely and
