@@ -10,6 +10,7 @@ import { decide, type Standing, type Use } from "../../packages/machine/src/auth
 import { valuesGiven } from "../../packages/machine/src/authority/given.ts";
 import type { Frame } from "../../packages/machine/src/run/fiber.ts";
 import { gate, standingOn } from "../../packages/machine/src/run/gate.ts";
+import { waitingCall } from "../../packages/machine/src/run/ops.ts";
 import { Labelled, type Raw, type Value } from "../../packages/machine/src/value/value.ts";
 import { figure, geometricMean, median, QUICK, type Row, type Section } from "./harness.ts";
 import { WORK } from "./programs.ts";
@@ -98,6 +99,7 @@ function decisions(compiled: Compiled): Case[] {
         };
     };
     const args = [value({ i: 1, before: 2 })];
+    const call = waitingCall(fiber, { path: "main" });
     const c = thing("Work");
     const target = { c, name: "Work", uri: "mcp://work", method: "step", direct: true };
     return [
@@ -108,7 +110,7 @@ function decisions(compiled: Compiled): Case[] {
             name: "all that stands before a call",
             run: () => {
                 let last: unknown;
-                for (let i = 0; i < AT_ONCE; i++) last = gate(m, fiber, frame, target, args, "main", null);
+                for (let i = 0; i < AT_ONCE; i++) last = gate(m, call, target, args);
                 return last;
             },
         },

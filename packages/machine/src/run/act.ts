@@ -44,7 +44,7 @@ export function beginAct(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDeta
     const tools = toolsOf(m, frame);
     if (name === MANUAL) {
         countCall(m);
-        manual(m, fiber, frame, path, tools, named, given, site);
+        manual(m, fiber, frame, path, tools, named, given);
         return;
     }
     const dot = name.indexOf(".");
@@ -57,8 +57,8 @@ export function beginAct(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDeta
             frame.approved === null
                 ? serversFor(m, fiber, frame, tools).filter((one) => !m.described.has(placeOf(one.value as Capability)))
                 : [];
-        if (unknown.length > 0) askServers(m, fiber, frame, path, unknown, named, site);
-        else byBareName(m, fiber, frame, tools, named, name, given, path, site);
+        if (unknown.length > 0) askServers(m, fiber, frame, path, unknown, named);
+        else byBareName(m, fiber, frame, tools, named, name, given, path);
         return;
     }
     countCall(m);
@@ -109,20 +109,12 @@ function serversFor(m: Machine, fiber: Fiber, frame: Frame, tools: readonly Impo
     );
 }
 
-function askServers(
-    m: Machine,
-    fiber: Fiber,
-    frame: Frame,
-    path: string,
-    servers: readonly ImportEntry[],
-    named: Value,
-    site: Site | null,
-): void {
+function askServers(m: Machine, fiber: Fiber, frame: Frame, path: string, servers: readonly ImportEntry[], named: Value): void {
     const paths = servers.map((one) => `${path}/${one.form.name}`);
     frame.native = waits(m, path, "servers", paths, named);
     frame.native.state.params = servers.map(({ value }) => placeOf(value as Capability));
     servers.forEach(({ value }, slot) => {
-        askDescription(m, fiber, value as Capability, paths[slot] as string, slot, site);
+        askDescription(m, fiber, value as Capability, { path: paths[slot] as string, slot });
     });
 }
 
@@ -136,7 +128,6 @@ function byBareName(
     name: string,
     given: Value,
     path: string,
-    site: Site | null,
 ): void {
     const found = serversFor(m, fiber, frame, tools).filter((one) => hasTool(m, one, name));
     const [only] = found;
@@ -168,9 +159,9 @@ function serverTold(m: Machine, fiber: Fiber, native: HandoverWait, pending: Pen
     if (state.came.some((one) => one === null)) return;
     frame.native = null;
     if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
-    const { site, detail } = frame.form.code[frame.pc] as Instruction;
+    const { detail } = frame.form.code[frame.pc] as Instruction;
     const { named, given } = argsOf(m, frame, detail as HandoverDetail);
-    byBareName(m, fiber, frame, toolsOf(m, frame), named, rawOf(named) as string, given, native.path, site);
+    byBareName(m, fiber, frame, toolsOf(m, frame), named, rawOf(named) as string, given, native.path);
 }
 
 /** Functions that agents defined, as far as they are there for whoever calls: for an agent's own code those of the same agent. */
@@ -208,7 +199,7 @@ function callsFunction(
         : params.map((p, i) => (i === 0 ? given : m.fromJson(p.default ?? null)));
     frame.native = waits(m, path, "run", [], named);
     try {
-        m.push(waitingCall(fiber, { path }), { fn: own, args, author: defined?.author ?? null, path: d.path });
+        m.push(fiber, { fn: own, agent: defined?.author ?? null, path: d.path, written: defined !== null }, args);
     } catch (error) {
         frame.native = null;
         throw error;
@@ -279,16 +270,7 @@ function argsFor(m: Machine, tool: ImportEntry, given: Value): Value[] {
 }
 
 /** What all tools say of themselves. */
-function manual(
-    m: Machine,
-    fiber: Fiber,
-    frame: Frame,
-    path: string,
-    tools: readonly ImportEntry[],
-    named: Value,
-    asks: Value,
-    site: Site | null,
-): void {
+function manual(m: Machine, fiber: Fiber, frame: Frame, path: string, tools: readonly ImportEntry[], named: Value, asks: Value): void {
     const { json: only, labels } = toJson(asks, m.run);
     const wanted = isObject(only) && typeof only.name === "string" ? only.name : null;
     // A tool is asked what it has only for who has something of it: it may have to be started for that.
@@ -307,7 +289,7 @@ function manual(
     if (bare !== null) native.state.bare = bare;
     frame.native = native;
     asked.forEach(({ value }, slot) => {
-        askDescription(m, fiber, value as Capability, paths[slot] as string, slot, site);
+        askDescription(m, fiber, value as Capability, { path: paths[slot] as string, slot });
     });
 }
 

@@ -40,9 +40,9 @@ export function learnDescription(m: Ops, place: string, pending: Pending, outcom
 }
 
 /** The instruction waits for a tool to say what it has, and then runs again. */
-export function awaitDescription(m: Ops, { fiber, frame, I, path: of }: Call, c: Capability): void {
+export function awaitDescription(m: Ops, { fiber, frame, path: of }: Call, c: Capability): void {
     const path = `${of}/describe[${c.name}]`;
-    askDescription(m, fiber, c, path, 0, I.site);
+    askDescription(m, fiber, c, { path });
     frame.native = { kind: "describe", path, place: placeOf(c) };
 }
 

@@ -14,7 +14,7 @@ import { join } from "../value/operators.ts";
 import type { Capability, Value } from "../value/value.ts";
 import { resultData } from "../prompt/report.ts";
 import { stepBegins } from "./doing.ts";
-import type { Fiber, Pending } from "./fiber.ts";
+import { type Fiber, type Pending, siteAt } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
 import type { Ops } from "./ops.ts";
 import { accountAt, overdrawn } from "./spending.ts";
@@ -123,9 +123,10 @@ export function failureOf(m: Ops, { effect, origin }: Pending, outcome: Outcome 
 }
 
 /** Asks a tool what it has. */
-export function askDescription(m: Ops, fiber: Fiber, c: Capability, path: string, slot: number, site: Site | null, payer?: number): void {
+export function askDescription(m: Ops, fiber: Fiber, c: Capability, where: Pick<Wanted, "path" | "slot" | "payer">): void {
+    const site = siteAt(fiber.top);
     const request = { op: "describe", tool: c.name, uri: m.compiled.importOf(c)?.uri ?? "", file: m.compiled.fileName(c.file) };
-    m.raise(fiber, { kind: "tool", path, site, request, labels: [], origin: `tool:${c.name}`, slot, payer });
+    m.raise(fiber, { kind: "tool", site, request, labels: [], origin: `tool:${c.name}`, ...where });
 }
 
 /** As a `generate` tells of it. */

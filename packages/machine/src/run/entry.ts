@@ -246,6 +246,16 @@ function begin(m: Machine, entry: Entry): void {
     m.run.acting = principal;
     const account = spend === null ? 0 : openAccount(m, m.root, 0, spend, path, m.authority.nameOf(principal), null, site);
     m.run.acting = m.principal;
-    m.root.frames.push(new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, path, null, null, principal, 0, account, account !== 0));
+    m.root.frames.push(
+        new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, {
+            path,
+            parent: null,
+            agent: null,
+            principal,
+            token: 0,
+            account,
+            opened: account !== 0,
+        }),
+    );
     m.ready.push(m.root);
 }

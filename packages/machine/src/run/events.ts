@@ -3,7 +3,7 @@
  *
  * L1: `data` follows AgentScript's trace where that has the field.
  */
-import { type BudgetForm, type Json, type Site, type SpendForm, shownName } from "@remit/language";
+import { type BudgetForm, type Json, type SpendForm, shownName } from "@remit/language";
 import type { Instruction, NextDetail, UseSpec } from "../compile/instructions.ts";
 import { agentUses } from "../compile/uses.ts";
 import type { AgentEntry, Fn } from "../compile/program.ts";
@@ -11,21 +11,19 @@ import { Fail } from "../effect/failure.ts";
 import { List, type Value } from "../value/value.ts";
 import { rawOf } from "../value/operators.ts";
 import type { Used } from "./accounts.ts";
-import { type Fiber, type Frame, pathOf } from "./fiber.ts";
+import { type Fiber, type Frame, pathOf, siteAt } from "./fiber.ts";
 import type { Ops } from "./ops.ts";
 import { show } from "./show.ts";
 
+/** A call of an agent by the present instruction of a frame begins. */
 export function agentStarted(
     m: Ops,
     caller: Frame,
-    fn: Fn,
-    agent: AgentEntry,
+    { fn, agent, path }: { readonly fn: Fn; readonly agent: AgentEntry; readonly path: string },
     args: readonly Value[],
-    path: string,
-    site: Site | null,
 ): void {
-    const shown = shownArgs(m, args);
-    m.emit("agent.started", path, caller.parent, site, shown.labels, { agent: shownName(agent.name), function: fn.name, args: shown.json });
+    const { json, labels } = shownArgs(m, args);
+    m.emit("agent.started", path, caller.parent, siteAt(caller), labels, { agent: shownName(agent.name), function: fn.name, args: json });
     for (const use of agentUses(m.compiled, fn.file, agent.name)) useEvent(m, path, path, use);
 }
 

@@ -5,7 +5,7 @@
  *
  * M3: a fiber is saved only between instructions: `pc` is the instruction that waits, or the next one.
  */
-import type { Json } from "@remit/language";
+import type { Json, Site } from "@remit/language";
 import type { Slots } from "../compile/code.ts";
 import type { BodyForm, FrameForm, PathSite } from "../compile/instructions.ts";
 import type { AgentEntry, Fn } from "../compile/program.ts";
@@ -22,6 +22,9 @@ export function pathOf(frame: Frame, site: PathSite): string {
     for (const loop of site.loops) path += `/${loop.word}[${frame.locals[loop.slot] as number}]`;
     return site.name === "" ? path : `${path}/${site.name}`;
 }
+
+/** Where a frame stands in the run, who runs there and who pays. */
+export type Whose = Pick<Frame, "path" | "parent" | "agent" | "principal" | "token" | "account" | "opened">;
 
 export class Frame {
     readonly fn: Fn;
@@ -48,31 +51,19 @@ export class Frame {
     /** The use at the present instruction that somebody said yes to, as canonical JSON. */
     approved: string | null = null;
 
-    constructor(
-        fn: Fn,
-        body: number,
-        form: BodyForm,
-        locals: Slots,
-        path: string,
-        parent: string | null,
-        agent: AgentEntry | null,
-        principal: string,
-        token = 0,
-        account = 0,
-        opened = false,
-    ) {
+    constructor(fn: Fn, body: number, form: BodyForm, locals: Slots, whose: Whose) {
         this.fn = fn;
         this.body = body;
         this.form = form;
         this.pc = 0;
         this.locals = locals;
-        this.path = path;
-        this.parent = parent;
-        this.agent = agent;
-        this.principal = principal;
-        this.token = token;
-        this.account = account;
-        this.opened = opened;
+        this.path = whose.path;
+        this.parent = whose.parent;
+        this.agent = whose.agent;
+        this.principal = whose.principal;
+        this.token = whose.token;
+        this.account = whose.account;
+        this.opened = whose.opened;
     }
 
     /** The frame form that its body is one of. */
@@ -170,6 +161,10 @@ export class Fiber implements Owner {
     get top(): Frame {
         return this.frames[this.frames.length - 1] as Frame;
     }
+}
+
+export function siteAt(frame: Frame): Site | null {
+    return frame.form.code[frame.pc]?.site ?? null;
 }
 
 /** The site of the innermost instruction of a fiber that has one. */

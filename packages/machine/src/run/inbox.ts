@@ -36,7 +36,12 @@ export function strike(m: Machine): void {
 
 /** Count of steps at which the next such outcome counts; infinite where there is none. */
 export function nextStrike(m: Machine): number {
-    return Math.min(...m.inbox.map(struckAt).filter((at) => at > m.reach));
+    let next = Number.POSITIVE_INFINITY;
+    for (const told of m.inbox) {
+        const at = struckAt(told);
+        if (at > m.reach && at < next) next = at;
+    }
+    return next;
 }
 
 /** The next outcome that counts now. */

@@ -307,7 +307,7 @@ class Reader {
         for (const cell of doc.locals) locals.push(this.value(cell));
         const agent = doc.agent === null ? null : m.compiled.agent(doc.agent[0], doc.agent[1]);
         if (agent === undefined) throw refuse("a frame names an unknown agent");
-        const frame = new Frame(fn, doc.body, form, locals, doc.path, doc.parent, agent, doc.principal, doc.token, doc.account, doc.opened);
+        const frame = new Frame(fn, doc.body, form, locals, { ...doc, agent });
         frame.pc = doc.pc;
         frame.approved = doc.approved;
         frame.native = doc.native === null ? null : this.native(doc.native);

@@ -27,10 +27,10 @@ import type { Defined } from "./definitions.ts";
 import type { Described } from "./described.ts";
 import { payWaiting, raise, type Wanted } from "./effects.ts";
 import { ended } from "./ending.ts";
-import { fork, push } from "./enter.ts";
 import { type Entry, startEntry } from "./entry.ts";
 import { runFiber } from "./execute.ts";
 import { Fiber, type Frame, type Pending } from "./fiber.ts";
+import { fork, push, type Callee } from "./frames.ts";
 import { type Target, gate } from "./gate.ts";
 import { unwind, yieldAround } from "./handlers.ts";
 import { type Ruling, rule } from "./hands.ts";
@@ -40,7 +40,7 @@ import { inspected, inspectorAnswers, isInspector } from "./inspector.ts";
 import { load } from "./load.ts";
 import type { Clean } from "./look.ts";
 import { NATIVES } from "./natives.ts";
-import type { Ops, Call, Callee, Iteration } from "./ops.ts";
+import type { Ops, Call, Iteration } from "./ops.ts";
 import { DEFAULTS, type StartOptions } from "./options.ts";
 import { applyOutcome } from "./outcomes.ts";
 import { Run } from "./run.ts";
@@ -443,8 +443,8 @@ export class Machine implements Ops {
         return gate(this, call, target, args, chosen);
     }
 
-    push({ fiber, frame, I }: Call, { fn, args, author, path }: Callee): void {
-        push(this, fiber, frame, fn, args, author, path, I.site, null, author !== null);
+    push(fiber: Fiber, callee: Callee, args: Value[]): void {
+        push(this, fiber, callee, args);
     }
 
     takeIn(written: Written): number {

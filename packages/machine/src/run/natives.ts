@@ -3,7 +3,7 @@
  *
  * Boundary: names them, nothing else. What an operation is, and what it is given, is `ops.ts`.
  */
-import type { CallValueDetail, HandoverDetail } from "../compile/instructions.ts";
+import type { HandoverDetail } from "../compile/instructions.ts";
 import { opOf } from "../effect/effect.ts";
 import { actOutcome } from "./act.ts";
 import { caughtByAgent, takenByAgent } from "./agent-call.ts";
@@ -16,11 +16,11 @@ import { ask } from "./gate.ts";
 import { generate } from "./generate.ts";
 import { type HandoverWait, beginHandover, handedBack, handoverAt, handoverOutcome, turnOverdrawn } from "./handover.ts";
 import type { Machine } from "./machine.ts";
-import type { Begins, Natives, Ops, Waits } from "./ops.ts";
+import type { Begins, Natives, Ops, Waits, Through } from "./ops.ts";
 import { parallel } from "./parallel.ts";
 import { refusedAs } from "./refused.ts";
 import { abandon, payerOf } from "./sessions.ts";
-import { effect, effectEnded } from "./tools.ts";
+import { effect, effectEnded, askMemory, askTool } from "./tools.ts";
 import { turn } from "./turns.ts";
 
 /** Rooms that still take the whole machine. */
@@ -68,7 +68,9 @@ const handover: Begins<HandoverDetail> & Waits<HandoverWait> = {
     held: ({ args, noted }) => (noted === undefined ? [args] : [args, noted]),
 };
 
-/** `send` through a value. */
-const send: Begins<CallValueDetail> = { begin: (m, call) => handover.begin(m, call, handoverAt(call.I)) };
+const through: Through = {
+    use: (m, call, use) => (use.c?.kind === "memory" ? askMemory(m, call, use) : askTool(m, call, use)),
+    send: (m, call) => void handover.begin(m, call, handoverAt(call.I)),
+};
 
-export const NATIVES: Natives = { effect, ask, describe, generate, define, handover, "call.value": send, parallel, delegate, endorse };
+export const NATIVES: Natives = { effect, ask, describe, generate, define, handover, "call.value": through, parallel, delegate, endorse };

@@ -15,8 +15,8 @@
  */
 import type { Json, Site } from "@remit/language";
 import type { Authority } from "../authority/authority.ts";
-import type { Detail, Instruction, PathSite } from "../compile/instructions.ts";
-import type { AgentEntry, Compiled, Fn } from "../compile/program.ts";
+import type { Detail, Instruction } from "../compile/instructions.ts";
+import type { Compiled } from "../compile/program.ts";
 import type { Outcome, Reach } from "../effect/effect.ts";
 import type { Fail } from "../effect/failure.ts";
 import type { EventKind } from "../ledger/events.ts";
@@ -27,10 +27,12 @@ import type { Defined } from "./definitions.ts";
 import type { Described } from "./described.ts";
 import type { Wanted } from "./effects.ts";
 import { type Fiber, type Frame, type Native, type Pending, pathOf } from "./fiber.ts";
+import type { Callee } from "./frames.ts";
 import type { Target } from "./gate.ts";
 import type { StartOptions } from "./options.ts";
 import type { Run } from "./run.ts";
 import type { Standing } from "./standing.ts";
+import type { ImportUse } from "./tools.ts";
 import type { Tracer } from "./tracer.ts";
 import type { Written } from "./written.ts";
 
@@ -96,19 +98,18 @@ type WaitsByKind = { readonly [W in Native as W["kind"]]: W };
 
 type OperationOf<K> = (K extends Begun ? Begins<Details[K]> : unknown) & (K extends keyof WaitsByKind ? Waits<WaitsByKind[K]> : unknown);
 
-/** Kinds of details that begin an operation. `call.value`: `send` through a value. */
-export type Begun = "effect" | "generate" | "define" | "handover" | "parallel" | "delegate" | "endorse" | "call.value";
+/** Kinds of details that begin an operation. */
+export type Begun = "effect" | "generate" | "define" | "handover" | "parallel" | "delegate" | "endorse";
 
-export type Natives = { readonly [K in Begun | Native["kind"]]: OperationOf<K> };
-
-/** A function to be called. */
-export interface Callee {
-    readonly fn: Fn;
-    readonly args: Value[];
-    /** Who wrote it, where that is an agent: it runs as this agent, and strictly. */
-    readonly author: AgentEntry | null;
-    readonly path: PathSite;
+/** What is called through a value and is no function. */
+export interface Through {
+    /** A method of a tool or a memory. */
+    use(m: Ops, call: Call, use: ImportUse): void;
+    /** `send` of an agent. */
+    send(m: Ops, call: Call): void;
 }
+
+export type Natives = { readonly [K in Begun | Native["kind"]]: OperationOf<K> } & { readonly "call.value": Through };
 
 /** An iteration that runs on a fiber of its own, in a body of the same function. */
 export interface Iteration {
@@ -152,8 +153,8 @@ export interface Ops {
      * answered. Throws what refuses it.
      */
     gate(call: Call, target: Target, args: readonly Value[], chosen?: "program" | "model"): Reach | null;
-    /** Runs a function on a frame over the call's. */
-    push(call: Call, callee: Callee): void;
+    /** Runs a function on a frame over the innermost one. */
+    push(fiber: Fiber, callee: Callee, args: Value[]): void;
     /** Takes a file of functions that an agent wrote into the running program; gives its number. */
     takeIn(written: Written): number;
     /** Starts a fiber inside the call's. */
@@ -181,8 +182,8 @@ export function waitingCall(fiber: Fiber, { path }: Pick<Native, "path">): Call 
 /** What a call gives where a person did not allow it; null where it fails. */
 export function deniedAs(m: Ops, call: Call, fail: Fail): Value | null {
     const { detail } = call.I;
-    if (detail === null || !(detail.kind in m.natives)) return null;
-    return (m.natives[detail.kind as Begun] as Begins<Detail>).denied?.(m, call, detail, fail) ?? null;
+    if (detail === null || !Object.hasOwn(m.natives, detail.kind)) return null;
+    return (m.natives[detail.kind as Begun] as Partial<Begins<Detail>>).denied?.(m, call, detail, fail) ?? null;
 }
 
 /** Begins the operation of an instruction. True where the fiber goes on at once. */

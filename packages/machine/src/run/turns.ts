@@ -35,7 +35,7 @@ export function start(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail,
         state.came = tools.map(() => null);
         const account = payerOf(state, m.sessions.get(state.session) as Session);
         tools.forEach((c, slot) => {
-            askDescription(m, fiber, c, state.waiting[slot] as string, slot, site, account);
+            askDescription(m, fiber, c, { path: state.waiting[slot] as string, slot, payer: account });
         });
         return;
     }

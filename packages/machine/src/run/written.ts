@@ -16,9 +16,9 @@ import type { AgentEntry, Fn } from "../compile/program.ts";
 import { walkBlock } from "../compile/walk.ts";
 import { Fail } from "../effect/failure.ts";
 import { Capability, type Value } from "../value/value.ts";
-import { entered, formFor, mayNest } from "./enter.ts";
 import { agentStarted } from "./events.ts";
 import { type Fiber, Frame } from "./fiber.ts";
+import { entered, mayNest, isStrict } from "./frames.ts";
 import type { HandoverWait } from "./handover.ts";
 import type { Machine } from "./machine.ts";
 import type { Ops } from "./ops.ts";
@@ -81,7 +81,7 @@ export function runWritten(
     const given = answer.params.map((name): Value => (name === "agent" ? own : (native.args.items[params.indexOf(name)] as Value)));
     m.tracer?.at(site, native.path, `agent ${shownName(entry.name)}`);
     const origin = m.run.labels.of([`agent:${entry.name}`]);
-    push(m, fiber, frame, fn, entry, given, session, account, `${native.path}/turn[${native.state.turn - 1}]`, site, origin);
+    push(m, fiber, frame, fn, entry, given, session, account, `${native.path}/turn[${native.state.turn - 1}]`, origin);
 }
 
 /** The main func of an agent of the program, which answers a turn. */
@@ -100,7 +100,7 @@ export function pushAgent(
     const wrong = wrongCount(fn, args.length);
     if (wrong !== null) throw new Fail("value", wrong, { site, hint: "what it is asked is its first parameter" });
     const given = fn.form.params.map((p, i) => args[i] ?? m.fromJson(p.default ?? null));
-    push(m, fiber, frame, fn, entry, given, session, account, at, site, 0);
+    push(m, fiber, frame, fn, entry, given, session, account, at, 0);
 }
 
 /** A frame of the session's principal over the one that waits. `origin`: the label of who wrote the function, which then runs strictly; else 0. */
@@ -114,16 +114,25 @@ function push(
     { principal, policy, agent }: Session,
     account: number,
     at: string,
-    site: Site | null,
     origin: number,
 ): void {
     mayNest(m, fiber);
     const strict = policy !== null && m.authority.policyNamed(policy, agent)?.strict === true;
-    const form = formFor(m, frame, fn, principal, origin, strict);
-    const locals = entered(m, frame, fn, form, given, origin, site);
+    const form = fn.framesFor(strict || isStrict(m, frame, fn, principal, origin));
+    const locals = entered(m, frame, fn, { form, origin }, given);
     const path = `${at}/${fn.name}`;
-    agentStarted(m, frame, fn, entry, given, path, site);
-    fiber.frames.push(new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, path, path, entry, principal, 0, account));
+    agentStarted(m, frame, { fn, agent: entry, path }, given);
+    fiber.frames.push(
+        new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, {
+            path,
+            parent: path,
+            agent: entry,
+            principal,
+            token: 0,
+            account,
+            opened: false,
+        }),
+    );
 }
 
 /** What an answer does with the tools it was given that they do not have, before a step of it runs. */
