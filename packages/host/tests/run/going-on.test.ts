@@ -79,6 +79,7 @@ describe("a run that failed", () => {
         isUp = false;
         const id = await failed("a = Work.call(1)\nb = Work.call(2)\n[a, b]");
         expect(await resumed(id, { answers: { "main/Work.call#1": 20 } })).toEqual([1, 20]);
+        expect(await ledger.replay(id)).toMatchObject({ equal: true });
         expect(made).toEqual([1]);
         const ended: unknown[] = [];
         for await (const event of ledger.events(id)) if (event.kind === "tool.ended" && event.path.endsWith("#1")) ended.push(event.labels);

@@ -142,6 +142,8 @@ export class Retelling {
             this.part++;
             this.machine.goOn?.(goneOn.how, goneOn.by);
             this.tellStrikes();
+            // They are not asked for, and their outcomes come next.
+            for (const path of goneOn.how.answer ?? []) this.open.add(path);
             this.state = "slice";
             return true;
         }

@@ -4,7 +4,7 @@
  * Boundary: data. `scripts/record-continuations.mjs` records them, `../versions.test.ts` goes on with what was recorded.
  */
 import type { Json } from "@remit/language";
-import type { Effect, Outcome } from "@remit/machine";
+import type { Effect, GoOn, Outcome } from "@remit/machine";
 
 export interface Recorded {
     readonly name: string;
@@ -13,6 +13,8 @@ export interface Recorded {
     readonly told: number;
     /** Recorded by a build that compiles each function to one instruction more. */
     readonly padded?: true;
+    /** The run failed, and its owner let it go on like this; a call of `down` fails before that. */
+    readonly goneOn?: GoOn & { readonly answers?: { readonly [path: string]: Json } };
     readonly value: Json;
 }
 
@@ -94,6 +96,27 @@ export const PROGRAMS: readonly Recorded[] = [
         source: main(`${LLM}import tool T from "host:t" { get: may, put: ask }\n`, 'a = T.get("a")\nb = T.put(a)\nb'),
         told: 1,
         value: "put get a",
+    },
+    {
+        name: "gone-on-raised",
+        source: main(LLM + T, 'x = ""\nspend 1 calls { x = T.get("a")  x = T.put(x) }\ny = T.put(x)\ny'),
+        goneOn: { raise: [{ account: "main/spend#0", meter: "calls", amount: 9 }] },
+        told: 2,
+        value: "put put get a",
+    },
+    {
+        name: "gone-on-retried",
+        source: main(LLM + T, 'xs = parallel for x in ["one", "down"] max 2 { T.get(x) }\ny = T.put("more")\n[xs, y]'),
+        goneOn: { retry: true },
+        told: 3,
+        value: [["get one", "get down"], "put more"],
+    },
+    {
+        name: "gone-on-answered",
+        source: main(LLM + T, 'x = T.get("down")\ny = T.put(x)\nz = T.put(y)\nz'),
+        goneOn: { answers: { "main/T.get#0": "by hand" } },
+        told: 3,
+        value: "put put by hand",
     },
 ];
 
