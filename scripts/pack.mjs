@@ -1,7 +1,8 @@
 // `npm run pack`: the published command as a few bundled files in packages/cli/dist, split so that each command loads only what it uses, and the
 // library in packages/host/dist the same way; then every package as npm gets it, in dist (`lib/publish.mjs`).
 // Libraries with native parts stay outside; everything of the project and its pure libraries goes in.
-import { readdirSync, rmSync, statSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { build } from "esbuild";
 import { builtins } from "./lib/builtins.mjs";
@@ -17,6 +18,15 @@ const library = join(root, "packages", "host", "dist");
 const BANNER = "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);\n";
 /** What every `remit run` of a program that is in the cache loads. */
 const RUN = ["cli/src/main.ts", "commands/run.ts", "ledger/sqlite.ts", "config/config.ts", "config/check.ts"];
+
+/** What names a build: the sources of the language and the machine, which say what a step is and what an event holds. */
+const hash = createHash("sha256");
+for (const name of ["language", "machine"]) {
+    const src = join(root, "packages", name, "src");
+    for (const path of readdirSync(src, { recursive: true }).sort())
+        if (path.endsWith(".ts")) hash.update(`${name}/${path.replaceAll("\\", "/")}\n`).update(readFileSync(join(src, path)));
+}
+const define = { REMIT_BUILD: JSON.stringify(hash.digest("hex").slice(0, 12)) };
 
 async function bundle(entryPoints, outdir) {
     rmSync(outdir, { recursive: true, force: true });
@@ -36,6 +46,7 @@ async function bundle(entryPoints, outdir) {
         legalComments: "linked",
         external: ["node-llama-cpp", "@node-llama-cpp/*", "vitest"],
         banner: { js: BANNER.trimEnd() },
+        define,
         plugins: [direct(root), builtins()],
         metafile: true,
         logLevel: "warning",

@@ -11,32 +11,29 @@ import { FORM } from "@remit/language";
 /** Version of the packages, as in their `package.json`. */
 export const VERSION = "0.1.0";
 
-/**
- * Names the engine for the cache. A built package is one file or a few, told by version, size and time; a checkout by the newest source
- * file of the language, so that work on the checker never meets an entry of the checker before.
- */
+/** Put in by `npm run pack`: a hash over the sources of the language and the machine. */
+declare const REMIT_BUILD: string;
+const BUILT = typeof REMIT_BUILD === "string" ? REMIT_BUILD : null;
+
+/** Names the engine for the cache: in a checkout by the newest source file of the language, so that work on the checker never meets an entry of the checker before. */
 export function engineId(): string {
-    return `${VERSION} ${FORM} ${build(["language"])}`;
+    return `${VERSION} ${FORM} ${BUILT ?? sources(["language"])}`;
 }
 
 /** Names the build of the machine, which says what a step is and what an event holds: a replay by another one may differ. */
 export function machineId(): string {
-    return `${VERSION} ${build(["language", "machine"])}`;
+    return `${VERSION} ${BUILT ?? sources(["language", "machine"])}`;
 }
 
-function build(packages: readonly string[]): string {
-    const here = fileURLToPath(import.meta.url);
-    if (!here.endsWith(".ts")) {
-        const stat = statSync(here);
-        return `${stat.size} ${stat.mtimeMs}`;
-    }
+function sources(packages: readonly string[]): string {
+    const here = dirname(fileURLToPath(import.meta.url));
     let newest = 0;
     let count = 0;
     for (const name of packages)
-        for (const entry of readdirSync(join(dirname(here), "..", "..", "..", name, "src"), { recursive: true, withFileTypes: true })) {
+        for (const entry of readdirSync(join(here, "..", "..", "..", name, "src"), { recursive: true, withFileTypes: true })) {
             if (!entry.isFile()) continue;
             count++;
             newest = Math.max(newest, statSync(join(entry.parentPath, entry.name)).mtimeMs);
         }
-    return `${count} ${newest}`;
+    return `(${count} sources, changed ${new Date(newest).toISOString()})`;
 }
