@@ -8,7 +8,17 @@
  */
 import { resolve } from "node:path";
 import { type Contract, type Json, toJsonSchema } from "@remit/language";
-import type { CountReply, Effect, ModelCount, ModelReply, ModelTurn, Outcome, Usage } from "@remit/machine";
+import {
+    type CountReply,
+    type Effect,
+    joined,
+    type Message,
+    type ModelCount,
+    type ModelReply,
+    type ModelTurn,
+    type Outcome,
+    type Usage,
+} from "@remit/machine";
 import { type ChoiceSetup, type Chosen, chooseModel, describeModel, type ListedModel, listModels } from "./default.ts";
 import { type Engine, failed, type Raw } from "./engine.ts";
 import { type Limiter, limiter, type Rate } from "./limiter.ts";
@@ -225,7 +235,7 @@ export function createModels(config: ModelsConfig = {}): Models {
 
     async function perform(effect: Effect, io: ModelIO): Promise<Outcome> {
         const request = effect.request as unknown as ModelTurn | ModelCount;
-        if (request.op === "turn") return turn(request, effect, io);
+        if (request.op === "turn") return turn({ ...request, messages: request.messages.map(withWholeTexts) }, effect, io);
         if (request.op === "count") return count(request, (await chosenFor(request.model)).chosen.uri);
         const outcome = failed("model", "a model effect asks for a turn or a count");
         return outcome as Outcome;
@@ -244,6 +254,11 @@ export function createModels(config: ModelsConfig = {}): Models {
             engines.clear();
         },
     };
+}
+
+/** A text that stands in parts in a request is one text to a model. */
+function withWholeTexts(message: Message): Message {
+    return message.role === "user" ? { ...message, content: joined(message.content) } : message;
 }
 
 /** A configured endpoint. A key of the environment goes to a configured address on the same conditions as to any other. */

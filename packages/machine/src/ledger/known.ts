@@ -63,6 +63,7 @@ const CONTINUATION: Fields<Continuation> = {
     form: true,
     seq: true,
     labels: true,
+    texts: false,
     heap: true,
     fibers: true,
     gone: true,

@@ -25,7 +25,19 @@
 import type { Json } from "@remit/language";
 import type { LedgerEvent } from "./events.ts";
 import { type RasRun, rasRunOf, saidOf } from "./ras.ts";
-import { field, type Happening, type JsonObject, listIn, millis, numberIn, objectIn, type TreeNode, textIn, treeOf } from "./read.ts";
+import {
+    field,
+    type Happening,
+    type JsonObject,
+    listIn,
+    millis,
+    numberIn,
+    objectIn,
+    partsIn,
+    type TreeNode,
+    textIn,
+    treeOf,
+} from "./read.ts";
 
 export interface OtelOptions {
     /** Prompts, replies, arguments and results as attributes. */
@@ -381,10 +393,9 @@ function partsOf(message: JsonObject): Json[] {
     if (message.role === "tool") return [{ type: "tool_call_response", id: message.call ?? "", response: message.result ?? null }];
     const calls = listIn(message.calls).map(objectIn);
     const said = typeof message.content === "string" ? [{ type: "text", content: message.content }] : [];
-    const parts = listIn(message.content).map(objectIn);
     return [
         ...said,
-        ...parts.map(
+        ...partsIn(message.content).map(
             (part): Json =>
                 part.type === "text"
                     ? { type: "text", content: part.text ?? "" }

@@ -4,6 +4,8 @@
  * Boundary: an event's data is JSON that may have been redacted, so every reader gives a plain answer where a field is absent.
  */
 import { type Json, plainColumns } from "@remit/language";
+import type { Part } from "../effect/effect.ts";
+import { joined } from "../prompt/layers.ts";
 import type { LedgerEvent, MachineEvent } from "./events.ts";
 
 export type JsonObject = { [key: string]: Json };
@@ -27,6 +29,11 @@ export function numberIn(value: Json | undefined): number | undefined {
 
 export function listIn(value: Json | undefined): readonly Json[] {
     return Array.isArray(value) ? value : [];
+}
+
+/** Parts of a message, texts that follow each other in one. */
+export function partsIn(content: Json | undefined): JsonObject[] {
+    return joined(listIn(content).map(objectIn) as unknown as Part[]) as unknown as JsonObject[];
 }
 
 /** Milliseconds since 1970 of an ISO 8601 UTC time; null where it is none. */

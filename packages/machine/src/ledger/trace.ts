@@ -11,7 +11,20 @@ import type { AgentNote } from "../effect/effect.ts";
 import type { LedgerEvent } from "./events.ts";
 import { entriesOf } from "./notes.ts";
 import { saidOf } from "./ras.ts";
-import { field, type Happening, listIn, millis, numberIn, objectIn, plainText, siteText, type TreeNode, textIn, treeOf } from "./read.ts";
+import {
+    field,
+    type Happening,
+    listIn,
+    millis,
+    numberIn,
+    objectIn,
+    partsIn,
+    plainText,
+    siteText,
+    type TreeNode,
+    textIn,
+    treeOf,
+} from "./read.ts";
 
 /** Style names are those of Node's `util.styleText`: `bold dim red green yellow cyan`. */
 export type Paint = (style: string, text: string) => string;
@@ -292,8 +305,8 @@ function messageBlock(message: { [key: string]: Json }): readonly [string, strin
     if (role === "tool") return ["tool result", JSON.stringify(message.result ?? null)];
     return [
         role,
-        listIn(content)
-            .map((part) => textIn(objectIn(part).text) ?? `(${textIn(objectIn(part).mediaType) ?? "file"})`)
+        partsIn(content)
+            .map((part) => textIn(part.text) ?? `(${textIn(part.mediaType) ?? "file"})`)
             .join("\n"),
     ];
 }

@@ -33,11 +33,11 @@ import {
 } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import type { Gatekeeper } from "../run/gate.ts";
-import { continueFit, countsOf, shownItems } from "./budget.ts";
+import { continueFit, countsOf, type Fit, shownItems } from "./budget.ts";
 import { feedbackText, instructionText, type Rejection } from "./feedback.ts";
 import { messagesOf } from "./layers.ts";
 import { checkCall, importsOf, type Offer, offersOf } from "./offers.ts";
-import { originsOf } from "./render.ts";
+import { originsOf, wholeBody } from "./render.ts";
 import { attemptData, endedData, resultData, startedData, toolData } from "./report.ts";
 import { checkResult, resultSchema } from "./result.ts";
 import { DEFAULT_TURNS, type GenerateSetup, type GenerateStep, type StepEffect, type StepEvent } from "./setup.ts";
@@ -114,7 +114,8 @@ function fit(state: State, events: readonly StepEvent[]): GenerateStep {
             { suffix, kind: "model", request, labels: promptOrigins(state) },
         ]);
     }
-    return attempt({ ...state, origins: promptOrigins(state) }, [...events, started(state)]);
+    const fitted: Fit = { ...state.fit, items: state.fit.items.map((item) => ({ ...item, body: wholeBody(item.body) })) };
+    return attempt({ ...state, fit: fitted, origins: promptOrigins(state) }, [...events, started(state)]);
 }
 
 function counted(state: State, outcomes: readonly Outcome[]): GenerateStep {
@@ -177,10 +178,11 @@ function attempt(state: State, events: readonly StepEvent[]): GenerateStep {
     return turn({ ...state, messages, carried: 0, turn: 0 }, events);
 }
 
-/** One provider turn. */
-function turn(state: State, events: readonly StepEvent[]): GenerateStep {
+/** What the model is asked in the present turn of a state. */
+export function turnOf(given: Json): ModelTurn {
+    const state = given as unknown as State;
     const { options } = state;
-    const request: ModelTurn = {
+    return {
         op: "turn",
         model: state.model,
         messages: state.messages,
@@ -202,12 +204,17 @@ function turn(state: State, events: readonly StepEvent[]): GenerateStep {
                   })),
               }),
     };
+}
+
+/** One provider turn. */
+function turn(state: State, events: readonly StepEvent[]): GenerateStep {
+    const { timeout } = state.options;
     const effect: StepEffect = {
         suffix: turnSuffix(state),
         kind: "model",
-        request: request as unknown as Json,
+        request: turnOf(state as unknown as Json) as unknown as Json,
         labels: state.origins,
-        ...(options.timeout === undefined ? {} : { deadline: options.timeout }),
+        ...(timeout === undefined ? {} : { deadline: timeout }),
     };
     return suspend({ ...state, phase: "turn" }, events, [effect]);
 }

@@ -13,6 +13,7 @@
  */
 import type { Json } from "@remit/language";
 import type { Message, Part } from "../effect/effect.ts";
+import { LARGE_TEXT } from "../value/texts.ts";
 import { fileSize } from "./image.ts";
 
 export interface ShownItem {
@@ -70,25 +71,56 @@ export function taskText(prompt: Pick<Prompt, "instruction" | "schema">): string
     return prompt.schema === undefined ? task : `${task}\n\n${CONTRACT_HEAD}\n${JSON.stringify(prompt.schema, null, 2)}`;
 }
 
-/** The messages of a prompt: system, then user. A file is a part of its own behind the heading of its item. */
+/**
+ * The messages of a prompt: system, then user. A file is a part of its own behind the heading of its item. A large text is a part of its own too, so
+ * that it is the text that the value has; text parts that follow each other are one text to the model (`joined`).
+ */
 export function messagesOf(prompt: Prompt): Message[] {
     const parts: Part[] = [];
     let text = "";
+    const end = (): void => {
+        if (text !== "") parts.push({ type: "text", text });
+        text = "";
+    };
+    /** `whole` with its part `inner`. */
+    const add = (whole: string, inner: string): void => {
+        if (inner.length <= LARGE_TEXT) {
+            text += whole;
+            return;
+        }
+        const at = whole.indexOf(inner);
+        text += whole.slice(0, at);
+        end();
+        parts.push({ type: "text", text: inner });
+        text = whole.slice(at + inner.length);
+    };
     if (prompt.items.length > 0) {
         text = contextOpening();
         for (const item of prompt.items) {
-            text += `\n\n${itemText(item)}`;
+            add(`\n\n${itemText(item)}`, item.text);
             if (item.file === undefined) continue;
-            parts.push({ type: "text", text }, { type: "file", mediaType: item.file.mediaType, data: item.file.data });
-            text = "";
+            end();
+            parts.push({ type: "file", mediaType: item.file.mediaType, data: item.file.data });
         }
         if (text !== "") text += "\n\n";
     }
-    parts.push({ type: "text", text: text + taskText(prompt) });
+    add(taskText(prompt), prompt.instruction);
+    end();
     return [
         { role: "system", content: identityText(prompt.role, prompt.description) },
         { role: "user", content: parts },
     ];
+}
+
+/** Parts of a message with the texts that follow each other in one. */
+export function joined(parts: readonly Part[]): Part[] {
+    const out: Part[] = [];
+    for (const part of parts) {
+        const last = out.at(-1);
+        if (part.type === "text" && last?.type === "text") out[out.length - 1] = { type: "text", text: last.text + part.text };
+        else out.push(part);
+    }
+    return out;
 }
 
 // ---- fences ------------------------------------------------------------------------------------------------------------

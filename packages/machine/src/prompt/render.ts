@@ -37,6 +37,13 @@ export function textOf(body: Body): string {
     return body.parts.length === 0 ? `${open}${close}` : `${open}\n${body.parts.join(",\n")}\n${close}`;
 }
 
+/** A body that is not cut any more: its text in one. */
+export function wholeBody(body: Body): Body {
+    return body.parts.length <= 1 && body.kind === "string"
+        ? body
+        : { kind: "string", parts: [textOf(body)], own: 0, marks: [], sets: [originsOf(body)] };
+}
+
 /** UTF-16 units of `textOf(body)`, without making it. */
 export function sizeOf(body: Body): number {
     if (body.kind === "string" || body.kind === "scalar") return (body.parts[0] ?? "").length;

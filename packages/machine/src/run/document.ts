@@ -56,7 +56,10 @@ export type NativeDoc =
     | {
           readonly kind: "generate";
           readonly path: string;
+          /** In a delta without the fields of `kept`. */
           readonly state: Json;
+          /** Fields that are as they were in the document before, or, of a list that grew, how many of its items are. */
+          readonly kept?: { readonly [field: string]: true | number };
           readonly waiting: readonly string[];
           readonly outcomes: readonly (Outcome | null)[];
           readonly envelope?: true;
@@ -121,7 +124,7 @@ export interface StoppedDoc {
     readonly outcome?: Outcome;
 }
 
-/** A pending effect, with the id of its fiber. */
+/** A pending effect, with the id of its fiber. The request of a model's turn has only what does not follow from the state of its `generate`. */
 export type PendingDoc = Omit<Pending, "fiber"> & { readonly fiber: number };
 
 /** `strict`: of the file's functions as they run with labels in their control flow. */
@@ -158,6 +161,11 @@ export interface Continuation {
     readonly seq: number;
     /** Label sets from id `from` on, each as its sorted origins. */
     readonly labels: { readonly from: number; readonly sets: readonly (readonly string[])[] };
+    /**
+     * Large texts, by ids of the run: in an image all that it has, in a delta those that are new. `{"$text": id}` stands for one wherever it is, and
+     * `{"$plain": …}` for an object that has a key of either name. Absent: no such thing stands in it.
+     */
+    readonly texts?: readonly (readonly [id: number, text: string])[];
     readonly heap: readonly ThingDoc[];
     readonly fibers: readonly FiberDoc[];
     readonly gone: readonly number[];

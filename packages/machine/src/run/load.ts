@@ -10,6 +10,9 @@ import { versionOf } from "../compile/version.ts";
 import { Fail } from "../effect/failure.ts";
 import { whatIsNew } from "../ledger/known.ts";
 import { Capability, type CapabilityKind, type Heap, Labelled, List, Obj, type Value } from "../value/value.ts";
+import { resolved } from "../value/texts.ts";
+import { type Effect, opOf } from "../effect/effect.ts";
+import { turnOf } from "../prompt/generate.ts";
 import type { HandoverKind } from "../compile/handover.ts";
 import { settle } from "./definitions.ts";
 import {
@@ -71,7 +74,8 @@ function isRecord(json: Json | undefined): json is { [key: string]: Json } {
 
 export function load(m: Machine, documents: readonly Json[]): Machine {
     if (documents.length === 0) throw refuse("there is none");
-    const docs = documents.map((doc, i) => checked(m, doc, i));
+    const texts = new Map<number, string>();
+    const docs = documents.map((doc, i) => whole(checked(m, doc, i), texts));
     const last = docs[docs.length - 1] as Continuation;
     const reader = new Reader(m);
     for (const doc of docs) reader.take(doc);
@@ -93,6 +97,17 @@ function checked(m: Machine, json: Json, i: number): Continuation {
     const strange = whatIsNew.continuation(json);
     if (strange !== null) throw another(strange);
     return doc;
+}
+
+/** With its large texts, those of the documents before it among them. */
+function whole({ texts, ...doc }: Continuation, known: Map<number, string>): Continuation {
+    if (texts === undefined) return doc;
+    for (const [id, text] of texts) known.set(id, text);
+    return resolved(doc as unknown as Json, "$text", ({ $text }) => {
+        const text = known.get($text as number);
+        if (text === undefined) throw refuse(`text ${$text} is missing`);
+        return text;
+    }) as unknown as Continuation;
 }
 
 class Reader {
@@ -128,11 +143,30 @@ class Reader {
         for (const f of doc.fibers) {
             this.heads.set(f.id, f);
             this.parents.set(f.id, f.parent ?? 0);
-            this.frames.set(f.id, [...(this.frames.get(f.id) ?? []).slice(0, f.from), ...f.frames]);
+            const frames = f.frames.map((frame) => ({ ...frame, native: this.grown(frame.native) }));
+            this.frames.set(f.id, [...(this.frames.get(f.id) ?? []).slice(0, f.from), ...frames]);
         }
         if (doc.imports !== undefined) run.imports = doc.imports.map((cell) => this.value(cell));
         for (const path of doc.answered) this.asked.delete(path);
         for (const p of doc.asked) this.asked.set(p.effect.path, p);
+    }
+
+    /** States of generates, by their paths. */
+    private readonly states = new Map<string, { readonly [key: string]: Json }>();
+
+    /** With what a delta left out of the state of a generate. */
+    private grown(native: NativeDoc | null): NativeDoc | null {
+        if (native?.kind !== "generate") return native;
+        const { kept = {}, ...doc } = native;
+        const before = this.states.get(doc.path) ?? {};
+        const state = { ...(doc.state as { [key: string]: Json }) };
+        for (const [key, n] of Object.entries(kept)) {
+            const was = before[key];
+            if (was === undefined || (n !== true && !Array.isArray(was))) throw refuse(`the state of ${doc.path} does not fit`);
+            state[key] = n === true ? was : [...(was as Json[]).slice(0, n), ...(state[key] as Json[])];
+        }
+        this.states.set(doc.path, state);
+        return { ...doc, state };
     }
 
     private readonly asked = new Map<string, Continuation["asked"][number]>();
@@ -232,7 +266,7 @@ class Reader {
         for (const p of this.asked.values()) {
             const fiber = m.fibers.get(p.fiber);
             if (fiber === undefined) throw refuse(`effect ${p.effect.path} belongs to no fiber`);
-            m.waiting.set(p.effect.path, { ...p, fiber });
+            m.waiting.set(p.effect.path, { ...p, fiber, effect: asked(p.effect, fiber) });
             if (p.waits !== undefined) m.unpaid.set(p.effect.path, p.waits);
         }
         m.inbox = last.inbox.map((i) => ({ ...i }));
@@ -352,6 +386,13 @@ class Reader {
         if (!(v instanceof List)) throw refuse("a list is missing");
         return v;
     }
+}
+
+/** The request for a model's turn is written without what follows from the state of its `generate`. */
+function asked(effect: Effect, fiber: Fiber): Effect {
+    const native = fiber.frames.at(-1)?.native;
+    if (native?.kind !== "generate" || opOf(effect.request) !== "turn") return effect;
+    return { ...effect, request: { ...(turnOf(native.state) as unknown as { [key: string]: Json }), ...(effect.request as object) } };
 }
 
 function failOf(doc: FailDoc): Fail {

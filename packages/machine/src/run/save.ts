@@ -6,10 +6,13 @@
  * M6: a list or object reachable twice is written once; an id is given at the first save that reaches it.
  * M7: a delta holds objects that changed or are new, appended tails of what only grew, and frames from the lowest one that ran; a whole image
  *     is written when the deltas since the last one are larger than it. What nothing reaches any more leaves with the next image.
+ * M8: a large text is written once, and referred to; of a conversation with a model a delta holds what is new, and a request for a turn nothing
+ *     that follows from it. So what a delta takes depends on what is new, not on how much there is.
  */
-import type { Json } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import { versionOf } from "../compile/version.ts";
 import type { Fail } from "../effect/failure.ts";
+import { LARGE_TEXT, referred } from "../value/texts.ts";
 import { Capability, Labelled, List, type Obj, type Owner, type Value } from "../value/value.ts";
 import {
     CONTINUATION,
@@ -24,11 +27,13 @@ import {
     type EntryDoc,
     type Continuation,
 } from "./document.ts";
-import { Fiber, type Frame, type Native, type Pending } from "./fiber.ts";
+import { Fiber, type Frame, type GenerateWait, type Native, type Pending } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
 
 /** Deltas of less than this do not call for an image, however small the last one was. */
 const LEAST = 8192;
+
+type JsonObject = { readonly [key: string]: Json };
 
 /** What the last save knew. */
 export class Saved {
@@ -40,13 +45,18 @@ export class Saved {
     ids = 1;
     readonly fibers = new Set<number>();
     readonly pending = new Set<string>();
+    /** Ids of large texts that are written, and the next one. */
+    texts = new Map<string, number>();
+    text = 1;
+    /** States of generates as they were written. */
+    readonly states = new WeakMap<GenerateWait, JsonObject>();
 }
 
 export function save(m: Machine, whole: boolean): { image: Json } | { delta: Json } {
     const { saved, run } = m;
     const image = whole || saved.image < 0 || saved.deltas > Math.max(saved.image, LEAST);
     const writer = new Writer(m, image);
-    const doc = writer.document();
+    const doc = writer.withoutTexts(writer.document());
     run.heap.dirty.clear();
     run.heap.gen++;
     saved.seq++;
@@ -70,6 +80,8 @@ export function save(m: Machine, whole: boolean): { image: Json } | { delta: Jso
 class Writer {
     /** About how long the document is as text. */
     size = 0;
+    /** Something is left out that the reader adds. */
+    private isPartial = false;
     private readonly m: Machine;
     private readonly image: boolean;
     private readonly heap: ThingDoc[] = [];
@@ -79,6 +91,25 @@ class Writer {
     constructor(m: Machine, image: boolean) {
         this.m = m;
         this.image = image;
+    }
+
+    /** M8. */
+    withoutTexts(doc: Continuation): Continuation {
+        if (this.size <= LARGE_TEXT && !this.isPartial) return doc;
+        const { saved } = this.m;
+        const known = this.image ? new Map<string, number>() : saved.texts;
+        const texts: [number, string][] = [];
+        const done = referred(doc as unknown as Json, "$text", (text) => {
+            let id = known.get(text);
+            if (id === undefined) {
+                id = saved.texts.get(text) ?? saved.text++;
+                known.set(text, id);
+                texts.push([id, text]);
+            } else this.size -= text.length;
+            return { $text: id };
+        });
+        saved.texts = known;
+        return { ...(done as unknown as Continuation), texts };
     }
 
     document(): Continuation {
@@ -101,8 +132,9 @@ class Writer {
         const asked: PendingDoc[] = [];
         for (const [path, p] of m.waiting)
             if (image || !saved.pending.has(path)) {
-                asked.push(pendingDoc(p));
-                this.size += 100 + weight(p.effect.request);
+                const doc = this.asked(p);
+                asked.push(doc);
+                this.size += 100 + weight(doc.effect.request);
             }
         const { used, reserved, reservedUsd } = m.accounts.root;
         const { tokens, usd, calls, turns } = used;
@@ -140,6 +172,15 @@ class Writer {
             timedOut: m.timedOut,
             failed: m.canGoOn,
         };
+    }
+
+    private asked(pending: Pending): PendingDoc {
+        const doc = pendingDoc(pending);
+        const { request } = doc.effect;
+        if (pending.fiber.frames.at(-1)?.native?.kind !== "generate" || !isObject(request) || request.op !== "turn") return doc;
+        this.isPartial = true;
+        const { op, maxOutput } = request;
+        return { ...doc, effect: { ...doc.effect, request: { op, ...(maxOutput === undefined ? {} : { maxOutput }) } } };
     }
 
     private code(): CodeDoc[] {
@@ -280,12 +321,33 @@ class Writer {
         };
     }
 
+    /** The state of a generate, in a delta what changed of it: a step makes it anew and leaves the same what it does not change. */
+    private state(n: GenerateWait): { readonly state: Json; readonly kept?: { readonly [field: string]: true | number } } {
+        const now = n.state as JsonObject;
+        const { states } = this.m.saved;
+        const before = this.image ? undefined : states.get(n);
+        states.set(n, now);
+        if (before === undefined) return { state: now };
+        this.isPartial = true;
+        const state: { [key: string]: Json } = {};
+        const kept: { [field: string]: true | number } = {};
+        for (const key of Object.keys(now)) {
+            const [is, was] = [now[key], before[key]];
+            if (is === undefined) continue;
+            if (is === was) kept[key] = true;
+            else if (Array.isArray(is) && Array.isArray(was)) state[key] = is.slice((kept[key] = alike(is, was)));
+            else state[key] = is;
+        }
+        return { state, kept };
+    }
+
     private native(n: Native): NativeDoc {
         if (n.kind === "effect" || n.kind === "ask" || n.kind === "describe") return n;
         if (n.kind === "generate") {
-            this.size += weight(n.state);
-            const { path, state, waiting, outcomes, envelope } = n;
-            return { kind: "generate", path, state, waiting, outcomes, ...(envelope === undefined ? {} : { envelope }) };
+            const { path, waiting, outcomes, envelope } = n;
+            const state = this.state(n);
+            this.size += weight(state.state) + weight(outcomes as unknown as Json);
+            return { kind: "generate", path, ...state, waiting, outcomes, ...(envelope === undefined ? {} : { envelope }) };
         }
         if (n.kind === "handover") {
             const state = { ...n.state, came: [...n.state.came] } as unknown as Json;
@@ -305,6 +367,13 @@ class Writer {
             failures: n.failures.map((f) => ({ index: f.index, fail: failDoc(f.fail) })),
         };
     }
+}
+
+/** How many items at the beginning of two lists are the same. */
+function alike(a: readonly Json[], b: readonly Json[]): number {
+    let n = 0;
+    while (n < a.length && n < b.length && a[n] === b[n]) n++;
+    return n;
 }
 
 function pendingDoc({ fiber, ...pending }: Pending): PendingDoc {

@@ -6,6 +6,7 @@
  */
 import type { Right, Way } from "../authority/decide.ts";
 import type { Permit } from "../authority/policy.ts";
+import type { ModelTurn } from "../effect/effect.ts";
 import type { ConductDoc } from "../conduct/messages.ts";
 import type { Defined } from "../run/definitions.ts";
 import type { Doing, SessionDoc, WrittenDoc } from "../agent/session.ts";
@@ -45,7 +46,7 @@ import {
     schemaOf,
     text,
 } from "./build.ts";
-import { EFFECT_DEFS } from "./effect.ts";
+import { EFFECT_DEFS, effectOf } from "./effect.ts";
 
 type Native<K extends string> = Extract<NativeDoc, { readonly kind: K }>;
 type CellOf<K extends string> = Extract<Cell, { readonly [key in K]: unknown }>;
@@ -99,7 +100,13 @@ const NATIVE: Schema = any(
             waiting: list(text),
             outcomes: list(orNull(ref("Outcome"))),
         },
-        { envelope: says(is(true), "a reason(), which gives {data} or {error}") },
+        {
+            envelope: says(is(true), "a reason(), which gives {data} or {error}"),
+            kept: says(
+                { type: "object", additionalProperties: any(is(true), count) },
+                "of a delta: fields that are as they were before, or how many items at the beginning of a list are",
+            ),
+        },
     ),
     says(
         record<Native<"handover">>(
@@ -260,10 +267,10 @@ const ACCOUNT = record<AccountDoc>(
 );
 
 /** What images and deltas have in common. */
-type Common = Omit<Continuation, "form" | "labels" | "gone" | "answered" | "imports" | "conduct">;
-type Conduct = Pick<Continuation, "conduct">;
-type ImageDoc = Common & Conduct & Pick<Continuation, "form" | "labels" | "gone" | "answered"> & { readonly imports: readonly Cell[] };
-type DeltaDoc = Common & Conduct & Pick<Continuation, "form" | "labels" | "gone" | "answered">;
+type Common = Omit<Continuation, "form" | "labels" | "gone" | "answered" | "imports" | "conduct" | "texts">;
+type Optionals = Pick<Continuation, "conduct" | "texts">;
+type ImageDoc = Common & Optionals & Pick<Continuation, "form" | "labels" | "gone" | "answered"> & { readonly imports: readonly Cell[] };
+type DeltaDoc = Common & Optionals & Pick<Continuation, "form" | "labels" | "gone" | "answered">;
 
 const COMMON = {
     version: is(CONTINUATION.version),
@@ -373,10 +380,17 @@ const COMMON = {
     failed: says(flag, "the run ended as failed, and may go on"),
 };
 
-const CONDUCT = {
+/** A model's turn whose request follows from the state of its `generate`. */
+const TURN = effectOf("model", record<Pick<ModelTurn, "op" | "maxOutput">>({ op: is("turn") }, { maxOutput: number }));
+
+const OPTIONAL = {
     conduct: says(
         record<ConductDoc>({ spent: count, begun: list(text), sessions: list(text) }, {}),
         "the conductor's: time that counts, effects that may have been begun, sessions that may be open",
+    ),
+    texts: says(
+        list(tuple(count, text)),
+        'large texts by ids of the run: in an image all that it has, in a delta those that are new. {"$text": id} stands for one wherever it is, and {"$plain": …} for an object that has a key of either name',
     ),
 };
 
@@ -384,7 +398,7 @@ const labelsFrom = (from: Schema): Schema => record<Continuation["labels"]>({ fr
 
 const IMAGE = record<ImageDoc>(
     { ...COMMON, form: is("image"), labels: labelsFrom(is(1)), gone: empty, answered: empty, imports: list(ref("Cell")) },
-    CONDUCT,
+    OPTIONAL,
 );
 const DELTA = record<DeltaDoc>(
     {
@@ -394,7 +408,7 @@ const DELTA = record<DeltaDoc>(
         gone: says(list(count), "fibers that ended"),
         answered: says(list(text), "effects that have their outcome"),
     },
-    CONDUCT,
+    OPTIONAL,
 );
 
 /** Images and deltas, with the definitions of effects and outcomes that stand in them. */
@@ -413,7 +427,7 @@ export function continuationJsonSchema(): Schema {
         ),
         Pending: record<PendingDoc>(
             {
-                effect: ref("Effect"),
+                effect: any(ref("Effect"), TURN),
                 fiber: count,
                 slot: count,
                 origin: text,

@@ -140,14 +140,14 @@ export const REQUESTS: { readonly [K in EffectKind]: Schema } = {
 
 const KINDS = Object.keys(REQUESTS) as EffectKind[];
 
-function effectOf(kind: EffectKind): Schema {
+export function effectOf(kind: EffectKind, request: Schema = REQUESTS[kind]): Schema {
     return record<Effect>(
         {
             path: says(text, "unique in a run"),
             kind: is(kind),
             principal: text,
             site: orNull(ref("Site")),
-            request: REQUESTS[kind],
+            request,
             labels: says(list(text), "origins of everything in the request, sorted"),
         },
         { deadline: says(number, "milliseconds"), attempt: says(count, "from 2 on, after a retry of what failed") },

@@ -22,7 +22,7 @@ import type { AgentNote, AgentPart, AgentReply, Failure, Usage } from "../../eff
 import type { LedgerEvent } from "../events.ts";
 import { replyNoted } from "../notes.ts";
 import { type RasRun, rasRunOf, saidOf } from "../ras.ts";
-import { field, listIn, numberIn, objectIn, textIn } from "../read.ts";
+import { field, listIn, numberIn, objectIn, partsIn, textIn } from "../read.ts";
 import {
     account,
     addCall,
@@ -296,8 +296,7 @@ function sent(p: Projecting, to: Building, generate: string, message: JsonObject
     const parts =
         typeof message.content === "string"
             ? [{ text: message.content }]
-            : listIn(message.content).map((part) => {
-                  const { text, mediaType, data } = objectIn(part);
+            : partsIn(message.content).map(({ text, mediaType, data }) => {
                   if (typeof mediaType === "string" && typeof data === "string") return { mediaType, data };
                   return { text: textIn(text) ?? "" };
               });
