@@ -6,7 +6,7 @@
  * M6: a list or object reachable twice is written once; an id is given at the first save that reaches it.
  * M7: a delta holds objects that changed or are new, appended tails of what only grew, and frames from the lowest one that ran; a whole image
  *     is written when the deltas since the last one are larger than it. What nothing reaches any more leaves with the next image.
- * M8: a large text is written once, and referred to; of a conversation with a model a delta holds what is new, and a request for a turn nothing
+ * LT1: a large text is written once, and referred to; of a conversation with a model a delta holds what is new, and a request for a turn nothing
  *     that follows from it. So what a delta takes depends on what is new, not on how much there is.
  */
 import { isObject, type Json } from "@remit/language";
@@ -93,7 +93,7 @@ class Writer {
         this.image = image;
     }
 
-    /** M8. */
+    /** LT1. */
     withoutTexts(doc: Continuation): Continuation {
         if (this.size <= LARGE_TEXT && !this.isPartial) return doc;
         const { saved } = this.m;
@@ -335,8 +335,11 @@ class Writer {
             const [is, was] = [now[key], before[key]];
             if (is === undefined) continue;
             if (is === was) kept[key] = true;
-            else if (Array.isArray(is) && Array.isArray(was)) state[key] = is.slice((kept[key] = alike(is, was)));
-            else state[key] = is;
+            else if (Array.isArray(is) && Array.isArray(was)) {
+                const n = alike(is, was);
+                kept[key] = n;
+                state[key] = is.slice(n);
+            } else state[key] = is;
         }
         return { state, kept };
     }

@@ -3,7 +3,7 @@
  *
  * Boundary: JSON in, JSON out. What a reference says, and where the texts are, is the caller's: a number in a continuation, a hash in a ledger.
  *
- * W1: `resolved(referred(x))` equals `x` for every JSON value, also one that looks like a reference: such an object is wrapped in `$plain`.
+ * LT2: `resolved(referred(x))` equals `x` for every JSON value, also one that looks like a reference: such an object is wrapped in `$plain`.
  */
 import { isObject, type Json } from "@remit/language";
 

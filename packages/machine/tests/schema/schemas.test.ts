@@ -166,7 +166,21 @@ function withKey(document: JsonObject, way: readonly (string | number)[]): JsonO
 }
 
 /** Keys below which anything may stand: JSON of programs, models and tools, and the state of a generate. */
-const OPEN = new Set(["value", "detail", "args", "arg", "data", "result", "input", "state", "provider", "default", "rejected", "shapes", "kept"]);
+const OPEN = new Set([
+    "value",
+    "detail",
+    "args",
+    "arg",
+    "data",
+    "result",
+    "input",
+    "state",
+    "provider",
+    "default",
+    "rejected",
+    "shapes",
+    "kept",
+]);
 const closed = (way: readonly (string | number)[]): boolean => !way.some((step) => OPEN.has(String(step)));
 
 describe("published schemas", () => {
