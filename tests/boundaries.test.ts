@@ -119,7 +119,7 @@ const ALLOWED: Record<string, Partial<Record<Rule, number>>> = {
     "machine/compile": { long: 2, wide: 7 },
     "machine/conduct": { wide: 1 },
     "machine/ledger/atif": { wide: 2 },
-    "machine/run": { cyclic: 4, wide: 39 },
+    "machine/run": { wide: 39 },
 };
 
 /** Ids of invariants that more than one file defines. */

@@ -17,7 +17,7 @@ export * from "./ledger/seal.ts";
 export * from "./ledger/ndjson.ts";
 export { Compiled, compileProgram } from "./compile/program.ts";
 export { variantSites } from "./compile/variants.ts";
-export { isUnasked } from "./run/answers.ts";
+export { isUnasked } from "./run/verdicts.ts";
 export { isOfAnotherBuild, takeWorld } from "./run/load.ts";
 export { type Advance, Machine, type Result } from "./run/machine.ts";
 export { struckAt } from "./run/spending.ts";

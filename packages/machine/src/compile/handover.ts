@@ -1,7 +1,7 @@
 /**
  * Handing over control in a program's text: which calls do, and what each is made of.
  *
- * Boundary: from a call's form to `HandoverDetail`. What happens then is `../run/handover.ts`.
+ * Boundary: from a call's form to `HandoverDetail`. What happens then is `../run/yield.ts`.
  *
  * J2: a call of a member `yield` with named arguments, options, a contract, or nothing at all hands over control, whatever its receiver turns
  *     out to be; `send` does where the receiver is an agent. The functions `agent`, `reason` and `act` do where nothing else has their name.

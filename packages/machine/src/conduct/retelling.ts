@@ -14,7 +14,7 @@
 import type { Json } from "@remit/language";
 import type { Failure } from "../effect/effect.ts";
 import type { MachineEvent } from "../ledger/events.ts";
-import { isUnasked } from "../run/answers.ts";
+import { isUnasked } from "../run/verdicts.ts";
 import type { Advance } from "../run/machine.ts";
 import { struckAt } from "../run/spending.ts";
 import type { GoOn } from "../run/suspended.ts";

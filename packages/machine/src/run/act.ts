@@ -10,63 +10,67 @@
  * R5: what comes back carries what the name carries, since it says which name that was. What is handed out carries it too where it says who may
  *     read, and in strict code with all that the place depends on.
  */
-import { type Json, schemeOf, type Site, isObject } from "@remit/language";
-import type { HandoverDetail, Instruction } from "../compile/instructions.ts";
+import { type Json, schemeOf, isObject } from "@remit/language";
+import type { HandoverDetail } from "../compile/instructions.ts";
 import { capabilityOf, type ImportEntry } from "../compile/program.ts";
 import { withPc } from "../compile/strict.ts";
-import type { Outcome, ToolRequest } from "../effect/effect.ts";
+import type { ToolRequest } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import { join, labelOf, rawOf } from "../value/operators.ts";
 import { type Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { type Defined, definedAs } from "./definitions.ts";
-import { learnDescription, placeOf } from "./described.ts";
+import { learnDescription, placeOf } from "./descriptions.ts";
 import { askDescription, failureOf, givenValue } from "./effects.ts";
-import { type Fiber, type Frame, type Pending, pathOf } from "./fiber.ts";
-import type { HandoverState, HandoverWait } from "./handover.ts";
-import type { Machine } from "./machine.ts";
-import { waitingCall } from "./ops.ts";
+import type { Frame } from "./fiber.ts";
+import { type Handing, type HandoverState, type HandoverWait, stateOf } from "./handover.ts";
+import type { Call, Ops, Told } from "./ops.ts";
 import { hasSome } from "./standing.ts";
-import { countCall } from "./steps.ts";
 import { askTool } from "./tools.ts";
-import { isWritten } from "./written.ts";
+import { isWritten } from "./agent-code.ts";
 
 /** Lists what there is. */
 const MANUAL = "__manual__";
 /** Scheme of what runs a Re in Act program, which nobody calls by name. */
 const RUNNER = "ras";
 
-export function beginAct(m: Machine, fiber: Fiber, frame: Frame, d: HandoverDetail, site: Site | null): void {
-    const path = pathOf(frame, d.path);
-    const { named, given } = argsOf(m, frame, d);
-    const name = rawOf(named);
-    if (typeof name !== "string") throw new Fail("value", "act takes the name of a tool", { site });
-    const tools = toolsOf(m, frame);
-    if (name === MANUAL) {
-        countCall(m);
-        manual(m, fiber, frame, path, tools, named, given);
-        return;
-    }
+/** A call of `act()`: what it names, what it gives, and the tools that there are. */
+interface Acting extends Call {
+    readonly d: HandoverDetail;
+    readonly named: Value;
+    readonly given: Value;
+    readonly tools: readonly ImportEntry[];
+}
+
+function acting(m: Ops, call: Call, d: HandoverDetail): Acting {
+    const tools = [...(m.compiled.files[call.frame.fn.file]?.imports.values() ?? [])].filter(
+        ({ form }) => form.what === "tool" && schemeOf(form.uri) !== RUNNER,
+    );
+    return { ...call, d, ...argsOf(m, call.frame, d), tools };
+}
+
+export function beginAct(m: Ops, call: Call, d: HandoverDetail): void {
+    const act = acting(m, call, d);
+    const name = rawOf(act.named);
+    if (typeof name !== "string") throw new Fail("value", "act takes the name of a tool", { site: call.I.site });
+    m.countCall();
     const dot = name.indexOf(".");
-    const tool = tools.find((one) => one.form.name === (dot < 0 ? name : name.slice(0, dot)));
-    if (tool === undefined) {
-        countCall(m);
-        if (callsFunction(m, fiber, frame, d, path, named, name, given)) return;
+    const tool = act.tools.find((one) => one.form.name === (dot < 0 ? name : name.slice(0, dot)));
+    if (name === MANUAL) manual(m, act);
+    else if (tool !== undefined) use(m, act, tool, dot < 0 ? soleMethod(tool) : name.slice(dot + 1));
+    else if (!callsFunction(m, act, name)) {
         // A call that was asked about runs again: what it found then it finds now.
-        const unknown =
-            frame.approved === null
-                ? serversFor(m, fiber, frame, tools).filter((one) => !m.described.has(placeOf(one.value as Capability)))
-                : [];
-        if (unknown.length > 0) askServers(m, fiber, frame, path, unknown, named);
-        else byBareName(m, fiber, frame, tools, named, name, given, path);
-        return;
+        const isUnknown = ({ value }: ImportEntry): boolean => !m.described.has(placeOf(value as Capability));
+        const unknown = call.frame.approved === null ? serversFor(m, act).filter(isUnknown) : [];
+        if (unknown.length > 0) {
+            const { state } = describing(m, act, "servers", { asked: unknown });
+            state.params = unknown.map(({ value }) => placeOf(value as Capability));
+        } else byBareName(m, act, name);
     }
-    countCall(m);
-    use(m, fiber, frame, tool, dot < 0 ? soleMethod(tool) : name.slice(dot + 1), named, given, path);
 }
 
 /** What `act` is given, with what goes along (R5). */
-export function argsOf(m: Machine, frame: Frame, d: HandoverDetail): { readonly named: Value; readonly given: Value } {
+export function argsOf(m: Ops, frame: Frame, d: HandoverDetail): { readonly named: Value; readonly given: Value } {
     const [named, given = m.fromJson({})] = d.args.map((arg) => arg.code(frame.locals)) as [Value, Value?];
     const { labels } = m.run;
     const { flow } = frame.form;
@@ -76,112 +80,96 @@ export function argsOf(m: Machine, frame: Frame, d: HandoverDetail): { readonly 
     return { named, given: readers.length === 0 ? given : join(m.run, given, labels.of(readers)) };
 }
 
-/** Whether whoever chose a name is none of those whom the program trusts. */
-function isForeign(m: Machine, named: Value): boolean {
+/** Whether a name was chosen by none of those whom the program trusts. */
+function isForeign(m: Ops, named: Value): boolean {
     return named instanceof Labelled && !m.run.labels.origins(named.l).every((origin) => m.authority.trusts(origin));
 }
 
-function toolsOf(m: Machine, frame: Frame): ImportEntry[] {
-    return [...(m.compiled.files[frame.fn.file]?.imports.values() ?? [])].filter(
-        ({ form }) => form.what === "tool" && schemeOf(form.uri) !== RUNNER,
-    );
-}
-
 /** The use of a tool, as if it were named. */
-function use(m: Machine, fiber: Fiber, frame: Frame, tool: ImportEntry, method: string, named: Value, given: Value, path: string): void {
+function use(m: Ops, act: Acting, tool: ImportEntry, method: string): void {
+    const { frame, fiber, named, given, path } = act;
     try {
         const isModel = isForeign(m, named) ? ({ chosen: "model" } as const) : {};
-        askTool(m, waitingCall(fiber, { path }), { entry: tool, method, args: argsFor(m, tool, given), ...isModel });
+        askTool(m, act, { entry: tool, method, args: argsFor(m, tool, given), ...isModel });
     } catch (error) {
         if (!(error instanceof Fail) || !error.isTold) throw error;
         m.deliver(fiber, join(m.run, failed(m, error), labelOf(named)));
         return;
     }
-    if (frame.native?.kind === "effect") frame.native = waits(m, path, "tool", [path], named);
+    if (frame.native?.kind === "effect") frame.native = waits(m, path, "tool", { named, waiting: [path] });
+}
+
+/** Asks tools what they have. */
+function describing(
+    m: Ops,
+    { fiber, frame, path, named }: Acting,
+    phase: "servers" | "describe",
+    { asked, labels = 0 }: { readonly asked: readonly ImportEntry[]; readonly labels?: number },
+): HandoverWait {
+    const waiting = asked.map((one) => `${path}/${one.form.name}`);
+    const wait = waits(m, path, phase, { named, labels, waiting });
+    frame.native = wait;
+    asked.forEach(({ value }, slot) => {
+        askDescription(m, fiber, value as Capability, { path: waiting[slot] as string, slot });
+    });
+    return wait;
 }
 
 // ---- tools by their own name -----------------------------------------------------------------------------------------------
 
-/** The servers that whoever calls may use anything of. */
-function serversFor(m: Machine, fiber: Fiber, frame: Frame, tools: readonly ImportEntry[]): ImportEntry[] {
+/** The servers that the caller may use anything of. */
+function serversFor(m: Ops, { fiber, frame, tools }: Acting): ImportEntry[] {
     return tools.filter(
         ({ form, value }) => /^mcp\b/i.test(schemeOf(form.uri)) && value !== null && hasSome(m, fiber, frame.principal, value),
     );
 }
 
-function askServers(m: Machine, fiber: Fiber, frame: Frame, path: string, servers: readonly ImportEntry[], named: Value): void {
-    const paths = servers.map((one) => `${path}/${one.form.name}`);
-    frame.native = waits(m, path, "servers", paths, named);
-    frame.native.state.params = servers.map(({ value }) => placeOf(value as Capability));
-    servers.forEach(({ value }, slot) => {
-        askDescription(m, fiber, value as Capability, { path: paths[slot] as string, slot });
-    });
-}
-
 /** The one tool of that name among all servers; an error where there is none, or several. */
-function byBareName(
-    m: Machine,
-    fiber: Fiber,
-    frame: Frame,
-    tools: readonly ImportEntry[],
-    named: Value,
-    name: string,
-    given: Value,
-    path: string,
-): void {
-    const found = serversFor(m, fiber, frame, tools).filter((one) => hasTool(m, one, name));
+function byBareName(m: Ops, act: Acting, name: string): void {
+    const found = serversFor(m, act).filter((one) => hasTool(m, one, name));
     const [only] = found;
     if (only !== undefined && found.length === 1) {
-        use(m, fiber, frame, only, name, named, given, path);
+        use(m, act, only, name);
         return;
     }
     const several = `there are several tools '${name}': ${found.map(({ form }) => `${form.name}.${name}`).join(", ")}`;
-    const told = m.fromJson(found.length > 1 ? shown(several, true) : unknown(m, frame, tools, name));
-    m.deliver(fiber, join(m.run, told, labelOf(named)));
+    const told = m.fromJson(found.length > 1 ? shown(several, true) : unknown(m, act, name));
+    m.deliver(act.fiber, join(m.run, told, labelOf(act.named)));
 }
 
-function unknown(m: Machine, frame: Frame, tools: readonly ImportEntry[], name: string): Json {
+function unknown(m: Ops, { frame, tools }: Acting, name: string): Json {
     const known = [...tools.map(({ form }) => form.name), ...definedFor(m, frame).map((one) => one.name)];
     return shown(`there is no tool '${name}'${known.length === 0 ? "" : `; there are ${known.join(", ")}`}`, true);
 }
 
-function hasTool(m: Machine, server: ImportEntry, name: string): boolean {
+function hasTool(m: Ops, server: ImportEntry, name: string): boolean {
     if (m.described.get(placeOf(server.value as Capability))?.methods.includes(name) !== true) return false;
     return m.authority.clausesAt(server.file, server.form.name).gates.get(name)?.gate !== "never";
 }
 
 /** A server said what it has: when all did, the call goes on. One that cannot say it has nothing that is found by name. */
-function serverTold(m: Machine, fiber: Fiber, native: HandoverWait, pending: Pending, outcome: Outcome): void {
-    const { state } = native;
-    const frame = fiber.top;
+function serverTold(m: Ops, h: Handing, { pending, outcome }: Told): void {
+    const { frame, fiber, wait } = h;
+    const { state } = wait;
     learnDescription(m, state.params[pending.slot] as string, pending, outcome);
     state.came[pending.slot] = true;
     if (state.came.some((one) => one === null)) return;
     frame.native = null;
-    if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
-    const { detail } = frame.form.code[frame.pc] as Instruction;
-    const { named, given } = argsOf(m, frame, detail as HandoverDetail);
-    byBareName(m, fiber, frame, toolsOf(m, frame), named, rawOf(named) as string, given, native.path);
+    fiber.touch();
+    const act = acting(m, h, h.d);
+    byBareName(m, act, rawOf(act.named) as string);
 }
 
 /** Functions that agents defined, as far as they are there for whoever calls: for an agent's own code those of the same agent. */
-function definedFor(m: Machine, frame: Frame): Defined[] {
+function definedFor(m: Ops, frame: Frame): Defined[] {
     const all = [...m.defined.values()];
     if (!isWritten(m, frame.fn)) return all;
     return all.filter(({ agent: [file, name] }) => frame.agent?.file === file && frame.agent.name === name);
 }
 
 /** A function that an agent defined, or one of the file. False: there is none of that name. */
-function callsFunction(
-    m: Machine,
-    fiber: Fiber,
-    frame: Frame,
-    d: HandoverDetail,
-    path: string,
-    named: Value,
-    name: string,
-    given: Value,
-): boolean {
+function callsFunction(m: Ops, act: Acting, name: string): boolean {
+    const { d, frame, named, given, path } = act;
     const made = definedFor(m, frame).find((one) => one.name === name);
     const defined = made === undefined ? null : definedAs(m, made);
     const own = defined?.fn ?? m.compiled.files[frame.fn.file]?.funcs.get(name);
@@ -189,7 +177,7 @@ function callsFunction(
     // An answer finds only what its own agent defined. Programs of a runner choose among what their host's file offers them (`ras:`).
     if (isForeign(m, named) && !isWritten(m, frame.fn) && !isOfRunner(m, frame, named)) {
         const about = { c: capabilityOf(own), name, uri: "", method: null, direct: true };
-        if (m.gate(waitingCall(fiber, { path }), about, [given], "model") === null) return true;
+        if (m.gate(act, about, [given], "model") === null) return true;
     }
     const raw = rawOf(given);
     const { params } = own.form;
@@ -197,9 +185,9 @@ function callsFunction(
     const args = byName
         ? params.map((p) => join(m.run, raw.get(p.name) ?? m.fromJson(p.default ?? null), labelOf(given)))
         : params.map((p, i) => (i === 0 ? given : m.fromJson(p.default ?? null)));
-    frame.native = waits(m, path, "run", [], named);
+    frame.native = waits(m, path, "run", { named });
     try {
-        m.push(fiber, { fn: own, agent: defined?.author ?? null, path: d.path, written: defined !== null }, args);
+        m.push(act.fiber, { fn: own, agent: defined?.author ?? null, path: d.path, written: defined !== null }, args);
     } catch (error) {
         frame.native = null;
         throw error;
@@ -208,42 +196,34 @@ function callsFunction(
 }
 
 /** What `act()` called gave a value. */
-export function actReturned(m: Machine, fiber: Fiber, native: HandoverWait, value: Value): void {
+export function actReturned(m: Ops, h: Handing, value: Value): void {
     const out = toJson(value, m.run);
-    given(m, fiber, native, m.fromJson(shown(out.json, false)), out.labels);
+    give(m, h, m.fromJson(shown(out.json, false)), out.labels);
 }
 
 /** The call gives its value (R5). */
-function given(m: Machine, fiber: Fiber, { state }: HandoverWait, value: Value, labels: number): void {
-    m.deliver(fiber, join(m.run, value, m.run.labels.union(labels, m.run.labels.of(state.labels))));
+function give(m: Ops, { fiber, wait }: Pick<Handing, "fiber" | "wait">, value: Value, labels: number): void {
+    m.deliver(fiber, join(m.run, value, m.run.labels.union(labels, m.run.labels.of(wait.state.labels))));
 }
 
 /** Whether nobody but programs that a runner runs chose a name. */
-function isOfRunner(m: Machine, frame: Frame, named: Value): boolean {
+function isOfRunner(m: Ops, frame: Frame, named: Value): boolean {
     const imports = m.compiled.files[frame.fn.file]?.imports;
     const runners = [...(imports?.values() ?? [])].filter(({ form }) => form.what === "tool" && schemeOf(form.uri) === RUNNER);
     const origins = m.run.labels.origins(labelOf(named));
     return origins.every((origin) => m.authority.trusts(origin) || runners.some(({ form }) => origin === `tool:${form.name}`));
 }
 
-function waits(m: Machine, path: string, phase: HandoverState["phase"], waiting: readonly string[], named: Value): HandoverWait {
-    const state: HandoverState = {
-        phase,
-        session: "",
-        opened: false,
-        turn: 0,
-        params: [],
-        labels: m.run.labels.origins(labelOf(named)),
-        waiting,
-        came: waiting.map(() => null),
-        prompt: [],
-        turns: [],
-        tries: 0,
-        config: null,
-        account: 0,
-        most: 0,
-    };
-    return { kind: "handover", path, what: "act", args: new List([], m.run.heap), state };
+interface Waiting {
+    readonly named: Value;
+    /** Of what else it was given. */
+    readonly labels?: number;
+    readonly waiting?: readonly string[];
+}
+
+function waits(m: Ops, path: string, phase: HandoverState["phase"], { named, labels = 0, waiting = [] }: Waiting): HandoverWait {
+    const origins = m.run.labels.origins(m.run.labels.union(labelOf(named), labels));
+    return { kind: "handover", path, what: "act", args: new List([], m.run.heap), state: stateOf(phase, { labels: origins, waiting }) };
 }
 
 /** The method of a tool that is named alone: its only one where its URI says so, else `call`. */
@@ -258,7 +238,7 @@ function soleMethod(tool: ImportEntry): string {
 const SOLE: { readonly [scheme: string]: string } = { shell: "command", http: "url", https: "url", webfetch: "url" };
 
 /** One argument; a command may be called `cmd`, as one page of the standard's documents has it. */
-function argsFor(m: Machine, tool: ImportEntry, given: Value): Value[] {
+function argsFor(m: Ops, tool: ImportEntry, given: Value): Value[] {
     const raw = rawOf(given);
     const scheme = schemeOf(tool.form.uri).toLowerCase();
     const sole = SOLE[scheme];
@@ -270,61 +250,59 @@ function argsFor(m: Machine, tool: ImportEntry, given: Value): Value[] {
 }
 
 /** What all tools say of themselves. */
-function manual(m: Machine, fiber: Fiber, frame: Frame, path: string, tools: readonly ImportEntry[], named: Value, asks: Value): void {
-    const { json: only, labels } = toJson(asks, m.run);
+function manual(m: Ops, act: Acting): void {
+    const { fiber, frame, tools } = act;
+    const { json: only, labels } = toJson(act.given, m.run);
     const wanted = isObject(only) && typeof only.name === "string" ? only.name : null;
-    // A tool is asked what it has only for who has something of it: it may have to be started for that.
+    // A tool is asked what it has only for a caller that has something of it: it may have to be started for that.
     const own = tools.filter(({ value }) => value !== null && hasSome(m, fiber, frame.principal, value));
     const meant = wanted === null ? own : own.filter((one) => one.form.name === wanted.split(".")[0]);
     // A name that no tool has may be that of a tool of a server.
     const bare = meant.length === 0 ? wanted : null;
-    const asked = bare === null ? meant : serversFor(m, fiber, frame, tools);
-    const paths = asked.map((one) => `${path}/${one.form.name}`);
-    const native = waits(m, path, "describe", paths, join(m.run, named, labels));
+    const asked = bare === null ? meant : serversFor(m, act);
     if (asked.length === 0) {
-        given(m, fiber, native, m.fromJson(wanted === null ? listing([]) : unknown(m, frame, tools, wanted)), 0);
+        const wait = waits(m, act.path, "describe", { named: act.named, labels });
+        give(m, { fiber, wait }, m.fromJson(wanted === null ? listing([]) : unknown(m, act, wanted)), 0);
         return;
     }
-    native.state.params = asked.map((one) => one.form.name);
-    if (bare !== null) native.state.bare = bare;
-    frame.native = native;
-    asked.forEach(({ value }, slot) => {
-        askDescription(m, fiber, value as Capability, { path: paths[slot] as string, slot });
-    });
+    const { state } = describing(m, act, "describe", { asked, labels });
+    state.params = asked.map((one) => one.form.name);
+    if (bare !== null) state.bare = bare;
 }
 
 /** An outcome of an effect that `act()` waits for. */
-export function actOutcome(m: Machine, fiber: Fiber, native: HandoverWait, pending: Pending, outcome: Outcome): void {
-    const { state } = native;
+export function actTold(m: Ops, h: Handing, told: Told): void {
+    const { pending, outcome } = told;
+    const { state } = h.wait;
     // What came is part of the frame's state, which the next delta has to have.
-    if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
+    h.fiber.touch();
     if (state.phase === "servers") {
-        serverTold(m, fiber, native, pending, outcome);
+        serverTold(m, h, told);
         return;
     }
     if (state.phase === "describe") {
         state.came[pending.slot] = outcome.ok ? outcome.value : { methods: [], error: outcome.failure.message };
         if (state.came.some((one) => one === null)) return;
         const labels = m.run.labels.of(state.params.map((name) => `tool:${name}`));
-        const tools = listed(m, fiber, state);
-        const isNone = tools.length === 0 && state.bare !== undefined;
-        const told = isNone ? unknown(m, fiber.top, toolsOf(m, fiber.top), state.bare as string) : listing(tools);
-        given(m, fiber, native, m.fromJson(told), labels);
+        const act = acting(m, h, h.d);
+        const tools = listed(m, act, state);
+        const said = tools.length === 0 && state.bare !== undefined ? unknown(m, act, state.bare) : listing(tools);
+        give(m, h, m.fromJson(said), labels);
         return;
     }
     if (!outcome.ok) {
         const failure = failureOf(m, pending, outcome);
         if (!failure.isTold) throw failure;
-        given(m, fiber, native, failed(m, failure), 0);
+        give(m, h, failed(m, failure), 0);
         return;
     }
     const out = toJson(givenValue(m, pending.effect, outcome), m.run);
     const { uri } = pending.effect.request as unknown as ToolRequest;
-    given(m, fiber, native, m.fromJson(resultOf(uri, out.json)), out.labels);
+    give(m, h, m.fromJson(resultOf(uri, out.json)), out.labels);
 }
 
 /** A failure as a result (R1). */
-export function failed(m: Machine, fail: Fail): Value {
+export function failed(m: Ops, fail: Fail): Value {
     return join(m.run, m.fromJson(shown(fail.message, true)), fail.labels);
 }
 
@@ -370,9 +348,9 @@ interface Listed {
 }
 
 /** What tools said of themselves; where one alone was asked for by its own name, that. */
-function listed(m: Machine, fiber: Fiber, state: HandoverState): Listed[] {
-    const frame = fiber.top;
-    const servers = serversFor(m, fiber, frame, toolsOf(m, frame)).map((one) => one.form.name);
+function listed(m: Ops, act: Acting, state: HandoverState): Listed[] {
+    const { frame } = act;
+    const servers = serversFor(m, act).map((one) => one.form.name);
     const all = state.params.flatMap((tool, i) => {
         const one = state.came[i] ?? null;
         const methods = isObject(one) && Array.isArray(one.methods) ? one.methods : [];

@@ -5,18 +5,18 @@
  */
 import { type Json, shownName } from "@remit/language";
 import type { Session } from "../agent/session.ts";
-import type { Instruction } from "../compile/instructions.ts";
 import type { AgentNote, AgentReply, Outcome, Usage } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import { type SessionTurn, trajectoryOf } from "../ledger/atif/session.ts";
 import { notedIn, replyNoted } from "../ledger/notes.ts";
 import { join } from "../value/operators.ts";
 import { ENVELOPES } from "./agent-config.ts";
-import { takeDone, turnDone } from "./doing.ts";
-import type { Fiber, Frame } from "./fiber.ts";
+import { takeDone, turnDone } from "./activity.ts";
+import type { Frame } from "./fiber.ts";
 import { catchesViolation } from "./handlers.ts";
-import { handoverAt, type HandoverState, type HandoverWait, labelOfSaid } from "./handover.ts";
+import { type Handing, type HandoverState, type HandoverWait, labelOfSaid, sessionOf } from "./handover.ts";
 import type { Machine } from "./machine.ts";
+import type { Ops } from "./ops.ts";
 import { close, TRIES } from "./sessions.ts";
 import { turn } from "./turns.ts";
 
@@ -58,7 +58,7 @@ export function takeNotes(m: Machine, told: { readonly path: string; readonly ou
     m.enter(fiber);
     if (native.noted === undefined) {
         native.noted = m.run.heap.list([]);
-        fiber.low = Math.min(fiber.low, fiber.frames.length - 1);
+        fiber.touch();
     }
     for (const one of said.notes) m.run.heap.push(native.noted, JSON.stringify(one));
 }
@@ -77,14 +77,15 @@ function noteBroken(native: HandoverWait, session: Session, failure: { kind: str
 }
 
 /** What the agent did so far, as ATIF; `fail`: how it ended. */
-export function trajectory(m: Machine, native: HandoverWait, session: Session, stop: string | undefined, fail: Fail | null): Json {
-    const { state } = native;
+export function trajectory(m: Ops, wait: HandoverWait, stop: string | undefined, fail: Fail | null): Json {
+    const { state, path } = wait;
+    const session = sessionOf(m, wait);
     const account = m.accounts.at(session.account);
     const { silence } = state.config ?? {};
     const { tokens, usd } = account.used;
     return trajectoryOf({
         agent: { name: shownName(session.agent[1]) },
-        session: native.path,
+        session: path,
         run: m.options.run,
         turns: state.turns as unknown as SessionTurn[],
         end: {
@@ -110,35 +111,31 @@ export function trajectory(m: Machine, native: HandoverWait, session: Session, s
 }
 
 /** Whether a failure is one of an `agent()` whose `on_error` answers it. */
-export function takenByAgent(m: Machine, { native, principal }: Frame, fail: Fail): boolean {
-    if (native?.kind !== "handover" || native.what !== "agent" || native.state.config === null) return false;
-    const session = m.sessions.get(native.state.session);
-    if (session === undefined || fail.whole || native.state.config.onError === "fail") return false;
+export function takenByAgent(m: Machine, { principal }: Frame, { what, state }: HandoverWait, fail: Fail): boolean {
+    if (what !== "agent" || state.config === null) return false;
+    const session = m.sessions.get(state.session);
+    if (session === undefined || fail.whole || state.config.onError === "fail") return false;
     if (fail.class === "violation" && !catchesViolation(m, principal, fail)) return false;
     return fail.region === null || fail.region === session.account;
 }
 
-/**
- * A failure of `agent()` that its `on_error` answers: given as `{error}`, or tried once more within the same budget. False: it fails.
- */
-export function caughtByAgent(m: Machine, fiber: Fiber, frame: Frame, fail: Fail): boolean {
-    if (!takenByAgent(m, frame, fail)) return false;
-    const native = frame.native as HandoverWait;
-    const { state } = native;
-    const session = m.sessions.get(state.session) as Session;
-    const I = frame.form.code[frame.pc] as Instruction;
+/** A failure of `agent()` that its `on_error` answers: given as `{error}`, or tried once more within the same budget. */
+export function caughtByAgent(m: Machine, h: Handing, fail: Fail): void {
+    const { wait, fiber } = h;
+    const { state } = wait;
+    const session = sessionOf(m, wait);
     // A turn that was broken off, from inside or by the end of its time.
     if (state.turns.length < state.turn) {
         const failure = { kind: fail.kind, message: fail.message };
-        if (native.noted === undefined) noteInside(state, session, null, failure);
-        else noteBroken(native, session, failure);
+        if (wait.noted === undefined) noteInside(state, session, null, failure);
+        else noteBroken(wait, session, failure);
     }
     let ended = fail.kind;
     if (state.config?.onError === "retry_within_budget" && fail.class === "failure" && state.tries < TRIES) {
         state.tries++;
         try {
-            turn(m, fiber, frame, handoverAt(I), native, state.prompt, I.site);
-            return true;
+            turn(m, h, state.prompt);
+            return;
         } catch (error) {
             if (!(error instanceof Fail)) throw error;
             // Nothing is left to try it with: its failure stands, and why it was not tried again is said.
@@ -152,12 +149,11 @@ export function caughtByAgent(m: Machine, fiber: Fiber, frame: Frame, fail: Fail
         reason: ended,
         tries: state.tries + 1,
         ...(fail.detail === undefined ? {} : { detail: fail.detail }),
-        trajectory: state.turns.length === 0 ? null : trajectory(m, native, session, undefined, fail),
+        trajectory: state.turns.length === 0 ? null : trajectory(m, wait, undefined, fail),
     });
     const what = `agent ${shownName(session.agent[1])}`;
     const saw = [...state.labels, ...(session.doing?.origins ?? []), `agent:${session.agent[1]}`];
-    const labels = m.run.labels.union(fail.labels, labelOfSaid(m, native, I.site, what, saw));
-    close(m, frame, native, fail);
+    const labels = m.run.labels.union(fail.labels, labelOfSaid(m, h, what, saw));
+    close(m, h.frame, wait, fail);
     m.deliver(fiber, join(m.run, m.fromJson(value), labels));
-    return true;
 }

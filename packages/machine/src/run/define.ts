@@ -24,7 +24,7 @@ import { Fail } from "../effect/failure.ts";
 import { programFn, settle } from "./definitions.ts";
 import type { Ops, Begins } from "./ops.ts";
 import { inForce } from "./standing.ts";
-import { isWritten } from "./written.ts";
+import { isWritten } from "./agent-code.ts";
 
 /** The contracts of what is replaced hold on: of parameters where the new function says nothing, of the result always. */
 function withContracts(func: FuncForm, before: Fn, site: Site | null): FuncForm {

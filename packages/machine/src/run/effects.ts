@@ -13,7 +13,7 @@ import { fromJson, labelParts } from "../value/json.ts";
 import { join } from "../value/operators.ts";
 import type { Capability, Value } from "../value/value.ts";
 import { resultData } from "../prompt/report.ts";
-import { stepBegins } from "./doing.ts";
+import { stepBegins } from "./activity.ts";
 import { type Fiber, type Pending, siteAt } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
 import type { Ops } from "./ops.ts";
@@ -40,7 +40,7 @@ export interface Wanted {
 export function raise(m: Machine, fiber: Fiber, { kind, path, site, request, labels, origin, slot = 0, deadline, payer }: Wanted): void {
     const frame = fiber.frames[fiber.frames.length - 1];
     const account = payer ?? (frame === undefined ? 0 : accountAt(frame));
-    stepBegins(m, kind, request, account, path, site);
+    stepBegins(m, { kind, request, path, site }, account);
     const effect: Effect = {
         path,
         kind,

@@ -16,13 +16,13 @@ import { type AskRequest, type Outcome, type Reach, ANSWERS, verdictOf } from ".
 import { Fail } from "../effect/failure.ts";
 import type { Offer } from "../prompt/offers.ts";
 import type { Capability, Value } from "../value/value.ts";
-import { answerFor, keepAnswer } from "./answers.ts";
-import { awaitDescription, placeOf } from "./described.ts";
+import { answerFor, keepAnswer } from "./verdicts.ts";
+import { awaitDescription, placeOf } from "./descriptions.ts";
 import { shownArgs } from "./events.ts";
 import type { AskWait, Fiber, Frame } from "./fiber.ts";
 import { type Ops, type Call, deniedAs, type Waits } from "./ops.ts";
 import { inForce, policiesOn } from "./standing.ts";
-import { isWritten } from "./written.ts";
+import { isWritten } from "./agent-code.ts";
 
 export interface Target {
     readonly c: Capability;

@@ -31,12 +31,13 @@ import { answering, type Fn } from "../compile/program.ts";
 import { type AgentHand, FAILURE_KINDS, type FailureKind, type Reach, type ToolRequest } from "../effect/effect.ts";
 import { rawOf } from "../value/operators.ts";
 import { Capability, type Value } from "../value/value.ts";
-import { answerNow } from "./answers.ts";
-import { placeOf } from "./described.ts";
+import { answerNow } from "./verdicts.ts";
+import { placeOf } from "./descriptions.ts";
 import type { Fiber } from "./fiber.ts";
 import { decideFor, detailOf, type Target } from "./gate.ts";
 import type { HandoverWait } from "./handover.ts";
 import type { Machine } from "./machine.ts";
+import type { Ops } from "./ops.ts";
 import { inForce, methodsOf, policiesOn, waysOf } from "./standing.ts";
 
 const MEMORY: readonly HandleMethod[] = [
@@ -50,7 +51,7 @@ const AGENT: readonly HandleMethod[] = [
 ];
 
 /** A capability that is handed over. `described`: what its tool says of itself. */
-function handleOf(m: Machine, session: Session, c: Capability, described: Json): Handle {
+function handleOf(m: Ops, session: Session, c: Capability, described: Json): Handle {
     const left = c.right === null ? null : methodsOf(c.right);
     const clauses = m.authority.clausesAt(c.file, c.name);
     const { kind } = c;
@@ -143,7 +144,7 @@ function callableOf(fn: Fn, name: string, gate: Callable["gate"]): Callable {
 }
 
 /** What was handed over, in order: a capability as what can be called of it, null for data. */
-export function handlesOf(m: Machine, session: Session, native: HandoverWait): (Handle | null)[] {
+export function handlesOf(m: Ops, session: Session, native: HandoverWait): (Handle | null)[] {
     let nth = 0;
     return native.args.items.map((arg) => {
         const raw = rawOf(arg);
@@ -153,7 +154,7 @@ export function handlesOf(m: Machine, session: Session, native: HandoverWait): (
 }
 
 /** The tools within reach of an agent's own hands. `args`: what it was handed over. */
-export function handsOf(m: Machine, fiber: Fiber, session: Session, args: readonly Value[]): AgentHand[] {
+export function handsOf(m: Ops, fiber: Fiber, session: Session, args: readonly Value[]): AgentHand[] {
     const [file] = session.agent;
     const hands: AgentHand[] = [];
     const add = (c: Capability, methods: readonly string[] | null): void => {
@@ -191,7 +192,7 @@ export function handsOf(m: Machine, fiber: Fiber, session: Session, args: readon
 }
 
 /** Methods of a tool that something says something of (N3). */
-function namedOf(m: Machine, fiber: Fiber, session: Session, c: Capability): string[] {
+function namedOf(m: Ops, fiber: Fiber, session: Session, c: Capability): string[] {
     const key = m.authority.keyOf(c);
     const { gates, args, reads } = m.authority.clausesAt(c.file, c.name);
     const layers = [
@@ -207,7 +208,7 @@ function namedOf(m: Machine, fiber: Fiber, session: Session, c: Capability): str
 }
 
 /** Whose alone it is to read what a use gives (N3). Null: anybody's. */
-function readersOfUse(m: Machine, { c, uri }: Target, method: string, given: Given): string | null {
+function readersOfUse(m: Ops, { c, uri }: Target, method: string, given: Given): string | null {
     const named = readersNamed(m.authority.clausesAt(c.file, c.name).reads, uri, method, given, undefined);
     if (named.length === 0) return null;
     const [names] = named;

@@ -29,7 +29,7 @@ import { Fiber, Frame, type Native } from "./fiber.ts";
 import type { HandoverState } from "./handover.ts";
 import type { Machine } from "./machine.ts";
 import { boundBy, failureOfRun } from "./suspended.ts";
-import { takeIn } from "./written.ts";
+import { takeIn } from "./agent-code.ts";
 
 function refuse(message: string): Fail {
     return new Fail("invalid_payload", `this continuation cannot be loaded: ${message}`, {

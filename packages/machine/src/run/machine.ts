@@ -22,9 +22,9 @@ import type { ConductDoc } from "../conduct/messages.ts";
 import type { Session } from "../agent/session.ts";
 import { Accounts, type Spender } from "./accounts.ts";
 import { takeNotes } from "./agent-call.ts";
-import { isUnasked, keepAnswer, lasting } from "./answers.ts";
+import { isUnasked, keepAnswer, lasting } from "./verdicts.ts";
 import type { Defined } from "./definitions.ts";
-import type { Described } from "./described.ts";
+import type { Described } from "./descriptions.ts";
 import { payWaiting, raise, type Wanted } from "./effects.ts";
 import { ended } from "./ending.ts";
 import { type Entry, startEntry } from "./entry.ts";
@@ -51,7 +51,7 @@ import { countCall } from "./steps.ts";
 import { type Bound, failureOfRun, type GoOn, goOn, isStuck } from "./suspended.ts";
 import { Tracer } from "./tracer.ts";
 import { serveTurns } from "./turns.ts";
-import { takeIn, type Written } from "./written.ts";
+import { takeIn, type Written } from "./agent-code.ts";
 
 /** How a run ended. `origins` are those of the value. */
 export type Result =

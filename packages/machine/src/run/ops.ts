@@ -24,7 +24,7 @@ import type { List, Value } from "../value/value.ts";
 import type { Session } from "../agent/session.ts";
 import type { Accounts } from "./accounts.ts";
 import type { Defined } from "./definitions.ts";
-import type { Described } from "./described.ts";
+import type { Described } from "./descriptions.ts";
 import type { Wanted } from "./effects.ts";
 import { type Fiber, type Frame, type Native, type Pending, pathOf } from "./fiber.ts";
 import type { Callee } from "./frames.ts";
@@ -34,7 +34,7 @@ import type { Run } from "./run.ts";
 import type { Standing } from "./standing.ts";
 import type { ImportUse } from "./tools.ts";
 import type { Tracer } from "./tracer.ts";
-import type { Written } from "./written.ts";
+import type { Written } from "./agent-code.ts";
 
 /** Where an operation stands: the present instruction of the innermost frame of a fiber. */
 export interface Call {

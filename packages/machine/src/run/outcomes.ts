@@ -6,8 +6,8 @@
 import { type Effect, opOf, type Outcome } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import { replyIn } from "../agent/reply.ts";
-import { readersOfResult } from "./brought.ts";
-import { stepEnded } from "./doing.ts";
+import { readersOfResult } from "./result-readers.ts";
+import { stepEnded } from "./activity.ts";
 import { answerEntry } from "./entry.ts";
 import type { Pending } from "./fiber.ts";
 import { timeUp } from "./handlers.ts";

@@ -1,24 +1,24 @@
 /**
  * Sessions with agents in a run: opened by a call, paid for by an account of their own, closed on every way out of it.
  *
- * Boundary: state of sessions. What is said in them is `turns.ts`, what follows from it `handover.ts`.
+ * Boundary: state of sessions. What is said in them is `turns.ts`, what follows from it `yield.ts`.
  *
  * J3: one session a call: opened by it, closed on every way out, never seen by anybody else.
  * J7: a yield is a fault domain: a limit of what is made at one place (depth, the size of a value, memory, work of one instruction) is a
  *     failure of the innermost yield around that place, and of the run only where there is none.
  */
-import { type Site, type SpendForm, shownName } from "@remit/language";
+import { type SpendForm, shownName } from "@remit/language";
 import type { Session } from "../agent/session.ts";
-import type { HandoverDetail, Instruction } from "../compile/instructions.ts";
+import type { HandoverDetail } from "../compile/instructions.ts";
+import type { AgentEntry } from "../compile/program.ts";
 import type { Fail } from "../effect/failure.ts";
-import { doingOf } from "./doing.ts";
+import { doingOf } from "./activity.ts";
 import type { Fiber, Frame } from "./fiber.ts";
-import type { Target } from "./handed.ts";
-import { type HandoverState, type HandoverWait, handoverAt } from "./handover.ts";
+import { type Handing, type HandoverState, type HandoverWait, payerOf } from "./handover.ts";
 import type { Machine } from "./machine.ts";
 import { accountAt, closeAccount, openAccount, spentData, spendOf } from "./spending.ts";
 import { granted } from "./standing.ts";
-import { dropWritten } from "./written.ts";
+import { dropWritten } from "./agent-code.ts";
 
 /** Prompt turns of a yield where nothing is said. */
 export const TURNS = 4;
@@ -27,20 +27,11 @@ export const ANSWER_BYTES = 65_536;
 /** Times that `retry_within_budget` begins anew, at most. */
 export const TRIES = 5;
 
-export function open(
-    m: Machine,
-    fiber: Fiber,
-    frame: Frame,
-    d: HandoverDetail,
-    native: HandoverWait,
-    target: Target,
-    site: Site | null,
-): void {
-    const { entry } = target;
-    const { path, state } = native;
+export function open(m: Machine, { d, fiber, frame, path, wait, I }: Handing, entry: AgentEntry): void {
+    const { site } = I;
+    const { state } = wait;
     const principal = m.authority.principalOf(entry);
-    const args = native.args.items;
-    let token = principal === frame.principal ? 0 : granted(m, fiber, frame.principal, principal, args, path, site);
+    let token = principal === frame.principal ? 0 : granted(m, fiber, frame.principal, principal, wait.args.items, path, site);
     if (token === 0) {
         token = m.standing.next++;
         m.standing.alive.add(token);
@@ -61,7 +52,8 @@ export function open(
         site,
     );
     const most = d.with.turns ?? state.config?.turns ?? (d.what === "yield" ? TURNS : 1 + (state.config === null ? 0 : TRIES));
-    bind(state, most, account, d.with.bytes ?? ANSWER_BYTES, d.with.silence ?? state.config?.silence);
+    const silence = d.with.silence ?? state.config?.silence;
+    Object.assign(state, { most, turnsOf: account, bytes: d.with.bytes ?? ANSWER_BYTES, ...(silence === undefined ? {} : { silence }) });
     const doing = doingOf(state.config);
     m.sessions.set(path, {
         path,
@@ -90,34 +82,18 @@ export function open(
 }
 
 /** A call inside an answer has no more than what is left of the call that it answers and of the session, and less where it says so. */
-export function within(
-    m: Machine,
-    fiber: Fiber,
-    frame: Frame,
-    d: HandoverDetail,
-    native: HandoverWait,
-    session: Session,
-    site: Site | null,
-): void {
-    const { state, path } = native;
+export function within(m: Machine, { d, fiber, frame, path, wait: { state }, I }: Handing, session: Session): void {
     const { turns, bytes = Number.POSITIVE_INFINITY, silence = Number.POSITIVE_INFINITY } = d.with;
     const around = answeredBy(fiber, session);
     const name = m.authority.nameOf(session.principal);
-    state.account = openAccount(m, fiber, accountAt(frame), limitsIn(d), path, name, frame.parent, site);
+    state.account = openAccount(m, fiber, accountAt(frame), limitsIn(d), path, name, frame.parent, I.site);
     const most = around?.most ?? session.most;
     const own = turns === undefined ? most : session.turns + turns;
     const quiet = Math.min(silence, around?.silence ?? Number.POSITIVE_INFINITY);
-    bind(
-        state,
-        Math.min(own, most),
-        own < most ? payerOf(state, session) : (around?.turnsOf ?? session.account),
-        Math.min(bytes, around?.bytes ?? ANSWER_BYTES),
-        Number.isFinite(quiet) ? quiet : undefined,
-    );
-}
-
-function bind(state: HandoverState, most: number, turnsOf: number, bytes: number, silence: number | undefined): void {
-    Object.assign(state, { most, turnsOf, bytes, ...(silence === undefined ? {} : { silence }) });
+    state.most = Math.min(own, most);
+    state.turnsOf = own < most ? payerOf(state, session) : (around?.turnsOf ?? session.account);
+    state.bytes = Math.min(bytes, around?.bytes ?? ANSWER_BYTES);
+    if (Number.isFinite(quiet)) state.silence = quiet;
 }
 
 /** The innermost call of a session whose answer is running. */
@@ -128,18 +104,6 @@ function answeredBy(fiber: Fiber, session: Session): HandoverState | null {
             if (native?.kind === "handover" && native.state.session === session.path && native.state.phase === "run") return native.state;
         }
     return null;
-}
-
-/** Whether the call at the top of a fiber says how many prompt turns there may be, which then bound what is not measured. */
-export function saysTurns(fiber: Fiber): boolean {
-    const { native, form, pc } = fiber.top;
-    if (native?.kind !== "handover") return false;
-    return handoverAt(form.code[pc] as Instruction).with.turns !== undefined || native.state.config?.turns !== undefined;
-}
-
-/** The account that pays for a call. */
-export function payerOf(state: HandoverState, session: Session): number {
-    return state.account === 0 ? session.account : state.account;
 }
 
 /** The least of what the agent's remit, the policy and the call say. Turns of the call are the session's. */
@@ -166,12 +130,19 @@ export function close(m: Machine, frame: Frame, native: HandoverWait, fail: Fail
     m.sessions.delete(path);
     const spent = closeAccount(m, session.account);
     m.standing.alive.delete(session.token);
-    m.emit("yield.closed", path, frame.parent, siteAt(frame), fail === null ? [] : m.run.labels.origins(fail.labels), {
-        agent: shownName(session.agent[1]),
-        turns: session.turns,
-        ...(fail === null ? { ok: true } : { ok: false, kind: fail.kind, error: fail.message }),
-        ...(spent === null ? {} : { spent: spentData(spent) }),
-    });
+    m.emit(
+        "yield.closed",
+        path,
+        frame.parent,
+        frame.form.code[frame.pc]?.site ?? null,
+        fail === null ? [] : m.run.labels.origins(fail.labels),
+        {
+            agent: shownName(session.agent[1]),
+            turns: session.turns,
+            ...(fail === null ? { ok: true } : { ok: false, kind: fail.kind, error: fail.message }),
+            ...(spent === null ? {} : { spent: spentData(spent) }),
+        },
+    );
 }
 
 /** The turn of a call is over, or it wants none any more: another's may begin. */
@@ -181,14 +152,12 @@ export function release(session: Session, path: string): void {
 }
 
 /** A failure passes through a call that handed over control. */
-export function abandon(m: Machine, frame: Frame, fail: Fail): void {
-    const { native } = frame;
-    if (native?.kind === "handover" && native.state.session !== "") {
-        const session = m.sessions.get(native.state.session);
-        if (session !== undefined) release(session, native.path);
-        dropWritten(m, native.path);
-        close(m, frame, native, fail);
-    }
+export function abandon(m: Machine, frame: Frame, wait: HandoverWait, fail: Fail): void {
+    if (wait.state.session === "") return;
+    const session = m.sessions.get(wait.state.session);
+    if (session !== undefined) release(session, wait.path);
+    dropWritten(m, wait.path);
+    close(m, frame, wait, fail);
 }
 
 /** A failure that nobody may catch ends the run, and every session that is open with it, the inner ones first. */
@@ -200,8 +169,4 @@ export function closeAll(m: Machine, fail: Fail): void {
             m.stand(fiber, frame);
             close(m, frame, native, fail);
         }
-}
-
-function siteAt(frame: Frame): Site | null {
-    return frame.form.code[frame.pc]?.site ?? null;
 }

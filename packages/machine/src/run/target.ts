@@ -9,7 +9,7 @@ import { type Site, shownName } from "@remit/language";
 import { readersOf } from "../authority/decide.ts";
 import type { Session } from "../agent/session.ts";
 import type { Code } from "../compile/code.ts";
-import type { HandoverDetail, Instruction } from "../compile/instructions.ts";
+import type { HandoverDetail } from "../compile/instructions.ts";
 import { type AgentEntry, answering } from "../compile/program.ts";
 import { Fail } from "../effect/failure.ts";
 import { located } from "../value/access.ts";
@@ -17,15 +17,14 @@ import { fromJson, toJson } from "../value/json.ts";
 import { join, rawOf } from "../value/operators.ts";
 import { Capability, Labelled, Obj, type Value } from "../value/value.ts";
 import type { AgentConfig } from "./agent-config.ts";
-import type { Fiber, Frame } from "./fiber.ts";
+import type { Frame } from "./fiber.ts";
 import { isFree } from "./gate.ts";
-import type { Machine } from "./machine.ts";
-import { waitingCall } from "./ops.ts";
+import type { Call, Ops } from "./ops.ts";
 
 export type Target = { readonly entry: AgentEntry; readonly c: Capability; readonly session: Session | null };
 
 /** The agent that a call names, and the session that it goes over where one is open. */
-export function targetOf(m: Machine, frame: Frame, d: HandoverDetail, I: Instruction, config: AgentConfig | null): Target {
+export function targetOf(m: Ops, { frame, I }: Call, d: HandoverDetail, config: AgentConfig | null): Target {
     const { site } = I;
     let c: Capability;
     if (d.what === "agent") c = config?.agent ?? theAgent(m, frame, site);
@@ -50,7 +49,7 @@ export function targetOf(m: Machine, frame: Frame, d: HandoverDetail, I: Instruc
 }
 
 /** Whatever else was handed over with a session lives by the same token: another agent among it is no way into this one's session. */
-function sessionOf(m: Machine, c: Capability): Session | undefined {
+function sessionOf(m: Ops, c: Capability): Session | undefined {
     if (c.right === null) return undefined;
     for (const session of m.sessions.values()) {
         const [file, name] = session.agent;
@@ -61,7 +60,7 @@ function sessionOf(m: Machine, c: Capability): Session | undefined {
 }
 
 /** Without `agent:` it is the one agent outside the program that the file imports. */
-function theAgent(m: Machine, frame: Frame, site: Site | null): Capability {
+function theAgent(m: Ops, frame: Frame, site: Site | null): Capability {
     const outside = [...(m.compiled.files[frame.fn.file]?.agents.values() ?? [])].filter((one) => one.outside !== null);
     const [only] = outside;
     if (only === undefined || outside.length > 1)
@@ -73,12 +72,7 @@ function theAgent(m: Machine, frame: Frame, site: Site | null): Capability {
 }
 
 /** Copies of what is handed over, capabilities as they are; and the origins of all of it. */
-export function copies(
-    m: Machine,
-    frame: Frame,
-    values: readonly Value[],
-    site: Site | null,
-): { args: Value[]; labels: readonly string[] } {
+export function copies(m: Ops, frame: Frame, values: readonly Value[], site: Site | null): { args: Value[]; labels: readonly string[] } {
     const { run } = m;
     let all = frame.placeLabel;
     try {
@@ -99,17 +93,15 @@ export function copies(
     }
 }
 
+/** What leaves: its names, and copies of it. */
+export interface Leaving {
+    readonly names: readonly string[];
+    readonly args: readonly Value[];
+}
+
 /** The gate before control is handed over, with what leaves as its arguments. False: a question was put. */
-export function permitted(
-    m: Machine,
-    fiber: Fiber,
-    frame: Frame,
-    what: HandoverDetail["what"],
-    target: Target,
-    names: readonly string[],
-    args: readonly Value[],
-    path: string,
-): boolean {
+export function permitted(m: Ops, call: Call, what: HandoverDetail["what"], target: Target, { names, args }: Leaving): boolean {
+    const { frame } = call;
     const { entry, c } = target;
     if (isFree(m, frame, c)) return true;
     const obj = new Obj(m.run.heap.root, [], m.run.heap);
@@ -124,18 +116,11 @@ export function permitted(
     // Of an agent outside the program, `send` and `yield` are all that there is to name; `agent()` is a text and its answer, as `send` is.
     const method = entry.outside === null ? answering(entry) : what === "yield" ? "yield" : "send";
     const use = { c, name: shownName(entry.name), uri: entry.outside?.form.uri ?? "", method, direct };
-    return m.gate(waitingCall(fiber, { path }), use, [obj]) !== null;
+    return m.gate(call, use, [obj]) !== null;
 }
 
 /** The handshake is a sink: what only some may read does not leave for an agent that is none of them. */
-export function mayRead(
-    m: Machine,
-    frame: Frame,
-    entry: AgentEntry,
-    names: readonly string[],
-    args: readonly Value[],
-    site: Site | null,
-): void {
+export function mayRead(m: Ops, { frame, I }: Call, entry: AgentEntry, { names, args }: Leaving): void {
     const { labels } = m.run;
     args.forEach((arg, i) => {
         if (!(arg instanceof Labelled)) return;
@@ -143,7 +128,7 @@ export function mayRead(
         if (readers === null || readers.includes(entry.name) || readers.includes(`agent:${entry.name}`)) return;
         const who = readers.length === 0 ? "nobody" : readers.join(", ");
         throw new Fail("violation.flow", `${names[i]} is for ${who} to read, and would be read by ${shownName(entry.name)}`, {
-            site,
+            site: I.site,
             labels: arg.l,
             by: frame.principal,
             detail: { arg: names[i] as string, origins: labels.origins(arg.l).filter((o) => o.startsWith("only:")) },

@@ -40,10 +40,10 @@ export function learnDescription(m: Ops, place: string, pending: Pending, outcom
 }
 
 /** The instruction waits for a tool to say what it has, and then runs again. */
-export function awaitDescription(m: Ops, { fiber, frame, path: of }: Call, c: Capability): void {
-    const path = `${of}/describe[${c.name}]`;
-    askDescription(m, fiber, c, { path });
-    frame.native = { kind: "describe", path, place: placeOf(c) };
+export function awaitDescription(m: Ops, call: Call, c: Capability): void {
+    const path = `${call.path}/describe[${c.name}]`;
+    askDescription(m, call.fiber, c, { path });
+    call.frame.native = { kind: "describe", path, place: placeOf(c) };
 }
 
 /** It said so. */

@@ -72,7 +72,11 @@ export function turnDone(session: Session, reply: AgentReply | null): void {
 }
 
 /** Before an effect of agents of the program: their steps and calls (D1). */
-export function stepBegins(m: Machine, kind: EffectKind, request: Json, account: number, path: string, site: Site | null): void {
+export function stepBegins(
+    m: Machine,
+    { kind, request, path, site }: Pick<Effect, "kind" | "request" | "path" | "site">,
+    account: number,
+): void {
     const call = isCall(kind, request);
     if (!call && !isTurn(kind, request)) return;
     const around = sessionsAround(m, account);

@@ -1,25 +1,24 @@
 /**
  * Functions that an agent wrote: how one is taken into the running program, run, and forgotten again.
  *
- * Boundary: compiled code and frames. Whether an answer is a valid function is the language's; what its value means is `handover.ts`.
+ * Boundary: compiled code and frames. Whether an answer is a valid function is the language's; what its value means is `yield.ts`.
  *
  * W6: it runs as the agent's principal, closed: it sees its parameters, its own functions and the built-ins.
  * W7: it runs strictly, and what it depends on from the start is the agent: whatever it computes, writes, hands out or raises carries the
  *     agent's origin, its literals included.
  * W8: its code is gone when its call is over.
  */
-import { type Answer, type At, type FileForm, type Site, shownName } from "@remit/language";
+import { type Answer, type At, type FileForm, shownName } from "@remit/language";
 import type { Handle } from "../agent/handshake.ts";
-import type { Session } from "../agent/session.ts";
 import { wrongCount } from "../compile/calls.ts";
 import type { AgentEntry, Fn } from "../compile/program.ts";
 import { walkBlock } from "../compile/walk.ts";
 import { Fail } from "../effect/failure.ts";
 import { Capability, type Value } from "../value/value.ts";
 import { agentStarted } from "./events.ts";
-import { type Fiber, Frame } from "./fiber.ts";
-import { entered, mayNest, isStrict } from "./frames.ts";
-import type { HandoverWait } from "./handover.ts";
+import { Frame } from "./fiber.ts";
+import { entered, isStrict, mayNest } from "./frames.ts";
+import { type Handing, payerOf, sessionOf } from "./handover.ts";
 import type { Machine } from "./machine.ts";
 import type { Ops } from "./ops.ts";
 
@@ -57,86 +56,53 @@ export function isWritten(m: Pick<Ops, "authored">, fn: Fn): boolean {
 }
 
 /** The function of an answer as a frame over the one that waits for it. */
-export function runWritten(
-    m: Machine,
-    fiber: Fiber,
-    frame: Frame,
-    native: HandoverWait,
-    session: Session,
-    account: number,
-    entry: AgentEntry,
-    answer: Answer,
-    site: Site | null,
-): void {
-    const file = takeIn(m, { form: answer.file, path: native.path, agent: session.agent, live: true });
+export function runWritten(m: Machine, h: Handing, answer: Answer): void {
+    const { wait, path } = h;
+    const { agent, principal, token } = sessionOf(m, wait);
+    const file = takeIn(m, { form: answer.file, path, agent, live: true });
     const fn = m.compiled.files[file]?.funcs.get(answer.func) as Fn;
-    const own = new Capability("agent", session.agent[0], session.agent[1], null, {
-        holder: session.principal,
-        from: session.principal,
-        ways: [{ layers: [], alive: [] }],
-        only: [],
-        alive: [session.token],
-    });
-    const { params } = native.state;
-    const given = answer.params.map((name): Value => (name === "agent" ? own : (native.args.items[params.indexOf(name)] as Value)));
-    m.tracer?.at(site, native.path, `agent ${shownName(entry.name)}`);
-    const origin = m.run.labels.of([`agent:${entry.name}`]);
-    push(m, fiber, frame, fn, entry, given, session, account, `${native.path}/turn[${native.state.turn - 1}]`, origin);
+    const ways = [{ layers: [], alive: [] }];
+    const own = new Capability("agent", ...agent, null, { holder: principal, from: principal, ways, only: [], alive: [token] });
+    const { params } = wait.state;
+    const args = answer.params.map((name): Value => (name === "agent" ? own : (wait.args.items[params.indexOf(name)] as Value)));
+    m.tracer?.at(h.I.site, path, `agent ${shownName(agent[1])}`);
+    push(m, h, { fn, args, origin: m.run.labels.of([`agent:${agent[1]}`]) });
 }
 
 /** The main func of an agent of the program, which answers a turn. */
-export function pushAgent(
-    m: Machine,
-    fiber: Fiber,
-    frame: Frame,
-    entry: AgentEntry,
-    args: readonly Value[],
-    session: Session,
-    account: number,
-    at: string,
-    site: Site | null,
-): void {
-    const fn = entry.main as Fn;
-    const wrong = wrongCount(fn, args.length);
-    if (wrong !== null) throw new Fail("value", wrong, { site, hint: "what it is asked is its first parameter" });
-    const given = fn.form.params.map((p, i) => args[i] ?? m.fromJson(p.default ?? null));
-    push(m, fiber, frame, fn, entry, given, session, account, at, 0);
+export function pushAgent(m: Machine, h: Handing, { main }: AgentEntry, asked: Value): void {
+    const fn = main as Fn;
+    const wrong = wrongCount(fn, 1);
+    if (wrong !== null) throw new Fail("value", wrong, { site: h.I.site, hint: "what it is asked is its first parameter" });
+    const args = fn.form.params.map((p, i) => (i === 0 ? asked : m.fromJson(p.default ?? null)));
+    push(m, h, { fn, args, origin: 0 });
 }
 
-/** A frame of the session's principal over the one that waits. `origin`: the label of who wrote the function, which then runs strictly; else 0. */
-function push(
-    m: Machine,
-    fiber: Fiber,
-    frame: Frame,
-    fn: Fn,
-    entry: AgentEntry,
-    given: readonly Value[],
-    { principal, policy, agent }: Session,
-    account: number,
-    at: string,
-    origin: number,
-): void {
+interface Inner {
+    readonly fn: Fn;
+    readonly args: readonly Value[];
+    /** The label of the agent that wrote it, which makes it run strictly; else 0. */
+    readonly origin: number;
+}
+
+/** A frame of the session's principal over the one that waits. */
+function push(m: Machine, { fiber, frame, path: of, wait }: Handing, { fn, args, origin }: Inner): void {
+    const session = sessionOf(m, wait);
+    const { principal, policy, agent } = session;
+    const entry = m.compiled.agent(...agent) as AgentEntry;
     mayNest(m, fiber);
     const strict = policy !== null && m.authority.policyNamed(policy, agent)?.strict === true;
     const form = fn.framesFor(strict || isStrict(m, frame, fn, principal, origin));
-    const locals = entered(m, frame, fn, { form, origin }, given);
-    const path = `${at}/${fn.name}`;
-    agentStarted(m, frame, { fn, agent: entry, path }, given);
-    fiber.frames.push(
-        new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, {
-            path,
-            parent: path,
-            agent: entry,
-            principal,
-            token: 0,
-            account,
-            opened: false,
-        }),
-    );
+    const locals = entered(m, frame, fn, { form, origin }, args);
+    const path = `${of}/turn[${wait.state.turn - 1}]/${fn.name}`;
+    agentStarted(m, frame, { fn, agent: entry, path }, args);
+    const account = payerOf(wait.state, session);
+    const place = { path, parent: path, agent: entry, principal, token: 0, account, opened: false };
+    fiber.frames.push(new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, place));
 }
 
 /** What an answer does with the tools it was given that they do not have, before a step of it runs. */
-export function unfit(native: HandoverWait, handles: readonly (Handle | null)[], answer: Answer): string[] {
+export function unfit(params: readonly string[], handles: readonly (Handle | null)[], answer: Answer): string[] {
     const errors: string[] = [];
     const func = answer.file.funcs.find((one) => one.name === answer.func);
     const assigned = new Set<string>();
@@ -153,7 +119,7 @@ export function unfit(native: HandoverWait, handles: readonly (Handle | null)[],
         },
     });
     for (const { param, name, at } of calls) {
-        const handle = handles[native.state.params.indexOf(param)];
+        const handle = handles[params.indexOf(param)];
         if (assigned.has(param) || handle == null || handle.kind === "func") continue;
         const methods = handle.handle.map((one) => one.method);
         if (methods.includes(name)) continue;
