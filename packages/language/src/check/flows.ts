@@ -10,7 +10,9 @@
 import type { Range } from "../text/source.ts";
 import type { Project } from "../authority/project.ts";
 import { entryOf } from "../syntax/entry.ts";
-import { type Known, knownOf } from "./flow/known.ts";
+import { aliasesOf } from "./flow/aliases.ts";
+import type { MayRefuse } from "./flow/classes.ts";
+import { isStrict, type Known, knownOf } from "./flow/known.ts";
 import { type Place, placeIn, type Refused, Rules } from "./flow/rules.ts";
 import { GIVEN_UP, type Led, NOTHING, type Sink, type Summary } from "./flow/summary.ts";
 import { carrying, deep, type Fact, given, isOpen, sameVal, type Source, type Val } from "./flow/value.ts";
@@ -36,19 +38,22 @@ interface Entry {
 
 export function checkFlows(checking: Checking, funcs: readonly FuncInfo[], trusted: (binding: Binding) => boolean): void {
     const rules = new Rules(checking, trusted);
+    const ownStrict = new Set(funcs.filter((func) => isStrict(func, checking.project)));
+    if (rules.isEmpty && ownStrict.size === 0) return;
+    const aliases = aliasesOf(funcs, (func) => ownStrict.has(func));
+    for (const one of aliases.mayRefuse()) tellChange(one);
     if (rules.isEmpty) return;
     const entries = new Map<FuncInfo, Entry>();
     for (const func of funcs)
         entries.set(func, {
             func,
-            known: knownOf(func, checking.project),
+            known: knownOf(func, aliases, ownStrict.has(func)),
             summary: NOTHING,
             walks: 0,
             queued: true,
             last: null,
             readers: new Set(),
         });
-    const strict = [...entries.values()].some((entry) => entry.known.strict);
     const queue = calleesFirst(entries);
     for (let at = 0; at < queue.length; at++) {
         const entry = queue[at] as Entry;
@@ -57,7 +62,7 @@ export function checkFlows(checking: Checking, funcs: readonly FuncInfo[], trust
         const { value } = walk.run();
         for (const func of walk.called) entries.get(func)?.readers.add(entry);
         entry.last = walk;
-        const summary = ++entry.walks > MAX_WALKS ? GIVEN_UP : { value, sinks: toldOf(walk, rules, strict) };
+        const summary = ++entry.walks > MAX_WALKS ? GIVEN_UP : { value, sinks: toldOf(walk, rules, ownStrict.size > 0) };
         if (sameSummary(entry.summary, summary)) continue;
         entry.summary = summary;
         if (entry.walks > MAX_WALKS + 1) continue;
@@ -208,6 +213,22 @@ function reportInput(walk: FlowWalk, func: FuncInfo, rules: Rules, project: Proj
             tell(func, ...found, argumentWith({ ...one, args }, found[1]), where);
             break;
         }
+}
+
+/** A change that the machine refuses where the list or object does not carry what the reference does. */
+function tellChange({ func, range, by }: MayRefuse): void {
+    func.diagnostics.push(
+        diagnostic(
+            func.file,
+            "FLOW_MAY_BE_REFUSED",
+            range,
+            "something decides which list or object is changed here: refused where that does not carry it (flow strict)",
+            {
+                hint: "make a new list or object and assign it to the variable, or endorse what decides",
+                related: [{ message: "it is decided here", file: by.func.file.name, range: by.range }],
+            },
+        ),
+    );
 }
 
 /** Where the argument stands that a clause names. */

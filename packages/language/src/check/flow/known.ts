@@ -7,11 +7,13 @@ import type { Call, Generate } from "../../syntax/tree.ts";
 import { type Project, remitsOfProject } from "../../authority/project.ts";
 import type { Binding, FuncInfo, GenerateSite, UseEntry } from "../model.ts";
 import { ownNames } from "../uses.ts";
-import { looseNames } from "./sharing.ts";
+import type { Aliases } from "./classes.ts";
 
 /** What is the same for every walk over a function. */
 export interface Known {
     readonly loose: ReadonlySet<string>;
+    /** What a name holds has all that the name carries (F7). */
+    readonly covered: (name: string) => boolean;
     readonly sites: ReadonlyMap<Generate, GenerateSite>;
     /** Functions that it calls by name. */
     readonly callees: ReadonlySet<FuncInfo>;
@@ -22,30 +24,25 @@ export interface Known {
     readonly strict: boolean;
 }
 
-export function knownOf(func: FuncInfo, project: Project | null): Known {
+export function knownOf(func: FuncInfo, aliases: Aliases, strict: boolean): Known {
     const own = ownNames(func);
-    const callees = new Set<FuncInfo>();
-    const loose = looseNames(func, own, (call) => {
-        const found = calledBy(func, call, own);
-        if (found !== null && !("kind" in found)) callees.add(found);
-        return found;
-    });
-    for (const edge of func.calls) callees.add(edge.callee);
+    const callees = new Set([...aliases.callees(func), ...func.calls.map((edge) => edge.callee)]);
     const ofAgent = new Set<UseEntry>();
     for (let use = func.agent?.uses ?? null; use !== null; use = use.before) ofAgent.add(use);
     const fixed = new Map(func.node.params.flatMap(({ name }, i) => (own.get(name.text) === 1 ? [[name.text, i] as const] : [])));
     return {
-        loose,
+        loose: aliases.loose(func),
+        covered: (name) => aliases.isCovered(func, name),
         sites: new Map(func.generates.map((site) => [site.node, site])),
         callees,
         ofAgent,
         fixed,
-        strict: isStrict(func, project),
+        strict,
     };
 }
 
-/** As the machine has it, but for what imports of an agent say of it. */
-function isStrict({ file, agent }: FuncInfo, project: Project | null): boolean {
+/** Whether its own text, or the project, says `flow strict`: as the machine has it, but for what imports of an agent say of it. */
+export function isStrict({ file, agent }: FuncInfo, project: Project | null): boolean {
     if (project?.policy.strict === true || file.tree.items.some((item) => item.kind === "flow")) return true;
     if (agent === null) return false;
     const { remit } = agent.node;

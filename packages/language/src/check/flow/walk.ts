@@ -264,10 +264,12 @@ export class FlowWalk implements Walking {
         if (this.known.strict) this.pc = union(this.pc, deciding(by.top));
     }
 
-    /** Where ways meet again, what any of them may have assigned carries what decided between them. */
-    private mark({ assigned }: Ways, pc: Facts): void {
+    /** Where ways meet again, what any of them may have assigned or changed carries what decided between them. */
+    private mark({ assigned, changed }: Ways, pc: Facts): void {
         if (pc.size === 0) return;
-        for (const [name, v] of this.env) if (assigned.has(name)) this.env.set(name, with_(v, pc));
+        const isRaised = (name: string, { is }: Val): boolean =>
+            changed.has(name) && (is === "list" || is === "object") && this.known.covered(name);
+        for (const [name, v] of this.env) if (assigned.has(name) || isRaised(name, v)) this.env.set(name, with_(v, pc));
     }
 
     /** Goes on from where all of these have come together. */
