@@ -271,6 +271,25 @@ describe.each(Object.entries(LAYERS))("package %s", (name, layer) => {
         });
 });
 
+/** What a file reads of the process's surroundings. */
+function surroundings(path: string): string[] {
+    const found: string[] = [];
+    const walk = (node: ts.Node): void => {
+        if (ts.isPropertyAccessExpression(node) && /^process\.(?:env|cwd|argv|title)$/.test(node.getText())) found.push(node.getText());
+        if (ts.isImportDeclaration(node) && (node.moduleSpecifier as ts.StringLiteral).text === "node:os")
+            for (const name of ["homedir", "userInfo"]) if (node.getText().includes(name)) found.push(name);
+        ts.forEachChild(node, walk);
+    };
+    walk(parse(path));
+    return found;
+}
+
+test("the host reads the environment, the current folder and the user in one file", () => {
+    const src = join(root, "packages/host/src");
+    const reading = files(src).filter((path) => surroundings(path).length > 0);
+    expect(reading.map((path) => relative(src, path))).toEqual(["process/here.ts"]);
+});
+
 test("no file is over 500 lines without saying why in its first comment", () => {
     const folders = ["packages", "tests", "scripts", "bench/src"].map((name) => join(root, name));
     const long = folders.flatMap(files).filter((path) => {

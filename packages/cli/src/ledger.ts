@@ -3,25 +3,24 @@
  */
 import { existsSync } from "node:fs";
 import type { LedgerStore, RunInfo } from "@remit/host";
-import { knownSecrets, LedgerError, ledgerPath, openStore, shownStore } from "@remit/host";
+import { LedgerError, openStore, shownStore } from "@remit/host";
+import { here, ledgerHere, secretsNow } from "./here.ts";
 import { UsageError } from "./io.ts";
 
 export async function openForReading(options: Record<string, unknown>): Promise<LedgerStore | null> {
-    const path = ledgerPath(options["ledger"] as string | undefined);
+    const path = ledgerHere(options);
+    const { env } = here();
     if (!existsSync(path)) {
         if (options["ledger"] !== undefined) throw new UsageError(`there is no ledger at ${path}`);
         return null;
     }
     try {
-        return await openStore(path);
+        return await openStore(path, { env });
     } catch (error) {
         if (!(error instanceof LedgerError) || error.code !== "readonly") throw error;
-        return openStore(path, { readOnly: true });
+        return openStore(path, { env, readOnly: true });
     }
 }
-
-/** What is known to be a secret now. */
-export const secretsNow = () => knownSecrets();
 
 /** For commands that show what it holds: without what is known to be a secret now. */
 export async function openForShowing(options: Record<string, unknown>): Promise<LedgerStore | null> {

@@ -10,8 +10,8 @@ import { dirname, resolve } from "node:path";
 import {
     type Collector,
     collectorUrl,
-    ledgerPath,
     type LoadOptions,
+    openProcess,
     parseModelUri,
     repliesProblem,
     SCRIPT_HINT,
@@ -22,6 +22,7 @@ import {
 import type { Json } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
 import { atLeastOne, dollars, milliseconds, whole } from "./amounts.ts";
+import { here, ledgerHere } from "./here.ts";
 import { showFailure } from "./failure.ts";
 import { count, counted, duration, EXIT, paint, plainLine, printJson, safeJson, say, sayProse, UsageError } from "./io.ts";
 import { type Progress, progress, silent } from "./progress.ts";
@@ -98,7 +99,7 @@ export function loadOptions(options: Options, watch: Watch): LoadOptions {
     };
     return {
         ...hostOptions(options),
-        ledger: ledgerPath(options["ledger"] as string | undefined),
+        ledger: ledgerHere(options),
         limits,
         concurrency: atLeastOne(whole(String(options["concurrency"] ?? "4"), "--concurrency"), "--concurrency"),
         interactive: true,
@@ -131,13 +132,15 @@ export function parks(options: Options): boolean {
 }
 
 /** Options that say how effects are performed, for `run` and `resume` alike. */
-export function hostOptions(options: Options): Pick<LoadOptions, "model" | "workspace" | "trust" | "record" | "telemetry"> {
+export function hostOptions(options: Options): Pick<LoadOptions, "process" | "model" | "workspace" | "trust" | "record" | "telemetry"> {
     const named = options["model"] ?? options["llm"];
     const model = named === undefined ? undefined : modelNamed(String(named), options["model"] === undefined ? "--llm" : "--model");
     // what the environment names is looked at here and used by the host
-    const variable = process.env["REMIT_MODEL"]?.trim();
+    const on = openProcess(here());
+    const variable = on.env["REMIT_MODEL"]?.trim();
     if (model === undefined && variable) modelNamed(variable, "REMIT_MODEL");
     return {
+        process: on,
         ...(model === undefined ? {} : { model }),
         ...(options["workspace"] === undefined ? {} : { workspace: folder(String(options["workspace"]), "--workspace") }),
         ...(options["trust"] ? { trust: true } : {}),
@@ -153,7 +156,8 @@ function telemetry(options: Options): Collector | null {
         if (options["otelContent"]) throw new UsageError("--otel-content is for --otel");
         return null;
     }
-    const collector = given === true ? {} : { endpoint: String(given) };
+    const { env } = here();
+    const collector = given === true ? { env } : { env, endpoint: String(given) };
     const to = collectorUrl(collector);
     if ("problem" in to)
         throw new UsageError(`--otel: ${to.problem}`, "write --otel http://localhost:4318, or --otel alone after the program's file");

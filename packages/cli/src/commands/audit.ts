@@ -29,7 +29,7 @@ import {
 import { atLeast, baselineFrom, findingLines, invariantsFrom, isFile, severityOf, unknownIn } from "../auditing.ts";
 import { writeWhole } from "../files.ts";
 import { counted, EXIT, paint, plain, print, printJson, say, UsageError } from "../io.ts";
-import { secretsNow } from "../ledger.ts";
+import { here, secretsNow } from "../here.ts";
 import { hostOptions } from "../running.ts";
 
 type Options = Record<string, unknown>;
@@ -111,6 +111,7 @@ async function ofRun(id: string, invariants: readonly Invariant[], options: Opti
         const info = await ledger.run(id);
         const kept = (await ledger.store.options(info.id)) as { readonly workspace?: string };
         const config = loadConfig({
+            env: here().env,
             folder: process.cwd(),
             ...(kept.workspace === undefined ? {} : { workspace: kept.workspace }),
             ...(info.root === "" ? {} : { from: dirname(join(info.root, info.file)) }),
@@ -141,7 +142,7 @@ async function ofRun(id: string, invariants: readonly Invariant[], options: Opti
 
 /** What the checker says of authority, as findings. */
 async function ofFile(file: string): Promise<Looked> {
-    const config = loadConfig({ folder: process.cwd(), from: file });
+    const config = loadConfig({ env: here().env, folder: process.cwd(), from: file });
     const checked = await checkFile(file);
     const about = /^(?:REMIT|CLAUSES|DELEGATE|FLOW|ENDORSE|SPEND)_/;
     const unsure = checked.diagnostics.some((d) => d.severity === "error" && !about.test(d.code))

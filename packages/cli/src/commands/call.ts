@@ -3,6 +3,7 @@
  *
  * Standard output gets the envelope on one line and nothing else. Exit code 0 for data or a result, 1 for an error, 2 for a wrong command line.
  */
+import { here } from "../here.ts";
 import { type CallKind, callProgram, readCommand, readsInput, shownAnswer, talkToRun } from "@remit/host";
 import type { Json } from "@remit/language";
 import { EXIT, plain, print, say } from "../io.ts";
@@ -17,7 +18,7 @@ export async function call(
     options: Record<string, unknown>,
 ): Promise<number> {
     const input = async (): Promise<string> => decoded(await new Response(process.stdin as never).arrayBuffer(), "standard input");
-    const told = await talkToRun(kind, rest, input);
+    const told = await talkToRun(kind, rest, input, here().env);
     if (told !== null) {
         if (told.err !== undefined) say(plain(told.err));
         if (told.out !== undefined) print(told.out);

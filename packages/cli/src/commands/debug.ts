@@ -1,4 +1,5 @@
 /** `remit debug`: going through a run that was recorded, forwards and backwards; with `--dap`, for editors. Nothing is performed or written; with `--agent`, what a person accepts. */
+import { secretsNow } from "../here.ts";
 import { createInterface } from "node:readline";
 import { knownSecrets, debugRun } from "@remit/host";
 import { LineDebugger } from "../debug/lines.ts";
@@ -16,7 +17,7 @@ export default async function debug(args: string[], options: Record<string, unkn
         throw new UsageError("remit debug takes a run: its id, the beginning of one, or last", "`remit runs` lists them");
     const { store, run } = await openRun(args[0], options);
     // What was no secret when the run was recorded may be one that is known now.
-    const scrubber = knownSecrets();
+    const scrubber = secretsNow();
     try {
         if (options["agent"] !== undefined) {
             const { debugWith } = await import("../debug/agent.ts");

@@ -1,4 +1,5 @@
 /** `remit models`: what is configured, what answers, why not, and which one would be used. */
+import { here } from "../here.ts";
 import { type Config, createModels, fetchLocal, loadConfig, resolveSecret, untrusted } from "@remit/host";
 import type { Json } from "@remit/language";
 import { EXIT, paint, plain, print, printJson, say, table } from "../io.ts";
@@ -7,7 +8,7 @@ import { folder } from "../running.ts";
 export default async function models(_args: string[], options: Record<string, unknown>): Promise<number> {
     if (options["fetch"]) return fetched();
     const at = options["workspace"] === undefined ? process.cwd() : folder(String(options["workspace"]), "--workspace");
-    const config = loadConfig({ from: at, folder: at });
+    const config = loadConfig({ env: here().env, from: at, folder: at });
     const made = createModels({ folder: at });
     try {
         const listed = [...configured(config), ...(await made.list())];
@@ -32,7 +33,7 @@ export default async function models(_args: string[], options: Record<string, un
 /** The embedded local model, brought where it is missing. */
 async function fetched(): Promise<number> {
     try {
-        const { weights, engine } = await fetchLocal(process.env, say);
+        const { weights, engine } = await fetchLocal(here().env, say);
         print(`local: is ready\n  weights  ${plain(weights)}\n  engine   ${plain(engine)}`);
         return EXIT.ok;
     } catch (error) {
@@ -47,7 +48,7 @@ async function fetched(): Promise<number> {
 /** Models of the project's configuration, by the name of the import they answer for; nothing is sent to find out. */
 function configured(config: Config): { uri: string; ok: boolean; note: string }[] {
     return Object.entries(config.models).map(([name, { uri, baseUrl, key, file }]) => {
-        const found = key === undefined ? null : resolveSecret(key, { env: process.env, folder: file.folder });
+        const found = key === undefined ? null : resolveSecret(key, { env: here().env, folder: file.folder });
         const where = `${uri}${baseUrl === undefined ? "" : ` at ${baseUrl}`}, in ${file.name}`;
         return { uri: name, ok: found === null || found.ok, note: found === null || found.ok ? where : `${where}: ${found.message}` };
     });

@@ -2,7 +2,7 @@
 import { openLedger, type Replayed } from "@remit/host";
 import type { Json } from "@remit/language";
 import { counted, EXIT, paint, plain, print, printJson } from "../io.ts";
-import { secretsNow } from "../ledger.ts";
+import { secretsNow } from "../here.ts";
 
 export default async function replay(args: string[], options: Record<string, unknown>): Promise<number> {
     const ledger = await openLedger(options["ledger"] as string | undefined);

@@ -1,4 +1,5 @@
 /** `remit run`: a program from its file to its value. */
+import { here } from "../here.ts";
 import { dirname, resolve } from "node:path";
 import { doubtsOf, load, loadConfig, monitor, profileOfRun, readJson, RemitError, type RemitProgram, type Unperformed } from "@remit/host";
 import type { Json } from "@remit/language";
@@ -70,6 +71,7 @@ function origins(said: string[]): string[] {
 async function rulesOf(file: string, program: RemitProgram<Json, Json>, options: Record<string, unknown>) {
     const workspace = options["workspace"];
     const { audit, ...rest } = loadConfig({
+        env: here().env,
         folder: process.cwd(),
         from: file,
         ...(workspace === undefined ? {} : { workspace: String(workspace) }),

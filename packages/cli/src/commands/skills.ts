@@ -1,4 +1,5 @@
 /** `remit skills`: skills of the project and the user, one of them, or whether a folder is a valid one. */
+import { here } from "../here.ts";
 import { findRoot, problemText, skillCatalogue, validateSkill } from "@remit/host";
 import type { Json } from "@remit/language";
 import { resolve } from "node:path";
@@ -10,7 +11,7 @@ export default async function skills(args: string[], options: Record<string, unk
     if (what === "validate") return validate(subject ?? ".", options);
     if (what !== "list" && what !== "show")
         throw new UsageError(`there is no remit skills ${what}`, "known are list, show NAME, validate DIR");
-    const found = skillCatalogue({ project: findRoot(resolve("x")) });
+    const found = skillCatalogue({ env: here().env, project: findRoot(resolve("x")) });
     if (what === "show") {
         if (subject === undefined) throw new UsageError("show takes the name of a skill", "remit skills lists them");
         return show(found, subject, options);

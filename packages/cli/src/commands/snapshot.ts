@@ -1,4 +1,5 @@
 /** `remit snapshot`: a moment of a recorded run as one JSON document; with a second run or moment, what differs. Nothing is performed. */
+import { secretsNow } from "../here.ts";
 import { readFileSync } from "node:fs";
 import { type DebugSession, debugRun, diffSnapshots, knownSecrets, moved, type Snapshot, snapshotOf, type Target } from "@remit/host";
 import type { Json } from "@remit/language";
@@ -12,7 +13,7 @@ export default async function snapshot(args: string[], options: Record<string, u
         const at = options["at"];
         const stop = moved(session.goTo(typeof at === "string" ? targetOf(at) : lastOf(session)));
         if (stop.reason === "diverged") say(`The record does not fit the program: ${plainLine(stop.message ?? "")}`);
-        const made = snapshotOf(session, knownSecrets());
+        const made = snapshotOf(session, secretsNow());
         const against = options["against"];
         if (typeof against === "string") return differences(read(against), made, options);
         if (options["json"]) printJson(made as unknown as Json);

@@ -1,4 +1,5 @@
 /** `remit tools`: what a project, or a program, can reach; which methods only read; and why not, where not. */
+import { here } from "../here.ts";
 import { resolve } from "node:path";
 import { checkFile, createTools, findRoot, loadConfig } from "@remit/host";
 import type { Json } from "@remit/language";
@@ -10,6 +11,7 @@ export default async function tools(args: string[], options: Record<string, unkn
     const file = args[0] === undefined ? undefined : resolve(args[0]);
     const config = loadConfig({
         from: file ?? named ?? process.cwd(),
+        env: here().env,
         folder: process.cwd(),
         ...(named === undefined ? {} : { workspace: named }),
         ...(options["trust"] ? { trust: true } : {}),

@@ -1,9 +1,10 @@
 /** `remit trace`: what a run did, for people and for other tools; `remit trace verify` checks the chain. */
+import { here, secretsNow } from "../here.ts";
 import { exported, type LedgerStore, sendSpans, shownStore } from "@remit/host";
 import type { LedgerEvent } from "@remit/machine";
 import { otlp, traceText } from "@remit/machine";
 import { counted, EXIT, paint, plain, plainLine, print, safeJson, say, UsageError } from "../io.ts";
-import { openForReading, openRun, secretsNow } from "../ledger.ts";
+import { openForReading, openRun } from "../ledger.ts";
 
 export default async function trace(args: string[], options: Record<string, unknown>): Promise<number> {
     if (args[0] === "verify") return verify(args[1], options);
@@ -105,7 +106,7 @@ async function otel(events: LedgerEvent[], options: Record<string, unknown>): Pr
         print(safeJson(otlp(events, { content })));
         return EXIT.ok;
     }
-    const sent = await sendSpans(events, { endpoint: String(options["otel"]) }, { content });
+    const sent = await sendSpans(events, { env: here().env, endpoint: String(options["otel"]) }, { content });
     if (!sent.ok) throw new UsageError(plain(sent.message), "name an OTLP/HTTP endpoint, usually on port 4318");
     say(`Sent ${counted(sent.spans, "span")} to ${plain(sent.url)}.`);
     return EXIT.ok;

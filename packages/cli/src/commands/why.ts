@@ -1,7 +1,7 @@
 /** `remit why`: from a value back to where its data entered. */
 import { openLedger, type Why, whyOf } from "@remit/host";
 import type { Json, Site } from "@remit/language";
-import { secretsNow } from "../ledger.ts";
+import { secretsNow } from "../here.ts";
 import { EXIT, paint, plain, print, printJson, safeJson } from "../io.ts";
 
 export default async function why(args: string[], options: Record<string, unknown>): Promise<number> {

@@ -3,7 +3,8 @@
  *
  * Boundary: streams and ledgers. What requests mean is `adapter.ts`.
  */
-import { knownSecrets, debugRun, type LedgerStore } from "@remit/host";
+import { secretsNow } from "../here.ts";
+import { debugRun, type LedgerStore } from "@remit/host";
 import type { Json } from "@remit/language";
 import { EXIT, say, UsageError } from "../io.ts";
 import { openRun } from "../ledger.ts";
@@ -12,7 +13,7 @@ import { framed, FramingError, Messages } from "./framing.ts";
 
 export async function serve(run: string | undefined, options: Record<string, unknown>): Promise<number> {
     const stores: LedgerStore[] = [];
-    const scrubber = knownSecrets();
+    const scrubber = secretsNow();
     return new Promise<number>((resolve, reject) => {
         const end = (code: number): void => {
             process.stdin.removeAllListeners("data");

@@ -22,7 +22,7 @@ export interface AgentsSetting {
     readonly workspace: string;
     /** Absolute folder of the program's tree; absent where there is none. */
     readonly root?: string;
-    readonly env?: Environment;
+    readonly env: Environment;
     /** Told of each secret before its first use. */
     readonly secret?: (name: string, value: string) => void;
     /** What travels with a prompt in `_meta`: `traceparent`, `tracestate`, `baggage`. */
@@ -72,7 +72,7 @@ interface Kept {
 
 export function agents(setting: AgentsSetting): Agents {
     let found: Promise<Sandbox> | null = null;
-    const env = setting.env ?? process.env;
+    const env = setting.env;
     const context: AgentsContext = {
         ...setting,
         workspace: realpathSync(setting.workspace),

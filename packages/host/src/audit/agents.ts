@@ -12,6 +12,7 @@
  * Its input: `{ run, program, findings, trace, left_out }`. Its value: a list of `{ rule, severity, message, events?, at?, confidence? }`, or
  * `{ findings: […] }`; `events` are numbers of the trace, `at` is `{ file, line }`.
  */
+import { surroundingsOf } from "../config/setting.ts";
 import { basename } from "node:path";
 import type { Json, Program, Site } from "@remit/language";
 import { type AuditFinding, type Evidence, type LedgerEvent, SEVERITIES, type Severity } from "@remit/machine";
@@ -21,7 +22,8 @@ import type { LedgerStore } from "../ledger/store.ts";
 import { LoadError } from "../load/error.ts";
 import { RemitError } from "../failure/error.ts";
 import { clipped } from "../input/clipped.ts";
-import { load, type LoadOptions } from "../run/program.ts";
+import { load } from "../run/program.ts";
+import type { LoadOptions } from "../run/setup.ts";
 
 export interface AgentsSaid {
     /** Evidence is not looked at yet. */
@@ -48,7 +50,7 @@ export async function auditorsSay(
 ): Promise<AgentsSaid> {
     const info = await store.run(id);
     // Before anything is cut, so that no beginning of a secret is left.
-    const scrubber = knownSecrets(options.env);
+    const scrubber = knownSecrets(surroundingsOf(options).env);
     const clean = (json: Json): Json => clipped(scrubber.scrub(json), { text: MAX_TEXT });
     const input = inputOf(info.id, await store.program(info.program), await Array.fromAsync(store.events(info.id)), found, clean);
     const findings: AuditFinding[] = [];

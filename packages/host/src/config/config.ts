@@ -97,7 +97,7 @@ export interface ConfigOptions {
     readonly workspace?: string;
     /** Absolute; the workspace where nobody names one. */
     readonly folder?: string;
-    readonly env?: Environment;
+    readonly env: Environment;
     /** The person trusts what is found for this time. `REMIT_TRUST=1` says the same. */
     readonly trust?: boolean;
 }
@@ -105,8 +105,8 @@ export interface ConfigOptions {
 const MAX_CONFIG = 1024 * 1024;
 
 /** Throws `ConfigError` with every problem of every file. */
-export function loadConfig(options: ConfigOptions = {}): Config {
-    const env = options.env ?? process.env;
+export function loadConfig(options: ConfigOptions): Config {
+    const { env } = options;
     const always = options.trust === true || env.REMIT_TRUST === "1";
     const problems: Problem[] = [];
     const found: ConfigFile[] = [];
@@ -116,7 +116,7 @@ export function loadConfig(options: ConfigOptions = {}): Config {
         const place = join(realpathOr(dirname(path)), basename(path));
         if (tried.has(place)) return;
         tried.add(place);
-        const file = readConfig(path, keys, env, trusted, problems);
+        const file = readConfig({ path, name: shown(path, options.folder) }, { keys, env, trusted }, problems);
         if (file !== null && !found.some((known) => known.path === file.path)) found.push(file);
     };
     const readWorkspace = (folder: string): void => {
@@ -154,8 +154,11 @@ export function untrusted(config: Config): readonly ConfigFile[] {
     return config.files.filter((file) => !file.trusted && file.needs.length > 0);
 }
 
-function readConfig(path: string, keys: Keys, env: Environment, trusted: boolean, problems: Problem[]): ConfigFile | null {
-    const name = shown(path);
+function readConfig(
+    { path, name }: { readonly path: string; readonly name: string },
+    { keys, env, trusted }: { readonly keys: Keys; readonly env: Environment; readonly trusted: boolean },
+    problems: Problem[],
+): ConfigFile | null {
     let content: Buffer;
     let real: string;
     try {
@@ -335,7 +338,7 @@ function realpathOr(path: string): string {
 }
 
 /** A path as a person would write it from here. */
-function shown(path: string): string {
-    const near = relative(process.cwd(), path);
+function shown(path: string, from: string | undefined): string {
+    const near = from === undefined ? path : relative(from, path);
     return near === "" || near.startsWith("..") || isAbsolute(near) ? path : near.split(sep).join("/");
 }

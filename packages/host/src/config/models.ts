@@ -12,6 +12,8 @@ export interface NamedModelConfig {
     readonly baseUrl?: string;
     /** The key, read anew at each use. Rejects where it cannot be had. */
     readonly key?: () => Promise<string>;
+    /** The file and the reference that the key is read by. */
+    readonly account?: string;
     readonly headers?: { readonly [name: string]: string };
 }
 
@@ -37,6 +39,7 @@ export function namedModels(
             ...(key === undefined
                 ? {}
                 : {
+                      account: `${file.path} ${key}`,
                       key: async () => {
                           const found = resolveSecret(key, { env, folder: file.folder });
                           if (!found.ok) throw new Error(`the key of models.${name} in ${file.name}: ${found.message}`);

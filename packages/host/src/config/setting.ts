@@ -7,9 +7,12 @@ import { dirname, resolve } from "node:path";
 import type { Limits } from "@remit/machine";
 import type { Config } from "./config.ts";
 import { RemitError } from "../failure/error.ts";
-import type { HostOptions } from "../run/setup.ts";
+import { fromThisProcess, type Surroundings } from "../process/here.ts";
+import type { HostOptions, RunOptions } from "../run/setup.ts";
 
 export interface Setting {
+    /** Of the process, with the environment that the caller names. */
+    readonly here: Surroundings;
     readonly config: Config;
     /** Absolute folder that tools may reach: what the caller names, what the configuration names, the current folder. */
     readonly workspace: string;
@@ -23,29 +26,42 @@ export interface Setting {
 /** `from`: the program's file or folder. Throws `RemitError` with every problem of every configuration file. */
 export async function settingOf(
     from: string | undefined,
-    options: Pick<HostOptions, "workspace" | "env" | "trust" | "model">,
+    options: Pick<HostOptions, "workspace" | "env" | "trust" | "model" | "process" | "user"> & Pick<RunOptions, "asks">,
 ): Promise<Setting> {
     const [{ loadConfig }, { ConfigError }] = await Promise.all([import("./config.ts"), import("./check.ts")]);
-    const named = options.workspace === undefined ? undefined : resolve(options.workspace);
+    const here = surroundingsOf(options);
+    const { cwd, env } = here;
+    const named = options.workspace === undefined ? undefined : resolve(cwd, options.workspace);
     try {
         const config = loadConfig({
-            folder: process.cwd(),
+            folder: cwd,
+            env,
             ...(named === undefined ? {} : { workspace: named }),
-            ...(from === undefined ? {} : { from: resolve(from) }),
-            ...(options.env === undefined ? {} : { env: options.env }),
+            ...(from === undefined ? {} : { from: resolve(cwd, from) }),
             ...(options.trust === undefined ? {} : { trust: options.trust }),
         });
-        const env = options.env ?? process.env;
         const outside = from === undefined || options.model !== undefined || (env.REMIT_MODEL ?? "") !== "";
         return {
+            here,
             config,
-            workspace: named ?? config.workspace ?? process.cwd(),
-            modelFolder: outside ? process.cwd() : dirname(resolve(from)),
+            workspace: named ?? config.workspace ?? cwd,
+            modelFolder: outside ? cwd : dirname(resolve(cwd, from)),
         };
     } catch (error) {
         if (!(error instanceof ConfigError)) throw error;
         throw new RemitError({ kind: "value", message: error.message, hint: "mend the configuration file" });
     }
+}
+
+/** What the caller names, else what the process was given. */
+export function surroundingsOf({
+    process,
+    env,
+    user,
+    asks,
+}: Pick<HostOptions, "process" | "env" | "user"> & Pick<RunOptions, "asks">): Surroundings {
+    const here = process ?? fromThisProcess();
+    return { cwd: here.cwd, env: env ?? here.env, user: user ?? asks?.owner ?? here.user };
 }
 
 /** The configuration's bounds, and the caller's where it says something. */

@@ -32,12 +32,12 @@ const VERSION = 1;
 const MAX_ENTRIES = 1000;
 
 /** Is this file trusted as it is now? Throws where the file cannot be read. */
-export function trustState(configPath: string, env: Environment = process.env): TrustState {
+export function trustState(configPath: string, env: Environment): TrustState {
     return stateOf(configPath, readFileSync(configPath), env);
 }
 
 /** The same for content that was read already: what was looked at is what is used. */
-export function stateOf(configPath: string, content: Uint8Array, env: Environment = process.env): TrustState {
+export function stateOf(configPath: string, content: Uint8Array, env: Environment): TrustState {
     const path = realpathSync(configPath);
     const sha256 = createHash("sha256").update(content).digest("hex");
     const known = entries(env).filter((entry) => entry.path === path);
@@ -46,7 +46,7 @@ export function stateOf(configPath: string, content: Uint8Array, env: Environmen
 }
 
 /** Trusts a file as it is now, or as it was when `seen` was made. */
-export function trust(configPath: string, env: Environment = process.env, seen?: TrustState): TrustState {
+export function trust(configPath: string, env: Environment, seen?: TrustState): TrustState {
     const now = seen ?? trustState(configPath, env);
     const rest = entries(env).filter((entry) => entry.path !== now.path);
     write([...rest, { path: now.path, sha256: now.sha256, at: new Date().toISOString() }], env);
@@ -54,7 +54,7 @@ export function trust(configPath: string, env: Environment = process.env, seen?:
 }
 
 /** Forgets a file; true if it was trusted. */
-export function distrust(configPath: string, env: Environment = process.env): boolean {
+export function distrust(configPath: string, env: Environment): boolean {
     const path = realpathOr(configPath);
     const all = entries(env);
     const rest = all.filter((entry) => entry.path !== path && entry.path !== configPath);
@@ -63,7 +63,7 @@ export function distrust(configPath: string, env: Environment = process.env): bo
     return true;
 }
 
-export function trustFile(env: Environment = process.env): string {
+export function trustFile(env: Environment): string {
     return join(configFolder(env), "trust.json");
 }
 

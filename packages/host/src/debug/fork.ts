@@ -36,7 +36,7 @@ import { execute, type RunHandle } from "../run/handle.ts";
 import { SLICE, startOptions } from "../run/machine.ts";
 import { type ResumeRunOptions, worldAgain } from "../run/open.ts";
 import { type KeptOptions, newRunId } from "../run/options.ts";
-import { askingOf, thisUser, withPeople } from "../run/world.ts";
+import { askingOf, withPeople } from "../run/world.ts";
 
 export interface Forked {
     /** Path of the effect. */
@@ -104,7 +104,12 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
         const host = withPeople(
             world,
             on,
-            askingOf(fresh, store, { ...kept.asks, owner: thisUser(), ...(options.park === undefined ? {} : { park: options.park }) }),
+            askingOf(
+                fresh,
+                store,
+                { ...kept.asks, owner: world.user, ...(options.park === undefined ? {} : { park: options.park }) },
+                world.user,
+            ),
         );
         return execute<T>(machine, {
             store,
@@ -118,7 +123,7 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
                 begun: [],
                 repeatable: [],
                 answers: [{ path, outcome }],
-                notes: taken(effect, forked, info),
+                notes: taken(effect, { by: world.user, ...forked }, info),
             },
             over: () => {
                 // The run is over: what a tool says about being closed is nobody's business any more.
@@ -164,7 +169,11 @@ function outcomeOf(effect: Effect, { value, origin }: Forked): Outcome {
 }
 
 /** The proposal and its acceptance, as the ledger keeps them. */
-function taken(effect: Effect, { path, value, origin, proposal, by = thisUser(), probe = false }: Forked, info: RunInfo): MachineEvent[] {
+function taken(
+    effect: Effect,
+    { path, value, origin, proposal, by, probe = false }: Forked & { readonly by: string },
+    info: RunInfo,
+): MachineEvent[] {
     const about = { path: `${path}/debug`, parent: path, principal: effect.principal, site: effect.site };
     const question = `Take what ${origin} proposes as the answer of ${path}?`;
     return [

@@ -16,8 +16,9 @@ import { findRoot } from "../load/tree.ts";
 import { KNOWN } from "../agent/uri.ts";
 import { RemitError } from "../failure/error.ts";
 import { clipped } from "../input/clipped.ts";
-import { load, type LoadOptions } from "../run/program.ts";
-import { settingOf } from "../config/setting.ts";
+import { load } from "../run/program.ts";
+import type { LoadOptions } from "../run/setup.ts";
+import { settingOf, surroundingsOf } from "../config/setting.ts";
 import { type DebugAgent, debugSource, type KINDS, TASK } from "./bridge.ts";
 import { type Change, changeOf } from "./change.ts";
 import { knownSecrets } from "../secret/known.ts";
@@ -76,7 +77,7 @@ export async function askAgent(
     const program = session.timeline.program;
     const { agent, folder, root } = await agentOf(named, program, info.root, options);
     const place = effectAt(session);
-    const scrubber = knownSecrets(options.env);
+    const scrubber = knownSecrets(surroundingsOf(options).env);
     const bridge = await load<Json, Proposal>(
         { source: debugSource(agent), file: join(folder, "debug-bridge.remit") },
         {
@@ -172,7 +173,7 @@ interface Found {
 }
 
 async function agentOf(named: string, program: Program, root: string, options: LoadOptions): Promise<Found> {
-    const here = root === "" ? resolve(options.workspace ?? process.cwd()) : root;
+    const here = root === "" ? resolve(surroundingsOf(options).cwd, options.workspace ?? "") : root;
     if (/\.remit$/.test(named)) return remitAgent(named, options);
     if (/^[a-z][a-z0-9+]*:/.test(named)) return { agent: { name: "Agent", uri: named }, folder: here, root: here };
     for (const file of program.files) {

@@ -14,8 +14,8 @@ import { APPLICATION_ID, MIGRATIONS, SCHEMA, SCHEMA_VERSION } from "./schema.ts"
 
 export interface SqliteOptions {
     /** Folder that holds the key for anchors and bound runs. */
-    readonly config?: string;
-    /** Folder that remembers which answers were not used yet. Default: the user's state folder, or `config` where that is given. */
+    readonly config: string;
+    /** Folder that remembers which answers were not used yet. Default: `config`. */
     readonly state?: string;
     /** How long to wait for another process's lock, milliseconds. */
     readonly timeout?: number;

@@ -26,29 +26,33 @@ import {
     statSync,
     writeSync,
 } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** The user's home as the environment names it; where it names none, a folder that is nowhere. */
+export function homeOf(env: Environment): string {
+    return env["HOME"] ?? "/nonexistent";
+}
+
 /** A base folder of the XDG Base Directory Specification: a relative value there is to be ignored. */
 function base(env: Environment, name: string, fallback: string): string {
     const set = env[name];
-    return set !== undefined && isAbsolute(set) ? set : join(env.HOME ?? homedir(), fallback);
+    return set !== undefined && isAbsolute(set) ? set : join(homeOf(env), fallback);
 }
 
-export function configFolder(env: Environment = process.env): string {
+export function configFolder(env: Environment): string {
     return join(base(env, "XDG_CONFIG_HOME", ".config"), "remit");
 }
-export function cacheFolder(env: Environment = process.env): string {
+export function cacheFolder(env: Environment): string {
     return join(base(env, "XDG_CACHE_HOME", ".cache"), "remit");
 }
-export function stateFolder(env: Environment = process.env): string {
+export function stateFolder(env: Environment): string {
     return join(base(env, "XDG_STATE_HOME", ".local/state"), "remit");
 }
 
 /** Path of the ledger, see above. `named` is what the person or the caller asked for; `from` is where the search for a project starts. */
-export function ledgerPath(named: string | undefined, env: Environment = process.env, from: string = process.cwd()): string {
+export function ledgerPath(named: string | undefined, env: Environment, from: string): string {
     if (named !== undefined && named !== "") return resolve(from, named);
     if (env.REMIT_LEDGER !== undefined && env.REMIT_LEDGER !== "") return resolve(from, env.REMIT_LEDGER);
     for (let at = resolve(from); ; at = dirname(at)) {
@@ -122,7 +126,7 @@ export function writePrivate(path: string, content: string | Uint8Array, durable
 }
 
 /** The user's own key for message authentication codes: 32 random bytes in `key` of the configuration folder, made at first use. */
-export function privateKey(folder: string = configFolder()): Buffer {
+export function privateKey(folder: string): Buffer {
     const path = join(folder, "key");
     for (;;) {
         let key: Buffer;

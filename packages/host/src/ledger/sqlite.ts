@@ -22,7 +22,7 @@ import { connect, type SqliteOptions } from "./connect.ts";
 import { guarded, LedgerError } from "./error.ts";
 import { BEAT_MS, isLive, parseOwner, thisOwner } from "./lease.ts";
 import { shownPending, takenOver } from "./order.ts";
-import { configFolder, keyIn, stateFolder } from "./place.ts";
+import { keyIn } from "./place.ts";
 import { removeRuns } from "./prune.ts";
 import {
     eventsOf,
@@ -52,12 +52,12 @@ const OPTIONS_THRESHOLD = 512;
 type File = LedgerFile & Reading;
 
 /** Opens or makes the ledger. Throws `LedgerError`. */
-export function openSqlite(file: string, options: SqliteOptions = {}): LedgerStore {
+export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
     const path = resolve(file);
     const db = guarded(path, () => connect(path, options));
     const anchors = `${path}.anchors`;
     const query = queriesOf(db);
-    const key = keyIn(options.config ?? configFolder());
+    const key = keyIn(options.config);
     const connection = { path, db, anchors, key };
     const writing = writingTo(connection, options);
     const beats = new Set<() => void>();
@@ -118,7 +118,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): LedgerSto
         asks: asksOver(
             sqliteAskRows(db, writing, (work) => guarded(path, work)),
             key,
-            unusedIn(join(options.state ?? options.config ?? stateFolder(), "answers")),
+            unusedIn(join(options.state ?? options.config, "answers")),
         ),
         close: async () => {
             clearInterval(beating);

@@ -8,7 +8,7 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { connect, type SqliteOptions } from "./connect.ts";
 import { type Job, performing } from "./jobs.ts";
-import { configFolder, keyIn } from "./place.ts";
+import { keyIn } from "./place.ts";
 
 export interface WorkerStart {
     readonly path: string;
@@ -18,7 +18,7 @@ export interface WorkerStart {
 const { path, options } = workerData as WorkerStart;
 const port = parentPort as MessagePort;
 const db = connect(path, options);
-const key = keyIn(options.config ?? configFolder());
+const key = keyIn(options.config);
 const perform = performing({ path, db, anchors: `${path}.anchors`, key });
 /** Null: no more will come. */
 port.on("message", (first: readonly Job[] | null) => {

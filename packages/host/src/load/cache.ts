@@ -12,7 +12,7 @@ import { readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic, Program } from "@remit/language";
 import { sha256 } from "../ledger/blob.ts";
-import { cacheFolder, configFolder, privateKey, writePrivate } from "../ledger/place.ts";
+import { cacheFolder, configFolder, type Environment, privateKey, writePrivate } from "../ledger/place.ts";
 
 export interface CacheEntry {
     /** Absolute paths and hashes of every file that was read as source. */
@@ -47,9 +47,9 @@ export function entryName(parts: {
     return sha256(JSON.stringify([MAGIC, engine, path, root, [...grants].sort(), [...readOnly].sort()]));
 }
 
-export function compiledCache(folders: { readonly cache?: string; readonly config?: string } = {}): CompiledCache {
-    const folder = join(folders.cache ?? cacheFolder(), "compiled");
-    const config = folders.config ?? configFolder();
+export function compiledCache(env: Environment, folders: { readonly cache?: string; readonly config?: string } = {}): CompiledCache {
+    const folder = join(folders.cache ?? cacheFolder(env), "compiled");
+    const config = folders.config ?? configFolder(env);
     const mac = (name: string, payload: string): string =>
         createHmac("sha256", privateKey(config)).update(`${MAGIC}\n${name}\n${payload}`).digest("hex");
 

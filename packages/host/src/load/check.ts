@@ -10,9 +10,10 @@ import { type CheckedProgram, type Diagnostic, check, lower, type Program, type 
 import type { Config } from "../config/config.ts";
 import { checkPolicy, slipsIn } from "../config/policy.ts";
 import { RemitError } from "../failure/error.ts";
-import { settingOf } from "../config/setting.ts";
+import { settingOf, surroundingsOf } from "../config/setting.ts";
 import { allowedBy, readTree } from "./compile.ts";
 import { knownSecrets } from "../secret/known.ts";
+import type { HostOptions } from "../run/setup.ts";
 import { refuseForm } from "./secrets.ts";
 import { findRoot, programTree } from "./tree.ts";
 
@@ -31,7 +32,7 @@ export interface CheckedFile {
     readonly slips: readonly string[];
 }
 
-export interface CheckFileOptions {
+export interface CheckFileOptions extends Pick<HostOptions, "process" | "env"> {
     readonly root?: string;
     readonly grants?: readonly string[];
     readonly workspace?: string;
@@ -43,13 +44,14 @@ const OF_AUTHORITY: ReadonlySet<string> = new Set(["FLOW_REFUSED", "REMIT_DENIED
 
 /** Throws `RemitError` only where the file itself, or the project's configuration, cannot be read, where the file holds a known secret, or where its policy names what the program has not. */
 export async function checkFile(path: string, options: CheckFileOptions = {}): Promise<CheckedFile> {
-    const full = resolve(path);
-    const tree = programTree(resolve(options.root ?? findRoot(full)), options.grants);
+    const here = surroundingsOf(options);
+    const full = resolve(here.cwd, path);
+    const tree = programTree(resolve(here.cwd, options.root ?? findRoot(full)), options.grants);
     const main = tree.read(full);
     if (!main.ok) throw new RemitError({ kind: "value", message: main.message });
     const { config } = await settingOf(full, options);
     const project = projectOf(config);
-    const entry = { file: tree.nameOf(main.path), text: main.text, secrets: knownSecrets(undefined, config) };
+    const entry = { file: tree.nameOf(main.path), text: main.text, secrets: knownSecrets(here.env, config) };
     const checked = check(readTree(tree, entry, allowedBy(config, tree.root)), { project });
     const isSound = checked.diagnostics.every((one) => one.severity !== "error" || OF_AUTHORITY.has(one.code));
     const form = isSound ? lower(checked) : null;

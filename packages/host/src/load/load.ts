@@ -17,6 +17,8 @@ import type { Config } from "../config/config.ts";
 import type { ImportedSkill } from "../skill/imported.ts";
 import { compiledCache, entryName } from "./cache.ts";
 import { engineId } from "./engine.ts";
+import { cacheFolder } from "../ledger/place.ts";
+import type { Surroundings } from "../process/here.ts";
 import { knownSecrets } from "../secret/known.ts";
 import { refuseForm, refuseText } from "./secrets.ts";
 import { findRoot, type ProgramTree, programTree } from "./tree.ts";
@@ -34,7 +36,7 @@ export interface LoadProgramOptions {
     readonly folders?: { readonly cache?: string; readonly config?: string };
     /** Says which modules may be imported as tools; without it none may. */
     readonly config?: Config;
-    readonly env?: NodeJS.ProcessEnv;
+    readonly here: Surroundings;
 }
 
 export interface Loaded {
@@ -59,7 +61,7 @@ export function hashOf(program: Program): string {
 }
 
 /** Throws `LoadError` where the program has errors, `RemitError` where it cannot be read. */
-export async function loadProgram(from: LoadSource, options: LoadProgramOptions = {}): Promise<Loaded> {
+export async function loadProgram(from: LoadSource, options: LoadProgramOptions): Promise<Loaded> {
     if ("form" in from) return loadForm(from.form, options);
     if ("source" in from) return loadText(from.source, from.file, options);
     return loadFile(from.path, options);
@@ -68,8 +70,8 @@ export async function loadProgram(from: LoadSource, options: LoadProgramOptions 
 async function loadForm(form: Json, options: LoadProgramOptions): Promise<Loaded> {
     const { validForm } = await import("./compile.ts");
     const program = validForm(form);
-    refuseForm(form, knownSecrets(options.env, options.config));
-    const root = options.root === undefined ? "" : resolve(options.root);
+    refuseForm(form, knownSecrets(options.here.env, options.config));
+    const root = options.root === undefined ? "" : resolve(options.here.cwd, options.root);
     const tree = root === "" ? null : programTree(root, options.grants);
     const imports = importsOf(program, tree);
     return {
@@ -85,17 +87,19 @@ async function loadForm(form: Json, options: LoadProgramOptions): Promise<Loaded
 }
 
 async function loadText(text: string, file: string | undefined, options: LoadProgramOptions): Promise<Loaded> {
-    const root = resolve(options.root ?? (file === undefined ? process.cwd() : dirname(resolve(file))));
+    const { cwd, env } = options.here;
+    const root = resolve(cwd, options.root ?? (file === undefined ? "" : dirname(resolve(cwd, file))));
     const tree = programTree(root, options.grants);
     const name = file === undefined ? "<memory>" : tree.nameOf(resolve(root, file));
     const { compileTree } = await import("./compile.ts");
-    const made = compileTree(tree, { file: name, text, secrets: knownSecrets(options.env, options.config) }, options.config);
+    const made = compileTree(tree, { file: name, text, secrets: knownSecrets(env, options.config) }, options.config);
     return { ...made, hash: hashOf(made.program), file: name, root: tree.root, ...(await contentsOf(made.program, tree, options)) };
 }
 
 async function loadFile(path: string, options: LoadProgramOptions): Promise<Loaded> {
-    const full = resolve(path);
-    const root = resolve(options.root ?? findRoot(full));
+    const { cwd, env } = options.here;
+    const full = resolve(cwd, path);
+    const root = resolve(cwd, options.root ?? findRoot(full));
     if (statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true) throw unreadable(`there is no folder ${root}`);
     const tree = programTree(root, options.grants);
     const main = tree.read(full);
@@ -103,8 +107,8 @@ async function loadFile(path: string, options: LoadProgramOptions): Promise<Load
     const file = tree.nameOf(main.path);
     if (full.endsWith(".json")) return { ...(await loadForm(parsedJson(main.text, file), { ...options, root })), file };
 
-    const secrets = knownSecrets(options.env, options.config);
-    const cache = options.cache === false ? null : compiledCache(options.folders);
+    const secrets = knownSecrets(env, options.config);
+    const cache = options.cache === false ? null : compiledCache(env, options.folders);
     const name = entryName({
         engine: engineId(),
         path: main.path,
@@ -152,8 +156,8 @@ async function contentsOf(program: Program, tree: ProgramTree, options: LoadProg
 async function skillsOf(program: Program, tree: ProgramTree | null, options: LoadProgramOptions): Promise<readonly ImportedSkill[]> {
     if (!program.files.some((file) => file.imports.some((one) => one.what === "skill"))) return [];
     const { importedSkills } = await import("../skill/imports.ts");
-    const cache = options.folders?.cache;
-    return importedSkills(program, tree, cache === undefined ? {} : { cache: join(cache, "skills") });
+    const { here, folders } = options;
+    return importedSkills(program, tree, { cache: join(folders?.cache ?? cacheFolder(here.env), "skills") });
 }
 
 /** Contents of every file import: text, or parsed JSON for `.json`; labelled with the file. */

@@ -54,7 +54,7 @@ export interface LockSetting {
     readonly config: Config;
     /** Absolute. */
     readonly workspace: string;
-    readonly env?: Environment;
+    readonly env: Environment;
     readonly grants?: readonly string[];
 }
 
@@ -71,7 +71,7 @@ export interface LockChange {
 /** What a program's lock is now. Throws `RemitError` with the import's site where an agent cannot be found. */
 export function lockOf(loaded: Pick<Loaded, "program" | "root" | "skills">, setting: LockSetting): ProgramLock {
     const tree = loaded.root === "" ? null : programTree(loaded.root, setting.grants);
-    const env = setting.env ?? process.env;
+    const env = setting.env;
     const sources: AgentSources = { config: setting.config, env, workspace: setting.workspace, secret: () => undefined };
     const agents: { [key: string]: LockedAgent } = {};
     for (const form of loaded.program.files)

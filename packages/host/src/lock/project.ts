@@ -37,8 +37,8 @@ export async function lockPrograms(files: readonly string[], options: LockOption
     const changes: { [file: string]: readonly LockChange[] } = {};
     for (const path of files) {
         const setting = await settingOf(path, options);
-        const loaded = await loadProgram({ path }, { config: setting.config, root });
-        const now = lockOf(loaded, { ...setting, ...(options.env === undefined ? {} : { env: options.env }) });
+        const loaded = await loadProgram({ path }, { config: setting.config, here: setting.here, root });
+        const now = lockOf(loaded, { ...setting, env: setting.here.env });
         changes[loaded.file] = lockChanges(before?.programs[loaded.file], now);
         lock = withLock(lock, loaded.file, now);
     }

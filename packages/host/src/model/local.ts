@@ -9,7 +9,8 @@ import type { Json } from "@remit/language";
 import { CONTRACT_HEAD, type Message, type ModelTurn } from "@remit/machine";
 import { cancelled, type Engine, failed, type Turned, type TurnIO } from "./engine.ts";
 import { GRAMMAR_LIMITS, grammarOf } from "./grammar.ts";
-import { limiter } from "./limiter.ts";
+import type { Pool } from "../process/pool.ts";
+import { type Limiter, limiter } from "../process/limiter.ts";
 import { enginePath, exists, type LocalModel, loadLocal, weightsPath } from "./llama.ts";
 import type { Environment } from "./secrets.ts";
 
@@ -26,15 +27,20 @@ export interface LocalSetup {
     /** Folder of the project, where the engine may be installed. */
     readonly folder: string;
     readonly env: Environment;
+    /** Weights take hundreds of megabytes: a process loads them once. */
+    readonly models: Pool<LoadedModel>;
 }
 
-/** Loaded models of this process by their files, with how many hold them: weights take hundreds of megabytes, so nobody loads them twice. */
-const loaded = new Map<string, { readonly model: Promise<LocalModel>; holders: number }>();
+export interface LoadedModel {
+    readonly model: LocalModel;
+    /** It answers one turn at a time, whoever asks. */
+    readonly turns: Limiter;
+}
 
 export const SETUP_HINT = "fetch the model with `remit models --fetch` (180 MB, once), or choose another with --model URI";
 
 /** Why the model cannot be used, or null. */
-export async function localReason(setup: Omit<LocalSetup, "uri">): Promise<string | null> {
+export async function localReason(setup: Omit<LocalSetup, "uri" | "models">): Promise<string | null> {
     const weights = weightsPath(setup.path, setup.env);
     if (!(await exists(weights))) return `no weights at ${weights}`;
     return (await enginePath(setup.folder, setup.env)) === null ? "node-llama-cpp is not installed" : null;
@@ -42,24 +48,18 @@ export async function localReason(setup: Omit<LocalSetup, "uri">): Promise<strin
 
 export function localEngine(setup: LocalSetup): Engine {
     const { uri } = setup;
-    const turns = limiter(1);
-    let held: { key: string; model: Promise<LocalModel> } | null = null;
+    const holder = {};
 
-    async function hold(): Promise<LocalModel | string> {
-        if (held !== null) return held.model;
+    async function hold(): Promise<LoadedModel | string> {
         const reason = await localReason(setup);
         if (reason !== null) return reason;
-        if (held !== null) return (held as { model: Promise<LocalModel> }).model;
         const weights = weightsPath(setup.path, setup.env);
         const engine = (await enginePath(setup.folder, setup.env)) as string;
         const size = Number(setup.env.REMIT_LOCAL_CONTEXT) || CONTEXT;
-        const key = JSON.stringify([engine, weights, size]);
-        const known = loaded.get(key);
-        const model = known?.model ?? loadLocal(engine, weights, size);
-        if (known === undefined) loaded.set(key, { model, holders: 1 });
-        else known.holders++;
-        held = { key, model };
-        return model;
+        return setup.models.take(JSON.stringify([engine, weights, size]), holder, async () => ({
+            model: await loadLocal(engine, weights, size),
+            turns: limiter(1),
+        }));
     }
 
     async function turn(request: ModelTurn, io: TurnIO): Promise<Turned> {
@@ -68,73 +68,58 @@ export function localEngine(setup: LocalSetup): Engine {
         if (request.messages.some((message) => message.role === "user" && message.content.some((part) => part.type === "file")))
             return failed("model", `${uri} takes no pictures or files`);
         try {
-            await turns.enter(io.signal);
-        } catch {
-            // The only way out of the queue but a place is the abort.
-            return cancelled();
-        }
-        try {
-            const model = await hold();
-            if (typeof model === "string") return failed("unreachable", `${uri} cannot be used: ${model}`, { hint: SETUP_HINT });
-            return await answer(model, request, io);
+            const loaded = await hold();
+            if (typeof loaded === "string") return failed("unreachable", `${uri} cannot be used: ${loaded}`, { hint: SETUP_HINT });
+            await loaded.turns.enter(io.signal);
+            try {
+                return await answer(loaded.model, uri, request, io);
+            } finally {
+                loaded.turns.leave();
+            }
         } catch (error) {
             if (io.signal.aborted) return cancelled();
             return failed("model", `${uri} failed: ${error instanceof Error ? error.message : String(error)}`, { hint: SETUP_HINT });
-        } finally {
-            turns.leave();
         }
     }
+    return { uri, turn, close: () => setup.models.release(holder) };
+}
 
-    async function answer(model: LocalModel, request: ModelTurn, io: TurnIO): Promise<Turned> {
-        const { messages, shortened } = withoutSchema(request, io.schema);
-        const prompt = messages.reduce((sum, message) => sum + model.tokens(textOf(message)) + AROUND, 0);
-        const room = model.contextSize - prompt;
-        const maxTokens = Math.min(request.maxOutput ?? OUTPUT, room);
-        if (room < 32) {
-            const hint = "give the context items a budget (use x max 1k tokens), or set REMIT_LOCAL_CONTEXT";
-            return failed("model", `${uri} holds ${model.contextSize} tokens, and the prompt has about ${prompt}`, {
-                hint,
-                detail: { prompt, context: model.contextSize },
-            });
-        }
-        const grammar = request.contract === undefined ? null : grammarOf(request.contract, request.shapes ?? {});
-        const reply = await model.turn({
-            messages,
-            grammar,
-            maxTokens,
-            temperature: request.temperature ?? 0,
-            signal: io.signal,
-            onText: (delta) => {
-                if (request.stream) io.emit({ type: "text", delta });
-            },
+async function answer(model: LocalModel, uri: string, request: ModelTurn, io: TurnIO): Promise<Turned> {
+    const { messages, shortened } = withoutSchema(request, io.schema);
+    const prompt = messages.reduce((sum, message) => sum + model.tokens(textOf(message)) + AROUND, 0);
+    const room = model.contextSize - prompt;
+    const maxTokens = Math.min(request.maxOutput ?? OUTPUT, room);
+    if (room < 32) {
+        const hint = "give the context items a budget (use x max 1k tokens), or set REMIT_LOCAL_CONTEXT";
+        return failed("model", `${uri} holds ${model.contextSize} tokens, and the prompt has about ${prompt}`, {
+            hint,
+            detail: { prompt, context: model.contextSize },
         });
-        const notes = grammar === null ? [] : [BOUNDS, ...(shortened ? [SHORTENED] : [])];
-        return {
-            ok: true,
-            raw: {
-                text: reply.text,
-                finish: reply.cut ? "length" : "stop",
-                model: uri,
-                constrained: grammar !== null,
-                usage: { input: reply.input, output: reply.output, usd: 0 },
-                ...(notes.length === 0 ? {} : { notes }),
-                ...(shortened ? { without: "contract" } : {}),
-            },
-        };
     }
-
-    async function close(): Promise<void> {
-        if (held === null) return;
-        const { key, model } = held;
-        held = null;
-        const entry = loaded.get(key);
-        if (entry === undefined) return;
-        entry.holders--;
-        if (entry.holders > 0) return;
-        loaded.delete(key);
-        await (await model).close();
-    }
-    return { uri, turn, close };
+    const grammar = request.contract === undefined ? null : grammarOf(request.contract, request.shapes ?? {});
+    const reply = await model.turn({
+        messages,
+        grammar,
+        maxTokens,
+        temperature: request.temperature ?? 0,
+        signal: io.signal,
+        onText: (delta) => {
+            if (request.stream) io.emit({ type: "text", delta });
+        },
+    });
+    const notes = grammar === null ? [] : [BOUNDS, ...(shortened ? [SHORTENED] : [])];
+    return {
+        ok: true,
+        raw: {
+            text: reply.text,
+            finish: reply.cut ? "length" : "stop",
+            model: uri,
+            constrained: grammar !== null,
+            usage: { input: reply.input, output: reply.output, usd: 0 },
+            ...(notes.length === 0 ? {} : { notes }),
+            ...(shortened ? { without: "contract" } : {}),
+        },
+    };
 }
 
 const BOUNDS = `the grammar allows texts of at most ${GRAMMAR_LIMITS.text} characters and lists of at most ${GRAMMAR_LIMITS.items} items`;

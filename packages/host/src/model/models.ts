@@ -4,9 +4,9 @@
  * Boundary: from effect to outcome. Every engine answers the same way; what is read, priced and said about it is decided here once.
  *
  * H1: an outcome holds no secret and no header; a failure holds no prompt.
- * H2: one engine a URI; endpoints share a limiter by their origin.
  */
 import { resolve } from "node:path";
+import { openProcess, type Process } from "../process/process.ts";
 import { type Contract, type Json, toJsonSchema } from "@remit/language";
 import {
     type CountReply,
@@ -20,19 +20,14 @@ import {
     type Usage,
 } from "@remit/machine";
 import { type ChoiceSetup, type Chosen, chooseModel, describeModel, type ListedModel, listModels } from "./default.ts";
-import { type Engine, failed, type Raw } from "./engine.ts";
-import { type Limiter, limiter, type Rate } from "./limiter.ts";
-import { localEngine } from "./local.ts";
-import { mockEngine } from "./mock.ts";
+import { failed, type Raw } from "./engine.ts";
+import { enginesOf } from "./engines.ts";
 import { PRICES, type Prices, priced } from "./prices.ts";
-import { PATIENCE, type Patience, providerEngine } from "./provider.ts";
-import { type Endpoint, endpointOf } from "./reach.ts";
+import { PATIENCE, type Patience } from "./provider.ts";
 import { readReply } from "./reading.ts";
-import { recordedEngine, recording } from "./recorded.ts";
-import { scriptedEngine } from "./scripted.ts";
 import { type Environment, jsonWithoutSecrets, secretsOf } from "./secrets.ts";
 import { countItems, tokenizerOf } from "./tokens.ts";
-import { type ModelUri, parseModelUri } from "./uri.ts";
+import { parseModelUri } from "./uri.ts";
 
 /** A model that configuration describes: it answers for imports of this name. */
 export interface NamedModel {
@@ -40,6 +35,8 @@ export interface NamedModel {
     readonly baseUrl?: string;
     /** The key itself, or how to get it at the moment of use. */
     readonly key?: string | (() => Promise<string>);
+    /** Where a key is read at each use: what tells its account from others. */
+    readonly account?: string;
     readonly headers?: { readonly [name: string]: string };
 }
 
@@ -49,6 +46,8 @@ export interface ProviderRate {
 }
 
 export interface ModelsConfig {
+    /** What programs of one process share; one of its own where absent. */
+    readonly process?: Process;
     /** Environment; that of the process where absent. */
     readonly env?: Environment;
     /** `--model URI`: overrides every import of the program. */
@@ -101,8 +100,9 @@ export interface Models {
 }
 
 export function createModels(config: ModelsConfig = {}): Models {
-    const env = config.env ?? process.env;
-    const folder = resolve(config.folder ?? process.cwd());
+    const on = config.process ?? openProcess();
+    const env = config.env ?? on.env;
+    const folder = resolve(on.cwd, config.folder ?? "");
     const secrets = [...new Set([...(config.secrets ?? []), ...secretsOf(env)])];
     const prices: Prices = { ...PRICES, ...config.prices };
     const patience: Patience = { ...PATIENCE, ...timeouts(env), ...config.patience };
@@ -116,71 +116,9 @@ export function createModels(config: ModelsConfig = {}): Models {
         model: config.model,
         fallback: config.fallback ?? (env.REMIT_FALLBACK?.trim() || undefined),
     };
-    const engines = new Map<string, Engine>();
-    const limiters = new Map<string, Limiter>();
+    const engines = enginesOf(config, { on, env, folder, secrets, patience, fetch: inner });
     const choices = new Map<string, Promise<Chosen>>();
     const answering = new Map<string, Answering>();
-
-    function rateOf(name: string): Rate | undefined {
-        const own = config.rates !== undefined && Object.hasOwn(config.rates, name) ? config.rates[name] : undefined;
-        if (own === undefined) return undefined;
-        const { requestsPerMinute: requests, tokensPerMinute: tokens } = own;
-        return { ...(requests === undefined ? {} : { requests }), ...(tokens === undefined ? {} : { tokens }) };
-    }
-
-    /** `key`: the provider's name, or the origin of an address of its own. */
-    function limiterOf(key: string, provider: string): Limiter {
-        let known = limiters.get(key);
-        if (known === undefined) {
-            const host = URL.canParse(key) ? new URL(key).host : key;
-            known = limiter(config.concurrency ?? 8, rateOf(host) ?? rateOf(provider));
-            limiters.set(key, known);
-        }
-        return known;
-    }
-
-    function make(uri: ModelUri, own: NamedModel | undefined): Engine {
-        switch (uri.kind) {
-            case "mock":
-                return mockEngine();
-            case "scripted":
-                return scriptedEngine(uri.uri, resolve(folder, uri.path));
-            case "recorded":
-                return recordedEngine(uri.uri, resolve(folder, uri.path));
-            case "local":
-                return localEngine({ uri: uri.uri, path: uri.path === "" ? "" : resolve(folder, uri.path), folder, env });
-            default: {
-                const endpoint = own === undefined ? endpointOf(uri, env) : ownEndpoint(uri, own, env);
-                // An address of its own is an endpoint that speaks OpenAI's protocol, not OpenAI itself.
-                const compatible =
-                    uri.provider === "openai" && endpoint.baseURL !== null && new URL(endpoint.baseURL).hostname !== "api.openai.com";
-                const host = endpoint.baseURL === null ? uri.provider : new URL(endpoint.baseURL).origin;
-                return providerEngine({
-                    uri: uri.uri,
-                    provider: compatible ? "compatible" : uri.provider,
-                    model: uri.model,
-                    ...endpoint,
-                    secrets,
-                    patience,
-                    limiter: limiterOf(host, uri.provider),
-                    fetch: inner,
-                    chance: Math.random,
-                });
-            }
-        }
-    }
-
-    function engineOf(uri: string, own: NamedModel | undefined, name: string): Engine | Outcome {
-        const key = own === undefined ? uri : `${name}\n${uri}`;
-        const known = engines.get(key);
-        if (known !== undefined) return known;
-        const parsed = parseModelUri(uri);
-        if (!parsed.ok) return { ok: false, failure: { kind: "model", message: parsed.message, hint: parsed.hint } };
-        const made = make(parsed.uri, own);
-        const engine = config.record === undefined ? made : recording(made, resolve(folder, config.record), secrets);
-        engines.set(key, engine);
-        return engine;
-    }
 
     function choiceOf(imported: string | null): Promise<Chosen> {
         const key = imported ?? "";
@@ -208,7 +146,7 @@ export function createModels(config: ModelsConfig = {}): Models {
             const hint = "set REMIT_MODEL, or the key of a provider; remit models lists what can be used";
             return { ok: false, failure: { kind: "unreachable", message: `no model can be used: ${chosen.why}`, hint } };
         }
-        const engine = engineOf(chosen.uri, own, name);
+        const engine = engines.of(chosen.uri, own, name);
         if ("ok" in engine) return engine;
         const schema =
             request.contract === undefined ? {} : { schema: toJsonSchema(request.contract as Contract, request.shapes ?? {}) as Json };
@@ -249,30 +187,13 @@ export function createModels(config: ModelsConfig = {}): Models {
             const chosen = await choiceOf(imported);
             return { ...chosen, text: describeModel(chosen) };
         },
-        close: async () => {
-            for (const engine of engines.values()) await engine.close?.();
-            engines.clear();
-        },
+        close: engines.close,
     };
 }
 
 /** A text that stands in parts in a request is one text to a model. */
 function withWholeTexts(message: Message): Message {
     return message.role === "user" ? { ...message, content: joined(message.content) } : message;
-}
-
-/** A configured endpoint. A key of the environment goes to a configured address on the same conditions as to any other. */
-function ownEndpoint(
-    uri: ModelUri & { kind: "provider" },
-    own: NamedModel,
-    env: Environment,
-): Endpoint & { headers?: NamedModel["headers"] } {
-    const found = endpointOf(own.baseUrl === undefined ? uri : { ...uri, baseURL: own.baseUrl }, env);
-    return {
-        ...found,
-        ...(own.key === undefined ? {} : { apiKey: own.key, keyName: "the key in the configuration", keyKept: false }),
-        ...(own.headers === undefined ? {} : { headers: own.headers }),
-    };
 }
 
 async function count(request: ModelCount, uri: string): Promise<Outcome> {

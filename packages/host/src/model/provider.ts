@@ -13,7 +13,7 @@
 import type { Json } from "@remit/language";
 import type { ModelReply, ModelTurn, ToolCall } from "@remit/machine";
 import { cancelled, type Engine, failed, type Raw, type Turned, type TurnIO } from "./engine.ts";
-import { exhaustedFor, type Limiter, pauseFor } from "./limiter.ts";
+import { exhaustedFor, type Limiter, pauseFor } from "../process/limiter.ts";
 import { type SdkModel, type SdkOptions, type SdkUsage, sdkModel } from "./sdk.ts";
 import { withoutSecrets } from "./secrets.ts";
 import { type Subject, TimeUp, type Trouble, troubleOf } from "./trouble.ts";

@@ -9,12 +9,11 @@
  * L2: the script of a skill is a file of that skill: a path that leads out of its folder is no script.
  */
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Json } from "@remit/language";
 import { stateOf, type TrustState } from "../config/trust.ts";
 import { readJson } from "../input/json.ts";
-import type { Environment } from "../ledger/place.ts";
+import { type Environment, homeOf } from "../ledger/place.ts";
 import { byUnits, isInside } from "../skill/files.ts";
 import { problemText, readSkill } from "../skill/skill.ts";
 import { skillTrust } from "../skill/trust.ts";
@@ -63,7 +62,7 @@ export function findRiffs(project: string, env: Environment, named: readonly str
             warnings.push({ place: riff.path, message: `'${riff.name}' is already the name of ${first.path}, which counts` });
     };
     for (const file of named) add(loose(file, "named", env));
-    const home = env.HOME ?? homedir();
+    const home = homeOf(env);
     for (const [base, scope] of [
         [project, "project"],
         [home, "user"],

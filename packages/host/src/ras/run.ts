@@ -14,8 +14,9 @@ import { checkFile } from "../load/check.ts";
 import { LoadError } from "../load/error.ts";
 import { findRoot } from "../load/tree.ts";
 import { RemitError } from "../failure/error.ts";
-import { type LoadOptions, load, type RemitProgram } from "../run/program.ts";
-import { settingOf } from "../config/setting.ts";
+import { load, type RemitProgram } from "../run/program.ts";
+import type { LoadOptions } from "../run/setup.ts";
+import { settingOf, surroundingsOf } from "../config/setting.ts";
 import { ToolFail } from "../tool/tool.ts";
 import { BRIDGE_NAMES, type BridgeImport, type BridgePolicy, bridgeSource, callSource, literal } from "./bridge.ts";
 import { readsInput } from "./command.ts";
@@ -60,11 +61,9 @@ export interface RasProgram {
 
 /** A file, or the name of a registered Riff. Throws `RemitError`. */
 export async function loadRas(what: string, options: RasRunOptions = {}): Promise<RasProgram> {
-    const env = options.env ?? process.env;
+    const here = surroundingsOf(options);
     try {
-        const riffs = existsSync(what)
-            ? null
-            : findRiffs(resolve(options.workspace ?? process.cwd()), env, options.riffs ?? [], always(options));
+        const riffs = existsSync(what) ? null : listRiffs(options);
         const held = riffs === null ? null : withheldOf(what, riffs);
         const riff = riffs?.riffs.find((one) => one.name === what);
         if (riff === undefined && held !== null) throw new ToolFail(held.message, { kind: "denied", hint: held.hint });
@@ -86,12 +85,9 @@ export async function loadRas(what: string, options: RasRunOptions = {}): Promis
 }
 
 /** Riffs of a project, of the user and of the caller. */
-export function listRiffs(options: Pick<RasRunOptions, "workspace" | "env" | "riffs" | "trust"> = {}): Riffs {
-    return findRiffs(resolve(options.workspace ?? process.cwd()), options.env ?? process.env, options.riffs ?? [], always(options));
-}
-
-function always({ trust, env = process.env }: Pick<RasRunOptions, "env" | "trust">): boolean {
-    return trust === true || env.REMIT_TRUST === "1";
+export function listRiffs(options: Pick<RasRunOptions, "workspace" | "env" | "process" | "riffs" | "trust"> = {}): Riffs {
+    const { cwd, env } = surroundingsOf(options);
+    return findRiffs(resolve(cwd, options.workspace ?? ""), env, options.riffs ?? [], options.trust === true || env.REMIT_TRUST === "1");
 }
 
 interface ProgramText {
@@ -124,7 +120,10 @@ interface Tools {
 /** Tools that `act` reaches, as imports, and where a program with them stands. */
 export async function toolsFor(options: RasRunOptions): Promise<Tools & { file: string; root: string }> {
     const named = options.toolsFile === undefined ? undefined : resolve(options.toolsFile);
-    const file = join(named === undefined ? resolve(options.workspace ?? process.cwd()) : dirname(named), "ras-bridge.remit");
+    const file = join(
+        named === undefined ? resolve(surroundingsOf(options).cwd, options.workspace ?? "") : dirname(named),
+        "ras-bridge.remit",
+    );
     const root = options.root ?? findRoot(named ?? file);
     const { imports: own, policies } =
         named === undefined ? { imports: await configured(options), policies: [] } : await importsOf(named, root, options);
@@ -216,7 +215,7 @@ export async function talkToRun(
     kind: CallKind,
     argv: readonly string[],
     input: () => Promise<string>,
-    env: Readonly<Record<string, string | undefined>> = process.env,
+    env: Readonly<Record<string, string | undefined>>,
 ): Promise<CommandSaid | null> {
     const { REMIT_RAS: place, REMIT_RAS_TOKEN: token } = env;
     if (place === undefined || token === undefined) return null;

@@ -36,6 +36,8 @@ export interface PerformIO {
     readonly parent?: string;
     /** Id of the run, where the host serves several: paths are unique in a run only. */
     readonly run?: string;
+    /** On whose behalf the run is, where the host serves several. */
+    readonly owner?: string;
 }
 
 /** Nobody can answer now, somebody may later: the run goes on as far as it can without this effect, then stops as waiting. */

@@ -10,13 +10,13 @@ import type { Ask } from "../ledger/asks.ts";
 import { exportRun } from "../ledger/export.ts";
 import { type FollowOptions, follow } from "../ledger/follow.ts";
 import { machineId } from "../load/engine.ts";
-import { openStore } from "../ledger/open.ts";
 import { ledgerPath } from "../ledger/place.ts";
 import { type KeptRun, type LedgerStore, type RunInfo, type UnreadableRun, type Verification, keptRun, recordOf } from "../ledger/store.ts";
 import { shownStore } from "../ledger/shown.ts";
 import { knownSecrets } from "../secret/known.ts";
 import { type RunHandle, execute } from "./handle.ts";
 import { machineGoingOn } from "./going-on.ts";
+import { openProcess } from "../process/process.ts";
 import { machineOf } from "./machine.ts";
 import type { KeptOptions } from "./options.ts";
 import { type Replayed, replayRun } from "./replay.ts";
@@ -24,8 +24,8 @@ import { answeredOutcome } from "./by-hand.ts";
 import { type Continued, continueRun } from "./resume.ts";
 import { RemitError } from "../failure/error.ts";
 import type { HostOptions, RunOptions } from "./setup.ts";
-import { settingOf } from "../config/setting.ts";
-import { askingOf, thisUser, type World, withPeople, worldOf } from "./world.ts";
+import { settingOf, surroundingsOf } from "../config/setting.ts";
+import { askingOf, type World, withPeople, worldOf } from "./world.ts";
 
 export interface ResumeRunOptions extends Omit<HostOptions, "ledger" | "model" | "workspace" | "mode">, Pick<RunOptions, "signal" | "on"> {
     /** In place of what the run was started with. */
@@ -74,13 +74,20 @@ export interface Ledger {
     close(): Promise<void>;
 }
 
+export interface LedgerOptions extends Pick<HostOptions, "process" | "user" | "env"> {
+    readonly readOnly?: boolean;
+    /** Folder of the key that runs are bound with. Default: the user's own. */
+    readonly config?: string;
+}
+
 /** Opens the ledger at `path` (default: see `ledgerPath`), or wraps a store. Throws `LedgerError`. */
-export async function openLedger(
-    path?: string | LedgerStore,
-    options: { readonly readOnly?: boolean; readonly config?: string; readonly env?: NodeJS.ProcessEnv } = {},
-): Promise<Ledger> {
-    const store = typeof path === "object" ? path : await openStore(ledgerPath(path), options);
-    const secrets = knownSecrets(options.env);
+export async function openLedger(path?: string | LedgerStore, options: LedgerOptions = {}): Promise<Ledger> {
+    const { process: on = openProcess(), readOnly = false, config } = options;
+    const { env, user } = surroundingsOf({ ...options, process: on });
+    const holder = {};
+    const how = { ...(readOnly ? { readOnly } : {}), ...(config === undefined ? {} : { config }) };
+    const store = typeof path === "object" ? path : await on.store(ledgerPath(path, on.env, on.cwd), holder, how);
+    const secrets = knownSecrets(env);
     return {
         store,
         runs: (limit, unreadable) => store.runs(limit, unreadable),
@@ -95,12 +102,12 @@ export async function openLedger(
             return replayRun(await recordOf(shownStore(store, secrets), id), () => machineOf(run, secrets), machineId());
         },
         asks: async (id) => store.asks.list(id === undefined ? undefined : (await store.run(id)).id),
-        answer: async (id, ask, decision, by = thisUser()) => {
+        answer: async (id, ask, decision, by = user) => {
             const { id: run } = await store.run(id);
             return store.asks.decide((await store.asks.find(run, ask)).id, decision, by);
         },
-        resume: (id, how = {}) => resumeRun(store, id, how),
-        close: () => store.close(),
+        resume: (id, how = {}) => resumeRun(store, id, { process: on, user, ...how }),
+        close: async () => (store === path ? store.close() : on.release(holder)),
     };
 }
 
@@ -113,6 +120,7 @@ export async function worldAgain(run: KeptRun, options: ResumeRunOptions): Promi
     const setting = await settingOf(from, { ...options, workspace: options.workspace ?? kept.workspace });
     return worldOf({ program, root: info.root }, options.model === undefined ? { ...setting, modelFolder: kept.modelFolder } : setting, {
         ...options,
+        process: options.process ?? openProcess(),
         ...(kept.mode === undefined ? {} : { mode: kept.mode }),
         ...(model === undefined ? {} : { model }),
     });
@@ -126,6 +134,7 @@ function goesOn(
     { machine, recovered }: Continued,
     info: RunInfo,
     { raise = [], retry = false, answers = {} }: ResumeRunOptions,
+    user: string,
 ): Recovered {
     const paths = Object.keys(answers);
     const isSaid = raise.length > 0 || retry || paths.length > 0;
@@ -145,7 +154,7 @@ function goesOn(
     }
     const { pending, failed = [] } = machine;
     try {
-        machine.goOn?.({ raise, retry, answer: paths }, thisUser());
+        machine.goOn?.({ raise, retry, answer: paths }, user);
     } catch (error) {
         throw error instanceof Fail ? new RemitError(error.toFailure(), info.id) : error;
     }
@@ -164,8 +173,14 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
         const { info, program } = run;
         const kept = run.options as unknown as KeptOptions;
         const on = options.on ?? {};
-        const world = await worldAgain(run, options);
-        const asking = askingOf(info.id, store, { ...kept.asks, ...(options.park === undefined ? {} : { park: options.park }) });
+        const owner = kept.asks?.owner ?? options.user;
+        const world = await worldAgain(run, owner === undefined ? options : { ...options, user: owner });
+        const asking = askingOf(
+            info.id,
+            store,
+            { ...kept.asks, ...(options.park === undefined ? {} : { park: options.park }) },
+            world.user,
+        );
         const host = withPeople(world, on, asking, true);
         over = () => {
             // The run is over: what a tool says about being closed is nobody's business any more.
@@ -176,7 +191,7 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
                 ? machineOf(of, world.secrets)
                 : machineGoingOn(of, saved, world.secrets, () => recordOf(shownStore(store, world.secrets), of.info.id)),
         );
-        const recovered = goesOn(begins, info, options);
+        const recovered = goesOn(begins, info, options, options.user ?? world.user);
         const timeout = begins.machine.raised?.time ?? kept.limits.time;
         return execute<T>(begins.machine, {
             store,

@@ -1,49 +1,24 @@
 /**
  * The library's face: a program becomes a typed function.
  *
- * Boundary: puts loading, hosts, ledgers and runs together; each is elsewhere.
+ * Boundary: the local shell over the world of a program, its runs in a ledger; each is elsewhere.
  *
  * X1: nothing is kept of a run that has ended, unless its caller keeps the handle (or its ledger is durable).
- * X2: tools and models are shared by the runs of one program and closed soon after the last of them has ended.
+ * X2: tools and models are shared by the runs of one program, what is behind them by the programs of one process; what no run uses is closed soon
+ *     after.
  */
-import { reckoning } from "../model/prices.ts";
 import type { Diagnostic, Json, Program } from "@remit/language";
-import { compileProgram, Machine } from "@remit/machine";
 import { memoryStore } from "../ledger/memory.ts";
-import type { Answering } from "../model/models.ts";
-import { openStore } from "../ledger/open.ts";
 import type { LedgerStore } from "../ledger/store.ts";
-import { machineId } from "../load/engine.ts";
-import { type LoadSource, type Loaded, loadProgram } from "../load/load.ts";
-import { type Skills, skillContents } from "../skill/imported.ts";
-import { checkPolicy, withUntrusted } from "../config/policy.ts";
-import { leaving } from "../secret/exits.ts";
-import { type RunHandle, execute } from "./handle.ts";
-import { SLICE, startOptions } from "./machine.ts";
-import { type KeptOptions, newRunId } from "./options.ts";
-import type { HostOptions, RunOptions } from "./setup.ts";
-import { type Setting, limitsOf, settingOf } from "../config/setting.ts";
+import type { LoadSource } from "../load/load.ts";
+import type { Answering } from "../model/models.ts";
+import type { Process } from "../process/process.ts";
+import { execute, type RunHandle } from "./handle.ts";
+import { newRunId } from "./options.ts";
+import { openWorld } from "./program-world.ts";
 import type { Unperformed } from "./rehearse.ts";
+import type { HostOptions, LoadOptions, RunOptions } from "./setup.ts";
 import { sharedHost } from "./shared.ts";
-import { askingOf, thisUser, withPeople, worldOf } from "./world.ts";
-
-export interface LoadOptions extends HostOptions, RunOptions {
-    /** Folder of the program's tree. Default: found upward from the file. */
-    readonly root?: string;
-    /** Folders outside the tree that file imports may read. */
-    readonly grants?: readonly string[];
-    /** False: compile afresh, and keep nothing. */
-    readonly cache?: boolean;
-    /**
-     * What becomes of values that are not trusted in arguments of calls that do more than read, where no clause of the program speaks of the
-     * argument: `ask` puts a question that shows the flow, `never` refuses. Default: what the project's policy says, else they pass.
-     */
-    readonly untrusted?: "ask" | "never";
-    /** Only with the agents and skills that `remit.lock` pins, unchanged. */
-    readonly frozen?: boolean;
-    /** Folders of cache and configuration, where not the user's own. */
-    readonly folders?: { readonly cache?: string; readonly config?: string };
-}
 
 export interface RemitProgram<I = Json, O = Json> {
     (input: I, options?: RunOptions): Promise<O>;
@@ -68,11 +43,49 @@ export interface RemitProgram<I = Json, O = Json> {
 
 /** Reads, checks and compiles. Throws `RemitError` with every error of all files. */
 export async function load<I = Json, O = Json>(source: string | LoadSource, options: LoadOptions = {}): Promise<RemitProgram<I, O>> {
-    const from = typeof source === "string" ? { path: source } : source;
-    const setting = await settingOf("path" in from ? from.path : options.root, options);
-    const loaded = await loadProgram(from, { ...options, config: setting.config });
-    if (options.frozen === true) (await import("../lock/lock.ts")).checkFrozen(loaded, { ...options, ...setting });
-    return programOf<I, O>(loaded, setting, options);
+    const opened = await openWorld(source, options);
+    const { form, hash, file, root, diagnostics, world, process: on } = opened;
+    const shared = sharedHost(world.host);
+    const store = await storeOf(options.ledger, on, world);
+
+    const start = (input: I, call: RunOptions = {}): RunHandle<O> => {
+        const { signal = options.signal } = call;
+        const handlers = { ...options.on, ...call.on };
+        const kept = opened.kept(input as Json, call);
+        const id = newRunId();
+        const machine = opened.machine(id, kept);
+        const own = store ?? memoryStore();
+        const writer = own.create({ id, program: form, hash, file, root, options: kept as unknown as Json });
+        return execute<O>(machine, {
+            store: own,
+            id,
+            program: form,
+            writer,
+            host: opened.host(id, kept, handlers, own),
+            secrets: opened.secrets,
+            over: shared.take(),
+            ...(signal === undefined ? {} : { signal }),
+            ...(kept.limits.time === undefined ? {} : { timeout: kept.limits.time }),
+            ...(handlers.event === undefined ? {} : { event: handlers.event }),
+            ...(handlers.part === undefined ? {} : { part: handlers.part }),
+        });
+    };
+
+    return Object.assign((input: I, call?: RunOptions) => start(input, call).value, {
+        run: start,
+        form,
+        hash,
+        file,
+        root,
+        diagnostics,
+        answering: world.answering,
+        unperformed: world.unperformed,
+        ledger: async () => store,
+        close: async () => {
+            await shared.close();
+            await on.release(world);
+        },
+    });
 }
 
 /** Loads a file and runs it once. */
@@ -85,96 +98,9 @@ export async function run<O = Json>(source: string | LoadSource, input: Json, op
     }
 }
 
-export async function programOf<I, O>(loaded: Loaded, setting: Setting, options: LoadOptions): Promise<RemitProgram<I, O>> {
-    const compiled = compileProgram(loaded.program);
-    const engine = machineId();
-    const { workspace } = setting;
-    const policy = withUntrusted(setting.config.policy, options.untrusted);
-    if (policy !== null) checkPolicy(loaded.program, policy);
-    const world = worldOf(loaded, setting, options);
-    const shared = sharedHost(world.host);
-    const store = await storeOf(options.ledger);
-
-    const { secrets } = world;
-    const imports = secrets.scrub(loaded.imports as unknown as Json) as unknown as Loaded["imports"];
-    const skills = secrets.scrub(skillContents(loaded.skills) as unknown as Json) as unknown as Skills;
-
-    const prices = reckoning(loaded.program, {
-        prices: setting.config.prices,
-        named: setting.config.models,
-        instead: options.model ?? (options.mode === undefined ? (options.env ?? process.env).REMIT_MODEL?.trim() || undefined : "mock:"),
-    });
-
-    const start = (input: I, call: RunOptions = {}): RunHandle<O> => {
-        const of = { ...options, ...call };
-        const on = { ...options.on, ...call.on };
-        const kept: KeptOptions = {
-            // Secrets stay out of prompts and ledgers also where a caller hands them in.
-            input: secrets.scrub((input === undefined ? null : input) as Json),
-            limits: limitsOf(setting.config, of.limits),
-            ...(Object.keys(prices).length === 0 ? {} : { prices }),
-            workspace,
-            imports,
-            ...(loaded.skills.length === 0 ? {} : { skills }),
-            engine,
-            ...(of.entry === undefined ? {} : { entry: of.entry }),
-            ...(options.model === undefined ? {} : { model: options.model }),
-            ...(options.mode === undefined ? {} : { mode: options.mode }),
-            modelFolder: setting.modelFolder,
-            ...(of.inputOrigins === undefined ? {} : { inputOrigins: of.inputOrigins }),
-            ...(of.variants === undefined ? {} : { variants: of.variants }),
-            ...(of.concurrency === undefined ? {} : { concurrency: of.concurrency }),
-            ...(of.interactive === undefined ? {} : { interactive: of.interactive }),
-            ...(policy === null ? {} : { policy }),
-            asks: { ...of.asks, owner: of.asks?.owner ?? thisUser() },
-        };
-        const id = newRunId();
-        const machine = leaving(Machine.start(compiled, startOptions(id, loaded.program, loaded.hash, kept, SLICE)), secrets);
-        const own = store ?? memoryStore();
-        const writer = own.create({
-            id,
-            program: loaded.program,
-            hash: loaded.hash,
-            file: loaded.file,
-            root: loaded.root,
-            options: kept as unknown as Json,
-        });
-        const release = shared.take();
-        return execute<O>(machine, {
-            store: own,
-            id,
-            program: loaded.program,
-            writer,
-            host: withPeople(world, on, askingOf(id, own, kept.asks)),
-            secrets,
-            over: release,
-            ...(of.signal === undefined ? {} : { signal: of.signal }),
-            ...(kept.limits.time === undefined ? {} : { timeout: kept.limits.time }),
-            ...(on.event === undefined ? {} : { event: on.event }),
-            ...(on.part === undefined ? {} : { part: on.part }),
-        });
-    };
-
-    return Object.assign((input: I, call?: RunOptions) => start(input, call).value, {
-        run: start,
-        form: loaded.program,
-        hash: loaded.hash,
-        file: loaded.file,
-        root: loaded.root,
-        diagnostics: loaded.diagnostics,
-        answering: world.answering,
-        unperformed: world.unperformed,
-        ledger: async () => store,
-        close: async () => {
-            await shared.close();
-            if (store !== null && store !== options.ledger) await store.close();
-        },
-    });
-}
-
 /** The ledger a caller named; null: each run gets one of its own in memory. */
-async function storeOf(ledger: HostOptions["ledger"]): Promise<LedgerStore | null> {
+async function storeOf(ledger: HostOptions["ledger"], on: Process, holder: object): Promise<LedgerStore | null> {
     if (ledger === undefined || ledger === "memory") return null;
     if (typeof ledger === "object") return ledger;
-    return openStore(ledger);
+    return on.store(ledger, holder);
 }

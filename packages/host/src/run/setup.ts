@@ -7,6 +7,7 @@ import type { Json } from "@remit/language";
 import type { AskRequest, Effect, InputRequest, LedgerEvent, Limits } from "@remit/machine";
 import type { Ask } from "../ledger/asks.ts";
 import type { LedgerStore } from "../ledger/store.ts";
+import type { Process } from "../process/process.ts";
 import type { HostTool } from "../tool/functions.ts";
 import type { Performers } from "./host.ts";
 import type { Entry } from "./options.ts";
@@ -59,7 +60,7 @@ export interface AskOptions {
     readonly park?: boolean;
     /** How long a question can be answered, milliseconds. Default: 24 hours; after that it is a no. */
     readonly expires?: number;
-    /** Who answers. Default: the user of this process, `os:UID`. */
+    /** Who answers. Default: the user of the program, `os:UID`. */
     readonly owner?: string;
 }
 
@@ -74,6 +75,11 @@ export interface HostOptions {
     readonly ledger?: "memory" | (string & {}) | LedgerStore;
     /** A host of one's own; performers named here come before the ones that are built in. */
     readonly performers?: Performers;
+    /** What programs of one process share (`openProcess`). Default: one of this program's own, which its `close` closes. */
+    readonly process?: Process;
+    /** On whose behalf it runs. Default: who answers its questions (`asks.owner`), else the user of the process. Connections to tool servers are shared between programs of one user alone. */
+    readonly user?: string;
+    /** What programs and their configuration read as the environment. Default: that of the process. */
     readonly env?: Readonly<Record<string, string | undefined>>;
     /** The project's configuration may start commands and load modules. */
     readonly trust?: boolean;
@@ -86,4 +92,22 @@ export interface HostOptions {
     readonly telemetry?: boolean;
     /** Record every model reply to this file, secrets removed. */
     readonly record?: string;
+}
+
+export interface LoadOptions extends HostOptions, RunOptions {
+    /** Folder of the program's tree. Default: found upward from the file. */
+    readonly root?: string;
+    /** Folders outside the tree that file imports may read. */
+    readonly grants?: readonly string[];
+    /** False: compile afresh, and keep nothing. */
+    readonly cache?: boolean;
+    /**
+     * What becomes of values that are not trusted in arguments of calls that do more than read, where no clause of the program speaks of the
+     * argument: `ask` puts a question that shows the flow, `never` refuses. Default: what the project's policy says, else they pass.
+     */
+    readonly untrusted?: "ask" | "never";
+    /** Only with the agents and skills that `remit.lock` pins, unchanged. */
+    readonly frozen?: boolean;
+    /** Folders of cache and configuration, where not the user's own. */
+    readonly folders?: { readonly cache?: string; readonly config?: string };
 }

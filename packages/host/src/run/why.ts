@@ -7,6 +7,7 @@
  *     which of it went into its answer, so all of it may have. It is named with its entries in the ledger.
  * Y1: the chain is of the very run that is in the ledger: where doing it again goes another way, there is no answer.
  */
+import { fromThisProcess } from "../process/here.ts";
 import type { Json } from "@remit/language";
 import { compileProgram, type DerivedStep as Step, Machine, type ToolRequest } from "@remit/machine";
 import { type LedgerStore, type RunRecord, recordOf } from "../ledger/store.ts";
@@ -48,7 +49,12 @@ export interface HandUse {
  * `where`: a pointer into the run's value (`/diff`, `diff.0`), or the path of a tool or memory call and a pointer into its arguments
  * (`main/Mail.send#0/to`, `main/Mail.send#0:/0/to`). Throws `RemitError` where there is no such place or the run cannot be done again.
  */
-export async function whyOf(store: LedgerStore, id: string, where = "", secrets: Scrubber = knownSecrets()): Promise<Why> {
+export async function whyOf(
+    store: LedgerStore,
+    id: string,
+    where = "",
+    secrets: Scrubber = knownSecrets(fromThisProcess().env),
+): Promise<Why> {
     const record = await recordOf(store, id);
     const { info } = record;
     const machine = await derived(record, secrets);

@@ -7,16 +7,17 @@
  *     and every one that was read since. So does whatever leaves the machine (`secret/exits.ts`).
  */
 import { author } from "../agent/author.ts";
-import { userInfo } from "node:os";
 import { resolve } from "node:path";
 import type { Json, Program } from "@remit/language";
 import { type AgentTurn, type Effect, traceparent } from "@remit/machine";
 import type { Agents } from "../agent/agents.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import type { Answering, Models } from "../model/models.ts";
+import type { Process } from "../process/process.ts";
 import type { Memories } from "../memory/memory.ts";
 import { knownSecrets } from "../secret/known.ts";
 import type { Scrubber } from "../secret/scrub.ts";
+import type { Asked } from "../tool/tool.ts";
 import type { Tools } from "../tool/tools.ts";
 import { basics } from "./basics.ts";
 import { type Host, type Performer, type Performers, hostOf } from "./host.ts";
@@ -33,6 +34,8 @@ export interface World {
     readonly own: Performers;
     /** Requests carry the trace context of their effects. */
     readonly telemetry: boolean;
+    /** On whose behalf the program runs. */
+    readonly user: string;
     /** Every secret that is known so far. */
     readonly secrets: Scrubber;
     /** Which models answered so far, in plain words. */
@@ -40,32 +43,34 @@ export interface World {
     /** Calls that a dry run answered without performing them. */
     unperformed(): readonly Unperformed[];
     /** What a tool says of a method now; null where it is not there, cannot be reached, or is not to be reached. */
-    describe(about: Named, signal: AbortSignal): Promise<Json>;
+    describe(about: Named, asked: Asked): Promise<Json>;
 }
 
 /** `root`: absolute folder of the program's tree, empty where there is none. */
 export function worldOf(
     { program, root }: { readonly program: Program; readonly root: string },
     setting: Setting,
-    options: HostOptions,
+    options: HostOptions & { readonly process: Process },
 ): World {
     const { config, workspace } = setting;
     const { mode } = options;
     const model = options.model ?? (mode === undefined ? undefined : "mock:");
-    const env = options.env ?? process.env;
+    const { env, user } = setting.here;
+    const { process } = options;
     const secrets = knownSecrets(env, config);
     const secret = (name: string, value: string): void => secrets.add({ name, value });
 
     const tools = lazy(async (): Promise<Tools> => {
         const [{ createTools }, { rulesIn }] = await Promise.all([import("../tool/tools.ts"), import("../tool/named.ts")]);
         const rules = rulesIn(program, config.policy);
-        return createTools(config, { root, workspace, env, functions: options.tools ?? {}, rules, secret });
+        return createTools(config, { root, workspace, env, user, process, functions: options.tools ?? {}, rules, secret });
     });
     let answering: Models["describe"] = () => [];
     const models = lazy(async (): Promise<Models> => {
         const [{ createModels }, { namedModels }] = await Promise.all([import("../model/models.ts"), import("../config/models.ts")]);
         const made = createModels({
             env,
+            process,
             folder: setting.modelFolder,
             prices: config.prices,
             rates: config.rates,
@@ -115,15 +120,16 @@ export function worldOf(
         host,
         own: options.performers ?? {},
         telemetry: options.telemetry === true,
+        user,
         secrets,
         answering: () => answering(),
         unperformed: () => rehearsed?.unperformed() ?? [],
-        describe: async ({ tool, uri, file, method }, signal) => {
+        describe: async ({ tool, uri, file, method }, asked) => {
             if (mode !== undefined || options.performers?.tool !== undefined) return null;
             const made = await tools.get();
             const { ToolFail } = await import("../tool/tool.ts");
             try {
-                const { methods } = await made.describe({ name: tool, uri, file }, signal);
+                const { methods } = await made.describe({ name: tool, uri, file }, asked);
                 return (methods.find((one) => one.name === method) as Json | undefined) ?? null;
             } catch (error) {
                 if (error instanceof ToolFail) return null;
@@ -135,7 +141,11 @@ export function worldOf(
 
 /** The host of one run: the shared world, and the people this run may ask. `resumed`: what was allowed before is taken up. */
 export function withPeople(world: World, on: Handlers, asking: Omit<Asking, "describe" | "resumed">, resumed = false): Host {
-    const approvals = approving(on, { ...asking, describe: world.describe, resumed });
+    const approvals = approving(on, {
+        ...asking,
+        describe: (about, signal) => world.describe(about, { signal, owner: asking.owner }),
+        resumed,
+    });
     const asked = hostOf({ ...people(on), ask: approvals.ask, ...world.own });
     const perform: Host["perform"] = (effect, io) => world.host.perform(effect, io);
     return {
@@ -143,8 +153,9 @@ export function withPeople(world: World, on: Handlers, asking: Omit<Asking, "des
         end: async (session) => world.host.end?.(session, asking.run),
         perform: (effect: Effect, io) => {
             const traced = world.telemetry ? { ...io, traceparent: traceparent(asking.run, effect.path) } : io;
-            if (effect.kind === "tool") return approvals.call(effect, traced, perform);
-            if (effect.kind === "agent") return world.host.perform(effect, { ...traced, run: asking.run });
+            const ours = { ...traced, run: asking.run, owner: asking.owner };
+            if (effect.kind === "tool") return approvals.call(effect, ours, perform);
+            if (effect.kind === "agent") return world.host.perform(effect, ours);
             return (effect.kind === "ask" || effect.kind === "input" ? asked : world.host).perform(effect, io);
         },
     };
@@ -153,20 +164,20 @@ export function withPeople(world: World, on: Handlers, asking: Omit<Asking, "des
 /** Longest time a question can be answered where nothing is said, milliseconds. */
 const EXPIRES_MS = 24 * 3_600_000;
 
-export function askingOf(run: string, store: LedgerStore, kept: AskOptions | undefined): Omit<Asking, "describe" | "resumed"> {
+export function askingOf(
+    run: string,
+    store: LedgerStore,
+    kept: AskOptions | undefined,
+    user: string,
+): Omit<Asking, "describe" | "resumed"> {
     return {
         run,
         asks: store.asks,
-        owner: kept?.owner ?? thisUser(),
+        owner: kept?.owner ?? user,
         expires: kept?.expires ?? EXPIRES_MS,
         park: kept?.park ?? false,
         shared: store.durable,
     };
-}
-
-/** The user of this process, as the operating system knows them. */
-export function thisUser(): string {
-    return `os:${process.getuid?.() ?? userInfo().username}`;
 }
 
 /** Agents as the caller wants them: written to a recording, or answered from one. */

@@ -9,7 +9,7 @@ import { resolveSecret } from "./ref.ts";
 import { createScrubber, type Scrubber } from "./scrub.ts";
 
 /** One that a configuration names and that cannot be read now is not known: its use fails and says why. */
-export function knownSecrets(env: Readonly<Record<string, string | undefined>> = process.env, config?: Config): Scrubber {
+export function knownSecrets(env: Readonly<Record<string, string | undefined>>, config?: Config): Scrubber {
     const known = createScrubber(environmentSecrets(env, config?.plainEnv));
     for (const [name, { file }] of Object.entries(config?.secrets ?? {})) {
         const read = resolveSecret(name, { env, folder: file.folder });

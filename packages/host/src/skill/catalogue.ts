@@ -9,9 +9,8 @@
  * K12: a project's skill that is not trusted is listed and not activated (K9 in `trust.ts`).
  */
 import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
-import { configFolder, type Environment } from "../ledger/place.ts";
+import { configFolder, type Environment, homeOf } from "../ledger/place.ts";
 import { byUnits, isInside, sha256Of } from "./files.ts";
 import { SKILL_BOUNDS } from "./rules.ts";
 import { problemText, readSkill, type Skill } from "./skill.ts";
@@ -51,18 +50,15 @@ export interface SkillCatalogue {
 export interface CatalogueOptions {
     /** Absolute folder of the project; absent: the user's skills alone. */
     readonly project?: string;
-    readonly env?: Environment;
+    readonly env: Environment;
     /** The person trusts what is found for this time. `REMIT_TRUST=1` says the same. */
     readonly trust?: boolean;
 }
 
 /** Folders that are looked through, in the order in which they count. */
-export function skillFolders({
-    project,
-    env = process.env,
-}: CatalogueOptions): readonly { readonly scope: SkillScope; readonly path: string }[] {
+export function skillFolders({ project, env }: CatalogueOptions): readonly { readonly scope: SkillScope; readonly path: string }[] {
     const own = project === undefined ? [] : [join(project, ".remit/skills"), join(project, ".agents/skills")];
-    const user = [join(configFolder(env), "skills"), join(env.HOME ?? homedir(), ".agents/skills")];
+    const user = [join(configFolder(env), "skills"), join(homeOf(env), ".agents/skills")];
     return [
         // a project that is the user's home has no skills but the user's
         ...own.filter((path) => !user.includes(path)).map((path) => ({ scope: "project" as const, path })),
@@ -70,8 +66,8 @@ export function skillFolders({
     ];
 }
 
-export function skillCatalogue(options: CatalogueOptions = {}): SkillCatalogue {
-    const env = options.env ?? process.env;
+export function skillCatalogue(options: CatalogueOptions): SkillCatalogue {
+    const env = options.env;
     const always = options.trust === true || env.REMIT_TRUST === "1";
     const warnings: SkillWarning[] = [];
     const known = new Map<string, ListedSkill>();

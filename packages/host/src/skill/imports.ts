@@ -13,7 +13,7 @@ import { isSkillLink, type LinkedOptions, loadLinkedSkill } from "./linked.ts";
 import { loadSkill, type Skill, SkillError } from "./skill.ts";
 
 /** Throws `RemitError`. */
-export async function importedSkills(program: Program, tree: ProgramTree | null, options: LinkedOptions = {}): Promise<ImportedSkill[]> {
+export async function importedSkills(program: Program, tree: ProgramTree | null, options: LinkedOptions): Promise<ImportedSkill[]> {
     const found: ImportedSkill[] = [];
     for (const [index, form] of program.files.entries())
         for (const one of form.imports) {

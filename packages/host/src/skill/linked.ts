@@ -43,18 +43,17 @@ export function parseSkillLink(uri: string): SkillLink | { readonly message: str
 }
 
 export interface LinkedOptions {
-    readonly env?: Environment;
     readonly signal?: AbortSignal;
-    /** Folder of the cache; the user's own where absent, none where null. */
-    readonly cache?: string | null;
+    /** Folder of the cache; none where null. */
+    readonly cache: string | null;
     readonly fetch?: typeof fetch;
 }
 
 /** Reads a linked skill, from the cache where it is there. Throws `SkillError`. */
-export async function loadLinkedSkill(uri: string, options: LinkedOptions = {}): Promise<Skill> {
+export async function loadLinkedSkill(uri: string, options: LinkedOptions): Promise<Skill> {
     const link = parseSkillLink(uri);
     if ("message" in link) throw new SkillError(uri, [wrong("", link.hint === undefined ? link.message : `${link.message}; ${link.hint}`)]);
-    const cache = options.cache === null ? null : (options.cache ?? join(cacheFolder(options.env), "skills"));
+    const { cache } = options;
     const kept = cache === null ? null : join(cache, `${link.sha256}.md`);
     const known = kept === null ? null : fileOr(kept);
     const bytes = known !== null && sha256Of(known) === link.sha256 ? known : await fetched(link, options);

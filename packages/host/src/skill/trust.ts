@@ -12,17 +12,17 @@ import { listing } from "./files.ts";
 import type { Skill } from "./skill.ts";
 
 /** Is this skill trusted as it is now? Null for one that has no folder. */
-export function skillTrust(skill: Skill, env: Environment = process.env): TrustState | null {
+export function skillTrust(skill: Skill, env: Environment): TrustState | null {
     return skill.folder === null ? null : stateOf(skill.folder, Buffer.from(listing(skill.files)), env);
 }
 
 /** Trusts a skill as it was read. */
-export function trustSkill(skill: Skill, env: Environment = process.env): TrustState | null {
+export function trustSkill(skill: Skill, env: Environment): TrustState | null {
     const seen = skillTrust(skill, env);
     return seen === null || skill.folder === null ? null : trust(skill.folder, env, seen);
 }
 
 /** Forgets a skill; true if it was trusted. */
-export function distrustSkill(skill: Skill, env: Environment = process.env): boolean {
+export function distrustSkill(skill: Skill, env: Environment): boolean {
     return skill.folder !== null && distrust(skill.folder, env);
 }

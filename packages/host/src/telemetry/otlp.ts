@@ -11,7 +11,7 @@ import { type LedgerEvent, type OtelOptions, otlp } from "@remit/machine";
 export interface Collector {
     /** Base address (`http://localhost:4318`) or the whole one that ends with `/v1/traces`. Default: the environment's. */
     readonly endpoint?: string;
-    readonly env?: Readonly<Record<string, string | undefined>>;
+    readonly env: Readonly<Record<string, string | undefined>>;
     /** Milliseconds; default: the environment's, else 10 s. */
     readonly timeout?: number;
 }
@@ -25,7 +25,7 @@ const SIGNAL_PATH = "/v1/traces";
 const SHOWN = 300;
 
 /** The address, or what is wrong with what was given. */
-export function collectorUrl({ endpoint, env = process.env }: Collector): { readonly url: string } | { readonly problem: string } {
+export function collectorUrl({ endpoint, env }: Collector): { readonly url: string } | { readonly problem: string } {
     // the variable for traces is the whole address, the general one a base
     const whole = endpoint === undefined ? said(env, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") : undefined;
     const given = whole ?? endpoint ?? said(env, "OTEL_EXPORTER_OTLP_ENDPOINT") ?? DEFAULT_ENDPOINT;
@@ -62,7 +62,7 @@ const said = (env: Readonly<Record<string, string | undefined>>, name: string): 
 
 /** Sends the spans of a run. Content only with `content`. */
 export async function sendSpans(events: Iterable<LedgerEvent>, collector: Collector, options: OtelOptions = {}): Promise<Sent> {
-    const env = collector.env ?? process.env;
+    const env = collector.env;
     const to = collectorUrl(collector);
     if ("problem" in to) return { ok: false, message: to.problem };
     const service = options.service ?? said(env, "OTEL_SERVICE_NAME");

@@ -4,7 +4,8 @@
  * Boundary: from the server's form to `ask` and `input` effects and back. Nobody there, or no: the server is told `decline`.
  *
  * E1: the question says which server asks; its text is the server's and is shown as data.
- * E2: a question is put for the one call that is under way; where there are several, for the one that began last.
+ * E2: a question is put for the one call that is under way; where there are several of one run, for the one that began last. Where several runs
+ *     wait for the server, it is told `decline`: nothing says whose people it asks.
  */
 import type { Contract, Json } from "@remit/language";
 import type { AskRequest, Effect, InputRequest } from "@remit/machine";
@@ -30,12 +31,13 @@ interface Property {
 
 export async function elicit(server: string, params: unknown, calls: Map<CallIO, number>, who = "tool server"): Promise<ElicitAnswer> {
     const io = [...calls.keys()].at(-1);
+    const runs = new Set([...calls.keys()].map(({ run }) => run));
     const asked = params as {
         readonly mode?: string;
         readonly message?: string;
         readonly requestedSchema?: { readonly properties?: { readonly [name: string]: Property }; readonly required?: readonly string[] };
     };
-    if (io === undefined || (asked.mode !== undefined && asked.mode !== "form")) return { action: "decline" };
+    if (io === undefined || runs.size > 1 || (asked.mode !== undefined && asked.mode !== "form")) return { action: "decline" };
     const message = String(asked.message ?? "").slice(0, MAX_TEXT);
     const fields = Object.entries(asked.requestedSchema?.properties ?? {});
     if (fields.length > MAX_FIELDS) return { action: "decline" };

@@ -1,11 +1,13 @@
 /**
- * Connections to MCP servers: one a server, made at its first use, kept to the end of the run.
+ * Connections to MCP servers: one a server, made at its first use, kept while a program of this process uses it.
  *
  * Boundary: processes, transports and the protocol's era. What calls mean is in `mcp.ts`. Specification: Model Context Protocol, revisions up to
  * 2025-11-25 (`legacy`) and 2026-07-28 (`modern`).
  *
  * M1: a server is started only from a configuration that counts (C3 in `config.ts`), without a shell, with a small environment and what it names.
  * M2: a server that ended is started again at the next call, never within one.
+ * MS9: programs share a connection where everything that the server is started or reached with is equal, credentials among it, and the configuration
+ *     file, the name, the workspace and the user are, too. What a server keeps in its session is so seen by one user in one workspace alone.
  * M3: `close` ends every process with its group: its input is closed, then it is asked, then it is killed, a grace time between each.
  * M6: a server's schema of its results is not run: its patterns may take time without bound, and what it gives is data, held by the program's
  *     contracts. (What a model sends is checked against the schema of arguments by the machine.)
@@ -19,10 +21,11 @@ import type { ServerConfig } from "../config/rules.ts";
 import { unconfinedEnv } from "../process/sandbox.ts";
 import { MAX_STDERR } from "../process/piped.ts";
 import { looksSecret } from "../secret/names.ts";
+import type { Begin } from "../process/child.ts";
 import { elicit } from "./mcp-elicit.ts";
 import { boundedFetch } from "./mcp-fetch.ts";
 import { stdioTransport } from "./mcp-stdio.ts";
-import { type CallIO, type ToolContext, ToolFail } from "./tool.ts";
+import { type Asked, type CallIO, type ToolContext, ToolFail } from "./tool.ts";
 
 export interface Connection {
     readonly client: Client;
@@ -34,8 +37,18 @@ export interface Connection {
 }
 
 export interface Servers {
-    connect(key: string, signal?: AbortSignal): Promise<Connection>;
+    connect(key: string, asked: Asked): Promise<Connection>;
+    /** Lets go of the connections; one that no other program uses ends. */
     close(): Promise<void>;
+}
+
+/** How a server is reached, with all that its configuration and the environment put in. */
+interface Target {
+    readonly key: string;
+    /** The configuration that says so. */
+    readonly file: string;
+    readonly protocol: NonNullable<ServerConfig["protocol"]>;
+    readonly at: { readonly url: string; readonly headers: { readonly [name: string]: string } } | Begin;
 }
 
 /** Largest message a server may send, bytes. The library gathers one in time that grows with the square of its size. */
@@ -45,40 +58,18 @@ const CONNECT_MS = 30_000;
 const MODERN = "2026-07-28";
 
 export function mcpServers(context: ToolContext): Servers {
-    const open = new Map<string, Promise<Connection>>();
-    const ending = new AbortController();
+    const holder = {};
+    const targets = new Map<string, Target>();
+    const { pool, user, workspace } = context;
     return {
-        connect: async (key, signal) => {
-            const config = serverOf(key, context);
-            let made = open.get(key);
-            if (made !== undefined && (await ended(made))) {
-                open.delete(key);
-                made = undefined;
-            }
-            if (made === undefined) {
-                made = connectTo(key, config, context, ending.signal);
-                open.set(key, made);
-                // A server that could not be reached is tried again at the next call.
-                made.catch(() => open.get(key) === made && open.delete(key));
-            }
+        connect: async (key, { owner = user, signal }) => {
+            const target = targets.get(key) ?? targetOf(key, serverOf(key, context), context);
+            targets.set(key, target);
+            const made = pool.take(JSON.stringify([target, workspace, owner]), holder, (ending) => connectTo(target, ending));
             return signal === undefined ? made : raced(made, signal);
         },
-        close: async () => {
-            const all = [...open.values()];
-            open.clear();
-            ending.abort();
-            await Promise.allSettled(all.map(async (one) => (await one).client.close()));
-        },
+        close: () => pool.release(holder),
     };
-}
-
-async function ended(made: Promise<Connection>): Promise<boolean> {
-    try {
-        return (await made).ended();
-    } catch {
-        // It never began; whoever waited was told why.
-        return true;
-    }
 }
 
 function raced<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -119,14 +110,14 @@ interface Attempt {
     readonly close: () => void;
 }
 
-async function connectTo(key: string, config: From<ServerConfig>, context: ToolContext, ending: AbortSignal): Promise<Connection> {
-    const http = config.url !== undefined;
-    const protocol = config.protocol ?? "auto";
+async function connectTo(target: Target, ending: AbortSignal): Promise<Connection> {
+    const { protocol } = target;
     // A process is asked the old way first: that starts it once whichever era it speaks, unless it speaks the new one alone.
-    const modes = protocol === "auto" ? (http ? (["auto"] as const) : (["legacy", "modern"] as const)) : ([protocol] as const);
+    const modes =
+        protocol === "auto" ? ("url" in target.at ? (["auto"] as const) : (["legacy", "modern"] as const)) : ([protocol] as const);
     let problem: unknown = null;
     for (const mode of modes) {
-        const attempt = await prepare(key, config, mode, context);
+        const attempt = await prepare(target, mode);
         if (ending.aborted) throw new ToolFail("the call was cancelled", { kind: "cancelled" });
         // A server that never says hello does not hold up the end of the run.
         ending.addEventListener("abort", attempt.close, { once: true });
@@ -135,7 +126,7 @@ async function connectTo(key: string, config: From<ServerConfig>, context: ToolC
             return attempt.connection;
         } catch (error) {
             await attempt.client.close();
-            problem = unreachable(key, config, error, attempt.connection.stderr());
+            problem = unreachable(target, error, attempt.connection.stderr());
             if (!(await answered(error))) break;
         } finally {
             ending.removeEventListener("abort", attempt.close);
@@ -155,12 +146,7 @@ function takesAll<T>(): JsonSchemaValidator<T> {
     return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
 }
 
-async function prepare(
-    key: string,
-    config: From<ServerConfig>,
-    mode: "auto" | "legacy" | "modern",
-    context: ToolContext,
-): Promise<Attempt> {
+async function prepare({ key, at }: Target, mode: "auto" | "legacy" | "modern"): Promise<Attempt> {
     const sdk = await import("@modelcontextprotocol/client");
     const client = new sdk.Client(
         { name: "remit", version: "0.1.0" },
@@ -181,33 +167,42 @@ async function prepare(
     client.onerror = () => undefined;
     client.setRequestHandler("elicitation/create", (request) => elicit(key, request.params, calls));
 
-    const put = (text: string, what: string): string => {
-        const { text: out, used } = expand(text, context.env);
-        for (const name of used) context.secret(`env:${name}`, context.env[name] ?? "");
-        if (used.length === 0 && looksSecret(what, out)) context.secret(`config:${key}.${what}`, out);
-        return out;
-    };
-    const putAll = (map: { readonly [name: string]: string } | undefined): { [name: string]: string } =>
-        Object.fromEntries(Object.entries(map ?? {}).map(([name, text]) => [name, put(text, name)]));
     let transport: Parameters<Client["connect"]>[0];
-    if (config.url !== undefined) {
-        transport = new sdk.StreamableHTTPClientTransport(new URL(config.url), {
-            requestInit: { headers: putAll(config.headers) },
+    if ("url" in at)
+        transport = new sdk.StreamableHTTPClientTransport(new URL(at.url), {
+            requestInit: { headers: at.headers },
             fetch: boundedFetch(key, MAX_MESSAGE),
         });
-    } else {
-        const begin = {
-            command: commandOf(config.command ?? "", config.file.folder),
-            args: config.args ?? [],
-            env: unconfinedEnv(context.env, putAll(config.env)),
-            cwd: resolve(config.file.folder, config.cwd ?? "."),
-        };
-        const stdio = await stdioTransport(begin, MAX_MESSAGE);
+    else {
+        const stdio = await stdioTransport(at, MAX_MESSAGE);
         stderr = stdio.stderr;
         transport = stdio;
     }
     const connection: Connection = { client, calls, stderr: () => stderr(), ended: () => ended };
     return { client, connection, connect: () => client.connect(transport, { timeout: CONNECT_MS }), close: () => void transport.close() };
+}
+
+/** Tells every secret that is put in. */
+function targetOf(key: string, config: From<ServerConfig>, { env, secret }: ToolContext): Target {
+    const put = (text: string, what: string): string => {
+        const { text: out, used } = expand(text, env);
+        for (const name of used) secret(`env:${name}`, env[name] ?? "");
+        if (used.length === 0 && looksSecret(what, out)) secret(`config:${key}.${what}`, out);
+        return out;
+    };
+    const putAll = (map: { readonly [name: string]: string } | undefined): { [name: string]: string } =>
+        Object.fromEntries(Object.entries(map ?? {}).map(([name, text]) => [name, put(text, name)]));
+    const { folder } = config.file;
+    const at =
+        config.url !== undefined
+            ? { url: config.url, headers: putAll(config.headers) }
+            : {
+                  command: commandOf(config.command ?? "", folder),
+                  args: config.args ?? [],
+                  env: unconfinedEnv(env, putAll(config.env)),
+                  cwd: resolve(folder, config.cwd ?? "."),
+              };
+    return { key, file: config.file.path, protocol: config.protocol ?? "auto", at };
 }
 
 /** `node` means this Node where the search path has none; a path begins at the configuration's folder. */
@@ -216,10 +211,10 @@ function commandOf(command: string, folder: string): string {
     return command.includes("/") && !isAbsolute(command) ? resolve(folder, command) : command;
 }
 
-export function unreachable(key: string, config: ServerConfig, error: unknown, stderr: string): ToolFail {
+export function unreachable({ key, at }: Target, error: unknown, stderr: string): ToolFail {
     if (error instanceof ToolFail) return error;
     const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-    const where = config.url ?? config.command ?? "";
+    const where = "url" in at ? at.url : at.command;
     const message =
         code === "ENOENT"
             ? `the server '${key}' cannot be started: there is no command '${where}'`

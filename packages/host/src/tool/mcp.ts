@@ -33,9 +33,9 @@ export const openMcp: Open = async (uri, about, context) => {
         throw new ToolFail("the import names no server", { hint: "write mcp://SERVER, with SERVER as in mcpServers of remit.json" });
     const servers = await context.servers();
     return {
-        methods: async (signal) => (await toolsOf(await servers.connect(key, signal), key)).map(methodOf),
+        methods: async (asked = {}) => (await toolsOf(await servers.connect(key, asked), key)).map(methodOf),
         call: async (method, args, io) => {
-            const connection = await servers.connect(key, io.signal);
+            const connection = await servers.connect(key, io);
             const tools = await toolsOf(connection, key);
             let name = method;
             let given = objectArgument(io.name, method, args);

@@ -8,7 +8,8 @@ import type { Effect, FailureKind, Outcome } from "@remit/machine";
 import type { Config } from "../config/config.ts";
 import type { Environment } from "../ledger/place.ts";
 import type { HostTool } from "./functions.ts";
-import type { Servers } from "./mcp-servers.ts";
+import type { Pool } from "../process/pool.ts";
+import type { Connection, Servers } from "./mcp-servers.ts";
 
 export interface MethodInfo {
     readonly name: string;
@@ -35,6 +36,8 @@ export interface CallIO {
     readonly traceparent?: string;
     /** Id of the run, where the host serves several: paths are unique in a run only. */
     readonly run?: string;
+    /** On whose behalf the run is; absent: the user of the program. */
+    readonly owner?: string;
 }
 
 /** A result of which something is known about where its parts come from. */
@@ -47,8 +50,13 @@ export class Sourced {
     }
 }
 
+/** Who asks what a tool has. */
+export interface Asked extends Pick<CallIO, "owner"> {
+    readonly signal?: AbortSignal | undefined;
+}
+
 export interface ToolHandle {
-    methods(signal?: AbortSignal): readonly MethodInfo[] | Promise<readonly MethodInfo[]>;
+    methods(asked?: Asked): readonly MethodInfo[] | Promise<readonly MethodInfo[]>;
     /** `args` absent: the member is read, not called. Throws `ToolFail`. */
     call(method: string, args: readonly Json[] | undefined, io: CallIO): Promise<Json | Sourced>;
     close?(): Promise<void>;
@@ -62,13 +70,17 @@ export interface ToolContext {
     /** Absolute folder that tools may reach. */
     readonly workspace: string;
     readonly env: Environment;
+    /** On whose behalf the program runs. */
+    readonly user: string;
+    /** Connections of the process to tool servers. */
+    readonly pool: Pool<Connection>;
     /** Folder for what must outlive a crash (the undo journal). */
     readonly state: string;
     /** Tools that the calling program brings. */
     readonly functions: { readonly [name: string]: HostTool };
     /** Tells that a secret was read, before it is used. */
     readonly secret: (name: string, value: string) => void;
-    /** Connections to tool servers, shared by all imports. */
+    /** The tool servers of the program, the same for all its imports. */
     readonly servers: () => Promise<Servers>;
 }
 

@@ -4,7 +4,7 @@
  * Boundary: from an effect to a tool's method and back to an outcome. What a method does is its scheme's, whether it may be called was decided
  * before.
  *
- * O1: an import is opened once, when it is first used, and closed with the run.
+ * O1: an import is opened once, when it is first used, and closed with its world. A connection to a server ends with the last world that uses it.
  * O2: a failure says which call of which import failed: `Tool NAME.METHOD (URI) failed: …`.
  * O3: whatever a tool gives carries the origin `tool:NAME`.
  */
@@ -13,18 +13,23 @@ import type { Json } from "@remit/language";
 import type { Effect, Failure, Outcome, ToolDescription, ToolRequest } from "@remit/machine";
 import { type Config, NO_CONFIG } from "../config/config.ts";
 import { type Environment, stateFolder } from "../ledger/place.ts";
+import { openProcess, type Process } from "../process/process.ts";
 import type { PerformIO } from "../run/host.ts";
 import type { HostTool } from "./functions.ts";
 import type { Servers } from "./mcp-servers.ts";
 import { allowModule, type Allowed, isLocalModule } from "./module.ts";
 import { checkNames, type RulesOf } from "./named.ts";
 import { opening, SCHEMES } from "./schemes.ts";
-import { type MethodInfo, Sourced, type ToolContext, ToolFail, type ToolHandle, type ToolImport } from "./tool.ts";
+import { type Asked, type MethodInfo, Sourced, type ToolContext, ToolFail, type ToolHandle, type ToolImport } from "./tool.ts";
 
 export interface ToolsOptions {
     /** Folder of the program's tree; empty or absent where there is none. */
     readonly root?: string;
     readonly workspace: string;
+    /** What programs of one process share; one of its own where absent. */
+    readonly process?: Process;
+    /** On whose behalf; default: the user of the process. */
+    readonly user?: string;
     readonly env?: Environment;
     /** Folder for the undo journal. Default: the user's state folder. */
     readonly state?: string;
@@ -49,7 +54,7 @@ export interface ToolListing {
 
 export interface Tools {
     perform(effect: Effect, io: PerformIO): Promise<Outcome>;
-    describe(about: ToolImport, signal?: AbortSignal): Promise<ToolDescription>;
+    describe(about: ToolImport, asked?: Asked): Promise<ToolDescription>;
     /** May this call be performed again after a crash without asking? */
     repeatable(effect: Effect): Promise<boolean>;
     /** Does this call only read, in the words of the tool itself? */
@@ -60,12 +65,15 @@ export interface Tools {
 }
 
 export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): Tools {
-    const env = options.env ?? process.env;
+    const on = options.process ?? openProcess();
+    const env = options.env ?? on.env;
     const context: ToolContext = {
         config,
         root: options.root === undefined || options.root === "" ? "" : realOr(options.root),
         workspace: realOr(options.workspace),
         env,
+        user: options.user ?? on.user,
+        pool: on.servers,
         state: options.state ?? stateFolder(env),
         functions: options.functions ?? {},
         secret: options.secret ?? (() => undefined),
@@ -82,13 +90,13 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
     const keyOf = ({ name, uri, file }: ToolImport): string => `${name.length} ${uri.length} ${name}${uri}${file}`;
 
     /** SN2, once for each import. A tool that does not answer now is asked again at the next call. */
-    function fits(about: ToolImport, tool: ToolHandle, rules: RulesOf, signal: AbortSignal): Promise<void> {
+    function fits(about: ToolImport, tool: ToolHandle, rules: RulesOf, asked: Asked): Promise<void> {
         const key = keyOf(about);
         let made = fitting.get(key);
         if (made === undefined) {
             // What the caller brings under the name stands in for what its URI would open.
             const uri = Object.hasOwn(context.functions, about.name) ? "host:" : about.uri;
-            made = checkNames({ ...about, uri }, rules(about), () => tool.methods(signal));
+            made = checkNames({ ...about, uri }, rules(about), () => tool.methods(asked));
             fitting.set(key, made);
             made.catch(() => fitting.get(key) === made && fitting.delete(key));
         }
@@ -105,8 +113,8 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
         }
         return made;
     }
-    async function describe(about: ToolImport, signal?: AbortSignal): Promise<ToolDescription> {
-        const methods = await (await handle(about)).methods(signal);
+    async function describe(about: ToolImport, asked?: Asked): Promise<ToolDescription> {
+        const methods = await (await handle(about)).methods(asked);
         return {
             methods: methods.map(({ name, description, input, readOnly, writes }) => ({
                 name,
@@ -119,9 +127,9 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
     }
     async function performed(request: ToolRequest, effect: Effect, io: PerformIO): Promise<Json | Sourced> {
         const about = { name: request.tool, uri: request.uri, file: request.file };
-        if (request.op === "describe") return (await describe(about, io.signal)) as unknown as Json;
+        if (request.op === "describe") return (await describe(about, io)) as unknown as Json;
         const tool = await handle(about);
-        if (options.rules !== undefined) await fits(about, tool, options.rules, io.signal);
+        if (options.rules !== undefined) await fits(about, tool, options.rules, io);
         return tool.call(request.method ?? "", request.args, {
             name: request.tool,
             effect,
@@ -130,6 +138,7 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
             child: io.child,
             ...(io.traceparent === undefined ? {} : { traceparent: io.traceparent }),
             ...(io.run === undefined ? {} : { run: io.run }),
+            ...(io.owner === undefined ? {} : { owner: io.owner }),
         });
     }
 
@@ -252,7 +261,7 @@ function configured(context: ToolContext): ToolImport[] {
 async function listing(about: ToolImport, handle: () => Promise<ToolHandle>, signal?: AbortSignal): Promise<ToolListing> {
     const base = { name: about.name, uri: withoutCredentials(about.uri) };
     try {
-        const methods = await (await handle()).methods(signal);
+        const methods = await (await handle()).methods({ signal });
         return { ...base, reachable: true, methods, ...(/^https?:/.test(about.uri) ? { open: true } : {}) };
     } catch (error) {
         if (error instanceof ToolFail)

@@ -9,7 +9,8 @@ import type { Json } from "@remit/language";
 import type { AskRequest, LedgerEvent } from "@remit/machine";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openLedger } from "../../src/run/open.ts";
-import { load, type LoadOptions } from "../../src/run/program.ts";
+import { load } from "../../src/run/program.ts";
+import type { LoadOptions } from "../../src/run/setup.ts";
 import { whyOf } from "../../src/run/why.ts";
 import { type Act, AGENT } from "./rig.ts";
 

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import type { Json } from "@remit/language";
 import { canonicalJson, comparable, type LedgerEvent } from "@remit/machine";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { load, type LoadOptions } from "../../src/run/program.ts";
+import { load } from "../../src/run/program.ts";
+import type { LoadOptions } from "../../src/run/setup.ts";
 
 let root: string;
 beforeEach(() => {

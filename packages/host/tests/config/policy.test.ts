@@ -8,7 +8,8 @@ import { loadConfig } from "../../src/config/config.ts";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
 import { checkFile } from "../../src/load/check.ts";
 import { openLedger } from "../../src/run/open.ts";
-import { load, type LoadOptions } from "../../src/run/program.ts";
+import { load } from "../../src/run/program.ts";
+import type { LoadOptions } from "../../src/run/setup.ts";
 
 let folder = "";
 beforeEach(() => {

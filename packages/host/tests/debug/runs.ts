@@ -9,7 +9,8 @@ import type { Json } from "@remit/language";
 import { memoryStore } from "../../src/ledger/memory.ts";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
 import type { LedgerStore } from "../../src/ledger/store.ts";
-import { type LoadOptions, load } from "../../src/run/program.ts";
+import { load } from "../../src/run/program.ts";
+import type { LoadOptions } from "../../src/run/setup.ts";
 
 const KILLED = fileURLToPath(new URL("./killed.ts", import.meta.url));
 

@@ -35,9 +35,11 @@ test.each(["/dev/null", "/dev/full", "/dev/zero"].filter((path) => existsSync(pa
     "%s is no ledger, and gets no files beside it",
     (path) => {
         const before = readdirSync("/dev").filter((name) => /-(journal|wal|shm)$|anchors$/.test(name));
-        expect(() => openSqlite(path)).toThrow(expect.objectContaining({ code: "foreign", message: `${path} is not a regular file` }));
+        expect(() => openSqlite(path, { config: folder })).toThrow(
+            expect.objectContaining({ code: "foreign", message: `${path} is not a regular file` }),
+        );
         symlinkSync(path, join(folder, "linked.db"));
-        expect(() => openSqlite(join(folder, "linked.db"))).toThrow(expect.objectContaining({ code: "foreign" }));
+        expect(() => openSqlite(join(folder, "linked.db"), { config: folder })).toThrow(expect.objectContaining({ code: "foreign" }));
         expect(readdirSync("/dev").filter((name) => /-(journal|wal|shm)$|anchors$/.test(name))).toEqual(before);
         expect(readdirSync(folder)).toEqual(["linked.db"]);
     },
@@ -52,7 +54,7 @@ test.each([2, 16])("a ledger that a limit of %i KiB keeps from being made leaves
     const said = limited(
         kib,
         `import { openSqlite } from ${source("ledger/sqlite.ts")};
-         try { openSqlite("l.db").close(); console.log("made"); } catch (error) { console.log(error.code); }`,
+         try { openSqlite("l.db", { config: "." }).close(); console.log("made"); } catch (error) { console.log(error.code); }`,
     );
     expect(["full\n", "io\n"]).toContain(said);
     expect(readdirSync(folder)).toEqual([]);
@@ -101,5 +103,5 @@ test("folders are made one in the other; a file in the way is an error", () => {
     expect(existsSync(join(folder, "a", "b", "c"))).toBe(true);
     writeFileSync(join(folder, "file"), "");
     expect(() => makeFolder(join(folder, "file", "b", "c"))).toThrow(expect.objectContaining({ code: "ENOTDIR" }));
-    expect(() => openSqlite(join(folder, "file", "b", "l.db"))).toThrow(expect.objectContaining({ code: "readonly" }));
+    expect(() => openSqlite(join(folder, "file", "b", "l.db"), { config: folder })).toThrow(expect.objectContaining({ code: "readonly" }));
 });

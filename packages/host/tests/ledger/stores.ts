@@ -23,7 +23,7 @@ export const STORES: { readonly [name: string]: Open } = {
 /** A store that writes everything in its thread, and the thread. */
 export async function inThread(
     folder: string,
-    more: SqliteOptions = {},
+    more: Partial<SqliteOptions> = {},
 ): Promise<{ readonly store: LedgerStore; readonly worker: Worker }> {
     const began = new Promise<Worker>((resolve) => process.once("worker", resolve));
     const store = openSqlite(join(folder, "ledger.db"), { config: join(folder, "config"), threadFrom: 1, ...more });

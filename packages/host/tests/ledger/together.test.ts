@@ -31,7 +31,7 @@ const codes = async (all: readonly Promise<void>[]): Promise<string[]> =>
 /** Several writers of a store that writes in a thread; that thread too. */
 async function threaded(
     ids: readonly string[],
-    more: SqliteOptions = {},
+    more: Partial<SqliteOptions> = {},
 ): Promise<{ store: LedgerStore; writers: RunWriter[]; worker: Worker }> {
     const made = await inThread(folder, more);
     const writers: RunWriter[] = [];

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const cacheAt = (config = "config") => compiledCache({ cache: join(folder, "cache"), config: join(folder, config) });
+const cacheAt = (config = "config") => compiledCache({}, { cache: join(folder, "cache"), config: join(folder, config) });
 const source = () => join(folder, "a.remit");
 const entry = (text: string): CacheEntry => ({
     files: [{ path: source(), file: "a.remit", sha256: sha256(text) }],

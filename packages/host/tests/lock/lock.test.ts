@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import type { Json } from "@remit/language";
 import { expect, test } from "vitest";
+import { fromThisProcess } from "../../src/process/here.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { loadProgram } from "../../src/load/load.ts";
 import { commandIdentity } from "../../src/lock/identity.ts";
@@ -63,7 +64,7 @@ function setting(at: Place): LockSetting {
     return { config, workspace: join(at.folder, "root"), env: { ...at.env, PATH: process.env.PATH ?? "" } };
 }
 async function loaded(at: Place, uri = "acp://some", remit?: object) {
-    return loadProgram({ form: form(uri, remit) as unknown as Json }, { root: join(at.folder, "root") });
+    return loadProgram({ form: form(uri, remit) as unknown as Json }, { here: fromThisProcess(), root: join(at.folder, "root") });
 }
 
 test("L1: an agent of node_modules is its package, and its binary for this platform", async () => {

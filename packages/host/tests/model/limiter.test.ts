@@ -1,6 +1,6 @@
 /** Limits of an endpoint: places, requests and tokens a minute, on a clock that only moves when everybody waits; and what providers say is left. */
 import { describe, expect, it } from "vitest";
-import { type Clock, exhaustedFor, limiter, type Rate } from "../../src/model/limiter.ts";
+import { type Clock, exhaustedFor, limiter, type Rate } from "../../src/process/limiter.ts";
 import { createModels } from "../../src/model/models.ts";
 import { startFakeProvider } from "./fake-provider.ts";
 import { ask, FAST, KEY, turnOf } from "./setup.ts";

@@ -9,7 +9,8 @@ import { openSqlite } from "../../src/ledger/sqlite.ts";
 import { memoryStore } from "../../src/ledger/memory.ts";
 import type { LedgerStore } from "../../src/ledger/store.ts";
 import { type Ledger, openLedger } from "../../src/run/open.ts";
-import { load, type LoadOptions } from "../../src/run/program.ts";
+import { load } from "../../src/run/program.ts";
+import type { LoadOptions } from "../../src/run/setup.ts";
 import type { RunResult } from "../../src/run/handle.ts";
 
 const ME = "os:me";

@@ -10,7 +10,8 @@ import { type LedgerStore, recordOf } from "../../src/ledger/store.ts";
 import { machineOf } from "../../src/run/machine.ts";
 import { createScrubber } from "../../src/secret/scrub.ts";
 import { openLedger } from "../../src/run/open.ts";
-import { type LoadOptions, load } from "../../src/run/program.ts";
+import { load } from "../../src/run/program.ts";
+import type { LoadOptions } from "../../src/run/setup.ts";
 import { replayRun } from "../../src/run/replay.ts";
 import { startFakeProvider } from "../model/fake-provider.ts";
 

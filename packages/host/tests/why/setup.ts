@@ -7,7 +7,8 @@ import { openSqlite } from "../../src/ledger/sqlite.ts";
 import type { LedgerStore } from "../../src/ledger/store.ts";
 import type { RunResult } from "../../src/run/handle.ts";
 import type { HostTool } from "../../src/tool/functions.ts";
-import { load, type LoadOptions } from "../../src/run/program.ts";
+import { load } from "../../src/run/program.ts";
+import type { LoadOptions } from "../../src/run/setup.ts";
 import { whyOf } from "../../src/run/why.ts";
 
 const HEAD = `import tool Page from "host:page"

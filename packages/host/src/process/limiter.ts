@@ -1,7 +1,7 @@
 /**
  * How many turns of one provider run at once and in a minute, and how long all of them wait after it said "too many".
  *
- * Boundary: time and counting. One limiter an endpoint, kept by whoever made it.
+ * Boundary: time and counting. One limiter an endpoint and an account, for all programs of a process.
  *
  * M1: no more than `requests` turns begin within any minute.
  * M2: none begins while the turns that ended within the last minute used `tokens` or more. What a turn will use is not known before, so one turn
@@ -30,9 +30,32 @@ export interface Clock {
     wait(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
+/** The limiters of a process. */
+export interface Limits {
+    /** `account`: whose requests the provider counts together. Of what several programs say the lowest counts. */
+    of(endpoint: string, account: string, places: number, rate?: Rate): Limiter;
+}
+
 const MINUTE = 60_000;
 
-export function limiter(places: number, rate: Rate = {}, clock: Clock = { now: Date.now, wait: pauseFor }): Limiter {
+export function limits(clock?: Clock): Limits {
+    const known = new Map<string, Limiter & { narrow(places: number, rate: Rate): void }>();
+    return {
+        of: (endpoint, account, places, rate = {}) => {
+            const key = JSON.stringify([endpoint, account]);
+            const made = known.get(key) ?? limiter(places, rate, clock);
+            known.set(key, made);
+            made.narrow(places, rate);
+            return made;
+        },
+    };
+}
+
+export function limiter(
+    places: number,
+    rate: Rate = {},
+    clock: Clock = { now: Date.now, wait: pauseFor },
+): Limiter & { narrow(places: number, rate: Rate): void } {
     const queue: (() => void)[] = [];
     /** What counts against the rate, the oldest first. */
     const begun: number[] = [];
@@ -80,6 +103,10 @@ export function limiter(places: number, rate: Rate = {}, clock: Clock = { now: D
         return at;
     };
     return {
+        narrow: (fewer, lower) => {
+            places = Math.min(places, fewer);
+            rate = { ...least(rate, lower, "requests"), ...least(rate, lower, "tokens") };
+        },
         enter: async (signal) => {
             signal.throwIfAborted();
             await place(signal);
@@ -90,17 +117,22 @@ export function limiter(places: number, rate: Rate = {}, clock: Clock = { now: D
                 next();
                 throw reason;
             }
-            if (rate.requests !== undefined) begun.push(clock.now());
+            begun.push(clock.now());
         },
         leave: (tokens = 0) => {
             taken--;
-            if (rate.tokens !== undefined && tokens > 0) used.push({ at: clock.now(), tokens });
+            if (tokens > 0) used.push({ at: clock.now(), tokens });
             next();
         },
         pause: (milliseconds) => {
             until = Math.max(until, clock.now() + milliseconds);
         },
     };
+}
+
+function least(one: Rate, two: Rate, what: keyof Rate): Rate {
+    const said = [one[what], two[what]].filter((limit) => limit !== undefined);
+    return said.length === 0 ? {} : { [what]: Math.min(...said) };
 }
 
 /** Milliseconds for which a provider takes nothing more, by what it says is left (`x-ratelimit-…`, `anthropic-ratelimit-…`); 0 where it does. */

@@ -1,0 +1,128 @@
+/**
+ * The engines of a program's models: one a URI, made at its first turn.
+ *
+ * Boundary: from a URI to what answers it; which URI that is `models.ts` says.
+ *
+ * H2: one engine a URI. The limits of an endpoint belong to its origin and to the account whose key is used, in all programs of the process.
+ */
+import { createHash } from "node:crypto";
+import { resolve } from "node:path";
+import type { Outcome } from "@remit/machine";
+import type { Process } from "../process/process.ts";
+import type { Engine } from "./engine.ts";
+import type { Limiter, Rate } from "../process/limiter.ts";
+import { localEngine } from "./local.ts";
+import { mockEngine } from "./mock.ts";
+import type { ModelsConfig, NamedModel } from "./models.ts";
+import { type Patience, providerEngine } from "./provider.ts";
+import { type Endpoint, endpointOf } from "./reach.ts";
+import { recordedEngine, recording } from "./recorded.ts";
+import { scriptedEngine } from "./scripted.ts";
+import type { Environment } from "./secrets.ts";
+import { type ModelUri, parseModelUri } from "./uri.ts";
+
+export interface EnginesSetup {
+    readonly on: Pick<Process, "limits" | "models">;
+    readonly env: Environment;
+    readonly folder: string;
+    readonly secrets: readonly string[];
+    readonly patience: Patience;
+    readonly fetch: typeof fetch;
+}
+
+export interface Engines {
+    /** A failure where the URI is none. `own`: what the configuration says of the model that is imported as `name`. */
+    of(uri: string, own: NamedModel | undefined, name: string): Engine | Outcome;
+    close(): Promise<void>;
+}
+
+export function enginesOf(config: ModelsConfig, setup: EnginesSetup): Engines {
+    const { folder, env, on } = setup;
+    const engines = new Map<string, Engine>();
+
+    function make(uri: ModelUri, own: NamedModel | undefined): Engine {
+        switch (uri.kind) {
+            case "mock":
+                return mockEngine();
+            case "scripted":
+                return scriptedEngine(uri.uri, resolve(folder, uri.path));
+            case "recorded":
+                return recordedEngine(uri.uri, resolve(folder, uri.path));
+            case "local": {
+                const path = uri.path === "" ? "" : resolve(folder, uri.path);
+                return localEngine({ uri: uri.uri, path, folder, env, models: on.models });
+            }
+            default: {
+                const endpoint = own === undefined ? endpointOf(uri, env) : ownEndpoint(uri, own, env);
+                // An address of its own is an endpoint that speaks OpenAI's protocol, not OpenAI itself.
+                const compatible =
+                    uri.provider === "openai" && endpoint.baseURL !== null && new URL(endpoint.baseURL).hostname !== "api.openai.com";
+                return providerEngine({
+                    uri: uri.uri,
+                    provider: compatible ? "compatible" : uri.provider,
+                    model: uri.model,
+                    ...endpoint,
+                    secrets: setup.secrets,
+                    patience: setup.patience,
+                    limiter: limiterOf(config, on, { endpoint, provider: uri.provider, account: accountOf(endpoint, own) }),
+                    fetch: setup.fetch,
+                    chance: Math.random,
+                });
+            }
+        }
+    }
+    return {
+        of: (uri, own, name) => {
+            const key = own === undefined ? uri : `${name}\n${uri}`;
+            const known = engines.get(key);
+            if (known !== undefined) return known;
+            const parsed = parseModelUri(uri);
+            if (!parsed.ok) return { ok: false, failure: { kind: "model", message: parsed.message, hint: parsed.hint } };
+            const made = make(parsed.uri, own);
+            const engine = config.record === undefined ? made : recording(made, resolve(folder, config.record), setup.secrets);
+            engines.set(key, engine);
+            return engine;
+        },
+        close: async () => {
+            for (const engine of engines.values()) await engine.close?.();
+            engines.clear();
+        },
+    };
+}
+
+interface Bounded {
+    readonly endpoint: Endpoint;
+    readonly provider: string;
+    readonly account: string;
+}
+
+function limiterOf(config: ModelsConfig, { limits }: Pick<Process, "limits">, { endpoint, provider, account }: Bounded): Limiter {
+    const rateOf = (name: string): Rate | undefined => {
+        const said = config.rates !== undefined && Object.hasOwn(config.rates, name) ? config.rates[name] : undefined;
+        if (said === undefined) return undefined;
+        const { requestsPerMinute: requests, tokensPerMinute: tokens } = said;
+        return { ...(requests === undefined ? {} : { requests }), ...(tokens === undefined ? {} : { tokens }) };
+    };
+    const url = endpoint.baseURL === null ? null : new URL(endpoint.baseURL);
+    return limits.of(url?.origin ?? provider, account, config.concurrency ?? 8, rateOf(url?.host ?? provider) ?? rateOf(provider));
+}
+
+/** Of a key that is known only a digest is kept. */
+function accountOf({ apiKey, keyName }: Endpoint, own: NamedModel | undefined): string {
+    if (typeof apiKey === "string") return createHash("sha256").update(apiKey).digest("hex");
+    return own?.account ?? keyName;
+}
+
+/** A configured endpoint. A key of the environment goes to a configured address on the same conditions as to any other. */
+function ownEndpoint(
+    uri: ModelUri & { kind: "provider" },
+    own: NamedModel,
+    env: Environment,
+): Endpoint & { headers?: NamedModel["headers"] } {
+    const found = endpointOf(own.baseUrl === undefined ? uri : { ...uri, baseURL: own.baseUrl }, env);
+    return {
+        ...found,
+        ...(own.key === undefined ? {} : { apiKey: own.key, keyName: "the key in the configuration", keyKept: false }),
+        ...(own.headers === undefined ? {} : { headers: own.headers }),
+    };
+}

@@ -1,0 +1,130 @@
+/**
+ * What a shell needs of a program: how its machine starts, who performs its effects, and what it must not say.
+ *
+ * Boundary: puts loading and the world together. What is done with them is the shell's: the local one (`program.ts`), or one of the caller's own.
+ *
+ * PW1: the machine and the host know the same secrets. What the machine says has none of them; what is performed is made whole again.
+ */
+import type { Diagnostic, Json, Program } from "@remit/language";
+import { type Conducted, compileProgram, Machine, type Prices } from "@remit/machine";
+import { checkPolicy, withUntrusted } from "../config/policy.ts";
+import { limitsOf, type Setting, settingOf } from "../config/setting.ts";
+import { memoryStore } from "../ledger/memory.ts";
+import type { LedgerStore } from "../ledger/store.ts";
+import { machineId } from "../load/engine.ts";
+import { type Loaded, loadProgram, type LoadSource } from "../load/load.ts";
+import { reckoning } from "../model/prices.ts";
+import { openProcess, type Process } from "../process/process.ts";
+import { leaving } from "../secret/exits.ts";
+import type { Scrubber } from "../secret/scrub.ts";
+import { type Skills, skillContents } from "../skill/imported.ts";
+import type { Host } from "./host.ts";
+import { SLICE, startOptions } from "./machine.ts";
+import type { KeptOptions } from "./options.ts";
+import type { Handlers, LoadOptions, RunOptions } from "./setup.ts";
+import { askingOf, type World, withPeople, worldOf } from "./world.ts";
+
+export interface ProgramWorld {
+    readonly form: Program;
+    /** SHA-256 of the program form. */
+    readonly hash: string;
+    readonly file: string;
+    /** Absolute folder of the program's tree; empty where it has none. */
+    readonly root: string;
+    /** Warnings and notes. */
+    readonly diagnostics: readonly Diagnostic[];
+    /** The shared part: performers, and what they have said so far. */
+    readonly world: World;
+    /** Of which process; its own, where the caller named none. */
+    readonly process: Process;
+    readonly secrets: Scrubber;
+    /** What a run is started with: JSON, to be kept with the run. The same gives the same machine, anywhere. */
+    kept(input: Json, call?: RunOptions): KeptOptions;
+    /** A machine at the start of a run, or in the state that `documents` hold (an image and its deltas). Throws `RemitError`. */
+    machine(run: string, kept: KeptOptions, documents?: readonly Json[]): Conducted;
+    /** Performs the effects of one run. Questions go to `on`; `store` keeps them where another process may answer, too. */
+    host(run: string, kept: KeptOptions, on?: Handlers, store?: LedgerStore): Host;
+    /** Ends what tools and models hold open. */
+    close(): Promise<void>;
+}
+
+/** Reads, checks and compiles, and opens the world that the program runs in. Throws `RemitError` with every error of all files. */
+export async function openWorld(source: string | LoadSource, options: LoadOptions = {}): Promise<ProgramWorld> {
+    const from = typeof source === "string" ? { path: source } : source;
+    const setting = await settingOf("path" in from ? from.path : options.root, options);
+    const { here, config } = setting;
+    const loaded = await loadProgram(from, { ...options, here, config });
+    if (options.frozen === true) (await import("../lock/lock.ts")).checkFrozen(loaded, { ...options, ...setting, env: here.env });
+    return worldFor(loaded, setting, options);
+}
+
+function worldFor(loaded: Loaded, setting: Setting, options: LoadOptions): ProgramWorld {
+    const { program, hash } = loaded;
+    const compiled = compileProgram(program);
+    const process = options.process ?? openProcess();
+    const policy = withUntrusted(setting.config.policy, options.untrusted);
+    if (policy !== null) checkPolicy(program, policy);
+    const world = worldOf(loaded, setting, { ...options, process });
+    const { secrets } = world;
+    const always: Omit<KeptOptions, "input" | "limits" | "asks"> = {
+        workspace: setting.workspace,
+        modelFolder: setting.modelFolder,
+        engine: machineId(),
+        imports: secrets.scrub(loaded.imports as unknown as Json) as unknown as Loaded["imports"],
+        ...(loaded.skills.length === 0
+            ? {}
+            : { skills: secrets.scrub(skillContents(loaded.skills) as unknown as Json) as unknown as Skills }),
+        ...pricesOf(program, setting, options),
+        ...given(options, ["model", "mode"]),
+        ...(policy === null ? {} : { policy }),
+    };
+    return {
+        form: program,
+        hash,
+        file: loaded.file,
+        root: loaded.root,
+        diagnostics: loaded.diagnostics,
+        world,
+        process,
+        secrets,
+        kept: (input, call = {}) => {
+            const of = { ...options, ...call };
+            return {
+                ...always,
+                // Secrets stay out of prompts and ledgers also where a caller hands them in.
+                input: secrets.scrub(input === undefined ? null : input),
+                limits: limitsOf(setting.config, of.limits),
+                ...given(of, ["entry", "inputOrigins", "variants", "concurrency", "interactive"]),
+                asks: { ...of.asks, owner: of.asks?.owner ?? world.user },
+            };
+        },
+        machine: (run, kept, documents) => {
+            const start = startOptions(run, program, hash, kept, SLICE);
+            const machine =
+                documents === undefined
+                    ? Machine.start(compiled, start)
+                    : Machine.load(
+                          compiled,
+                          start,
+                          documents.map((one) => secrets.reveal(one)),
+                      );
+            return leaving(machine, secrets);
+        },
+        host: (run, kept, on = {}, store = memoryStore()) => withPeople(world, on, askingOf(run, store, kept.asks, world.user)),
+        close: async () => world.host.close?.(),
+    };
+}
+
+/** What the models of the imports cost, as far as it is known. */
+function pricesOf(program: Program, { config, here }: Setting, { model, mode }: LoadOptions): { readonly prices?: Prices } {
+    const instead = model ?? (mode === undefined ? here.env["REMIT_MODEL"]?.trim() || undefined : "mock:");
+    const prices = reckoning(program, { prices: config.prices, named: config.models, instead });
+    return Object.keys(prices).length === 0 ? {} : { prices };
+}
+
+/** What is said of these. */
+function given<T extends object, K extends keyof T>(from: T, names: readonly K[]): { [N in K]?: Exclude<T[N], undefined> } {
+    const found: { [N in K]?: Exclude<T[N], undefined> } = {};
+    for (const name of names) if (from[name] !== undefined) found[name] = from[name] as Exclude<T[K], undefined>;
+    return found;
+}
