@@ -1,14 +1,13 @@
 /**
  * Reading documents that were stored: one that a later version wrote is refused by the name of what it has and this version does not know.
  *
- * Boundary: the outermost fields and the closed words (kinds) of effects, outcomes, failures, events and continuations. Whether a value fits is for
+ * Boundary: the outermost fields and the closed words (kinds) of effects, outcomes, failures and events. Whether a value fits is for
  * who uses it; the published schemas say all of it.
  *
  * V1: a document with a field, kind or version that is not named here is an error, never read as if it were not there (`whatIsNew` gives a text).
  */
 import { isObject, type Json } from "@remit/language";
 import { type Effect, type EffectKind, FAILURE_KINDS, type Failure, type Outcome, type Usage } from "../effect/effect.ts";
-import type { Continuation } from "../run/document.ts";
 import { EVENT_KINDS, type MachineEvent } from "./events.ts";
 import type { SealedEvent } from "./seal.ts";
 
@@ -54,46 +53,10 @@ const EVENT: Fields<SealedEvent> = {
     removed: false,
 };
 const EVENT_KIND: ReadonlySet<string> = new Set(EVENT_KINDS);
-const CONTINUATION: Fields<Continuation> = {
-    version: true,
-    engine: true,
-    program: true,
-    code: true,
-    run: true,
-    form: true,
-    seq: true,
-    labels: true,
-    texts: false,
-    heap: true,
-    fibers: true,
-    gone: true,
-    imports: false,
-    asked: true,
-    answered: true,
-    inbox: true,
-    ready: true,
-    entry: true,
-    budgets: true,
-    accounts: true,
-    sessions: true,
-    written: true,
-    defined: true,
-    described: true,
-    standing: true,
-    steps: true,
-    nextFiber: true,
-    framesUntil: true,
-    raised: true,
-    attempt: true,
-    timedOut: true,
-    failed: true,
-    ended: true,
-    conduct: false,
-};
-
 type JsonObject = { readonly [key: string]: Json };
 
-function fields(json: JsonObject, known: { readonly [key: string]: boolean }): string | null {
+/** The first field of a document that is not known, or known and not there. */
+export function fields(json: JsonObject, known: { readonly [key: string]: boolean }): string | null {
     for (const key of Object.keys(json)) if (!Object.hasOwn(known, key)) return `it has a field '${key.slice(0, 40)}'`;
     for (const key of Object.keys(known)) if (known[key] === true && json[key] === undefined) return `it has no field '${key}'`;
     return null;
@@ -122,19 +85,4 @@ export const whatIsNew = {
         isObject(json) ? (fields(json, FAILURE) ?? word(json, "kind", (kind) => Object.hasOwn(FAILURE_KINDS, kind))) : "it is no object",
     event: (json: Json): string | null =>
         isObject(json) ? (fields(json, EVENT) ?? word(json, "kind", (kind) => EVENT_KIND.has(kind))) : "it is no object",
-    continuation: (json: Json): string | null => {
-        if (!isObject(json)) return "it is no object";
-        const found = fields(json, CONTINUATION);
-        if (found !== null) return found;
-        const { asked, inbox } = json as unknown as Continuation;
-        for (const { effect } of asked) {
-            const strange = whatIsNew.effect(effect as unknown as Json);
-            if (strange !== null) return `of the effect it waits for ${strange}`;
-        }
-        for (const { outcome } of inbox) {
-            const strange = whatIsNew.outcome(outcome as unknown as Json);
-            if (strange !== null) return `of an outcome in it ${strange}`;
-        }
-        return null;
-    },
 };

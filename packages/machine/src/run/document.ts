@@ -1,17 +1,45 @@
 /**
- * The continuation's shape: what `save.ts` writes and `load.ts` reads.
+ * The continuation's shape, told once: the schema, the types that `save.ts` writes and `load.ts` reads, and the fields of each wait.
  *
- * Boundary: shapes only.
+ * Boundary: shapes. Whether ids, labels and frames fit the program and the documents before is for the loader. The state of a running `generate`
+ * is the machine's own and open here; the version of the engine stands for it.
  */
 import type { Contract, Json, Site } from "@remit/language";
-import type { SessionDoc, WrittenDoc } from "../agent/session.ts";
-import type { Right } from "../authority/decide.ts";
+import type { Doing, SessionDoc, WrittenDoc } from "../agent/session.ts";
+import type { Right, Way } from "../authority/decide.ts";
+import type { Permit } from "../authority/policy.ts";
 import type { ConductDoc } from "../conduct/messages.ts";
 import type { FailureKind, Outcome } from "../effect/effect.ts";
+import {
+    any,
+    count,
+    empty,
+    flag,
+    from1,
+    is,
+    json,
+    list,
+    named,
+    nothing,
+    number,
+    one,
+    open,
+    orNull,
+    record,
+    ref,
+    type Schema,
+    type Shape,
+    says,
+    shape,
+    type Told,
+    text,
+    tuple,
+} from "../shape/build.ts";
+import type { CapabilityKind } from "../value/value.ts";
 import type { AccountDoc } from "./accounts.ts";
 import type { Defined } from "./definitions.ts";
-import type { Pending } from "./fiber.ts";
-import type { StandingDoc } from "./standing.ts";
+import type { Native, Pending } from "./fiber.ts";
+import type { Delegation, StandingDoc } from "./standing.ts";
 import type { Bound } from "./suspended.ts";
 
 export const CONTINUATION = { version: 1, engine: "remit-machine/1" } as const;
@@ -30,182 +58,401 @@ export type Cell =
     | { readonly c: readonly [string, number, string, string | null]; readonly right?: Right }
     | { readonly n: string };
 
-/** `at`: it grew from there, what stands before is as it was. `o`: the fiber it belongs to, absent for the run's own. `l`: the label set of its keys, `all`: of the whole. */
-export type ThingDoc = { readonly id: number; readonly o?: number; readonly at?: number; readonly all?: number } & (
-    | { readonly list: readonly Cell[] }
-    | { readonly keys: readonly string[]; readonly values: readonly Cell[]; readonly l?: number }
+const CAPABILITIES: { readonly [K in CapabilityKind]: true } = {
+    tool: true,
+    llm: true,
+    agent: true,
+    memory: true,
+    func: true,
+    skill: true,
+};
+
+const cell = ref<Cell>("Cell");
+const site = orNull(ref<Site>("Site"));
+
+const CELL = any(
+    nothing,
+    flag,
+    number,
+    text,
+    says(shape({ r: count }, {}), "a list or object of the heap"),
+    says(shape({ l: from1, v: cell }, {}), "a value with a set of labels"),
+    says(
+        shape({ c: tuple(one(Object.keys(CAPABILITIES) as CapabilityKind[]), count, text, orNull(text)) }, { right: ref<Right>("Right") }),
+        "a capability: kind, file, name, agent",
+    ),
+    says(shape({ n: one(["-0", "Infinity", "-Infinity", "NaN"]) }, {}), "a number that JSON has no text for"),
 );
 
-export interface FailDoc {
-    readonly kind: FailureKind;
-    readonly message: string;
-    readonly detail?: Json;
-    readonly hint?: string;
-    readonly site: Site | null;
-    readonly labels: number;
-    readonly whole: boolean;
-    /** Account whose limit it is. */
-    readonly region?: number;
-    readonly by?: string;
+/** `at`: it grew from there, what stands before is as it was. `o`: the fiber it belongs to, absent for the run's own. `l`: the label set of its keys, `all`: of the whole. */
+const PLACE = { o: count, at: count, all: from1 };
+const THING = any(
+    shape({ id: count, list: list(cell) }, PLACE),
+    shape({ id: count, keys: list(text), values: list(cell) }, { ...PLACE, l: from1 }),
+);
+export type ThingDoc = Told<typeof THING>;
+
+const FAIL = shape(
+    { kind: ref<FailureKind>("FailureKind"), message: text, site, labels: count, whole: flag },
+    { detail: json, hint: text, region: says(count, "account whose limit it is"), by: text },
+);
+export type FailDoc = Told<typeof FAIL>;
+
+/** Fields of a wait that are written otherwise than they are kept: a list of the heap, failures, and the state of a `generate`. */
+const HELD = cell;
+const FAILURES = list(shape({ index: count, fail: ref<FailDoc>("Fail") }, {}));
+
+/** What a frame waits for, by kind: the one place that tells its fields (`fiber.ts` says what they mean). */
+export const WAITS = {
+    effect: shape({ kind: is("effect"), path: text }, {}),
+    ask: says(shape({ kind: is("ask"), path: text, use: text, session: text }, {}), "a question about the use at the present instruction"),
+    describe: says(shape({ kind: is("describe"), path: text, place: text }, {}), "a tool is asked what it has"),
+    generate: shape(
+        { kind: is("generate"), path: text, state: open<Json>(), waiting: list(text), outcomes: list(orNull(ref<Outcome>("Outcome"))) },
+        {
+            envelope: says(is(true), "a reason(), which gives {data} or {error}"),
+            kept: says(
+                named(any(is(true), count)),
+                "of a delta: fields that are as they were before, or how many items at the beginning of a list are",
+            ),
+        },
+    ),
+    handover: says(
+        shape(
+            { kind: is("handover"), path: text, what: text, args: HELD, state: open<Json>() },
+            { noted: says(HELD, "what the agent of agent() reported in its present turn, each note as JSON") },
+        ),
+        "control was handed to an agent, or act() waits for a tool",
+    ),
+    parallel: shape(
+        {
+            kind: is("parallel"),
+            path: text,
+            prefix: text,
+            items: HELD,
+            label: count,
+            next: count,
+            running: count,
+            done: HELD,
+            failures: FAILURES,
+        },
+        {},
+    ),
+};
+export type NativeDoc = Told<(typeof WAITS)[keyof typeof WAITS]>;
+
+type None<T extends never> = T;
+/** Fields of a wait that its row does not tell: this does not compile where there is one. */
+export type Untold = None<
+    { [K in Native["kind"]]: Exclude<keyof Extract<Native, { kind: K }>, keyof Extract<NativeDoc, { kind: K }>> }[Native["kind"]]
+>;
+
+/** How a field of a wait is written. */
+export function codedAs(kind: NativeDoc["kind"], field: string): "list" | "failures" | null {
+    const of = (WAITS[kind].properties as { readonly [field: string]: Schema })[field];
+    return of?.$ref === HELD.$ref ? "list" : of === FAILURES ? "failures" : null;
 }
 
-export type NativeDoc =
-    | { readonly kind: "effect"; readonly path: string }
-    | { readonly kind: "ask"; readonly path: string; readonly use: string; readonly session: string }
-    | { readonly kind: "describe"; readonly path: string; readonly place: string }
-    | {
-          readonly kind: "generate";
-          readonly path: string;
-          /** In a delta without the fields of `kept`. */
-          readonly state: Json;
-          /** Fields that are as they were in the document before, or, of a list that grew, how many of its items are. */
-          readonly kept?: { readonly [field: string]: true | number };
-          readonly waiting: readonly string[];
-          readonly outcomes: readonly (Outcome | null)[];
-          readonly envelope?: true;
-      }
-    | {
-          readonly kind: "handover";
-          readonly path: string;
-          readonly what: string;
-          readonly args: Cell;
-          readonly state: Json;
-          readonly noted?: Cell;
-      }
-    | {
-          readonly kind: "parallel";
-          readonly path: string;
-          readonly prefix: string;
-          readonly items: Cell;
-          readonly label: number;
-          readonly next: number;
-          readonly running: number;
-          readonly done: Cell;
-          readonly failures: readonly { readonly index: number; readonly fail: FailDoc }[];
-      };
+const FRAME = shape(
+    {
+        fn: count,
+        body: count,
+        pc: count,
+        locals: list(cell),
+        path: text,
+        parent: orNull(text),
+        agent: orNull(tuple(count, text)),
+        principal: text,
+        token: says(count, "of what was given with this call, 0 for nothing"),
+        account: says(count, "that pays, 0 for the run's own"),
+        opened: says(flag, "whether that was opened for this call"),
+        approved: says(orNull(text), "the use at this instruction that somebody said yes to"),
+        site: site,
+        native: orNull(ref<NativeDoc>("Native")),
+    },
+    { strict: says(flag, "control flow carries labels in it") },
+);
 
-export interface FrameDoc {
-    readonly fn: number;
-    readonly body: number;
-    /** Control flow carries labels in it. */
-    readonly strict?: boolean;
-    readonly pc: number;
-    readonly locals: readonly Cell[];
-    readonly path: string;
-    readonly parent: string | null;
-    readonly agent: readonly [number, string] | null;
-    readonly principal: string;
-    readonly token: number;
-    /** Account that pays, and whether it was opened for this call. */
-    readonly account: number;
-    readonly opened: boolean;
-    readonly approved: string | null;
-    readonly site: Site | null;
-    readonly native: NativeDoc | null;
-}
+export type FrameDoc = Told<typeof FRAME>;
 
-/** `from`: frames below it are as they were. */
-export interface FiberDoc {
-    readonly id: number;
-    readonly parent: number | null;
-    readonly index: number;
-    readonly base: number;
-    readonly from: number;
-    readonly frames: readonly FrameDoc[];
-    readonly need: number;
-    readonly waiting: string | null;
-    /** It stopped by a failure that nothing takes. */
-    readonly stop?: { readonly fail: FailDoc; readonly again: readonly StoppedDoc[] };
-}
+const FIBER = shape(
+    {
+        id: count,
+        parent: orNull(count),
+        index: count,
+        base: count,
+        from: says(count, "frames below it are as they were"),
+        frames: list(ref<FrameDoc>("Frame")),
+        need: count,
+        waiting: orNull(text),
+    },
+    {
+        stop: says(
+            shape(
+                {
+                    fail: ref<FailDoc>("Fail"),
+                    again: list(shape({ pending: ref<PendingDoc>("Pending"), asked: flag }, { outcome: ref<Outcome>("Outcome") })),
+                },
+                {},
+            ),
+            "it stopped by a failure that nothing takes; what is asked for again when it goes on",
+        ),
+    },
+);
 
-export interface StoppedDoc {
-    readonly pending: PendingDoc;
-    readonly asked: boolean;
-    readonly outcome?: Outcome;
-}
+export type FiberDoc = Told<typeof FIBER>;
+
+const ENTRY = shape(
+    {
+        fn: count,
+        args: list(json),
+        absent: list(count),
+        questions: list(
+            shape({ name: text, contract: ref<Contract>("Contract"), param: count, field: orNull(text) }, { description: text }),
+        ),
+        origins: list(text),
+    },
+    {},
+);
+
+export type EntryDoc = Told<typeof ENTRY>;
+
+const PERMIT = record<Permit>(
+    {
+        method: orNull(text),
+        gate: one(["may", "ask", "never", "open"]),
+        bounds: list(record<Permit["bounds"][number]>({ arg: orNull(text), patterns: list(text) }, {})),
+        site: site,
+    },
+    {},
+);
+
+const LAYERS: Schema = says(list(list(ref("Permit"))), "all must permit");
+
+const RIGHT = record<Right>(
+    {
+        holder: text,
+        from: text,
+        ways: says(
+            list(
+                record<Way>(
+                    { layers: LAYERS, alive: says(list(count), "blocks it lives in") },
+                    { stays: says(is(true), "may not be passed on") },
+                ),
+            ),
+            "each is enough by itself",
+        ),
+        only: says(list(list(ref("Permit"))), "all must permit, whichever way is taken"),
+        alive: says(list(count), "calls it lives in"),
+    },
+    {},
+);
+
+const STANDING = record<StandingDoc>(
+    {
+        delegations: list(
+            record<Delegation>(
+                {
+                    token: count,
+                    from: text,
+                    to: text,
+                    onward: flag,
+                    grants: { type: "object", additionalProperties: list(LAYERS) },
+                    path: text,
+                },
+                { all: is(true) },
+            ),
+        ),
+        alive: list(count),
+        next: count,
+        answers: list(tuple(text, flag)),
+        known: list(tuple(text, list(text))),
+    },
+    {},
+);
+
+const ACCOUNT = record<AccountDoc>(
+    {
+        token: count,
+        parent: says(count, "0 for the run's own"),
+        path: text,
+        name: text,
+        within: orNull(text),
+        fiber: count,
+        limits: record<AccountDoc["limits"]>(
+            {},
+            { tokens: number, usd: number, time: number, steps: number, calls: number, turns: number, bytes: number },
+        ),
+        used: record<AccountDoc["used"]>({ tokens: number, usd: number, calls: number, turns: number, steps: number, bytes: number }, {}),
+        reserved: says(number, "tokens"),
+        reservedUsd: says(number, "millionths of a US dollar"),
+        began: says(orNull(number), "milliseconds of the run at which its time began to run"),
+    },
+    {},
+);
+
+/** Versions of the compiled code of the files that have frames here (K4). */
+const CODE = shape({ file: count, version: text }, { strict: says(is(true), "as it runs with labels in its control flow") });
+export type CodeDoc = Told<typeof CODE>;
 
 /** A pending effect, with the id of its fiber. The request of a model's turn has only what does not follow from the state of its `generate`. */
 export type PendingDoc = Omit<Pending, "fiber"> & { readonly fiber: number };
 
-/** `strict`: of the file's functions as they run with labels in their control flow. */
-export interface CodeDoc {
-    readonly file: number;
-    readonly strict?: true;
-    readonly version: string;
-}
+/** What images and deltas have in common. */
+const COMMON = {
+    version: is(CONTINUATION.version),
+    engine: is(CONTINUATION.engine),
+    program: says(text, "hash of the program form"),
+    code: says(list(CODE), "versions of the compiled code of the files that have frames here"),
+    run: text,
+    seq: says(count, "counts saves; a delta follows the document before it"),
+    heap: list(ref<ThingDoc>("Thing")),
+    fibers: list(ref<FiberDoc>("Fiber")),
+    asked: says(list(ref<PendingDoc>("Pending")), "effects without an outcome, not yet written"),
+    inbox: list(shape({ path: text, outcome: ref<Outcome>("Outcome") }, {})),
+    ready: list(count),
+    entry: orNull(ref<EntryDoc>("Entry")),
+    budgets: shape(
+        {
+            tokens: number,
+            usd: number,
+            calls: number,
+            turns: number,
+            bytes: number,
+            given: number,
+            room: number,
+            reserved: number,
+            reservedUsd: number,
+        },
+        {},
+    ),
+    accounts: says(list(ref<AccountDoc>("Account")), "of calls and regions that are open, parents before children"),
+    sessions: says(
+        list(
+            record<SessionDoc>(
+                {
+                    path: text,
+                    agent: tuple(count, text),
+                    principal: text,
+                    token: count,
+                    account: count,
+                    turns: count,
+                    most: count,
+                    policy: orNull(tuple(count, text)),
+                    turning: says(orNull(text), "the call whose prompt turn it is"),
+                    queue: says(list(text), "calls that wait for theirs, in order"),
+                    reads: { type: "object", additionalProperties: list(text) },
+                    told: { type: "object", additionalProperties: list(text) },
+                    doing: says(
+                        orNull(
+                            record<Doing>(
+                                {
+                                    most: record<Doing["most"]>({}, { steps: number, calls: number }),
+                                    steps: count,
+                                    calls: count,
+                                    entries: list(json),
+                                    usage: orNull(json),
+                                    origins: list(text),
+                                },
+                                {},
+                            ),
+                        ),
+                        "what the agent of an agent() call did",
+                    ),
+                },
+                {},
+            ),
+        ),
+        "with agents, that are open",
+    ),
+    written: says(
+        list(record<WrittenDoc>({ form: { type: "object" }, path: text, agent: tuple(count, text), live: flag }, {})),
+        "files of functions that agents wrote, behind those of the program",
+    ),
+    defined: says(
+        list(record<Defined>({ name: text, fn: count, agent: tuple(count, text) }, {})),
+        "functions that agents defined for the rest of the run",
+    ),
+    described: says(
+        list(tuple(text, list(text), list(text))),
+        "methods of tools that were asked what they have, and which of them only read, by the place of their import",
+    ),
+    standing: ref<StandingDoc>("Standing"),
+    steps: count,
+    nextFiber: count,
+    framesUntil: count,
+    ended: flag,
+    raised: says(
+        record<{ readonly [B in Bound]?: number }>(
+            {},
+            {
+                tokens: number,
+                usd: number,
+                time: number,
+                steps: number,
+                calls: number,
+                turns: number,
+                bytes: number,
+                depth: number,
+                memory: number,
+            },
+        ),
+        "bounds of the run that its owner raised",
+    ),
+    attempt: says(count, "of effects: 1, and one more for each retry"),
+    timedOut: says(flag, "the time of the run was up"),
+    failed: says(flag, "the run ended as failed, and may go on"),
+};
 
-export interface EntryDoc {
-    readonly fn: number;
-    readonly args: readonly Json[];
-    /** Which of `args` are not there yet. */
-    readonly absent: readonly number[];
-    readonly questions: readonly {
-        readonly name: string;
-        readonly contract: Contract;
-        readonly description?: string;
-        readonly param: number;
-        readonly field: string | null;
-    }[];
-    readonly origins: readonly string[];
-}
+const OPTIONAL = {
+    conduct: says(
+        record<ConductDoc>({ spent: count, begun: list(text), sessions: list(text) }, {}),
+        "the conductor's: time that counts, effects that may have been begun, sessions that may be open",
+    ),
+    texts: says(
+        list(tuple(count, text)),
+        'large texts by ids of the run: in an image all that it has, in a delta those that are new. {"$text": id} stands for one wherever it is, and {"$plain": …} for an object that has a key of either name',
+    ),
+};
 
-export interface Continuation {
-    readonly version: 1;
-    readonly engine: string;
-    readonly program: string;
-    /** Versions of the compiled code of the files that have frames here (K4). */
-    readonly code: readonly CodeDoc[];
-    readonly run: string;
-    readonly form: "image" | "delta";
-    /** Counts saves; a delta follows the document before it. */
-    readonly seq: number;
-    /** Label sets from id `from` on, each as its sorted origins. */
-    readonly labels: { readonly from: number; readonly sets: readonly (readonly string[])[] };
-    /**
-     * Large texts, by ids of the run: in an image all that it has, in a delta those that are new. `{"$text": id}` stands for one wherever it is, and
-     * `{"$plain": …}` for an object that has a key of either name. Absent: no such thing stands in it.
-     */
-    readonly texts?: readonly (readonly [id: number, text: string])[];
-    readonly heap: readonly ThingDoc[];
-    readonly fibers: readonly FiberDoc[];
-    readonly gone: readonly number[];
-    readonly imports?: readonly Cell[];
-    readonly asked: readonly PendingDoc[];
-    readonly answered: readonly string[];
-    readonly inbox: readonly { readonly path: string; readonly outcome: Outcome }[];
-    readonly ready: readonly number[];
-    readonly entry: EntryDoc | null;
-    readonly budgets: {
-        readonly tokens: number;
-        readonly usd: number;
-        readonly calls: number;
-        readonly turns: number;
-        readonly bytes: number;
-        readonly given: number;
-        /** Tokens reserved in the whole. */
-        readonly reserved: number;
-        /** Millionths of a dollar. */
-        readonly reservedUsd: number;
-        readonly room: number;
-    };
-    readonly accounts: readonly AccountDoc[];
-    /** Sessions with agents, and what agents wrote that is in the running program. */
-    readonly sessions: readonly SessionDoc[];
-    readonly written: readonly WrittenDoc[];
-    readonly defined: readonly Defined[];
-    /** Methods of servers whose tools `act()` was asked for by their names alone: file and name of the import, methods. */
-    readonly described: readonly (readonly [place: string, methods: readonly string[], reads: readonly string[]])[];
-    readonly standing: StandingDoc;
-    readonly steps: number;
-    readonly nextFiber: number;
-    readonly framesUntil: number;
-    readonly ended: boolean;
-    /** The conductor's part. */
-    readonly conduct?: ConductDoc;
-    /** Bounds of the run that its owner raised, by meter; which attempt effects are; whether the run's time was up. */
-    readonly raised: { readonly [B in Bound]?: number };
-    readonly attempt: number;
-    readonly timedOut: boolean;
-    /** The run ended as failed, and may go on. */
-    readonly failed: boolean;
-}
+const labelsFrom = (from: Shape<number>) => shape({ from, sets: list(list(text)) }, {});
+
+const IMAGE = shape(
+    { ...COMMON, form: is("image"), labels: labelsFrom(is(1) as Shape<number>), gone: empty, answered: empty, imports: list(cell) },
+    OPTIONAL,
+);
+const DELTA = shape(
+    {
+        ...COMMON,
+        form: is("delta"),
+        labels: labelsFrom(count),
+        gone: says(list(count), "fibers that ended"),
+        answered: says(list(text), "effects that have their outcome"),
+    },
+    OPTIONAL,
+);
+
+export type Continuation = Omit<Told<typeof DELTA>, "form"> & { readonly form: "image" | "delta"; readonly imports?: readonly Cell[] };
+
+/** Every field of a continuation: true where it is always there. */
+export const FIELDS: { readonly [field: string]: boolean } = {
+    ...Object.fromEntries(Object.keys({ ...(IMAGE.properties as Schema), ...OPTIONAL }).map((field) => [field, !(field in OPTIONAL)])),
+    imports: false,
+};
+
+/** The definitions that a continuation's schema has of its own. */
+export const SHAPES = {
+    Image: IMAGE,
+    Delta: DELTA,
+    Cell: CELL,
+    Thing: THING,
+    Fiber: FIBER,
+    Frame: FRAME,
+    Native: any(...Object.values(WAITS)),
+    Fail: FAIL,
+    Entry: ENTRY,
+    Right: RIGHT,
+    Permit: PERMIT,
+    Standing: STANDING,
+    Account: ACCOUNT,
+};

@@ -8,12 +8,11 @@ import { type FileForm, FORM, type Json, validateProgram } from "@remit/language
 import type { Slots } from "../compile/code.ts";
 import { versionOf } from "../compile/version.ts";
 import { Fail } from "../effect/failure.ts";
-import { whatIsNew } from "../ledger/known.ts";
+import { whatIsNew, fields } from "../ledger/known.ts";
 import { Capability, type CapabilityKind, type Heap, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { resolved } from "../value/texts.ts";
 import { type Effect, opOf } from "../effect/effect.ts";
 import { turnOf } from "../prompt/generate.ts";
-import type { HandoverKind } from "../compile/handover.ts";
 import { settle } from "./definitions.ts";
 import {
     CONTINUATION,
@@ -24,6 +23,8 @@ import {
     type FrameDoc,
     type NativeDoc,
     type ThingDoc,
+    FIELDS,
+    codedAs,
 } from "./document.ts";
 import { Fiber, Frame, type Native } from "./fiber.ts";
 import type { HandoverState } from "./handover.ts";
@@ -94,9 +95,22 @@ function checked(m: Machine, json: Json, i: number): Continuation {
     if (doc.run !== m.options.run) throw refuse(`it belongs to run ${String(doc.run)}, not ${m.options.run}`);
     if (doc.form !== (i === 0 ? "image" : "delta"))
         throw refuse(i === 0 ? "the first document is no image" : "a later document is no delta");
-    const strange = whatIsNew.continuation(json);
+    const strange = fields(json, FIELDS) ?? strangeIn(doc);
     if (strange !== null) throw another(strange);
     return doc;
+}
+
+/** What an effect or outcome of a document has that this version does not know, as the end of a sentence. */
+function strangeIn({ asked, inbox }: Continuation): string | null {
+    for (const { effect } of asked) {
+        const strange = whatIsNew.effect(effect as unknown as Json);
+        if (strange !== null) return `of the effect it waits for ${strange}`;
+    }
+    for (const { outcome } of inbox) {
+        const strange = whatIsNew.outcome(outcome as unknown as Json);
+        if (strange !== null) return `of an outcome in it ${strange}`;
+    }
+    return null;
 }
 
 /** With its large texts, those of the documents before it among them. */
@@ -109,6 +123,8 @@ function whole({ texts, ...doc }: Continuation, known: Map<number, string>): Con
         return text;
     }) as unknown as Continuation;
 }
+
+type ParallelDoc = Extract<NativeDoc, { readonly kind: "parallel" }>;
 
 class Reader {
     private readonly m: Machine;
@@ -348,37 +364,21 @@ class Reader {
         return frame;
     }
 
+    /** Lists and states are copies: a document may be read more than once. */
     private native(doc: NativeDoc): Native {
-        if (doc.kind === "effect") return { kind: "effect", path: doc.path };
-        if (doc.kind === "ask") return { kind: "ask", path: doc.path, use: doc.use, session: doc.session };
-        if (doc.kind === "describe") return { kind: "describe", path: doc.path, place: doc.place };
-        if (doc.kind === "generate")
-            return {
-                kind: "generate",
-                path: doc.path,
-                state: doc.state,
-                waiting: [...doc.waiting],
-                outcomes: [...doc.outcomes],
-                ...(doc.envelope === true ? { envelope: true } : {}),
-            };
+        const made: { [field: string]: unknown } = { ...doc };
+        for (const [field, value] of Object.entries(doc) as [string, unknown][]) {
+            const coded = codedAs(doc.kind, field);
+            if (coded === "list") made[field] = this.list(value as Cell);
+            else if (coded === "failures")
+                made[field] = (value as ParallelDoc["failures"]).map(({ index, fail }) => ({ index, fail: failOf(fail) }));
+            else if (Array.isArray(value)) made[field] = [...value];
+        }
         if (doc.kind === "handover") {
             const state = doc.state as unknown as HandoverState;
-            // Its own copy: a document may be read more than once.
-            const own = { ...state, came: [...state.came] };
-            const noted = doc.noted === undefined ? {} : { noted: this.list(doc.noted) };
-            return { kind: "handover", path: doc.path, what: doc.what as HandoverKind, args: this.list(doc.args), state: own, ...noted };
+            made.state = { ...state, came: [...state.came] };
         }
-        return {
-            kind: "parallel",
-            path: doc.path,
-            prefix: doc.prefix,
-            items: this.list(doc.items),
-            label: doc.label,
-            next: doc.next,
-            running: doc.running,
-            done: this.list(doc.done),
-            failures: doc.failures.map((f) => ({ index: f.index, fail: failOf(f.fail) })),
-        };
+        return made as unknown as Native;
     }
 
     private list(cell: Cell): List {

@@ -26,8 +26,10 @@ import {
     type CodeDoc,
     type EntryDoc,
     type Continuation,
+    WAITS,
+    codedAs,
 } from "./document.ts";
-import { Fiber, type Frame, type GenerateWait, type Native, type Pending } from "./fiber.ts";
+import { Fiber, type Frame, type GenerateWait, type Native, type Pending, type ParallelWait } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
 
 /** Deltas of less than this do not call for an image, however small the last one was. */
@@ -345,30 +347,24 @@ class Writer {
     }
 
     private native(n: Native): NativeDoc {
-        if (n.kind === "effect" || n.kind === "ask" || n.kind === "describe") return n;
+        const doc: { [field: string]: unknown } = {};
+        for (const field of Object.keys(WAITS[n.kind].properties as object)) {
+            const value = (n as unknown as { readonly [field: string]: unknown })[field];
+            const coded = codedAs(n.kind, field);
+            if (value === undefined) continue;
+            if (coded === "list") doc[field] = this.cell(value as List);
+            else if (coded === "failures")
+                doc[field] = (value as ParallelWait["failures"]).map(({ index, fail }) => ({ index, fail: failDoc(fail) }));
+            else doc[field] = value;
+        }
         if (n.kind === "generate") {
-            const { path, waiting, outcomes, envelope } = n;
-            const state = this.state(n);
-            this.size += weight(state.state) + weight(outcomes as unknown as Json);
-            return { kind: "generate", path, ...state, waiting, outcomes, ...(envelope === undefined ? {} : { envelope }) };
+            Object.assign(doc, this.state(n));
+            this.size += weight(doc.state as Json) + weight(n.outcomes as unknown as Json);
+        } else if (n.kind === "handover") {
+            doc.state = { ...n.state, came: [...n.state.came] };
+            this.size += weight(doc.state as Json);
         }
-        if (n.kind === "handover") {
-            const state = { ...n.state, came: [...n.state.came] } as unknown as Json;
-            this.size += weight(state);
-            const noted = n.noted === undefined ? {} : { noted: this.cell(n.noted) };
-            return { kind: "handover", path: n.path, what: n.what, args: this.cell(n.args), state, ...noted };
-        }
-        return {
-            kind: "parallel",
-            path: n.path,
-            prefix: n.prefix,
-            items: this.cell(n.items),
-            label: n.label,
-            next: n.next,
-            running: n.running,
-            done: this.cell(n.done),
-            failures: n.failures.map((f) => ({ index: f.index, fail: failDoc(f.fail) })),
-        };
+        return doc as unknown as NativeDoc;
     }
 }
 

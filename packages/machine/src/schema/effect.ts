@@ -34,7 +34,24 @@ import {
     type ToolRequest,
     type Usage,
 } from "../effect/effect.ts";
-import { any, count, flag, is, json, list, named, number, one, orNull, record, ref, type Schema, says, schemaOf, text } from "./build.ts";
+import {
+    any,
+    count,
+    flag,
+    is,
+    json,
+    list,
+    named,
+    number,
+    one,
+    orNull,
+    record,
+    ref,
+    type Schema,
+    says,
+    schemaOf,
+    text,
+} from "../shape/build.ts";
 
 type Of<T, K extends string> = Extract<T, { readonly type: K }>;
 type Said<K extends string> = Extract<Message, { readonly role: K }>;

@@ -16,7 +16,7 @@ import {
 } from "../agent/handshake.ts";
 import { FAILURE_KINDS } from "../effect/effect.ts";
 import type { CapabilityKind } from "../value/value.ts";
-import { any, count, is, json, list, named, number, one, record, ref, type Schema, says, schemaOf, text } from "./build.ts";
+import { any, count, is, json, list, named, number, one, record, ref, type Schema, says, schemaOf, text } from "../shape/build.ts";
 
 const KINDS: { readonly [K in CapabilityKind]: true } = { tool: true, llm: true, agent: true, memory: true, func: true, skill: true };
 const GATE = says(one(["may", "ask"]), "ask: a person is asked first, and may refuse");

@@ -6,7 +6,7 @@
  */
 import { EVENT_KINDS } from "../ledger/events.ts";
 import { SALT_LENGTH, type SealedEvent } from "../ledger/seal.ts";
-import { json, list, one, orNull, record, ref, type Schema, says, schemaOf, text } from "./build.ts";
+import { json, list, one, orNull, record, ref, type Schema, says, schemaOf, text } from "../shape/build.ts";
 import { SITE } from "./effect.ts";
 
 const PART_SALT = SALT_LENGTH / 3;

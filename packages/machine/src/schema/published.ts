@@ -1,5 +1,5 @@
 /** The schemas that are published, by file name without its ending. */
-import type { Schema } from "./build.ts";
+import type { Schema } from "../shape/build.ts";
 import { continuationJsonSchema } from "./continuation.ts";
 import { effectJsonSchema } from "./effect.ts";
 import { handshakeJsonSchema } from "./handshake.ts";

@@ -16,7 +16,7 @@ import {
     type SnapshotPrincipal,
     type SnapshotThread,
 } from "../run/snapshot.ts";
-import { count, flag, is, json, list, named, number, one, orNull, record, ref, type Schema, says, schemaOf, text } from "./build.ts";
+import { count, flag, is, json, list, named, number, one, orNull, record, ref, type Schema, says, schemaOf, text } from "../shape/build.ts";
 import { REQUESTS, SITE } from "./effect.ts";
 
 const site = orNull(ref("Site"));
