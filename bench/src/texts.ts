@@ -15,7 +15,6 @@ import type { Row, Section } from "./harness.ts";
 /** Of a table: what of a row can be long. */
 const TABLES = {
     events: "data",
-    outcomes: "outcome",
     continuations: "state",
     blobs: "bytes",
 } as const;
@@ -143,7 +142,7 @@ export async function texts(): Promise<Section> {
     }
     return {
         title: "Bytes of large texts",
-        how: "Bytes of events, outcomes, saved states and blobs that the embedded ledger is given for a run, those of states that are replaced later counted too, against the bytes of the texts that are new in it.",
+        how: "Bytes of events, outcomes (which stand beside them), saved states and blobs that the embedded ledger is given for a run, those of states that are replaced later counted too, against the bytes of the texts that are new in it.",
         rows,
     };
 }

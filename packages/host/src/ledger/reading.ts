@@ -39,16 +39,11 @@ export function queriesOf(db: DatabaseSync): Reading["query"] {
 }
 
 export function storedBlobs(path: string, query: Reading["query"]): Blobs {
-    return {
-        put: () => {
-            throw new LedgerError("io", "blobs are written with a commit");
-        },
-        get: (name) => {
-            const row = query("SELECT bytes FROM blobs WHERE sha256 = ?").get(name) as { bytes: string } | undefined;
-            if (row === undefined || sha256(row.bytes) !== name)
-                throw new LedgerError("tampered", `the ledger ${path} ${row === undefined ? "lacks" : "has a changed"} blob ${name}`);
-            return row.bytes;
-        },
+    return (name) => {
+        const row = query("SELECT bytes FROM blobs WHERE sha256 = ?").get(name) as { bytes: string } | undefined;
+        if (row === undefined || sha256(row.bytes) !== name)
+            throw new LedgerError("tampered", `the ledger ${path} ${row === undefined ? "lacks" : "has a changed"} blob ${name}`);
+        return row.bytes;
     };
 }
 

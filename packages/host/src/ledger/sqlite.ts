@@ -16,7 +16,7 @@ import { GENESIS, type SealedEvent, whatIsNew } from "@remit/machine";
 import { readAnchors } from "./anchor.ts";
 import { sqliteAskRows } from "./asks-rows.ts";
 import { asksOver } from "./asks.ts";
-import { pack, sha256, unpack } from "./blob.ts";
+import { type NewBlobs, pack, sha256, unpack } from "./blob.ts";
 import { bind, earlyHash, held, NO_STATE, pendingHash } from "./bound.ts";
 import { connect, type SqliteOptions } from "./connect.ts";
 import { guarded, LedgerError } from "./error.ts";
@@ -137,8 +137,8 @@ function known(path: string, strange: string | null, what: string): void {
 async function created(file: File, run: NewRun): Promise<RunWriter> {
     const owner = JSON.stringify(thisOwner());
     const now = Date.now();
-    const blobs = new Map<string, string>();
-    const packed = pack(run.options, { put: (name, text) => void blobs.set(name, text), get: file.blobs.get }, true, OPTIONS_THRESHOLD);
+    const blobs: NewBlobs = new Map();
+    const packed = pack(run.options, blobs, true, OPTIONS_THRESHOLD);
     const pending = new Map();
     const parts = { options: sha256(packed), state: NO_STATE, pending: pendingHash(pending), early: earlyHash(pending) };
     const row: RunRow = {
@@ -170,7 +170,7 @@ async function created(file: File, run: NewRun): Promise<RunWriter> {
     const bound = bind(file.key(), row, parts);
     await file.writing.run({
         statements: [
-            ...[...blobs].map(([name, text]) => ["blob", name, text] as const),
+            ...[...blobs].map(([text, name]) => ["blob", name, text] as const),
             ["program", run.hash, JSON.stringify(run.program)],
             ["insertRun", row.id, row.program, row.file, row.root, packed, row.started, GENESIS, owner, now, bound],
         ],

@@ -13,7 +13,7 @@ import type { KeyObject } from "node:crypto";
 import type { Json } from "@remit/language";
 import type { Answered, Batch, Usage } from "@remit/machine";
 import type { Anchor } from "./anchor.ts";
-import { type Blobs, pack, unpack } from "./blob.ts";
+import { type Blobs, type NewBlobs, pack, unpack } from "./blob.ts";
 import { type BoundParts, bind, earlyHash, NO_STATE, pendingHash, stateHash } from "./bound.ts";
 import { LedgerError } from "./error.ts";
 import type { Job } from "./jobs.ts";
@@ -67,7 +67,7 @@ function withBatch(
     batch: Batch,
     time: string,
     salt: () => string,
-    to: { readonly into: Statements; readonly blobs: Blobs },
+    to: { readonly into: Statements; readonly blobs: NewBlobs },
 ): Standing {
     const { into, blobs } = to;
     const { row } = before;
@@ -167,15 +167,15 @@ function changed(file: LedgerFile, before: Standing, after: Standing, statements
 
 /** Keeps what comes before its turn as it came. */
 function early(file: LedgerFile, now: Standing, key: string, json: Json): Change {
-    const blobs = new Map<string, string>();
-    const text = pack(json, { put: (name, one) => void blobs.set(name, one), get: file.blobs.get }, false);
+    const blobs: NewBlobs = new Map();
+    const text = pack(json, blobs, false);
     const kept = new Map(now.early).set(key, text);
     const next = { ...now, early: kept, parts: { ...now.parts, early: earlyHash(kept) } };
     return changed(file, now, next, [...blobsOf(blobs), ["early", now.row.key, key, text]]);
 }
 
-function blobsOf(blobs: ReadonlyMap<string, string>): Statements {
-    return [...blobs].map(([name, text]) => ["blob", name, text] as const);
+function blobsOf(blobs: NewBlobs): Statements {
+    return [...blobs].map(([text, name]) => ["blob", name, text] as const);
 }
 
 /** A batch with all that counts together with it; null where it is there already. `anchors`: whether one is due. */
@@ -186,8 +186,7 @@ function batched(file: LedgerFile, now: Standing, batch: Batch, n: number | unde
     const all = due(turn, batch, number, (text) => unpack(text, file.blobs));
     if (all === "known") return null;
     if (all === "early") return early(file, now, batchKey(number), batch as unknown as Json);
-    const kept = new Map<string, string>();
-    const blobs: Blobs = { put: (name, text) => void kept.set(name, text), get: file.blobs.get };
+    const blobs: NewBlobs = new Map();
     const time = new Date().toISOString();
     const into: Statements = [];
     let next = now;
@@ -202,7 +201,7 @@ function batched(file: LedgerFile, now: Standing, batch: Batch, n: number | unde
     }
     const { id: run, count, head, answers, answered, owner } = next.row;
     const anchor = anchors(owner === null) ? { run, count, head, answers, answered } : undefined;
-    return changed(file, now, next, [...blobsOf(kept), ...into], anchor);
+    return changed(file, now, next, [...blobsOf(blobs), ...into], anchor);
 }
 
 // ---- calls ---------------------------------------------------------------------------------------------------------------

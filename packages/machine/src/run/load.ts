@@ -10,7 +10,7 @@ import { versionOf } from "../compile/version.ts";
 import { Fail } from "../effect/failure.ts";
 import { whatIsNew, fields } from "../ledger/known.ts";
 import { Capability, type CapabilityKind, type Heap, Labelled, List, Obj, type Value } from "../value/value.ts";
-import { resolved } from "../value/texts.ts";
+import { restored } from "../value/texts.ts";
 import { type Effect, opOf } from "../effect/effect.ts";
 import { turnOf } from "../prompt/generate.ts";
 import { settle } from "./definitions.ts";
@@ -117,7 +117,7 @@ function strangeIn({ asked, inbox }: Continuation): string | null {
 function whole({ texts, ...doc }: Continuation, known: Map<number, string>): Continuation {
     if (texts === undefined) return doc;
     for (const [id, text] of texts) known.set(id, text);
-    return resolved(doc as unknown as Json, "$text", ({ $text }) => {
+    return restored(doc as unknown as Json, "$text", ({ $text }) => {
         const text = known.get($text as number);
         if (text === undefined) throw refuse(`text ${$text} is missing`);
         return text;

@@ -3,7 +3,7 @@
  *
  * Boundary: JSON in, JSON out. What a reference says, and where the texts are, is the caller's: a number in a continuation, a hash in a ledger.
  *
- * LT2: `resolved(referred(x))` equals `x` for every JSON value, also one that looks like a reference: such an object is wrapped in `$plain`.
+ * LT2: `restored(referred(x))` equals `x` for every JSON value, also one that looks like a reference: such an object is wrapped in `$plain`.
  */
 import { isObject, type Json } from "@remit/language";
 
@@ -25,7 +25,7 @@ export function referred(json: Json, key: string, refer: (text: string) => Json,
 }
 
 /** `text` gives what a reference stands for. */
-export function resolved(json: Json, key: string, text: (reference: JsonObject) => Json): Json {
+export function restored(json: Json, key: string, text: (reference: JsonObject) => Json): Json {
     const inner = (one: Json): Json => {
         if (!isObject(one)) return mapped(one, inner);
         if (Object.hasOwn(one, key)) return text(one);

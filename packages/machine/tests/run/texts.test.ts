@@ -3,7 +3,7 @@ import type { Json } from "@remit/language";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Compiled, type Effect, joined, Machine, type MachineEvent, type ModelTurn, type Outcome } from "../../src/index.ts";
-import { LARGE_TEXT, referred, resolved } from "../../src/value/texts.ts";
+import { LARGE_TEXT, referred, restored } from "../../src/value/texts.ts";
 import { OPTIONS } from "./forms.ts";
 import { formOf } from "./text.ts";
 
@@ -95,7 +95,7 @@ describe("large texts", () => {
             fc.property(json, (given) => {
                 const texts: string[] = [];
                 const held = referred(given, "$text", (one) => ({ $text: texts.push(one) - 1 }), 5);
-                expect(resolved(print(held), "$text", ({ $text }) => texts[$text as number] as string)).toEqual(print(given));
+                expect(restored(print(held), "$text", ({ $text }) => texts[$text as number] as string)).toEqual(print(given));
             }),
         );
     });
