@@ -182,7 +182,7 @@ function matchPath(pattern: string, path: string): boolean {
             // Whatever is left.
             if (star > pattern.length) return true;
             from = t;
-        } else if (p <= pattern.length && matchText(pattern, path, ANY, p, pEnd, t, tEnd)) {
+        } else if (p <= pattern.length && matchText(pattern.slice(p, pEnd), path.slice(t, tEnd), ANY)) {
             p = pEnd + 1;
             t = tEnd + 1;
         } else if (star >= 0) {
@@ -217,23 +217,17 @@ function isWordPart(c: string): boolean {
 
 const ANY = (): boolean => true;
 
-/** `*` stands for any run of characters that `within` allows, `**` for any run. From `p` to `pEnd`, and from `t` to `tEnd`. */
-function matchText(
-    pattern: string,
-    text: string,
-    within: (c: string) => boolean,
-    p = 0,
-    pEnd = pattern.length,
-    t = 0,
-    tEnd = text.length,
-): boolean {
+/** `*` stands for any run of characters that `within` allows, `**` for any run. */
+function matchText(pattern: string, text: string, within: (c: string) => boolean): boolean {
+    let p = 0;
+    let t = 0;
     let star = -1;
     let free = false;
     let from = 0;
-    while (t < tEnd) {
-        const wanted = p < pEnd ? pattern.charCodeAt(p) : -1;
+    while (t < text.length) {
+        const wanted = p < pattern.length ? pattern.charCodeAt(p) : -1;
         if (wanted === STAR) {
-            free = p + 1 < pEnd && pattern.charCodeAt(p + 1) === STAR;
+            free = p + 1 < pattern.length && pattern.charCodeAt(p + 1) === STAR;
             p += free ? 2 : 1;
             star = p;
             from = t;
@@ -245,6 +239,6 @@ function matchText(
             t = ++from;
         } else return false;
     }
-    while (p < pEnd && pattern.charCodeAt(p) === STAR) p++;
-    return p === pEnd;
+    while (p < pattern.length && pattern.charCodeAt(p) === STAR) p++;
+    return p === pattern.length;
 }

@@ -13,6 +13,7 @@ import { WORK } from "../value/work.ts";
 import { ANY_NUMBER, type Arg, isLambda, label, labelsWith, numberOf, wrong } from "./args.ts";
 import type { Builtin, Runtime } from "./builtin.ts";
 import { jsonText } from "./json.ts";
+import { shapeOf } from "./row.ts";
 
 function text(rt: Runtime, args: readonly Arg[]): Value {
     const value = args[0] as Arg;
@@ -54,25 +55,13 @@ const extreme =
         return label(rt, Math[name](...args.map((arg) => numberOf(name, "every argument", arg))), l);
     };
 
-function row(name: string, signature: string, summary: string, max: number, call: (rt: Runtime, args: readonly Arg[]) => Value): Builtin {
-    return { on: "global", name, signature, summary, min: 1, max, call: (rt, _self, _l, args) => call(rt, args) };
+function row(signature: string, summary: string, call: (rt: Runtime, args: readonly Arg[]) => Value): Builtin {
+    return { on: "global", ...shapeOf(signature), signature, summary, call: (rt, _self, _l, args) => call(rt, args) };
 }
 
 export const GLOBAL_BUILTINS: readonly Builtin[] = [
-    row(
-        "text",
-        "text(value)",
-        "The value as text: strings, numbers and booleans as `+` shows them, everything else as JSON on one line.",
-        1,
-        text,
-    ),
-    row(
-        "number",
-        "number(value)",
-        "The number that a string stands for; a number as it is. A `value` failure where it is none.",
-        1,
-        number,
-    ),
-    row("min", "min(number, …)", "The smallest of the numbers.", ANY_NUMBER, extreme("min")),
-    row("max", "max(number, …)", "The largest of the numbers.", ANY_NUMBER, extreme("max")),
+    row("text(value)", "The value as text: strings, numbers and booleans as `+` shows them, everything else as JSON on one line.", text),
+    row("number(value)", "The number that a string stands for; a number as it is. A `value` failure where it is none.", number),
+    row("min(number, …)", "The smallest of the numbers.", extreme("min")),
+    row("max(number, …)", "The largest of the numbers.", extreme("max")),
 ];

@@ -17,6 +17,7 @@ import { WORK } from "../value/work.ts";
 import { type Arg, cut, isLambda, label, labelsWith, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
 import type { Builtin, Runtime } from "./builtin.ts";
 import { GrowingText, scalarText } from "./growing.ts";
+import { shapeOf } from "./row.ts";
 
 export function parseJson(text: string, rt: Runtime, labels: number): Raw {
     return new Parser(text, rt, labels).whole();
@@ -262,11 +263,9 @@ function text(rt: Runtime, args: readonly Arg[]): Value {
 export const JSON_BUILTINS: readonly Builtin[] = [
     {
         on: "json",
-        name: "parse",
+        ...shapeOf("json.parse(text)"),
         signature: "json.parse(text)",
         summary: "The value that a JSON text stands for. A `value` failure where it is not JSON, or holds a whole number beyond 2^53.",
-        min: 1,
-        max: 1,
         call(rt, _self, _l, args) {
             const l = labelsWith(rt, 0, args[0]);
             return label(rt, parseJson(textOf("json.parse", "text", args[0]), rt, l), l);
@@ -274,11 +273,9 @@ export const JSON_BUILTINS: readonly Builtin[] = [
     },
     {
         on: "json",
-        name: "text",
+        ...shapeOf("json.text(value, indent?)"),
         signature: "json.text(value, indent?)",
         summary: "The JSON text of a value, on one line or indented by that many spaces; keys in the order in which they came.",
-        min: 1,
-        max: 2,
         call: (rt, _self, _l, args) => text(rt, args),
     },
 ];

@@ -12,13 +12,10 @@ type Method = (self: number, args: readonly Arg[]) => number;
 
 const plain = rowsOn<number>("number");
 
-const row: RowOf<Method> = (name, signature, summary, min, max, method) =>
+const row: RowOf<Method> = (signature, summary, method) =>
     plain(
-        name,
         signature,
         summary,
-        min,
-        max,
         joining<number>((_, self, args) => method(self, args) + 0),
     );
 
@@ -45,20 +42,13 @@ function numbers(name: string, args: readonly Arg[]): number[] {
 
 export const NUMBER_BUILTINS: readonly Builtin[] = [
     row(
-        "round",
         "round(digits?)",
         "Rounded to whole numbers or to that many decimal places (negative: tens, hundreds …), halves away from zero.",
-        0,
-        1,
         round,
     ),
-    row("floor", "floor()", "The largest whole number that is not above it.", 0, 0, Math.floor),
-    row("ceil", "ceil()", "The smallest whole number that is not below it.", 0, 0, Math.ceil),
-    row("abs", "abs()", "Its size without its sign.", 0, 0, Math.abs),
-    row("min", "min(other, …)", "The smallest of it and the others.", 1, ANY_NUMBER, (self, args) =>
-        Math.min(self, ...numbers("min", args)),
-    ),
-    row("max", "max(other, …)", "The largest of it and the others.", 1, ANY_NUMBER, (self, args) =>
-        Math.max(self, ...numbers("max", args)),
-    ),
+    row("floor()", "The largest whole number that is not above it.", Math.floor),
+    row("ceil()", "The smallest whole number that is not below it.", Math.ceil),
+    row("abs()", "Its size without its sign.", Math.abs),
+    row("min(other, …)", "The smallest of it and the others.", (self, args) => Math.min(self, ...numbers("min", args))),
+    row("max(other, …)", "The largest of it and the others.", (self, args) => Math.max(self, ...numbers("max", args))),
 ];

@@ -95,20 +95,17 @@ const values: Method = (rt, self, l) => {
 };
 
 export const OBJECT_BUILTINS: readonly Builtin[] = [
-    row("keys", "keys()", "A list of its keys, in the order in which they came.", 0, 0, keys),
-    row("values", "values()", "A list of its values, in the order of its keys.", 0, 0, values),
-    row("entries", "entries()", "A list of `{key, value}`, in the order of its keys.", 0, 0, entries),
-    row("has", "has(key)", "Whether it has the key.", 1, 1, (rt, self, l, args) =>
+    row("keys()", "A list of its keys, in the order in which they came.", keys),
+    row("values()", "A list of its values, in the order of its keys.", values),
+    row("entries()", "A list of `{key, value}`, in the order of its keys.", entries),
+    row("has(key)", "Whether it has the key.", (rt, self, l, args) =>
         label(rt, self.has(textOf("has", "key", args[0])), labelsWith(rt, rt.labels.union(l, self.keyLabel), args[0])),
     ),
-    row("get", "get(key, otherwise?)", "The value of a key; where it is absent `otherwise`, or none.", 1, 2, get),
+    row("get(key, otherwise?)", "The value of a key; where it is absent `otherwise`, or none.", get),
     row(
-        "merge",
         "merge(object, …)",
         "A new object: its own keys, then those of the others; a later value of a key wins. Values are not merged.",
-        1,
-        ANY_NUMBER,
         merge,
     ),
-    row("without", "without(key, …)", "A new object without these keys; a list of keys will do as well.", 1, ANY_NUMBER, without),
+    row("without(key, …)", "A new object without these keys; a list of keys will do as well.", without),
 ];

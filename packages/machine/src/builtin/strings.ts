@@ -26,15 +26,12 @@ const plain = rowsOn<string>("string");
  * A row whose result is labelled with its receiver and arguments (T2). A long text that was joined from others takes memory of its own from
  * when it is looked at, which may be now; slices are too many for that, and count a part.
  */
-const row: RowOf<Method> = (name, signature, summary, min, max, method, more) =>
+const row: RowOf<Method> = (signature, summary, method, more) =>
     plain(
-        name,
         signature,
         summary,
-        min,
-        max,
         joining<string>((rt, self, args) => {
-            if (self.length > LONG && name !== "length") rt.heap.take(self.length >>> (name === "slice" ? 8 : 3));
+            if (self.length > LONG && signature !== "length") rt.heap.take(self.length >>> (signature.startsWith("slice(") ? 8 : 3));
             return method(rt, self, args);
         }),
         more,
@@ -108,11 +105,8 @@ function indexOf(rt: Runtime, self: string, args: readonly Arg[]): Value {
 
 /** `sep.join(list)`: labels of the items and of their list as well. */
 const joinRow = plain(
-    "join",
     "join(list)",
     "The strings, numbers and booleans of a list, as one text with this string between them.",
-    1,
-    1,
     (rt, self, l, args) => joined(rt, listOf("join", "list", args[0]).items, labelsWith(rt, l, args[0]), self),
 );
 
@@ -151,78 +145,45 @@ function changed(rt: Runtime, text: string): string {
 }
 
 export const STRING_BUILTINS: readonly Builtin[] = [
-    row("length", "length", "Number of UTF-16 units: most characters are one, an emoji is two.", 0, 0, (_, self) => self.length, {
+    row("length", "Number of UTF-16 units: most characters are one, an emoji is two.", (_, self) => self.length, {
         property: true,
     }),
-    row("trim", "trim()", "Without spaces, tabs and line breaks at both ends.", 0, 0, (rt, self) => {
+    row("trim()", "Without spaces, tabs and line breaks at both ends.", (rt, self) => {
         rt.work(WORK.chars(self.length));
         return part(self.trim(), self);
     }),
     row(
-        "split",
         "split(separator?)",
         "The parts between separators; without one the words between runs of white space; with an empty one the characters.",
-        0,
-        1,
         split,
     ),
     joinRow,
-    row("lines", "lines()", "The lines, without their line breaks. A line break at the end does not begin another line.", 0, 0, lines),
-    row("lower", "lower()", "In lower case, by Unicode's rules that depend on no language.", 0, 0, (rt, self) =>
-        changed(rt, self.toLowerCase()),
-    ),
-    row("upper", "upper()", "In upper case, by Unicode's rules that depend on no language.", 0, 0, (rt, self) =>
-        changed(rt, self.toUpperCase()),
-    ),
+    row("lines()", "The lines, without their line breaks. A line break at the end does not begin another line.", lines),
+    row("lower()", "In lower case, by Unicode's rules that depend on no language.", (rt, self) => changed(rt, self.toLowerCase())),
+    row("upper()", "In upper case, by Unicode's rules that depend on no language.", (rt, self) => changed(rt, self.toUpperCase())),
     row(
-        "contains",
         "contains(text)",
         "Whether the text occurs in it. The empty text occurs everywhere.",
-        1,
-        1,
         (rt, self, args) => search(rt, self, textOf("contains", "text", args[0])) >= 0,
     ),
-    row("starts_with", "starts_with(text)", "Whether it begins with the text.", 1, 1, (rt, self, args) => {
+    row("starts_with(text)", "Whether it begins with the text.", (rt, self, args) => {
         const start = textOf("starts_with", "text", args[0]);
         rt.work(reading(self, start.length));
         return self.startsWith(start);
     }),
-    row("ends_with", "ends_with(text)", "Whether it ends with the text.", 1, 1, (rt, self, args) => {
+    row("ends_with(text)", "Whether it ends with the text.", (rt, self, args) => {
         const end = textOf("ends_with", "text", args[0]);
         rt.work(reading(self, end.length));
         return self.endsWith(end);
     }),
+    row("replace(old, new)", "Every occurrence of the text `old` replaced, from left to right. `old` is text, not a pattern.", replace),
     row(
-        "replace",
-        "replace(old, new)",
-        "Every occurrence of the text `old` replaced, from left to right. `old` is text, not a pattern.",
-        2,
-        2,
-        replace,
-    ),
-    row(
-        "slice",
         "slice(from, to?)",
         "The part from position `from` up to, not including, `to`. Negative positions count from the end; a character is never cut in two.",
-        1,
-        2,
         slice,
     ),
-    row(
-        "index_of",
-        "index_of(text, from?)",
-        "Position of the first occurrence at or after `from`, none where there is none.",
-        1,
-        2,
-        indexOf,
-    ),
-    row(
-        "match",
-        "match(pattern, flags?)",
-        "The first match of a pattern: `{text, index, groups}`, or none. See Patterns.",
-        1,
-        2,
-        (rt, self, args) =>
-            matchText(rt, self, textOf("match", "pattern", args[0]), args[1] === undefined ? "" : textOf("match", "flags", args[1])),
+    row("index_of(text, from?)", "Position of the first occurrence at or after `from`, none where there is none.", indexOf),
+    row("match(pattern, flags?)", "The first match of a pattern: `{text, index, groups}`, or none. See Patterns.", (rt, self, args) =>
+        matchText(rt, self, textOf("match", "pattern", args[0]), args[1] === undefined ? "" : textOf("match", "flags", args[1])),
     ),
 ];

@@ -96,12 +96,12 @@ function strictMethod(cx: Context, e: ExprForm & { kind: "call" }, callee: ExprF
     const { name } = callee;
     const object = receiver(cx, e, name === "add" ? changedBy(cx, callee.object) : expr(cx, callee.object));
     const args = argsOf(cx, e);
-    const rows = rowsOf(name);
+    const method: Method = { name, rows: rowsOf(name), safe: callee.safe === true };
     return (f) => {
         const self = object(f);
         const given = args.map((a) => a(f));
         if (--f[0].left < 0) f[0].over();
-        return strictlyCalled(f[0], self, name, given, { rows, safe: callee.safe === true, at, pc: labelAt(f, flow) });
+        return strictlyCalled(f[0], self, given, method, { at, pc: labelAt(f, flow) });
     };
 }
 
@@ -110,9 +110,14 @@ const SHARING: ReadonlySet<string> = new Set(["add", "find", "first", "last", "g
 /** Methods that give new lists or objects inside a new one. */
 const NESTING: ReadonlySet<string> = new Set(["entries", "group_by"]);
 
-export interface StrictCall {
+/** A method of data as the code names it. `safe`: `?.`. */
+export interface Method {
+    readonly name: string;
     readonly rows: Rows;
     readonly safe: boolean;
+}
+
+export interface StrictCall {
     readonly at: Site | null;
     /** Label set of the place. */
     readonly pc: number;
@@ -122,18 +127,19 @@ export interface StrictCall {
 export function strictlyCalled(
     m: RunState,
     object: Value,
-    name: string,
     args: readonly (Value | Lambda)[],
-    { rows, safe, at, pc }: StrictCall,
+    method: Method,
+    { at, pc }: StrictCall,
 ): Value {
+    const { name, rows } = method;
     const self = covered(m, object);
     const raw = rawOf(self);
     const isHeld = raw instanceof List || raw instanceof Obj;
     const row = rowFor(rows, raw);
     const [item] = args;
-    if (row?.mutates === true && item !== undefined && !isALambda(item)) writable(m, object, item, pc, 0, at);
+    if (row?.mutates === true && item !== undefined && !isALambda(item)) writable(m, object, item, { pc, chosen: 0, at });
     if (isHeld) for (const arg of args) if (arg instanceof SlotLambda || arg instanceof StrictLambda) arg.over = raw;
-    let value = callMethod(m, self, name, args, rows, safe, at);
+    let value = callMethod(m, self, args, method, at);
     // What a lambda did to the receiver shows in what was read of it.
     if (isHeld) value = join(m, value, raw.label);
     return SHARING.has(name) ? value : born(m, value, pc, NESTING.has(name) ? 2 : 1);
@@ -383,7 +389,7 @@ export function globalCall(row: Builtin, args: readonly Arg[], at: Site | null):
         const given = args.map((a) => a(f));
         if (--f[0].left < 0) f[0].over();
         if (wrong !== null) throw new Fail("value", wrong, { site: at });
-        return callRow(f[0], row, null, 0, given, at);
+        return callRow(f[0], row, null, given, at);
     };
 }
 
@@ -393,7 +399,9 @@ function wrongArgs(row: Builtin, given: number): string | null {
     return `${row.name} expects ${expected} argument${expected === "1" ? "" : "s"}, got ${given}`;
 }
 
-function callRow(m: RunState, row: Builtin, self: Raw, l: number, args: readonly (Value | Lambda)[], at: Site | null): Value {
+function callRow(m: RunState, row: Builtin, object: Value, args: readonly (Value | Lambda)[], at: Site | null): Value {
+    const l = object instanceof Labelled ? object.l : 0;
+    const self = object instanceof Labelled ? object.v : object;
     for (let i = 0; i < args.length; i++) {
         const isLambda = isALambda(args[i] as Value | Lambda);
         if (isLambda !== (row.lambda === i))
@@ -428,6 +436,7 @@ export function isALambda(arg: Value | Lambda): arg is Lambda {
 /** `object.name(args)` where the object is data. */
 export function methodCode(object: Code, name: string, args: readonly Arg[], safe: boolean, at: Site | null): Code {
     const rows = rowsOf(name);
+    const method: Method = { name, rows, safe };
     const only = args[0];
     if (name === "add" && args.length === 1 && only !== undefined && rows.list?.mutates === true)
         return (f) => {
@@ -443,39 +452,32 @@ export function methodCode(object: Code, name: string, args: readonly Arg[], saf
                 }
                 return self;
             }
-            return callMethod(m, self, name, [given], rows, safe, at);
+            return callMethod(m, self, [given], method, at);
         };
     if (args.length === 0)
         return (f) => {
             const self = object(f);
             if (--f[0].left < 0) f[0].over();
-            return callMethod(f[0], self, name, [], rows, safe, at);
+            return callMethod(f[0], self, [], method, at);
         };
     if (args.length === 1 && only !== undefined)
         return (f) => {
             const self = object(f);
             const given = [only(f)];
             if (--f[0].left < 0) f[0].over();
-            return callMethod(f[0], self, name, given, rows, safe, at);
+            return callMethod(f[0], self, given, method, at);
         };
     return (f) => {
         const self = object(f);
         const given = args.map((a) => a(f));
         if (--f[0].left < 0) f[0].over();
-        return callMethod(f[0], self, name, given, rows, safe, at);
+        return callMethod(f[0], self, given, method, at);
     };
 }
 
 /** Own keys come before built-in methods, so an object's own `keys` is not the built-in one. */
-export function callMethod(
-    m: RunState,
-    object: Value,
-    name: string,
-    args: readonly (Value | Lambda)[],
-    rows: Rows,
-    safe: boolean,
-    at: Site | null,
-): Value {
+export function callMethod(m: RunState, object: Value, args: readonly (Value | Lambda)[], method: Method, at: Site | null): Value {
+    const { name, rows, safe } = method;
     const l = object instanceof Labelled ? object.l : 0;
     const self = object instanceof Labelled ? object.v : object;
     if (self instanceof Obj && self.has(name))
@@ -494,5 +496,5 @@ export function callMethod(
     }
     const wrong = wrongArgs(row, args.length);
     if (wrong !== null) throw new Fail("value", wrong, { site: at, labels: l });
-    return callRow(m, row, self, l, args, at);
+    return callRow(m, row, object, args, at);
 }

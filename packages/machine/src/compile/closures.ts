@@ -158,72 +158,84 @@ function stepOf(cx: Context, s: StmtForm): Step {
             return () => CONTINUE;
         case "debugger":
             return () => undefined;
-        case "repeat": {
-            const { times } = s;
-            const body = block(cx, s.body);
-            return (f) => {
-                const m = f[0];
-                for (let i = 0; i < times; i++) {
-                    if (--m.left < 0) m.over();
-                    const done = body(f);
-                    if (done !== undefined && done !== CONTINUE) return done === BREAK ? undefined : done;
-                }
-                return undefined;
-            };
-        }
-        case "loop": {
-            const until = testOf(condition(cx, s.until));
-            const { max } = s;
-            const body = block(cx, s.body);
-            return (f) => {
-                const m = f[0];
-                for (let i = 0; i < max; i++) {
-                    if (--m.left < 0) m.over();
-                    if (until(f)) break;
-                    const done = body(f);
-                    if (done !== undefined && done !== CONTINUE) return done === BREAK ? undefined : done;
-                }
-                return undefined;
-            };
-        }
-        case "for": {
-            const list = tested(cx, s.list);
-            const { max } = s;
-            const at = siteOf(cx, s.list.at ?? s.at);
-            cx.scope.push();
-            const slot = cx.scope.define(s.item);
-            const body = block(cx, s.body);
-            cx.scope.pop();
-            const isStrict = cx.flow !== 0;
-            return (f) => {
-                const m = f[0];
-                let all = list(f);
-                let l = all instanceof Labelled ? all.l : 0;
-                const items = listOf(all, at).items;
-                const n = Math.min(items.length, max);
-                for (let i = 0; i < n; i++) {
-                    if (--m.left < 0) m.over();
-                    if (isStrict) {
-                        all = covered(m, all);
-                        l = labelOf(all);
-                    }
-                    f[slot] = l === 0 ? (items[i] as Value) : join(m, items[i] as Value, l);
-                    const done = body(f);
-                    if (done !== undefined && done !== CONTINUE) return done === BREAK ? undefined : done;
-                }
-                return undefined;
-            };
-        }
-        case "try": {
-            const body = tried(cx, [s], () => block(cx, s.body));
-            cx.scope.push();
-            const slot = s.name === undefined ? 0 : cx.scope.define(s.name);
-            const handler = block(cx, s.handler);
-            cx.scope.pop();
-            if (cx.flow !== 0) return caughtCode(cx, triedAs(cx, [s.body, s.handler]), body, handler, slot, (_, done) => done);
-            return (f) => guarded(f, body, handler, slot);
-        }
+        case "repeat":
+            return repeated(cx, s);
+        case "loop":
+            return looped(cx, s);
+        case "for":
+            return iterated(cx, s);
+        case "try":
+            return triedStep(cx, s);
     }
+}
+
+function repeated(cx: Context, s: StmtForm & { kind: "repeat" }): Step {
+    const { times } = s;
+    const body = block(cx, s.body);
+    return (f) => {
+        const m = f[0];
+        for (let i = 0; i < times; i++) {
+            if (--m.left < 0) m.over();
+            const done = body(f);
+            if (done !== undefined && done !== CONTINUE) return done === BREAK ? undefined : done;
+        }
+        return undefined;
+    };
+}
+
+function looped(cx: Context, s: StmtForm & { kind: "loop" }): Step {
+    const until = testOf(condition(cx, s.until));
+    const { max } = s;
+    const body = block(cx, s.body);
+    return (f) => {
+        const m = f[0];
+        for (let i = 0; i < max; i++) {
+            if (--m.left < 0) m.over();
+            if (until(f)) break;
+            const done = body(f);
+            if (done !== undefined && done !== CONTINUE) return done === BREAK ? undefined : done;
+        }
+        return undefined;
+    };
+}
+
+function iterated(cx: Context, s: StmtForm & { kind: "for" }): Step {
+    const list = tested(cx, s.list);
+    const { max } = s;
+    const at = siteOf(cx, s.list.at ?? s.at);
+    cx.scope.push();
+    const slot = cx.scope.define(s.item);
+    const body = block(cx, s.body);
+    cx.scope.pop();
+    const isStrict = cx.flow !== 0;
+    return (f) => {
+        const m = f[0];
+        let all = list(f);
+        let l = all instanceof Labelled ? all.l : 0;
+        const items = listOf(all, at).items;
+        const n = Math.min(items.length, max);
+        for (let i = 0; i < n; i++) {
+            if (--m.left < 0) m.over();
+            if (isStrict) {
+                all = covered(m, all);
+                l = labelOf(all);
+            }
+            f[slot] = l === 0 ? (items[i] as Value) : join(m, items[i] as Value, l);
+            const done = body(f);
+            if (done !== undefined && done !== CONTINUE) return done === BREAK ? undefined : done;
+        }
+        return undefined;
+    };
+}
+
+function triedStep(cx: Context, s: StmtForm & { kind: "try" }): Step {
+    const body = tried(cx, [s], () => block(cx, s.body));
+    cx.scope.push();
+    const slot = s.name === undefined ? 0 : cx.scope.define(s.name);
+    const handler = block(cx, s.handler);
+    cx.scope.pop();
+    if (cx.flow !== 0) return caughtCode(cx, triedAs(cx, [s.body, s.handler]), { body, handler, slot }, (_, done) => done);
+    return (f) => guarded(f, body, handler, slot);
 }
 
 /** The list behind a value that a loop goes over. */
@@ -342,7 +354,7 @@ function assignInto(
             v = op === "+=" ? plus(m, before, v, at) : numeric(m, "-", before, v, at);
         }
         v = withPc(f, flow, v);
-        writable(m, o, v, labelAt(f, flow), labelOf(i), at);
+        writable(m, o, v, { pc: labelAt(f, flow), chosen: labelOf(i), at });
         if (index === null) writeMember(m.heap, o, name, v, at);
         else writeIndex(m, o, i, v, at);
         return undefined;
@@ -445,7 +457,7 @@ function exprOf(cx: Context, e: ExprForm): Code {
             const handler = valueBlock(cx, e.handler);
             cx.scope.pop();
             const { flow } = cx;
-            if (flow !== 0) return caughtCode(cx, triedAs(cx, [e.body, e.handler]), body, handler, slot, (f, v) => withPc(f, flow, v));
+            if (flow !== 0) return caughtCode(cx, triedAs(cx, [e.body, e.handler]), { body, handler, slot }, (f, v) => withPc(f, flow, v));
             return (f) => guarded(f, body, handler, slot);
         }
         case "narrow": {

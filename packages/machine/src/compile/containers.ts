@@ -65,10 +65,15 @@ export function raise(m: Joins, value: Value, l: number, path: number): void {
     }
 }
 
-/**
- * Before `value` is put into what `to` refers to (CL3, CL4). `pc`: of the place; `chosen`: of the index or key.
- */
-export function writable(m: Joins, to: Value, value: Value, pc: number, chosen: number, at: Site | null): void {
+/** Where something is written. `pc`: label set of the place; `chosen`: of the index or key. */
+export interface Writing {
+    readonly pc: number;
+    readonly chosen: number;
+    readonly at: Site | null;
+}
+
+/** Before `value` is put into what `to` refers to (CL3, CL4). */
+export function writable(m: Joins, to: Value, value: Value, { pc, chosen, at }: Writing): void {
     const raw = rawOf(to);
     // The heap refuses every change of what iterations share.
     if (!isContainer(raw) || !m.heap.mayChange(raw)) return;

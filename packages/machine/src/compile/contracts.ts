@@ -24,16 +24,17 @@ export function checkArguments(m: RunState, fn: Fn, g: Slots, at: Site | null): 
     const { params } = fn.form;
     for (let i = 0; i < params.length; i++) {
         const p = params[i] as (typeof params)[number];
-        if (p.contract !== undefined) g[i + 1] = hold(m, fn, g[i + 1] as Value, p.contract, `argument '${p.name}' of ${fn.name}`, at);
+        if (p.contract !== undefined) g[i + 1] = hold(m, fn, g[i + 1] as Value, p, at);
     }
 }
 
 export function checkResult(m: RunState, fn: Fn, value: Value, at: Site | null): Value {
-    const { result } = fn.form;
-    return result === undefined ? value : hold(m, fn, value, result, `result of ${fn.name}`, at);
+    return fn.form.result === undefined ? value : hold(m, fn, value, null, at);
 }
 
-function hold(m: RunState, fn: Fn, value: Value, contract: Contract, what: string, at: Site | null): Value {
+/** `param`: null for the result. */
+function hold(m: RunState, fn: Fn, value: Value, param: Fn["form"]["params"][number] | null, at: Site | null): Value {
+    const contract = (param === null ? fn.form.result : param.contract) as Contract;
     const shapes = fn.program.shapesOf(fn.file);
     m.fresh();
     if (holds(m, value, contract, shapes, 0)) {
@@ -47,6 +48,7 @@ function hold(m: RunState, fn: Fn, value: Value, contract: Contract, what: strin
         throw located(error, at);
     }
     m.work(json.size >>> 4);
+    const what = param === null ? `result of ${fn.name}` : `argument '${param.name}' of ${fn.name}`;
     const checked = checkValue(contract, json.json, shapes, { what, internal: true });
     if (checked.ok) return filled(m, value, checked.value, contract, shapes);
     throw new Fail("contract", checked.message, { site: at, labels: json.labels });

@@ -11,7 +11,7 @@ import { type ExprForm, isModule, type StmtForm } from "@remit/language";
 import { findBuiltin } from "../builtin/table.ts";
 import { handoverOf } from "./handover.ts";
 import type { Compiled, Fn } from "./program.ts";
-import { type Visit, walk, walkBlock } from "./walk.ts";
+import { walk, walkBlock } from "./walk.ts";
 
 export interface Reach {
     /** By function id. */
@@ -26,85 +26,16 @@ export interface Reach {
 export function analyse(program: Compiled): Reach {
     const { base } = program;
     const effectful = program.functions.map((_, id) => base?.reach.effectful[id] === true);
-    const calls = program.functions.map((): Fn[] => []);
+    const calls = program.functions.map((): readonly Fn[] => []);
     const through = program.functions.map(() => false);
     let travels = base !== null;
 
     for (const fn of program.functions.slice(base?.functions.length ?? 0)) {
-        const locals = localsOf(fn);
-        /** Names that stand where a capability may: callee, receiver of a method, model, tool. */
-        const direct = new Set<ExprForm>();
-        const look = (name: string) => program.lookup(fn.file, fn.agent, name);
-        const visit: Visit = {
-            stmt: (s) => {
-                if (s.kind === "use" || s.kind === "use.one" || s.kind === "delegate" || s.kind === "spend" || s.kind === "define")
-                    effectful[fn.id] = true;
-                if (s.kind === "config" && s.key === "model") direct.add(s.value);
-                return true;
-            },
-            expr: (e) => {
-                switch (e.kind) {
-                    case "generate":
-                        effectful[fn.id] = true;
-                        if (e.model !== undefined) direct.add(e.model);
-                        for (const t of e.tools ?? []) direct.add(t.kind === "member" ? t.object : t);
-                        return true;
-                    case "parallel":
-                    case "endorse":
-                        effectful[fn.id] = true;
-                        return true;
-                    case "if.expr":
-                    case "try.expr":
-                        if (leaves(e)) effectful[fn.id] = true;
-                        return true;
-                    case "member": {
-                        if (e.object.kind !== "name" || direct.has(e.object)) return true;
-                        const meaning = look(e.object.name);
-                        if (meaning?.kind !== "tool" || !isModule(meaning.import.form.uri)) return true;
-                        // A member of a module that is read, not called.
-                        effectful[fn.id] = true;
-                        direct.add(e.object);
-                        if (locals.has(e.object.name)) through[fn.id] = true;
-                        return true;
-                    }
-                    case "name": {
-                        if (direct.has(e)) return true;
-                        const meaning = look(e.name);
-                        if (meaning !== undefined && "value" in meaning) travels = true;
-                        return true;
-                    }
-                    case "call": {
-                        const { callee } = e;
-                        if (handoverOf(program, fn, (name) => locals.has(name), e) !== null) effectful[fn.id] = true;
-                        if (callee.kind === "name") {
-                            direct.add(callee);
-                            if (locals.has(callee.name)) through[fn.id] = true;
-                            const meaning = look(callee.name);
-                            if (meaning?.kind === "func") (calls[fn.id] as Fn[]).push(meaning.fn);
-                            else if (meaning?.kind === "agent") effectful[fn.id] = true;
-                        } else if (callee.kind === "member") {
-                            if (callee.object.kind === "name") {
-                                direct.add(callee.object);
-                                const meaning = look(callee.object.name);
-                                if (meaning !== undefined && "value" in meaning) effectful[fn.id] = true;
-                            }
-                            if (callee.object.kind !== "literal") through[fn.id] = true;
-                        } else through[fn.id] = true;
-                        e.args.forEach((arg, i) => {
-                            const named = asLambda(program, fn, locals, e, i);
-                            if (named !== undefined) {
-                                direct.add(arg.value);
-                                (calls[fn.id] as Fn[]).push(named);
-                            }
-                        });
-                        return true;
-                    }
-                    default:
-                        return true;
-                }
-            },
-        };
-        walkBlock(fn.form.body, visit);
+        const seen = seenIn(program, fn);
+        if (seen.effectful) effectful[fn.id] = true;
+        through[fn.id] = seen.through;
+        calls[fn.id] = seen.calls;
+        travels ||= seen.travels;
     }
 
     if (travels)
@@ -115,6 +46,79 @@ export function analyse(program: Compiled): Reach {
     const framed = program.functions.map((fn, id) => fn.strict || effectful[id] === true || base?.reach.framed[id] === true);
     spread(framed, calls);
     return { effectful, framed, travels };
+}
+
+/** What the text of one function shows. */
+interface Seen {
+    /** It raises an effect itself. */
+    effectful: boolean;
+    /** It calls through a value. */
+    through: boolean;
+    /** It uses a capability as a value. */
+    travels: boolean;
+    readonly calls: Fn[];
+}
+
+function seenIn(program: Compiled, fn: Fn): Seen {
+    const seen: Seen = { effectful: false, through: false, travels: false, calls: [] };
+    const locals = localsOf(fn);
+    /** Names that stand where a capability may: callee, receiver of a method, model, tool. */
+    const direct = new Set<ExprForm>();
+    const look = (name: string) => program.lookup(fn.file, fn.agent, name);
+    const member = (e: ExprForm & { kind: "member" }): void => {
+        if (e.object.kind !== "name" || direct.has(e.object)) return;
+        const meaning = look(e.object.name);
+        if (meaning?.kind !== "tool" || !isModule(meaning.import.form.uri)) return;
+        // A member of a module that is read, not called.
+        seen.effectful = true;
+        direct.add(e.object);
+        if (locals.has(e.object.name)) seen.through = true;
+    };
+    const call = (e: ExprForm & { kind: "call" }): void => {
+        const { callee } = e;
+        if (handoverOf(program, fn, (name) => locals.has(name), e) !== null) seen.effectful = true;
+        const named = callee.kind === "name" ? callee : callee.kind === "member" && callee.object.kind === "name" ? callee.object : null;
+        const meaning = named === null ? undefined : look(named.name);
+        if (named !== null) direct.add(named);
+        if (callee.kind === "name") {
+            if (locals.has(callee.name)) seen.through = true;
+            if (meaning?.kind === "func") seen.calls.push(meaning.fn);
+            else if (meaning?.kind === "agent") seen.effectful = true;
+        } else {
+            if (meaning !== undefined && "value" in meaning) seen.effectful = true;
+            if (callee.kind !== "member" || callee.object.kind !== "literal") seen.through = true;
+        }
+        e.args.forEach((arg, i) => {
+            const lambda = asLambda(program, fn, locals, e, i);
+            if (lambda === undefined) return;
+            direct.add(arg.value);
+            seen.calls.push(lambda);
+        });
+    };
+    walkBlock(fn.form.body, {
+        stmt: (s) => {
+            if (s.kind === "use" || s.kind === "use.one" || s.kind === "delegate" || s.kind === "spend" || s.kind === "define")
+                seen.effectful = true;
+            if (s.kind === "config" && s.key === "model") direct.add(s.value);
+            return true;
+        },
+        expr: (e) => {
+            if (e.kind === "generate") {
+                if (e.model !== undefined) direct.add(e.model);
+                for (const t of e.tools ?? []) direct.add(t.kind === "member" ? t.object : t);
+            }
+            if (e.kind === "generate" || e.kind === "parallel" || e.kind === "endorse") seen.effectful = true;
+            else if (e.kind === "if.expr" || e.kind === "try.expr") seen.effectful ||= leaves(e);
+            else if (e.kind === "member") member(e);
+            else if (e.kind === "call") call(e);
+            else if (e.kind === "name" && !direct.has(e)) {
+                const meaning = look(e.name);
+                if (meaning !== undefined && "value" in meaning) seen.travels = true;
+            }
+            return true;
+        },
+    });
+    return seen;
 }
 
 /** From callees to their callers. */

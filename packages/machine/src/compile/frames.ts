@@ -99,15 +99,8 @@ export class Emitter {
     // ---- emitting ----
 
     emit(op: number, code: Code | Step, slot = 0, detail: Detail | null = null): Instruction {
-        const made = new Instruction(
-            op,
-            this.pending,
-            this.site,
-            code,
-            slot,
-            detail,
-            this.cx.flow === 0 ? NOTHING_ALONG : failing(this.cx),
-        );
+        const { pending: step, site, cx } = this;
+        const made = new Instruction({ op, step, site, code, slot, detail, failing: cx.flow === 0 ? NOTHING_ALONG : failing(cx) });
         this.pending = 0;
         this.body.code.push(made);
         return made;
@@ -118,7 +111,7 @@ export class Emitter {
         const { code } = this.body;
         const last = code[code.length - 1] as Instruction;
         if (last.slot !== from || last.op < OP.CALL || last.op > OP.PARALLEL || this.landed === code.length) return false;
-        code[code.length - 1] = new Instruction(last.op, last.step, last.site, last.code, to, last.detail, last.failing);
+        code[code.length - 1] = new Instruction({ ...last, slot: to });
         return true;
     }
 

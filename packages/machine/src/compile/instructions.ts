@@ -62,15 +62,7 @@ export class Instruction {
     readonly detail: Detail | null;
     /** In strict code: what is raised where a failure here is caught. */
     readonly failing: Along;
-    constructor(
-        op: number,
-        step: number,
-        site: Site | null,
-        code: Code | Step,
-        slot: number,
-        detail: Detail | null,
-        failing: Along = NOTHING_ALONG,
-    ) {
+    constructor({ op, step, site, code, slot, detail, failing }: Omit<Instruction, "to">) {
         this.op = op;
         this.step = step;
         this.site = site;

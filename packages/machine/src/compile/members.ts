@@ -71,35 +71,34 @@ export function memberCode(o: Operand, name: string, safe: boolean, at: Site | n
 
 export function propertyCode(name: string, safe: boolean, at: Site | null): (f: Slots, object: Value) => Value {
     const rows = rowsOf(name);
-    return (f, object) => readProperty(f[0], object, name, safe, rows, at);
-}
-
-function readProperty(m: RunState, object: Value, name: string, safe: boolean, rows: Rows, at: Site | null): Value {
-    const l = object instanceof Labelled ? object.l : 0;
-    const v = object instanceof Labelled ? object.v : object;
-    if (v instanceof Obj) {
-        const own = v.get(name);
-        if (own !== undefined) return join(m, own, l);
-    }
-    if (v instanceof Capability)
-        throw new Fail("value", `${v.name} is ${withArticle(v.kind)}: '${name}' can only be called`, {
+    return (f, object) => {
+        const m = f[0];
+        const l = object instanceof Labelled ? object.l : 0;
+        const v = object instanceof Labelled ? object.v : object;
+        if (v instanceof Obj) {
+            const own = v.get(name);
+            if (own !== undefined) return join(m, own, l);
+        }
+        if (v instanceof Capability)
+            throw new Fail("value", `${v.name} is ${withArticle(v.kind)}: '${name}' can only be called`, {
+                site: at,
+                hint: `write ${v.name}.${name}(…)`,
+                labels: l,
+            });
+        const row = rowFor(rows, v);
+        if (row?.property === true && !(v instanceof Obj)) {
+            try {
+                return row.call(m, v, l, []);
+            } catch (error) {
+                throw located(error, at);
+            }
+        }
+        const absent = v instanceof Obj ? m.labels.union(l, v.keyLabel) : l;
+        if (safe && (v === null || v instanceof Obj)) return absent === 0 ? null : new Labelled(null, absent);
+        if (v instanceof Obj) throw unknownProperty(name, at, absent);
+        throw new Fail("value", `${aNameOf(v)} has no property '${name}'`, {
             site: at,
-            hint: `write ${v.name}.${name}(…)`,
             labels: l,
         });
-    const row = rowFor(rows, v);
-    if (row?.property === true && !(v instanceof Obj)) {
-        try {
-            return row.call(m, v, l, []);
-        } catch (error) {
-            throw located(error, at);
-        }
-    }
-    const absent = v instanceof Obj ? m.labels.union(l, v.keyLabel) : l;
-    if (safe && (v === null || v instanceof Obj)) return absent === 0 ? null : new Labelled(null, absent);
-    if (v instanceof Obj) throw unknownProperty(name, at, absent);
-    throw new Fail("value", `${aNameOf(v)} has no property '${name}'`, {
-        site: at,
-        labels: l,
-    });
+    };
 }

@@ -227,13 +227,18 @@ export function triedAs(cx: Context, parts: readonly (readonly StmtForm[])[]): T
     return { ways, along: { always: own, caught: own, outside } };
 }
 
+/** The two parts of a `try`, and the slot of its failure, 0 where that has no name. */
+export interface Guarded<T> {
+    body(f: Slots): T;
+    handler(f: Slots): T;
+    readonly slot: number;
+}
+
 /** `try` as closures: the handler depends on everything that the failure does. */
 export function caughtCode<T>(
     { flow }: Pick<Context, "flow">,
     { ways, along }: Tried,
-    body: (f: Slots) => T,
-    handler: (f: Slots) => T,
-    slot: number,
+    { body, handler, slot }: Guarded<T>,
     whole: (f: Slots, result: T) => T,
 ): (f: Slots) => T {
     return (f) => {

@@ -21,12 +21,12 @@
  *     ends the turn, what came before is on record.
  */
 import type { Json } from "@remit/language";
-import { addUsage, type AgentNote, type AgentTurn, type Effect, type Failure, type Outcome, type Usage } from "../effect/effect.ts";
+import { type AgentNote, type AgentTurn, addUsage, type Effect, type Failure, type Outcome, type Usage } from "../effect/effect.ts";
 import type { MachineEvent } from "../ledger/events.ts";
 import { notes } from "../ledger/notes.ts";
-import type { Answered, Batch, Conducted, ConductEnd, Decision, Down, News, PendingEffect, RunEnd, UnknownAnswer, Up } from "./messages.ts";
+import type { Answered, Batch, ConductEnd, Conducted, Decision, Down, News, PendingEffect, RunEnd, UnknownAnswer, Up } from "./messages.ts";
 import { again, decided, outcomeOf, type Recovered, repeats } from "./recover.ts";
-import { type Asked, answerRequest, noted, request, type RequestOps, use, type Work, workOf } from "./requests.ts";
+import { type Asked, answerRequest, noted, type RequestOps, request, use, type Work, workOf } from "./requests.ts";
 import { RunTime } from "./time.ts";
 
 export interface ConductOptions {

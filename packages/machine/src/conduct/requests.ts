@@ -9,9 +9,9 @@
  * H4: a yes to whether a use may be made holds once for making it in the same turn, with the very arguments that were shown.
  */
 import { canonicalJson, type Json } from "@remit/language";
-import { type AgentTurn, type Effect, type Outcome, ANSWERS, verdictOf } from "../effect/effect.ts";
+import { type AgentTurn, ANSWERS, type Effect, type Outcome, verdictOf } from "../effect/effect.ts";
 import type { EventKind, MachineEvent } from "../ledger/events.ts";
-import { notes, type Notes } from "../ledger/notes.ts";
+import { type Notes, notes } from "../ledger/notes.ts";
 import type { Ruling } from "../run/hands.ts";
 import type { AgentUse, Down, Permission, UseUp } from "./messages.ts";
 
@@ -30,13 +30,20 @@ export interface Work {
     told: number;
 }
 
+/** What an agent wants to do, at its path, and what the machine said of it. */
+interface UseAsked {
+    readonly use: UseUp;
+    readonly path: string;
+    readonly ruling: Exclude<Ruling, { readonly kind: "refused" }>;
+}
+
 export interface Asked {
     readonly work: Work;
     readonly n: number;
     /** Progress goes to the performer that asked. */
     readonly parts: boolean;
     /** The question about a use. */
-    readonly about?: { readonly use: UseUp; readonly path: string; readonly ruling: Ruling & { readonly kind: "ask" } };
+    readonly about?: UseAsked & { readonly ruling: { readonly kind: "ask" } };
 }
 
 export interface RequestOps {
@@ -116,7 +123,7 @@ export function use(ops: RequestOps, work: Work, up: UseUp): void {
     const ruling = ops.rule(effect.path, up.use);
     const { tool, method, args, note } = up.use;
     if (ruling.kind === "may") {
-        permit(ops, work, up, path, ruling, "remit");
+        permit(ops, work, { use: up, path, ruling }, "remit");
         return;
     }
     const { principal, labels } = ruling;
@@ -133,7 +140,7 @@ export function use(ops: RequestOps, work: Work, up: UseUp): void {
         return;
     }
     if (ruling.known === true || (up.make && work.agreed.delete(sameUse(ruling)))) {
-        permit(ops, work, up, path, ruling, "person");
+        permit(ops, work, { use: up, path, ruling }, "person");
         return;
     }
     const detail = note === undefined ? ruling.detail : { ...(ruling.detail as { [key: string]: Json }), note };
@@ -142,24 +149,18 @@ export function use(ops: RequestOps, work: Work, up: UseUp): void {
     request(ops, asks, { work, n: up.n, parts: false, about: { use: up, path, ruling } });
 }
 
-function decided(ops: RequestOps, { work, about }: Asked, outcome: Outcome): void {
-    const { use: up, path, ruling } = about as NonNullable<Asked["about"]>;
+function decided(ops: RequestOps, { work, about: of }: Asked, outcome: Outcome): void {
+    const about = of as NonNullable<Asked["about"]>;
+    const { use: up, path, ruling } = about;
     const verdict = verdictOf(outcome);
     if (verdict === "session" || verdict === "deny session") ops.learn(`${path}/ask`, ruling.use, verdict === "session");
     if (verdict === "once" && !up.make) work.agreed.add(sameUse(ruling));
-    if (verdict === "once" || verdict === "session") permit(ops, work, up, path, ruling, "person");
+    if (verdict === "once" || verdict === "session") permit(ops, work, about, "person");
     else if (outcome.ok) refuse(ops, work, up, { allowed: false, by: "person", message: "the answer was no" });
     else refuse(ops, work, up, { allowed: false, by: "nobody", message: outcome.failure.message });
 }
 
-function permit(
-    ops: RequestOps,
-    work: Work,
-    { n, make, parts = false }: UseUp,
-    path: string,
-    ruling: Exclude<Ruling, { readonly kind: "refused" }>,
-    by: "remit" | "person",
-): void {
+function permit(ops: RequestOps, work: Work, { use: { n, make, parts = false }, path, ruling }: UseAsked, by: "remit" | "person"): void {
     if (!make) {
         ops.tell(work, { n, ruling: { allowed: true, by } });
         return;

@@ -12,7 +12,7 @@ import { answering, type Fn, type AgentEntry } from "../compile/program.ts";
 import { raisePc, labelAt, withPc } from "../compile/strict.ts";
 import { Fail } from "../effect/failure.ts";
 import { labelOf, rawOf } from "../value/operators.ts";
-import { callMethod, strictlyCalled, wrongCount } from "../compile/calls.ts";
+import { callMethod, type Method, strictlyCalled, wrongCount } from "../compile/calls.ts";
 import { now } from "./definitions.ts";
 import { type Fiber, type Frame, pathOf } from "./fiber.ts";
 import { push, type Callee } from "./frames.ts";
@@ -103,10 +103,10 @@ export function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction
         const found = capabilityIn(object, d.name, I);
         if (found === null) {
             if (d.name === null) throw new Fail("value", "only a function can be called", { site: I.site, labels: labelOf(object) });
-            if (flow === 0) L[I.slot] = callMethod(run, object, d.name, args, d.rows, d.safe, I.site);
+            if (flow === 0) L[I.slot] = callMethod(run, object, args, d as Method, I.site);
             else {
-                const how = { rows: d.rows, safe: d.safe, at: I.site, pc: labelAt(L, flow) };
-                L[I.slot] = withPc(L, flow, strictlyCalled(run, object, d.name, args, how));
+                const how = { at: I.site, pc: labelAt(L, flow) };
+                L[I.slot] = withPc(L, flow, strictlyCalled(run, object, args, d as Method, how));
             }
             run.end();
             fiber.need = 0;

@@ -84,10 +84,13 @@ function named(value: Json): string {
 
 // ---- shapes ------------------------------------------------------------------------------------------------------------
 
-/** Index of the version whose features may be used. */
-type Version = number;
+/** In one trajectory, `depth` deep in others. `version`: index of the version whose features may be used. */
+interface Versioned extends Checking {
+    readonly version: number;
+    readonly depth: number;
+}
 
-function shape(value: Json, name: ShapeName, at: string, version: Version, depth: number, c: Checking): void {
+function shape(value: Json, name: ShapeName, at: string, c: Versioned): void {
     if (!isObject(value)) {
         c.tell(9, at, `expected an object, found ${named(value)}`);
         return;
@@ -106,23 +109,23 @@ function shape(value: Json, name: ShapeName, at: string, version: Version, depth
             if (field.required || (name === "Trajectory" && key === "schema_version")) c.tell(9, path, "this field cannot be null");
             continue;
         }
-        if (field.since !== undefined && field.since > version)
-            c.tell(11, path, `this field came with ${ATIF_VERSIONS[field.since]}, and this is ${ATIF_VERSIONS[version]}`);
+        if (field.since !== undefined && field.since > c.version)
+            c.tell(11, path, `this field came with ${ATIF_VERSIONS[field.since]}, and this is ${ATIF_VERSIONS[c.version]}`);
         if (field.counts && typeof held === "number" && held < 0) c.tell(11, path, `${held} tokens cannot be`);
-        kind(held, field, field.kind, path, version, depth, c);
+        kind(held, field, field.kind, path, c);
     }
 }
 
-function kind(value: Json, field: Field, as: Kind, at: string, version: Version, depth: number, c: Checking): void {
+function kind(value: Json, field: Field, as: Kind, at: string, c: Versioned): void {
     if (typeof as === "object") {
         if ("of" in as) {
             if (typeof value !== "string" || !as.of.includes(value))
                 c.tell(9, at, `expected one of ${as.of.join(", ")}, found ${quoted(value)}`);
         } else if ("shape" in as) {
-            if (as.shape === "Trajectory") trajectory(value, at, depth + 1, c);
-            else shape(value, as.shape, at, version, depth, c);
+            if (as.shape === "Trajectory") trajectory(value, at, c.depth + 1, c);
+            else shape(value, as.shape, at, c);
         } else if (!Array.isArray(value)) c.tell(9, at, `expected a list, found ${named(value)}`);
-        else for (const [i, item] of value.entries()) kind(item, {} as Field, as.list, pointer(at, i), version, depth, c);
+        else for (const [i, item] of value.entries()) kind(item, {} as Field, as.list, pointer(at, i), c);
         return;
     }
     switch (as) {
@@ -149,8 +152,8 @@ function kind(value: Json, field: Field, as: Kind, at: string, version: Version,
             if (typeof value === "string") text(value, at, c);
             else if (!Array.isArray(value)) c.tell(9, at, `expected a text or a list of parts, found ${named(value)}`);
             else {
-                if (version < 6) c.tell(11, at, `parts came with ${ATIF_VERSIONS[6]}, and this is ${ATIF_VERSIONS[version]}`);
-                for (const [i, part] of value.entries()) contentPart(part, pointer(at, i), version, c);
+                if (c.version < 6) c.tell(11, at, `parts came with ${ATIF_VERSIONS[6]}, and this is ${ATIF_VERSIONS[c.version]}`);
+                for (const [i, part] of value.entries()) contentPart(part, pointer(at, i), c);
             }
             return;
         default:
@@ -200,8 +203,8 @@ export function asBoolean(value: Json): boolean | null {
     return YES.has(word) ? true : NO.has(word) ? false : null;
 }
 
-function contentPart(part: Json, at: string, version: Version, c: Checking): void {
-    shape(part, "ContentPart", at, version, 0, c);
+function contentPart(part: Json, at: string, c: Versioned): void {
+    shape(part, "ContentPart", at, c);
     if (!isObject(part)) return;
     const source = given(part, "source");
     const said = given(part, "text");
@@ -211,8 +214,8 @@ function contentPart(part: Json, at: string, version: Version, c: Checking): voi
         return;
     }
     if (part.type !== "image" && part.type !== "audio") return;
-    if (part.type === "audio" && version < 8)
-        c.tell(11, pointer(at, "type"), `sound came with ${ATIF_VERSIONS[8]}, and this is ${ATIF_VERSIONS[version]}`);
+    if (part.type === "audio" && c.version < 8)
+        c.tell(11, pointer(at, "type"), `sound came with ${ATIF_VERSIONS[8]}, and this is ${ATIF_VERSIONS[c.version]}`);
     if (said !== undefined) c.tell(9, pointer(at, "text"), `a part of the type ${part.type} has no text`);
     if (source === undefined) c.tell(9, pointer(at, "source"), `a part of the type ${part.type} has a source`);
     if (!isObject(source)) return;
@@ -245,7 +248,7 @@ function trajectory(value: Json, at: string, depth: number, c: Checking): void {
     }
     const named = isObject(value) ? ATIF_VERSIONS.indexOf(value.schema_version as never) : -1;
     const version = named < 0 ? ATIF_VERSIONS.length - 1 : named;
-    shape(value, "Trajectory", at, version, depth, c);
+    shape(value, "Trajectory", at, { ...c, version, depth });
     if (!isObject(value)) return;
     if (!Object.hasOwn(value, "schema_version"))
         c.tell(11, pointer(at, "schema_version"), "the version is missing; readers take the newest");
