@@ -16,16 +16,17 @@ import { mockEngine } from "./mock.ts";
 import type { ModelsConfig, NamedModel } from "./models.ts";
 import { type Patience, providerEngine } from "./provider.ts";
 import { type Endpoint, endpointOf } from "./reach.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { recordedEngine, recording } from "./recorded.ts";
 import { scriptedEngine } from "./scripted.ts";
-import type { Environment } from "./secrets.ts";
+import type { Environment } from "../ledger/place.ts";
 import { type ModelUri, parseModelUri } from "./uri.ts";
 
 export interface EnginesSetup {
     readonly on: Pick<Process, "limits" | "models">;
     readonly env: Environment;
     readonly folder: string;
-    readonly secrets: readonly string[];
+    readonly secrets: Scrubber;
     readonly patience: Patience;
     readonly fetch: typeof fetch;
 }

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Message } from "@remit/machine";
 import { cacheFolder } from "../ledger/place.ts";
-import type { Environment } from "./secrets.ts";
+import type { Environment } from "../ledger/place.ts";
 
 /** What is used of the package. */
 interface LlamaModule {

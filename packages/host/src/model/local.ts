@@ -12,7 +12,7 @@ import { GRAMMAR_LIMITS, grammarOf } from "./grammar.ts";
 import type { Pool } from "../process/pool.ts";
 import { type Limiter, limiter } from "../process/limiter.ts";
 import { enginePath, exists, type LocalModel, loadLocal, weightsPath } from "./llama.ts";
-import type { Environment } from "./secrets.ts";
+import type { Environment } from "../ledger/place.ts";
 
 const CONTEXT = 4096;
 /** Tokens of an answer where the program sets no limit. */

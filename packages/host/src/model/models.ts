@@ -25,7 +25,10 @@ import { enginesOf } from "./engines.ts";
 import { PRICES, type Prices, priced } from "./prices.ts";
 import { PATIENCE, type Patience } from "./provider.ts";
 import { readReply } from "./reading.ts";
-import { type Environment, jsonWithoutSecrets, secretsOf } from "./secrets.ts";
+import type { Environment } from "../ledger/place.ts";
+import { environmentSecrets } from "../secret/names.ts";
+import { createScrubber, type Scrubber } from "../secret/scrub.ts";
+import { withoutKeys } from "../secret/shapes.ts";
 import { countItems, tokenizerOf } from "./tokens.ts";
 import { parseModelUri } from "./uri.ts";
 
@@ -67,8 +70,8 @@ export interface ModelsConfig {
     readonly concurrency?: number;
     /** How much in a minute, by host (`models.example.com`, with its port if it has one) or by provider (`openai`). Shared by all turns of an endpoint. */
     readonly rates?: { readonly [hostOrProvider: string]: ProviderRate };
-    /** Secrets to be kept out of what is said, beside those the environment holds. */
-    readonly secrets?: readonly string[];
+    /** Secrets to be kept out of what is said; those of the environment where absent. */
+    readonly secrets?: Scrubber;
     readonly fetch?: typeof fetch;
     readonly probeMs?: number;
 }
@@ -103,7 +106,7 @@ export function createModels(config: ModelsConfig = {}): Models {
     const on = config.process ?? openProcess();
     const env = config.env ?? on.env;
     const folder = resolve(on.cwd, config.folder ?? "");
-    const secrets = [...new Set([...(config.secrets ?? []), ...secretsOf(env)])];
+    const secrets = config.secrets ?? createScrubber(environmentSecrets(env));
     const prices: Prices = { ...PRICES, ...config.prices };
     const patience: Patience = { ...PATIENCE, ...timeouts(env), ...config.patience };
     const inner = config.fetch ?? fetch;
@@ -154,7 +157,7 @@ export function createModels(config: ModelsConfig = {}): Models {
         if (!turned.ok)
             return {
                 ...turned,
-                failure: jsonWithoutSecrets(turned.failure as unknown as Json, secrets) as unknown as typeof turned.failure,
+                failure: withoutKeys(turned.failure as unknown as Json, secrets) as unknown as typeof turned.failure,
             };
         answering.set(`${name}\n${imported}`, { name, imported, uri: chosen.uri, text: describeModel(chosen) });
         const { raw } = turned;

@@ -15,7 +15,8 @@ import type { ModelReply, ModelTurn, ToolCall } from "@remit/machine";
 import { cancelled, type Engine, failed, type Raw, type Turned, type TurnIO } from "./engine.ts";
 import { exhaustedFor, type Limiter, pauseFor } from "../process/limiter.ts";
 import { type SdkModel, type SdkOptions, type SdkUsage, sdkModel } from "./sdk.ts";
-import { withoutSecrets } from "./secrets.ts";
+import type { Scrubber } from "../secret/scrub.ts";
+import { withoutKeys } from "../secret/shapes.ts";
 import { type Subject, TimeUp, type Trouble, troubleOf } from "./trouble.ts";
 import type { Provider } from "./uri.ts";
 import { type Constraint, callOf, finishOf, optionsOf, usageOf } from "./wire.ts";
@@ -47,7 +48,7 @@ export interface ProviderSetup {
     readonly keyName: string;
     /** The key is set, but is not sent to this endpoint. */
     readonly keyKept: boolean;
-    readonly secrets: readonly string[];
+    readonly secrets: Scrubber;
     readonly patience: Patience;
     readonly limiter: Limiter;
     readonly fetch: typeof fetch;
@@ -60,13 +61,13 @@ export function providerEngine(setup: ProviderSetup): Engine {
     /** V4: this endpoint takes no schema. */
     let unconstrained = false;
     const { uri, keyName, keyKept } = setup;
-    const secrets = [...setup.secrets];
+    const { secrets } = setup;
     const subject: Subject = { uri, address: setup.baseURL, keyName, keySent: setup.apiKey !== undefined, keyKept, secrets };
 
     async function build(): Promise<SdkModel> {
         const { apiKey } = setup;
         const key = typeof apiKey === "function" ? await apiKey() : apiKey;
-        if (key !== undefined && key !== "") secrets.push(key);
+        if (key !== undefined && key !== "") secrets.add({ name: keyName, value: key });
         const heard = (headers: Headers): void => {
             // V5
             const wait = exhaustedFor(headers, Date.now());
@@ -109,7 +110,7 @@ export function providerEngine(setup: ProviderSetup): Engine {
             await model;
         } catch (error) {
             model = null;
-            const why = withoutSecrets(error instanceof Error ? error.message : String(error), secrets);
+            const why = withoutKeys(error instanceof Error ? error.message : String(error), secrets);
             return failed("model", `${uri} cannot be set up: ${why}`, { hint: `look at ${keyName}` });
         }
         const shown = { text: false };

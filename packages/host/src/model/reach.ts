@@ -3,7 +3,7 @@
  *
  * Boundary: looks, never asks a model anything. What was found out is kept for as long as its owner (one run).
  */
-import type { Environment } from "./secrets.ts";
+import type { Environment } from "../ledger/place.ts";
 import { localReason } from "./local.ts";
 import { exists } from "./llama.ts";
 import { repliesProblem } from "./replies.ts";

@@ -16,7 +16,8 @@ import { canonicalJson, type Json } from "@remit/language";
 import type { ModelTurn } from "@remit/machine";
 import { cancelled, type Engine, failed, type Raw, type Turned, type TurnIO } from "./engine.ts";
 import { type Line, type Recording, readRecording } from "./replies.ts";
-import { jsonWithoutSecrets } from "./secrets.ts";
+import type { Scrubber } from "../secret/scrub.ts";
+import { withoutKeys } from "../secret/shapes.ts";
 
 /** Lower-case hex SHA-256 of a request. */
 export function requestHash(request: ModelTurn): string {
@@ -56,11 +57,11 @@ export function recordedEngine(uri: string, file: string): Engine {
 }
 
 /** Any model, with what it answers written to a file. Cancelled turns are not written. */
-export function recording(engine: Engine, file: string, secrets: readonly string[]): Engine {
+export function recording(engine: Engine, file: string, secrets: Scrubber): Engine {
     let last: Promise<void> = Promise.resolve();
     let fresh = true;
     const write = (line: Line): Promise<void> => {
-        const text = `${JSON.stringify(jsonWithoutSecrets(line as unknown as Json, secrets))}\n`;
+        const text = `${JSON.stringify(withoutKeys(line as unknown as Json, secrets))}\n`;
         last = last.then(async () => {
             await appendFile(file, text, { mode: 0o600 });
             if (fresh) await chmod(file, 0o600);

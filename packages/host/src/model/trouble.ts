@@ -8,7 +8,8 @@
 import type { Json } from "@remit/language";
 import type { Failure } from "@remit/machine";
 import { NotAnApi } from "./sdk.ts";
-import { withoutSecrets } from "./secrets.ts";
+import type { Scrubber } from "../secret/scrub.ts";
+import { withoutKeys } from "../secret/shapes.ts";
 
 export interface Trouble {
     readonly failure: Failure;
@@ -68,7 +69,7 @@ export interface Subject {
     readonly keyName: string;
     readonly keySent: boolean;
     readonly keyKept: boolean;
-    readonly secrets: readonly string[];
+    readonly secrets: Scrubber;
 }
 
 export function troubleOf(error: unknown, subject: Subject): Trouble {
@@ -194,6 +195,6 @@ function errorCode(data: unknown): string | null {
 
 /** What the provider said, in brackets. */
 function words(message: string, subject: Subject): string {
-    const said = withoutSecrets(message, subject.secrets).replace(/\s+/g, " ").trim();
+    const said = withoutKeys(message, subject.secrets).replace(/\s+/g, " ").trim();
     return said === "" ? "" : `: ${said.length > 300 ? `${said.slice(0, 300)}…` : said}`;
 }

@@ -71,6 +71,7 @@ export function worldOf(
         const made = createModels({
             env,
             process,
+            secrets,
             folder: setting.modelFolder,
             prices: config.prices,
             rates: config.rates,
