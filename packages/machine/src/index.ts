@@ -62,6 +62,7 @@ export { ATIF_VERSIONS, type AtifVersion, type Trajectory } from "./ledger/atif/
 export type { Ruling } from "./run/hands.ts";
 export { CONCURRENCY, Conductor, type ConductOptions, isPersonal } from "./conduct/conductor.ts";
 export * from "./conduct/messages.ts";
+export { type Approval, askedMethod, calledMethod, type MethodOf } from "./conduct/approvals.ts";
 export { type Recovered, repeats } from "./conduct/recover.ts";
 export { isStrike, Retelling, type Told, type ToldPart, type ToldPlace, toldParts } from "./conduct/retelling.ts";
 

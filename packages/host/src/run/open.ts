@@ -181,7 +181,7 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
             { ...kept.asks, ...(options.park === undefined ? {} : { park: options.park }) },
             world.user,
         );
-        const host = withPeople(world, on, asking, true);
+        const host = withPeople(world, on, asking);
         over = () => {
             // The run is over: what a tool says about being closed is nobody's business any more.
             host.close?.().catch(() => undefined);

@@ -30,6 +30,8 @@ export interface PerformingOptions {
     readonly secrets: Scrubber;
     /** Path of the effect in which it arose. */
     readonly parent?: string;
+    /** Hash of the description under which it was allowed. */
+    readonly allowed?: string;
     readonly up: (up: Up) => void;
     /** Called once; null: no person can answer it now. */
     readonly answered: (outcome: Outcome | null) => void;
@@ -54,7 +56,7 @@ const THROWN: { readonly [kind: string]: FailureKind } = {
 };
 
 export function performing(effect: Effect, options: PerformingOptions): Performing {
-    const { host, parent, secrets } = options;
+    const { host, parent, allowed, secrets } = options;
     const controller = new AbortController();
     const { signal } = controller;
     const waits = new Map<number, { readonly done: (down: Down) => void; readonly part?: (part: Json) => void }>();
@@ -113,6 +115,12 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
                 asked((n) => ({ n, child: { ...effect, kind: "sleep", request: { ms } } }), signal).then(over, reject);
             }),
         child: async (child) => outcomeIn(await asked((n) => ({ n, child: effectOut(child, secrets) }))),
+        described: (schema) => up({ n: 0, described: schema }),
+        changed: async () => {
+            const down = await asked((n) => ({ n, changed: true }));
+            return "ruling" in down && down.ruling.allowed ? null : outcomeIn(down);
+        },
+        ...(allowed === undefined ? {} : { allowed }),
         ...(parent === undefined ? {} : { parent }),
         ...(effect.kind === "agent" ? hands : {}),
     };

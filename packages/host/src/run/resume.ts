@@ -32,5 +32,5 @@ export async function continueRun(
     const repeatable: string[] = [];
     for (const effect of machine.pending)
         if (begun.includes(effect.path) && !repeats(effect) && (await host.repeatable?.(effect)) === true) repeatable.push(effect.path);
-    return { info, machine, recovered: { outcomes, begun, repeatable } };
+    return { info, machine, recovered: { outcomes, begun, repeatable, approvals: await store.asks.approvals(info.id) } };
 }

@@ -9,7 +9,7 @@
 import { author } from "../agent/author.ts";
 import { resolve } from "node:path";
 import type { Json, Program } from "@remit/language";
-import { type AgentTurn, type Effect, traceparent } from "@remit/machine";
+import { type AgentTurn, type Effect, type MethodOf, traceparent } from "@remit/machine";
 import type { Agents } from "../agent/agents.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import type { Answering, Models } from "../model/models.ts";
@@ -21,7 +21,7 @@ import type { Asked } from "../tool/tool.ts";
 import type { Tools } from "../tool/tools.ts";
 import { basics } from "./basics.ts";
 import { type Host, type Performer, type Performers, hostOf } from "./host.ts";
-import { type Asking, approving, type Named } from "./approving.ts";
+import { type Asking, approving } from "./approving.ts";
 import { people } from "./people.ts";
 import { type Unperformed, rehearsal } from "./rehearse.ts";
 import type { Setting } from "../config/setting.ts";
@@ -43,7 +43,7 @@ export interface World {
     /** Calls that a dry run answered without performing them. */
     unperformed(): readonly Unperformed[];
     /** What a tool says of a method now; null where it is not there, cannot be reached, or is not to be reached. */
-    describe(about: Named, asked: Asked): Promise<Json>;
+    describe(about: MethodOf, asked: Asked): Promise<Json>;
 }
 
 /** `root`: absolute folder of the program's tree, empty where there is none. */
@@ -140,13 +140,10 @@ export function worldOf(
     };
 }
 
-/** The host of one run: the shared world, and the people this run may ask. `resumed`: what was allowed before is taken up. */
-export function withPeople(world: World, on: Handlers, asking: Omit<Asking, "describe" | "resumed">, resumed = false): Host {
-    const approvals = approving(on, {
-        ...asking,
-        describe: (about, signal) => world.describe(about, { signal, owner: asking.owner }),
-        resumed,
-    });
+/** The host of one run: the shared world, and the people this run may ask. */
+export function withPeople(world: World, on: Handlers, asking: Omit<Asking, "describe">): Host {
+    const describe: Asking["describe"] = (about, signal) => world.describe(about, { signal, owner: asking.owner });
+    const approvals = approving(on, { ...asking, describe });
     const asked = hostOf({ ...people(on), ask: approvals.ask, ...world.own });
     const perform: Host["perform"] = (effect, io) => world.host.perform(effect, io);
     return {
@@ -165,12 +162,7 @@ export function withPeople(world: World, on: Handlers, asking: Omit<Asking, "des
 /** Longest time a question can be answered where nothing is said, milliseconds. */
 const EXPIRES_MS = 24 * 3_600_000;
 
-export function askingOf(
-    run: string,
-    store: LedgerStore,
-    kept: AskOptions | undefined,
-    user: string,
-): Omit<Asking, "describe" | "resumed"> {
+export function askingOf(run: string, store: LedgerStore, kept: AskOptions | undefined, user: string): Omit<Asking, "describe"> {
     return {
         run,
         asks: store.asks,

@@ -21,10 +21,20 @@
  *     ends the turn, what came before is on record.
  */
 import type { Json } from "@remit/language";
-import { type AgentNote, type AgentTurn, addUsage, type Effect, type Failure, type Outcome, type Usage } from "../effect/effect.ts";
+import {
+    type AgentNote,
+    type AgentTurn,
+    type AskRequest,
+    addUsage,
+    type Effect,
+    type Failure,
+    type Outcome,
+    type Usage,
+} from "../effect/effect.ts";
 import type { MachineEvent } from "../ledger/events.ts";
 import { notes } from "../ledger/notes.ts";
 import type { Answered, Batch, ConductEnd, Conducted, Decision, Down, News, PendingEffect, RunEnd, UnknownAnswer, Up } from "./messages.ts";
+import { Approvals, changed } from "./approvals.ts";
 import { again, decided, outcomeOf, type Recovered, repeats } from "./recover.ts";
 import { type Asked, answerRequest, noted, type RequestOps, request, use, type Work, workOf } from "./requests.ts";
 import { RunTime } from "./time.ts";
@@ -106,6 +116,7 @@ export class Conductor {
     /** Asked for, not begun for want of room. */
     private queue: Effect[] = [];
     private readonly sessions = new Set<string>();
+    private readonly approvals: Approvals;
     /** What became of effects that had begun: null where it is not known. */
     private readonly unknown = new Map<string, { readonly effect: Effect; said?: UnknownAnswer | null }>();
 
@@ -124,6 +135,7 @@ export class Conductor {
         if (options.timeout !== undefined) this.time.until("run", options.timeout);
         for (const session of before?.sessions ?? []) this.sessions.add(session);
         const { recovered } = options;
+        this.approvals = new Approvals(recovered?.approvals);
         if (recovered === undefined && before == null) this.phase = "running";
         else this.recover(recovered ?? { outcomes: [], begun: before?.begun ?? [], repeatable: [] });
     }
@@ -231,6 +243,11 @@ export class Conductor {
         // The reply holds all of it.
         if (outcome?.ok === true) work.noted = notes();
         this.settle(work, "what it arose in was answered");
+        this.approvals.made(effect.path);
+        if (work.described !== undefined && outcome?.ok === true) {
+            const { detail } = effect.request as unknown as AskRequest;
+            this.approvals.keep({ path: effect.path, detail, decision: String(outcome.value), schema: work.described });
+        }
         if (work.of !== null) answerRequest(this.ops, work, outcome);
         else if (outcome === null) {
             this.later.set(effect.path, effect);
@@ -249,7 +266,11 @@ export class Conductor {
         const { path } = work.effect;
         if ("part" in up) this.show(work, up.part);
         else if ("note" in up) this.note(work, up.note);
-        else if ("stop" in up) {
+        else if ("described" in up) work.described = up.described;
+        else if ("changed" in up) {
+            const allowed = this.approvals.of(work.effect);
+            if (allowed !== null) request(this.ops, changed(work.effect, allowed), { work, n: up.n, parts: false, changed: true });
+        } else if ("stop" in up) {
             if (this.time.clear(`wait\n${path}\n${up.n}`)) return;
             const request = work.requests.get(up.n);
             if (request !== undefined) this.stop(request, "its performer waits for it no longer");
@@ -316,7 +337,9 @@ export class Conductor {
         if (isPersonal(effect)) this.time.person(1);
         if (deadline !== undefined) this.time.set(`deadline\n${path}`, deadline);
         if (effect.kind === "agent") this.sessions.add((effect.request as unknown as AgentTurn).session);
-        after.push({ kind: "begin", effect, ...(of === null ? {} : { parent: of.work.effect.path }) });
+        const allowed = this.approvals.of(effect)?.schema;
+        const more = allowed === undefined ? {} : { allowed };
+        after.push({ kind: "begin", effect, ...(of === null ? {} : { parent: of.work.effect.path }), ...more });
     }
 
     private settle(work: Work, reason: string): void {

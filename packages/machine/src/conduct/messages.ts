@@ -63,6 +63,10 @@ export type Up =
     | { readonly n: number; readonly child: Effect }
     /** What the agent of this effect reports of its work, for the record. */
     | { readonly n: number; readonly note: AgentNote }
+    /** Of a question: hash of what the tool that it is about says of its method now. */
+    | { readonly n: number; readonly described: string }
+    /** Of a call that was allowed: the tool says something else now. Answered by a ruling, or by what is made of the call instead. */
+    | { readonly n: number; readonly changed: true }
     /** Progress, for the person who watches. */
     | { readonly n: number; readonly part: Json }
     /** The performer waits for the answer to `n` no longer. */
@@ -100,8 +104,8 @@ export type News =
 export type Decision =
     /** Keep this, then say `committed`. */
     | { readonly kind: "commit"; readonly n: number; readonly batch: Batch }
-    /** Perform. `parent`: path of the effect in which it arose. */
-    | { readonly kind: "begin"; readonly effect: Effect; readonly parent?: string }
+    /** Perform. `parent`: path of the effect in which it arose. `allowed`: only while the tool describes its method so, else say `changed` first. */
+    | { readonly kind: "begin"; readonly effect: Effect; readonly parent?: string; readonly allowed?: string }
     /** Tell the performer to stop. `waits`: its answer still counts. */
     | { readonly kind: "stop"; readonly path: string; readonly reason: string; readonly waits: boolean }
     | { readonly kind: "down"; readonly path: string; readonly down: Down }

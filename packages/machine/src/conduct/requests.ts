@@ -28,6 +28,8 @@ export interface Work {
     /** What its agent reported and the machine was not told yet, and how often the machine was told. */
     noted: Notes;
     told: number;
+    /** Of a question: what the tool that it is about said of its method. */
+    described?: string;
 }
 
 /** What an agent wants to do, at its path, and what the machine said of it. */
@@ -42,6 +44,8 @@ export interface Asked {
     readonly n: number;
     /** Progress goes to the performer that asked. */
     readonly parts: boolean;
+    /** It is the question whether a call may be made although its tool changed. */
+    readonly changed?: true;
     /** The question about a use. */
     readonly about?: UseAsked & { readonly ruling: { readonly kind: "ask" } };
 }
@@ -112,7 +116,8 @@ export function answerRequest(ops: RequestOps, work: Work, said: Outcome | null)
         eventOf(work, 1, outcome.ok ? { ok: true, value: outcome.value } : { ok: false, failure: outcome.failure as unknown as Json }),
     );
     of.work.requests.delete(of.n);
-    if (of.about === undefined) ops.tell(of.work, { n: of.n, outcome });
+    if (of.changed === true) stillAllowed(ops, of, outcome);
+    else if (of.about === undefined) ops.tell(of.work, { n: of.n, outcome });
     else decided(ops, of, outcome);
 }
 
@@ -147,6 +152,19 @@ export function use(ops: RequestOps, work: Work, up: UseUp): void {
     const question: Json = { question: ruling.question, detail, options: [...ANSWERS] };
     const asks: Effect = { path: `${path}/ask`, kind: "ask", principal, site, request: question, labels };
     request(ops, asks, { work, n: up.n, parts: false, about: { use: up, path, ruling } });
+}
+
+function stillAllowed(ops: RequestOps, { work, n }: Asked, outcome: Outcome): void {
+    const { site } = work.effect;
+    if (!outcome.ok) ops.tell(work, { n, outcome });
+    else if (outcome.value === "once" || outcome.value === "session") ops.tell(work, { n, ruling: { allowed: true, by: "person" } });
+    else if (outcome.value === "abort")
+        ops.tell(work, { n, outcome: { ok: false, failure: { kind: "cancelled", message: "the run was ended at a question", site } } });
+    else {
+        const message = "the tool had changed since it was allowed";
+        const hint = "run it on a terminal to be asked, or with --park to answer later";
+        ops.tell(work, { n, outcome: { ok: false, failure: { kind: "denied", message, hint, site } } });
+    }
 }
 
 function decided(ops: RequestOps, { work, about: of }: Asked, outcome: Outcome): void {

@@ -6,7 +6,7 @@ import type { Down, Effect, Outcome, Up } from "@remit/machine";
 import type { Performing, PerformingOptions } from "../../../src/run/performing.ts";
 
 export type ToChild = { readonly id: number } & (
-    | { readonly kind: "begin"; readonly effect: Effect; readonly parent?: string }
+    | { readonly kind: "begin"; readonly effect: Effect; readonly parent?: string; readonly allowed?: string }
     | { readonly kind: "down"; readonly down: Down }
     | { readonly kind: "stop"; readonly reason: string; readonly waits: boolean }
 );
@@ -42,7 +42,13 @@ export function remote(world: URL, ...args: string[]): Remote {
             const id = ++ids;
             const say = (line: ToChild): void => void child.stdin.write(`${JSON.stringify(line)}\n`);
             open.set(id, options);
-            say({ id, kind: "begin", effect, ...(options.parent === undefined ? {} : { parent: options.parent }) });
+            say({
+                id,
+                kind: "begin",
+                effect,
+                ...(options.parent === undefined ? {} : { parent: options.parent }),
+                ...(options.allowed === undefined ? {} : { allowed: options.allowed }),
+            });
             return {
                 down: (down) => say({ id, kind: "down", down }),
                 stop: (reason, waits) => {
