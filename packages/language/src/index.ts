@@ -1,5 +1,6 @@
 /** What the language gives to the machine, the host, editors and other tools. Exports only. */
-export { type AuthorityRow, authorityOf, type Exception as AuthorityException } from "./authority/rows.ts";
+export { type AuthorityRow, authorityOf } from "./authority/rows.ts";
+export type { Exception as AuthorityException } from "./authority/tables.ts";
 export { type Imported, importsByThing, originsOf, type Said, saidTogether, sharedOrigins, trustedOrigins } from "./authority/clauses.ts";
 export {
     type Project,
@@ -58,7 +59,7 @@ export { parse } from "./syntax/parse/parse.ts";
 export { isName } from "./syntax/print/flat.ts";
 export { applyFixes, format, printExpr } from "./syntax/print/print.ts";
 export type * as tree from "./syntax/tree.ts";
-export { BUILTINS, type BuiltinRow } from "./check/builtins.ts";
+export { BUILTINS, type BuiltinRow } from "./scope/builtins.ts";
 export { type CheckedProgram, type CheckInfo, check, type FunctionInfo } from "./check/check.ts";
 export { type Entry, entryOf, shown as shownName } from "./syntax/entry.ts";
 export { type PromptSurface, promptSurfaces, type SurfaceItem } from "./check/surfaces.ts";
@@ -70,7 +71,7 @@ export { isModule } from "./load/schemes.ts";
 export { type Answer, type AnswerOptions, type ReadAnswer, readAnswer, schemaOfValue } from "./answer/answer.ts";
 export { isSource } from "./answer/fences.ts";
 export { fencesOf } from "./answer/fences.ts";
-export { HANDOVERS } from "./check/builtins.ts";
+export { HANDOVERS } from "./scope/builtins.ts";
 export { BUDGET_OPTIONS } from "./check/handover.ts";
 export { PROTOCOL_SKILL } from "./protocol/skill.ts";
 export type { ProtocolSkill } from "./protocol/types.ts";

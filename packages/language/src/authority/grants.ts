@@ -7,7 +7,7 @@
  * T4: nobody gives what they do not have: what a giver's remit forbids is left out of what it gives, what it asks about is asked about.
  */
 import type { ArgForm, BoundForm, ExprForm, FuncForm, StmtForm } from "../form/form.ts";
-import { crossed, type Holder, type Line, methodOf, type Tables, type Thing, without } from "./rows.ts";
+import { crossed, type Holder, type Line, methodOf, type Tables, without } from "./tables.ts";
 
 type NodeForm = ExprForm | StmtForm;
 
@@ -54,7 +54,7 @@ export function grantsIn(tables: Tables, holders: readonly Holder[]): Map<string
     for (let round = 0; round < MAX_ROUNDS; round++) {
         const before = sizeOf(given, funcs);
         const next = new Map<string, Line[]>();
-        for (const func of funcs.values()) give(tables, func, funcs, holderOf, user, given, next);
+        for (const func of funcs.values()) give({ tables, funcs, holderOf, user, given, next }, func);
         given = next;
         if (sizeOf(given, funcs) === before) break;
     }
@@ -68,110 +68,127 @@ function sizeOf(given: ReadonlyMap<string, readonly Line[]>, funcs: ReadonlyMap<
 
 type How = Pick<Line, "by" | "site" | "onward">;
 
-/** What one function gives. `given`: as far as it was found before. */
-function give(
-    tables: Tables,
-    func: Func,
-    funcs: ReadonlyMap<string, Func>,
-    holderOf: (key: string) => Holder | undefined,
-    user: Holder,
-    given: ReadonlyMap<string, readonly Line[]>,
-    next: Map<string, Line[]>,
-): void {
-    const { file, giver, values } = func;
-    const own = giver.lines.filter((line) => line.gate !== "never" && (giver !== user || line.file === file));
-    // Its own rows, and what it was delegated with the right to pass it on.
-    const has = [
-        ...own,
-        ...kept(
-            giver,
-            (given.get(idOf(giver)) ?? []).filter((line) => line.onward === true),
-        ),
-    ];
-    const add = (to: Holder, lines: readonly Line[], how: How): Line[] => {
-        const some = lines.map((line): Line => {
-            const { onward: _, ...rest } = line;
-            return { ...rest, ...how, from: giver.name };
-        });
-        next.set(idOf(to), merged(next.get(idOf(to)) ?? [], some));
-        return some;
-    };
-    const both = (lines: readonly Line[]): Line[] =>
+/** What is the same for one round over all functions. `given`: as far as it was found before. */
+interface Round {
+    readonly tables: Tables;
+    readonly funcs: ReadonlyMap<string, Func>;
+    readonly holderOf: (key: string) => Holder | undefined;
+    readonly user: Holder;
+    readonly given: ReadonlyMap<string, readonly Line[]>;
+    readonly next: Map<string, Line[]>;
+}
+
+/** A function that gives, and all that its code has: its own rows, and what it was delegated with the right to pass it on. */
+interface Giver extends Func {
+    readonly has: readonly Line[];
+}
+
+function give(round: Round, func: Func): void {
+    const { file, giver } = func;
+    const own = giver.lines.filter((line) => line.gate !== "never" && (giver !== round.user || line.file === file));
+    const onward = (round.given.get(idOf(giver)) ?? []).filter((line) => line.onward === true);
+    const from: Giver = { ...func, has: [...own, ...kept(giver, onward)] };
+    eachForm(func.form.body, (node) => {
+        if (node.kind === "delegate") delegated(round, from, node);
+        else if (node.kind === "call") passed(round, from, node);
+    });
+}
+
+function add({ next }: Round, { giver }: Giver, to: Holder, lines: readonly Line[], how: How): Line[] {
+    const some = lines.map((line): Line => {
+        const { onward: _, ...rest } = line;
+        return { ...rest, ...how, from: giver.name };
+    });
+    next.set(idOf(to), merged(next.get(idOf(to)) ?? [], some));
+    return some;
+}
+
+/** What both these lines and the giver's own say, as the giver may pass it on. */
+function both({ giver, has }: Giver, lines: readonly Line[]): Line[] {
+    return kept(
+        giver,
+        lines.flatMap((line) => has.flatMap((one) => crossed(line, one) ?? [])),
+    );
+}
+
+function delegated(round: Round, from: Giver, node: NodeForm & { kind: "delegate" }): void {
+    const { tables } = round;
+    const { file, giver, has } = from;
+    const thing = tables.thing(file, node.to);
+    const to = thing === undefined ? undefined : round.holderOf(thing.key);
+    if (to === undefined) return;
+    const site = tables.site(file, node.at);
+    const how: How = { by: "delegate", site, ...(node.onward === true ? { onward: true } : {}) };
+    const keys = new Set(tables.things(file).map((one) => one.key));
+    const all = (): Line[] =>
         kept(
             giver,
-            lines.flatMap((line) => has.flatMap((one) => crossed(line, one) ?? [])),
+            has.filter((line) => keys.has(line.thing.key) && line.thing.key !== thing?.key),
         );
-    const found = (name: string): Thing | undefined => (values.has(name) ? undefined : tables.thing(file, name));
-    /** What an argument carries: what its giver has of a name, what came with a parameter. */
-    const carried = (arg: ArgForm, crosses: boolean): Line[] => {
-        const layers: (readonly { readonly method: string; readonly in?: readonly BoundForm[] }[])[] = [];
-        let value: ExprForm = arg.value;
-        for (let steps = 0; steps < 20; steps++) {
-            if (value.kind === "narrow") {
-                layers.push(value.methods);
-                value = value.object;
-            } else if (value.kind === "name" && values.get(value.name) != null) value = values.get(value.name) as ExprForm;
-            else break;
-        }
-        if (value.kind !== "name") return [];
-        const site = tables.site(file, arg.value.at);
-        let lines: Line[];
-        if (values.has(value.name)) {
-            const came = func.params.get(value.name) ?? [];
-            lines = crosses ? kept(giver, came) : came;
-        } else {
-            const thing = tables.thing(file, value.name);
-            if (thing === undefined) return [];
-            lines = both([{ thing, file, method: null, gate: "may", bounds: [], by: "argument", site }]);
-        }
-        for (const layer of layers)
-            lines = lines.flatMap((line) =>
-                layer.flatMap((one) => {
-                    const method = methodOf(line.thing, one.method);
-                    return crossed(line, { ...line, method, gate: "may", bounds: one.in ?? [], except: [] }) ?? [];
-                }),
-            );
-        return lines;
-    };
-    eachForm(func.form.body, (node) => {
-        if (node.kind === "delegate") {
-            const thing = tables.thing(file, node.to);
-            const to = thing === undefined ? undefined : holderOf(thing.key);
-            if (to === undefined) return;
-            const site = tables.site(file, node.at);
-            const how: How = { by: "delegate", site, ...(node.onward === true ? { onward: true } : {}) };
-            const keys = new Set(tables.things(file).map((one) => one.key));
-            add(
-                to,
-                node.all === true
-                    ? kept(
-                          giver,
-                          has.filter((line) => keys.has(line.thing.key) && line.thing.key !== thing?.key),
-                      )
-                    : both(node.refs.flatMap((ref) => tables.line(file, ref, "may", "delegate", site) ?? [])),
-                how,
-            );
-        } else if (node.kind === "call") {
-            const { callee } = node;
-            const object = callee.kind === "member" ? callee.object : callee;
-            const called = object.kind === "name" ? found(object.name) : undefined;
-            const to = called?.what === "agent" ? holderOf(called.key) : undefined;
-            const target =
-                called?.what === "agent"
-                    ? funcs.get(`${called.key} ${callee.kind === "member" ? callee.name : ""}`)
-                    : callee.kind === "name" && !values.has(callee.name)
-                      ? funcs.get(`file:${file} ${callee.name}`)
-                      : undefined;
-            const crosses = to !== undefined && to !== giver;
-            node.args.forEach((arg, i) => {
-                let lines = carried(arg, crosses);
-                if (crosses) lines = add(to, lines, { by: "argument", site: tables.site(file, node.at) });
-                const param = target?.form.params[i]?.name;
-                if (target === undefined || param === undefined || lines.length === 0) return;
-                target.params.set(param, merged(target.params.get(param) ?? [], lines));
-            });
-        }
+    const lines =
+        node.all === true
+            ? all()
+            : both(
+                  from,
+                  node.refs.flatMap((ref) => tables.line(file, ref, "may", "delegate", site) ?? []),
+              );
+    add(round, from, to, lines, how);
+}
+
+function passed(round: Round, from: Giver, node: NodeForm & { kind: "call" }): void {
+    const { tables, funcs } = round;
+    const { file, giver, values } = from;
+    const { callee } = node;
+    const object = callee.kind === "member" ? callee.object : callee;
+    const called = object.kind === "name" && !values.has(object.name) ? tables.thing(file, object.name) : undefined;
+    const to = called?.what === "agent" ? round.holderOf(called.key) : undefined;
+    const target =
+        called?.what === "agent"
+            ? funcs.get(`${called.key} ${callee.kind === "member" ? callee.name : ""}`)
+            : callee.kind === "name" && !values.has(callee.name)
+              ? funcs.get(`file:${file} ${callee.name}`)
+              : undefined;
+    const crosses = to !== undefined && to !== giver;
+    node.args.forEach((arg, i) => {
+        let lines = carried(tables, from, arg, crosses);
+        if (crosses) lines = add(round, from, to, lines, { by: "argument", site: tables.site(file, node.at) });
+        const param = target?.form.params[i]?.name;
+        if (target === undefined || param === undefined || lines.length === 0) return;
+        target.params.set(param, merged(target.params.get(param) ?? [], lines));
     });
+}
+
+/** What an argument carries: what its giver has of a name, what came with a parameter. */
+function carried(tables: Tables, from: Giver, arg: ArgForm, crosses: boolean): Line[] {
+    const { file, giver, values, params } = from;
+    const layers: (readonly { readonly method: string; readonly in?: readonly BoundForm[] }[])[] = [];
+    let value: ExprForm = arg.value;
+    for (let steps = 0; steps < 20; steps++) {
+        if (value.kind === "narrow") {
+            layers.push(value.methods);
+            value = value.object;
+        } else if (value.kind === "name" && values.get(value.name) != null) value = values.get(value.name) as ExprForm;
+        else break;
+    }
+    if (value.kind !== "name") return [];
+    let lines: Line[];
+    if (values.has(value.name)) {
+        const came = params.get(value.name) ?? [];
+        lines = crosses ? kept(giver, came) : came;
+    } else {
+        const thing = tables.thing(file, value.name);
+        if (thing === undefined) return [];
+        const site = tables.site(file, arg.value.at);
+        lines = both(from, [{ thing, file, method: null, gate: "may", bounds: [], by: "argument", site }]);
+    }
+    for (const layer of layers)
+        lines = lines.flatMap((line) =>
+            layer.flatMap((one) => {
+                const method = methodOf(line.thing, one.method);
+                return crossed(line, { ...line, method, gate: "may", bounds: one.in ?? [], except: [] }) ?? [];
+            }),
+        );
+    return lines;
 }
 
 /** Lines as their holder may pass them on: without what its remit forbids, and asked about where that asks. */

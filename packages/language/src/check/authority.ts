@@ -18,12 +18,12 @@ import { type Place, placeOfProject } from "./flow/rules.ts";
 import { checkFolders } from "./folders.ts";
 import { checkFlows } from "./flows.ts";
 import { isOutside } from "./handover.ts";
-import { type AgentScope, type Binding, type Checking, diagnostic, type Extra, type FileScope, type FuncInfo } from "./model.ts";
+import { type AgentScope, type Binding, type Checking, diagnostic, type Extra, type FileScope, type FuncInfo } from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
 import { suggestion } from "./names.ts";
 import { checkClauses, keyOf, trusts } from "./things.ts";
 import { checkAmounts, checkDeclarations, checkRef, fileReporter, GRANTABLE, known } from "./remits.ts";
-import { type Through, type Use, type Uses, usesOf, within } from "./uses.ts";
+import { type Through, type Use, type Uses, usesOf, within } from "../scope/uses.ts";
 
 /** One remit that binds an agent, and the file whose names it uses. */
 interface Applied {

@@ -10,17 +10,17 @@ import { withArticle } from "../text/words.ts";
 import type { Arg, Call, Ident, Member } from "../syntax/tree.ts";
 import { FOREIGN_NAMES } from "../syntax/foreign.ts";
 import type { Range } from "../text/source.ts";
-import { BUILTINS_ON, HANDOVERS, METHODS } from "./builtins.ts";
+import { BUILTINS_ON, HANDOVERS, METHODS } from "../scope/builtins.ts";
 import { inner } from "./expressions.ts";
 import { summary } from "./functions.ts";
 import { handover, isOutside, isYield, sendCall, yieldCall } from "./handover.ts";
 import { anyMethod, builtin, hold } from "./methods.ts";
-import { type AgentScope, type Binding, bit, DATA, type Extra, type FuncInfo, type Walk } from "./model.ts";
+import { type AgentScope, type Binding, bit, DATA, type Extra, type FuncInfo, type Walk } from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
 import { elsewhere, suggestion } from "./names.ts";
 import { memoryCall, toolCall } from "./resources.ts";
 import { arity, plain, raise, unknown, walkArgs } from "./sites.ts";
-import { ANY, describe, MAY_GROW, misfit, property, propertyNames, type Type } from "./types.ts";
+import { ANY, describe, MAY_GROW, misfit, property, propertyNames, type Type } from "../scope/types.ts";
 
 // ---- calls -----------------------------------------------------------------------------------------------------------
 

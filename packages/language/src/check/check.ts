@@ -14,10 +14,18 @@ import { checkAgentUse, checkBudget, checkConfig, type Report } from "./context.
 import { checkReach, settleEffects } from "./effects.ts";
 import { checkEntry, checkStart } from "./entry.ts";
 import { checkInstructions, visit } from "./functions.ts";
-import { type AgentScope, type Checking, diagnostic, type FileScope, type FuncInfo, type GenerateSite, type Pending } from "./model.ts";
+import {
+    type AgentScope,
+    type Checking,
+    diagnostic,
+    type FileScope,
+    type FuncInfo,
+    type GenerateSite,
+    type Pending,
+} from "../scope/model.ts";
 import { declareFile, newFunc } from "./names.ts";
-import { eachNode } from "./uses.ts";
-import { FROM_FIELD, FROM_LIST, MAY_CHANGE, MAY_GROW } from "./types.ts";
+import { eachNode } from "../scope/uses.ts";
+import { FROM_FIELD, FROM_LIST, MAY_CHANGE, MAY_GROW } from "../scope/types.ts";
 
 /** What is known of one function. */
 export interface FunctionInfo {

@@ -10,8 +10,17 @@ import type { Budget, Config, Expr, Label, NumberLit, Stmt, Use, UseOneOf } from
 import type { Code } from "../diagnostics/codes.ts";
 import type { Range } from "../text/source.ts";
 import { elsewhere, suggestion } from "./names.ts";
-import { type AgentScope, type Binding, type Checking, diagnostic, type Extra, type FileScope, type UseEntry, type Walk } from "./model.ts";
-import { CAPABILITIES, describe, literalType, MAY_CHANGE, type Type } from "./types.ts";
+import {
+    type AgentScope,
+    type Binding,
+    type Checking,
+    diagnostic,
+    type Extra,
+    type FileScope,
+    type UseEntry,
+    type Walk,
+} from "../scope/model.ts";
+import { CAPABILITIES, describe, literalType, MAY_CHANGE, type Type } from "../scope/types.ts";
 import { expr } from "./expressions.ts";
 
 export type Report = (code: Code, range: Range, message: string, extra?: Extra) => void;

@@ -6,8 +6,8 @@
 import { nearest } from "../diagnostics/nearest.ts";
 import { FOREIGN_TYPES } from "../syntax/foreign.ts";
 import type { ContractNode, ShapeDecl } from "../syntax/tree.ts";
-import { diagnostic, type Extra, type FileScope, meant } from "./model.ts";
-import { BASIC, literalType, misfit } from "./types.ts";
+import { diagnostic, type Extra, type FileScope, meant } from "../scope/model.ts";
+import { BASIC, literalType, misfit } from "../scope/types.ts";
 import type { Code } from "../diagnostics/codes.ts";
 import type { Range } from "../text/source.ts";
 

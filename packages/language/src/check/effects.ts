@@ -6,7 +6,7 @@
  * Q1: both are least fixpoints over the call graph: a function has an effect, or changes a parameter, exactly if it or a function it
  *     calls does. Calls through values are not edges: capabilities that travel are seen by their types (`raise`).
  */
-import { bit, type Checking, diagnostic, type FuncInfo } from "./model.ts";
+import { bit, type Checking, diagnostic, type FuncInfo } from "../scope/model.ts";
 import { effectName } from "./sites.ts";
 import { shown } from "../syntax/entry.ts";
 

@@ -5,7 +5,7 @@
  */
 import { MAIN_AGENT, shown } from "../syntax/entry.ts";
 import type { Agent } from "../syntax/tree.ts";
-import { diagnostic, type FileScope } from "./model.ts";
+import { diagnostic, type FileScope } from "../scope/model.ts";
 
 export function checkEntry(file: FileScope): void {
     const { agents } = file;

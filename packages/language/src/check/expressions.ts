@@ -11,14 +11,14 @@ import type { Binary, Endorse, Expr, Ident, IfExpr, Index, ListLit, Member, Narr
 import { isModule } from "../load/schemes.ts";
 import { FOREIGN_NAMES } from "../syntax/foreign.ts";
 import type { Range } from "../text/source.ts";
-import { BUILTINS_ON, METHODS } from "./builtins.ts";
+import { BUILTINS_ON, METHODS } from "../scope/builtins.ts";
 import { checkNarrowed } from "./remits.ts";
 import { call } from "./calls.ts";
 import { generate } from "./generate.ts";
 import { strayLambda } from "./methods.ts";
-import { type Binding, DATA, type Extra, type Walk } from "./model.ts";
+import { type Binding, DATA, type Extra, type Walk } from "../scope/model.ts";
 import { elsewhere, suggestion } from "./names.ts";
-import { meant } from "./model.ts";
+import { meant } from "../scope/model.ts";
 import { raise } from "./sites.ts";
 import { parallel, scoped } from "./statements.ts";
 import {
@@ -41,7 +41,7 @@ import {
     propertyNames,
     STRING,
     type Type,
-} from "./types.ts";
+} from "../scope/types.ts";
 
 export function expr(w: Walk, e: Expr): Type {
     switch (e.kind) {

@@ -17,7 +17,7 @@ import { type Place, placeIn, type Refused, Rules } from "./flow/rules.ts";
 import { GIVEN_UP, type Led, NOTHING, type Sink, type Summary } from "./flow/summary.ts";
 import { carrying, deep, type Fact, given, isOpen, sameVal, type Source, type Val } from "./flow/value.ts";
 import { FlowWalk } from "./flow/walk.ts";
-import { type Binding, type Checking, diagnostic, type FuncInfo } from "./model.ts";
+import { type Binding, type Checking, diagnostic, type FuncInfo } from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
 
 /** How often a function is walked before nothing more is said of it. */

@@ -9,7 +9,7 @@
 import { keyOf, schemeOf } from "../authority/thing.ts";
 import type { Import, ImportClause, Ref, RemitBody } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
-import type { Checking, FileScope } from "./model.ts";
+import type { Checking, FileScope } from "../scope/model.ts";
 import { fileReporter } from "./remits.ts";
 
 /** What imports of one thing say of a folder. */

@@ -12,10 +12,10 @@ import type { Block, Expr, Stmt } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { checkContract, isLiteral } from "./contracts.ts";
 import { checkUsedLocals } from "./context.ts";
-import { bit, type Checking, DATA, diagnostic, type FuncInfo, isDamaged, type Local, Walk } from "./model.ts";
+import { bit, type Checking, DATA, diagnostic, type FuncInfo, isDamaged, type Local, Walk } from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
 import { checkResult, statements } from "./statements.ts";
-import { ANY, contractType, join, literalType, maybeCapability, misfit, type Type } from "./types.ts";
+import { ANY, contractType, join, literalType, maybeCapability, misfit, type Type } from "../scope/types.ts";
 
 /** Walks of one function within one visit before nothing is taken for known. */
 const SETTLED = 4;

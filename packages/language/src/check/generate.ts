@@ -11,10 +11,10 @@ import { effectName, raise } from "./sites.ts";
 import { checkModel, type Report, thousand } from "./context.ts";
 import { checkContract } from "./contracts.ts";
 import { expr } from "./expressions.ts";
-import { type Binding, DATA, type Walk } from "./model.ts";
+import { type Binding, DATA, type Walk } from "../scope/model.ts";
 import { suggestion } from "./names.ts";
 import { methodsOf, toolWrites, writesByName } from "./tools.ts";
-import { contractType, FREE_TEXT, type Type } from "./types.ts";
+import { contractType, FREE_TEXT, type Type } from "../scope/types.ts";
 
 interface OptionRule {
     readonly code: Code;

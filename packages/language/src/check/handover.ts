@@ -9,13 +9,13 @@ import { WITH_OPTIONS } from "../form/with.ts";
 import type { Arg, Call, Expr, GenerateOption, Import, Member } from "../syntax/tree.ts";
 import { schemeOf } from "../authority/thing.ts";
 import type { Range } from "../text/source.ts";
-import { HANDOVERS } from "./builtins.ts";
+import { HANDOVERS } from "../scope/builtins.ts";
 import { checkContract } from "./contracts.ts";
 import { inner } from "./expressions.ts";
-import { type Binding, DATA, type Walk } from "./model.ts";
+import { type Binding, DATA, type Walk } from "../scope/model.ts";
 import { suggestion } from "./names.ts";
 import { arity, plain, raise, walkArgs } from "./sites.ts";
-import { ANY, contractType, FREE_TEXT, OBJECT, type Type } from "./types.ts";
+import { ANY, contractType, FREE_TEXT, OBJECT, type Type } from "../scope/types.ts";
 
 /** Options of `agent(prompt, { … })`, and of its `budget`. */
 const AGENT_OPTIONS = ["agent", "budget", "policy", "model", "on_error", "skills"] as const;

@@ -21,8 +21,8 @@ import {
     type FuncInfo,
     meant,
     UNCONFIGURED,
-} from "./model.ts";
-import { ANY, contractType, makeType, STRING, type Type } from "./types.ts";
+} from "../scope/model.ts";
+import { ANY, contractType, makeType, STRING, type Type } from "../scope/types.ts";
 
 function binding(kind: Binding["kind"], name: string, range: Range, more: Partial<Binding> = {}): Binding {
     const made: { -readonly [K in keyof Binding]: Binding[K] } = {

@@ -6,8 +6,8 @@
 import { nearest } from "../diagnostics/nearest.ts";
 import type { StringLit } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
-import type { Checking, FileScope } from "./model.ts";
-import { meant } from "./model.ts";
+import type { Checking, FileScope } from "../scope/model.ts";
+import { meant } from "../scope/model.ts";
 import { fileReporter } from "./remits.ts";
 import { keyOf } from "./things.ts";
 

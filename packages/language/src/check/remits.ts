@@ -10,7 +10,7 @@ import { isEndorse } from "../form/lower.ts";
 import type { Amount, Bound, Import, ImportClause, Name, Readers, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import type { Report } from "./context.ts";
-import { type Binding, type Checking, diagnostic, type FileScope, type Walk } from "./model.ts";
+import { type Binding, type Checking, diagnostic, type FileScope, type Walk } from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
 import { suggestion } from "./names.ts";
 import { checkBound } from "./bounds.ts";

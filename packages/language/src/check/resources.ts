@@ -5,11 +5,11 @@
  */
 import type { Call } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
-import { type Binding, DATA, type Walk } from "./model.ts";
+import { type Binding, DATA, type Walk } from "../scope/model.ts";
 import { suggestion } from "./names.ts";
 import { arity, raise, walkArgs } from "./sites.ts";
 import { MEMORY_METHODS, methodsOf, toolWrites } from "./tools.ts";
-import { ANY, LIST, type Type } from "./types.ts";
+import { ANY, LIST, type Type } from "../scope/types.ts";
 
 export function toolCall(w: Walk, e: Call, tool: Binding, name: string, at: Range): Type {
     const known = tool.import === null ? null : methodsOf(tool.import);

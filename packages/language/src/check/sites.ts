@@ -6,8 +6,8 @@
 import type { Arg, Call } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { inner } from "./expressions.ts";
-import { DATA, type Walk } from "./model.ts";
-import { ANY, CAPABILITIES, describe, type Type } from "./types.ts";
+import { DATA, type Walk } from "../scope/model.ts";
+import { ANY, CAPABILITIES, describe, type Type } from "../scope/types.ts";
 
 // ---- effects at their place ------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import { alias, hold } from "./methods.ts";
 import { mutate, raise } from "./sites.ts";
 import { checkBudget, checkConfig, checkUse, type Report } from "./context.ts";
 import { expr, item, plus, propertyOf } from "./expressions.ts";
-import { DATA, isDamaged, type Walk } from "./model.ts";
+import { DATA, isDamaged, type Walk } from "../scope/model.ts";
 import { elsewhere, suggestion } from "./names.ts";
 import {
     ANY,
@@ -28,7 +28,7 @@ import {
     property,
     soften,
     type Type,
-} from "./types.ts";
+} from "../scope/types.ts";
 
 /** A block in a scope of its own; gives the type of its last expression, none where it does not end in one. */
 export function scoped(w: Walk, block: Block, caught?: Name): Type {

@@ -7,7 +7,7 @@ import type { ContractNode, Expr, Node, Spread, Use, UseOneOf } from "../syntax/
 import { type Site, siteOf, type Source } from "../text/source.ts";
 import type { CheckedProgram } from "./check.ts";
 import { valuesOf } from "./context.ts";
-import type { GenerateSite } from "./model.ts";
+import type { GenerateSite } from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
 
 /** One context item of a prompt; with several candidates, one of them is chosen at run time. */

@@ -5,7 +5,7 @@
  */
 import { declaredKey, keyOf as keyOfThing } from "../authority/thing.ts";
 import type { Import, ImportClause } from "../syntax/tree.ts";
-import type { Binding, Checking, FileScope } from "./model.ts";
+import type { Binding, Checking, FileScope } from "../scope/model.ts";
 import { fileReporter } from "./remits.ts";
 
 /** What a thing is and where it leads. */

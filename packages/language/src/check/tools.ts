@@ -6,7 +6,7 @@
 import { type Schema, toolSchema } from "../authority/schemas.ts";
 import { schemeOf } from "../authority/thing.ts";
 import type { Import } from "../syntax/tree.ts";
-import type { Checking } from "./model.ts";
+import type { Checking } from "../scope/model.ts";
 
 /** Schemes whose calls are held to their methods here; the others say at the call what they have. */
 const FIXED: ReadonlySet<string> = new Set(["sh", "env", "file", "inspect"]);

@@ -7,7 +7,7 @@ import { validate } from "skills-ref";
 import { describe, expect, test } from "vitest";
 import { MODULE, SKILL, skillModule } from "../../scripts/protocol-skill.ts";
 import { readAnswer } from "../../src/answer/answer.ts";
-import { BUILTINS } from "../../src/check/builtins.ts";
+import { BUILTINS } from "../../src/scope/builtins.ts";
 import { PROTOCOL_SKILL } from "../../src/protocol/skill.ts";
 
 const document = readFileSync(SKILL, "utf8");

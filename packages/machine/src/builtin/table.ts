@@ -1,7 +1,7 @@
 /**
  * All built-ins in one table, and the look-up by receiver and name.
  *
- * Boundary: rows are in the files of their receivers. The checker has a table of its own (`packages/language/src/check/builtins.ts`) with
+ * Boundary: rows are in the files of their receivers. The checker has a table of its own (`packages/language/src/scope/builtins.ts`) with
  * the same names and numbers of arguments; a test says that the two agree.
  */
 import type { Builtin, BuiltinOn } from "./builtin.ts";

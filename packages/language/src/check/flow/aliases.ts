@@ -11,8 +11,8 @@
  */
 import type * as tree from "../../syntax/tree.ts";
 import type { Range } from "../../text/source.ts";
-import { BUILTINS_ON, METHODS } from "../builtins.ts";
-import type { FuncInfo } from "../model.ts";
+import { BUILTINS_ON, METHODS } from "../../scope/builtins.ts";
+import type { FuncInfo } from "../../scope/model.ts";
 import { Aliases, type By, type Cell, type Class, find, first, newly, type Ref, SCALAR, type Scope, type Variable } from "./classes.ts";
 import { calledBy } from "./known.ts";
 

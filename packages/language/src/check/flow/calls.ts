@@ -5,8 +5,8 @@
  */
 import type { Call, Expr, Member } from "../../syntax/tree.ts";
 import type { Range } from "../../text/source.ts";
-import { METHODS } from "../builtins.ts";
-import type { FuncInfo } from "../model.ts";
+import { METHODS } from "../../scope/builtins.ts";
+import type { FuncInfo } from "../../scope/model.ts";
 import { calledBy, type Known } from "./known.ts";
 import type { Led, Sink, Summary } from "./summary.ts";
 import {

@@ -7,8 +7,8 @@
  */
 import type { Expr, Stmt } from "../../syntax/tree.ts";
 import type { Range } from "../../text/source.ts";
-import type { FuncInfo } from "../model.ts";
-import { ownNames } from "../uses.ts";
+import type { FuncInfo } from "../../scope/model.ts";
+import { ownNames } from "../../scope/uses.ts";
 
 /** Where something decides that may carry labels; null: nothing does. */
 export type By = Place | null;

@@ -5,8 +5,8 @@
  */
 import type { Call, Generate } from "../../syntax/tree.ts";
 import { type Project, remitsOfProject } from "../../authority/project.ts";
-import type { Binding, FuncInfo, GenerateSite, UseEntry } from "../model.ts";
-import { ownNames } from "../uses.ts";
+import type { Binding, FuncInfo, GenerateSite, UseEntry } from "../../scope/model.ts";
+import { ownNames } from "../../scope/uses.ts";
 import type { Aliases } from "./classes.ts";
 
 /** What is the same for every walk over a function. */

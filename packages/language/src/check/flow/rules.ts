@@ -10,8 +10,7 @@ import { declaredKey, keyOf, methodName, schemeOf } from "../../authority/thing.
 import type { ClauseForm } from "../../form/form.ts";
 import { clauseForm } from "../../form/lower.ts";
 import { position, type Range, type Site } from "../../text/source.ts";
-import { isOutside } from "../handover.ts";
-import type { Binding, Checking, FileScope } from "../model.ts";
+import type { Binding, Checking, FileScope } from "../../scope/model.ts";
 import { type Cap, deep, type Fact, type Facts, NO_FACTS, read, type Source, union, type Val } from "./value.ts";
 
 /** Where something stands, in a file of the program or of the project. */
@@ -199,11 +198,6 @@ export class Rules {
         if (this.readers.size > 0 || this.placed || args.length !== 1 || only?.is !== "object" || only.fields === null) return args;
         const fields = new Map([...only.fields].filter(([key]) => this.names.has(key) || key === "tool" || key === "args"));
         return [{ ...only, fields, inner: NO_FACTS }];
-    }
-
-    /** An agent outside the program. */
-    static isOutside(cap: Cap): boolean {
-        return cap.binding.kind === "agent" && cap.binding.agent === null && cap.binding.import !== null && isOutside(cap.binding.import);
     }
 }
 

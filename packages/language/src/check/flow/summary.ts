@@ -5,7 +5,7 @@
  */
 import type { Call } from "../../syntax/tree.ts";
 import type { Range } from "../../text/source.ts";
-import type { FuncInfo } from "../model.ts";
+import type { FuncInfo } from "../../scope/model.ts";
 import { NEVER, UNKNOWN, type Val } from "./value.ts";
 
 /** A use of a capability, and what it is certainly given. */

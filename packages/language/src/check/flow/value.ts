@@ -9,7 +9,7 @@
  * F3: what is known grows with the text of the program and no faster: nesting and size are bounded, and less is known beyond.
  */
 import type { Range } from "../../text/source.ts";
-import type { Binding, FileScope } from "../model.ts";
+import type { Binding, FileScope } from "../../scope/model.ts";
 
 /** Where something entered the program. */
 export interface Source {

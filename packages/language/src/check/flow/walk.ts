@@ -11,7 +11,7 @@
  */
 import type { Block, Expr, For, Generate, If, Loop, Member, ObjectLit, Repeat, Stmt, Try, TryExpr } from "../../syntax/tree.ts";
 import type { Range } from "../../text/source.ts";
-import type { FuncInfo, GenerateSite, UseEntry } from "../model.ts";
+import type { FuncInfo, GenerateSite, UseEntry } from "../../scope/model.ts";
 import { callOf, itemOf, literalKey, type Walking } from "./calls.ts";
 import type { Known } from "./known.ts";
 import { type Ways, waysOf } from "./ways.ts";

@@ -26,7 +26,7 @@ import type {
     StringLit,
 } from "../tree.ts";
 import { closed, leaveBrace, separated } from "./brackets.ts";
-import { parseExpr, parseString } from "./expressions.ts";
+import { parseString } from "./literals.ts";
 import {
     advance,
     enter,
@@ -50,10 +50,10 @@ import {
     start,
     take,
     takeName,
-    tokenRange,
     tokenText,
+    parseExpr,
+    parseBlock,
 } from "./state.ts";
-import { parseBlock } from "./statements.ts";
 
 // ---- remits ------------------------------------------------------------------------------------------------------
 

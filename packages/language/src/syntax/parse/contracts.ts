@@ -6,7 +6,7 @@
 import { T } from "../tokens.ts";
 import type { ContractField, ContractLiteral, ContractNode, Expr, Name, StringLit } from "../tree.ts";
 import { closed } from "./brackets.ts";
-import { parseDefault, parseNumber, parseString } from "./expressions.ts";
+import { parseNumber, parseString } from "./literals.ts";
 import {
     advance,
     enter,
@@ -28,6 +28,7 @@ import {
     take,
     takeName,
     tokenRange,
+    parseDefault,
 } from "./state.ts";
 
 export function parseContract(p: State): ContractNode {

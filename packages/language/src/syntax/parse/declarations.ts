@@ -9,7 +9,8 @@ import type { Agent, ContractNode, Expr, Func, Import, ImportKind, Item, Name, P
 import { atFlow, parseAgentBraces, parseClauses, parseFlow, parseRemit, parseRemitUse } from "./authority.ts";
 import { leaveBrace, closed, separated, skipLine } from "./brackets.ts";
 import { parseContract, startsContract } from "./contracts.ts";
-import { parseDefault, parseString } from "./expressions.ts";
+import { parseDefault } from "./expressions.ts";
+import { parseString } from "./literals.ts";
 import {
     advance,
     beginStatement,
@@ -34,7 +35,7 @@ import {
     tokenText,
 } from "./state.ts";
 import { parseBlock, parseConfig } from "./statements.ts";
-import { atBackendBlock, skipBackendBlock, skipTest, unsupported } from "./unsupported.ts";
+import { atBackendBlock, skipBackendBlock, skipTest } from "./unsupported.ts";
 import { parseContextBudget, parseUse } from "./use.ts";
 
 export function parseItems(p: State): Item[] {

@@ -1,44 +1,17 @@
-/**
- * Expressions: operators, members, calls, indexes, lambdas, literals. What begins with a word of its own (`generate`, `parallel for`,
- * `if`, `try`) is in `forms.ts`.
- *
- * E1: a node's range begins with its first token and ends with its last.
- * E2: a call or an index begins on the line of what it applies to (D6). Where that line break can end a statement the bracket begins
- *     the next one; inside brackets and headers, where it cannot, AgentScript's reading is kept, with a warning and a fix.
- *
- * Why it is long: operands, postfixes and literals call one another at every step, so they stand together.
- */
-import { decodeBlock, decodeQuoted } from "../strings.ts";
 import { INFIX, SYMBOLS, T } from "../tokens.ts";
-import type {
-    Arg,
-    Binary,
-    BinaryOp,
-    Expr,
-    Lambda,
-    ListLit,
-    Name,
-    NumberLit,
-    ObjectEntry,
-    ObjectLit,
-    Paren,
-    Spread,
-    StringLit,
-} from "../tree.ts";
+import type { Arg, Binary, BinaryOp, Expr, Lambda, ListLit, Name, ObjectEntry, ObjectLit, Paren, Spread } from "../tree.ts";
 import { endorseFollows, parseEndorse, parseNarrow } from "./authority.ts";
 import { closed, separated } from "./brackets.ts";
 import { parseGenerate, parseYieldEnd, parseIfExpr, parseParallel, parseTryExpr, tryFollows } from "./forms.ts";
+import { parseString, parseNumber, parseKey } from "./literals.ts";
 import {
-    quantity,
     advance,
     bind,
     chainMayGrow,
-    end,
     enter,
     expected,
     expectName,
     giveUp,
-    insertion,
     isBound,
     isWord,
     jump,
@@ -318,40 +291,6 @@ function parsePrimary(p: State): Expr {
     }
 }
 
-export function parseString(p: State): StringLit {
-    const from = start(p);
-    const to = end(p);
-    const block = p.k === T.Block;
-    const value = block ? decodeBlock(p.text.slice(from, to)) : decodeQuoted(p.text, from, to);
-    advance(p);
-    return {
-        kind: "string",
-        range: { start: from, end: to },
-        value,
-        style: block ? "block" : p.text.charCodeAt(from) === 39 ? "single" : "double",
-    };
-}
-
-/** A plain number; one with letters on it is reported. */
-export function parseNumber(p: State): NumberLit {
-    const range = tokenRange(p, p.pos);
-    const text = p.text.slice(range.start, range.end);
-    let value: number;
-    if (p.k === T.Quantity) {
-        value = Number.parseFloat(text);
-        const unit = quantity(text).suffix;
-        const hint =
-            unit === "k"
-                ? "The unit `k` belongs to budgets; write the number out."
-                : /^(?:e\d|x|b|o|_)/i.test(unit)
-                  ? "Write the number out in decimal digits."
-                  : "Units belong to budgets and time limits.";
-        report(p, "INVALID_NUMBER", `Invalid number literal '${text}'.`, range, hint);
-    } else value = Number(text);
-    advance(p);
-    return { kind: "number", range, value, text };
-}
-
 function parseParen(p: State): Expr {
     const open = p.pos;
     const from = start(p);
@@ -420,35 +359,6 @@ export function parseObject(p: State): Expr {
     p.height = height + 1;
     const node: ObjectLit = { kind: "object", range: { start: from, end: to }, entries };
     return node;
-}
-
-/** The key of an entry with its colon; undefined when there is none. */
-export function parseKey(p: State): { key: Name; quoted: boolean } | undefined {
-    let key: Name;
-    const quoted = p.k === T.String;
-    if (quoted) {
-        const literal = parseString(p);
-        key = { range: literal.range, text: literal.value };
-    } else if (p.k >= T.Word) key = takeName(p);
-    else {
-        const hint = p.k === T.Number || p.k === T.Quantity || p.k === T.Block ? "A key is a name or a string in quotes." : undefined;
-        expected(p, "a key", hint, undefined, true);
-        return undefined;
-    }
-    if (p.k === T.Colon) {
-        advance(p);
-        return { key, quoted };
-    }
-    const lone = !quoted && (p.k === T.Comma || p.k === T.RBrace);
-    expected(
-        p,
-        `\`:\` after the key \`${key.text}\``,
-        undefined,
-        lone ? insertion(`Write \`${key.text}: ${key.text}\``, prevEnd(p), `: ${key.text}`, false) : undefined,
-    );
-    if (p.k !== T.Assign) return undefined;
-    advance(p);
-    return { key, quoted };
 }
 
 function parseEntry(p: State): ObjectEntry | undefined {

@@ -7,10 +7,20 @@ import { FOREIGN_ADVICE, FOREIGN_STARTS, type ForeignStart } from "../foreign.ts
 import { T } from "../tokens.ts";
 import type { Stmt } from "../tree.ts";
 import { skipLine } from "./brackets.ts";
-import { parseExpr } from "./expressions.ts";
 import { parseBranches } from "./forms.ts";
-import { advance, isBound, isWord, jump, report, type State, tokenRange, tokenText } from "./state.ts";
-import { parseBlock, parseStatement } from "./statements.ts";
+import {
+    advance,
+    isBound,
+    isWord,
+    jump,
+    report,
+    type State,
+    tokenRange,
+    tokenText,
+    parseExpr,
+    parseBlock,
+    parseStatement,
+} from "./state.ts";
 
 /** The statement that begins here in another language, if the present word begins one. */
 export function foreignStart(p: State): ForeignStart | undefined {

@@ -22,7 +22,7 @@ import type {
 } from "../tree.ts";
 import { closed, separated } from "./brackets.ts";
 import { parseContract } from "./contracts.ts";
-import { parseExpr, parseKey } from "./expressions.ts";
+import { noNumber, parseCount, parseKey, spaced } from "./literals.ts";
 import {
     quantity,
     advance,
@@ -47,8 +47,9 @@ import {
     take,
     tokenRange,
     tokenText,
+    parseExpr,
+    parseBlock,
 } from "./state.ts";
-import { parseBlock } from "./statements.ts";
 import { parseBudget } from "./use.ts";
 
 // ---- generate ----------------------------------------------------------------------------------------------------
@@ -310,13 +311,6 @@ export function oldLimit(p: State, expr: Expr): [Expr, NumberLit] | undefined {
     return [expr.left, expr.right];
 }
 
-/** A word in place of a sign, with spaces where the sign had none. */
-export function spaced(p: State, sign: { start: number; end: number }, word: string): string {
-    const before = /\s/.test(p.text[sign.start - 1] ?? " ") ? "" : " ";
-    const after = /\s/.test(p.text[sign.end] ?? " ") ? "" : " ";
-    return before + word + after;
-}
-
 /** `max N` of a loop. */
 export function parseLimit(p: State, what: string): NumberLit {
     if (!take(p, T.Max)) {
@@ -324,32 +318,6 @@ export function parseLimit(p: State, what: string): NumberLit {
         if (p.k !== T.Number) return noNumber(p);
     }
     return parseCount(p, `Every \`${what}\` names its limit as a number: \`max 10\`.`);
-}
-
-/** An integer that is written out. */
-export function parseCount(p: State, hint: string): NumberLit {
-    const range = tokenRange(p, p.pos);
-    const text = tokenText(p);
-    if (p.k === T.Quantity) report(p, "INVALID_NUMBER", `Invalid number literal '${text}'.`, range, hint);
-    if (p.k === T.Number || p.k === T.Quantity) {
-        advance(p);
-        return { kind: "number", range, value: Number.parseFloat(text), text };
-    }
-    expected(p, "a number", hint);
-    // A name or a sign where the number should be: go on at the block.
-    for (let i = p.pos; i < p.tokens.count && i < p.pos + 16; i++) {
-        if (p.kinds[i] === T.LBrace) {
-            jump(p, i);
-            break;
-        }
-        if (i > p.pos && p.tokens.newline[i] === 1) break;
-    }
-    return noNumber(p);
-}
-
-function noNumber(p: State): NumberLit {
-    const at = start(p);
-    return { kind: "number", range: { start: at, end: at }, value: 1, text: "1" };
 }
 
 // ---- if ----------------------------------------------------------------------------------------------------------

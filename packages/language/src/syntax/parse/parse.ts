@@ -9,8 +9,12 @@ import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { Source } from "../../text/source.ts";
 import { lex, MAX_ERRORS } from "../lexer.ts";
 import type { File } from "../tree.ts";
-import { parseItems } from "./declarations.ts";
-import { newState } from "./state.ts";
+import { parseFunc, parseItems } from "./declarations.ts";
+import { parseDefault, parseExpr } from "./expressions.ts";
+import { type Grammar, newState } from "./state.ts";
+import { parseBlock, parseStatement } from "./statements.ts";
+
+const GRAMMAR: Grammar = { expr: parseExpr, fallback: parseDefault, block: parseBlock, statement: parseStatement, func: parseFunc };
 
 /**
  * Reads one source. The tree holds all that could be read; diagnostics are in source order. A file with an error among them has
@@ -18,7 +22,7 @@ import { newState } from "./state.ts";
  */
 export function parse(src: Source): File {
     const { tokens, comments, diagnostics } = lex(src);
-    const p = newState(src, tokens);
+    const p = newState(src, tokens, GRAMMAR);
     const items = parseItems(p);
     const all = merged(src, diagnostics, p.diagnostics);
     const lexical = diagnostics.flatMap(({ severity, range }) => (severity === "error" ? [range] : []));

@@ -12,7 +12,7 @@ import type { Range, Source } from "../../text/source.ts";
 import { SYNTAX_CODES, type SyntaxCodeName } from "../codes.ts";
 import { MAX_ERRORS, type Tokens } from "../lexer.ts";
 import { SYMBOLS, T } from "../tokens.ts";
-import type { Missing, Name } from "../tree.ts";
+import type { Block, Expr, Func, Missing, Name, Stmt } from "../tree.ts";
 
 export const MAX_NESTING = 256;
 export const MAX_CHAIN = 1000;
@@ -24,7 +24,17 @@ export const OLD_BUDGET = 2;
 /** Among the fields of a contract, where `[` can only belong to the `list` before it. */
 export const FIELDS = 4;
 
+/** What the parts of the grammar need of one another, in a ring; `parse.ts` gives it. */
+export interface Grammar {
+    readonly expr: (p: State) => Expr;
+    readonly fallback: (p: State) => Expr;
+    readonly block: (p: State, what: string) => Block;
+    readonly statement: (p: State) => Stmt | undefined;
+    readonly func: (p: State, given?: Name) => Func;
+}
+
 export interface State {
+    readonly grammar: Grammar;
     readonly src: Source;
     readonly text: string;
     readonly tokens: Tokens;
@@ -65,8 +75,9 @@ export interface State {
     readonly foreign: Map<string, boolean>;
 }
 
-export function newState(src: Source, tokens: Tokens): State {
+export function newState(src: Source, tokens: Tokens, grammar: Grammar): State {
     return {
+        grammar,
         src,
         text: src.text,
         tokens,
@@ -92,6 +103,30 @@ export function newState(src: Source, tokens: Tokens): State {
         func: 0,
         given: null,
     };
+}
+
+// ---- the ring ----------------------------------------------------------------------------------------------------
+
+export function parseExpr(p: State): Expr {
+    return p.grammar.expr(p);
+}
+
+/** The literal behind `=`. */
+export function parseDefault(p: State): Expr {
+    return p.grammar.fallback(p);
+}
+
+/** `what`: how it is called where it is missing. */
+export function parseBlock(p: State, what: string): Block {
+    return p.grammar.block(p, what);
+}
+
+export function parseStatement(p: State): Stmt | undefined {
+    return p.grammar.statement(p);
+}
+
+export function parseFunc(p: State, given?: Name): Func {
+    return p.grammar.func(p, given);
 }
 
 // ---- tokens ------------------------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ import { delegateFollows, parseDelegate, parseSpend, spendFollows } from "./auth
 import { closed, skipLine } from "./brackets.ts";
 import { parseExpr, parsePostfix } from "./expressions.ts";
 import { foreignStart, parseForeign } from "./foreign.ts";
-import { oldLimit, parseBranches, parseCount, parseIteration, parseLimit, parseTryParts, tryFollows } from "./forms.ts";
+import { oldLimit, parseBranches, parseIteration, parseLimit, parseTryParts, tryFollows } from "./forms.ts";
+import { parseCount } from "./literals.ts";
 import {
     advance,
     beginStatement,
@@ -36,8 +37,8 @@ import {
     start,
     takeName,
     tokenRange,
+    parseFunc,
 } from "./state.ts";
-import { parseFunc } from "./declarations.ts";
 import { contextFollows, parseContextBudget, parseUse } from "./use.ts";
 
 export function parseBlock(p: State, what: string): Block {

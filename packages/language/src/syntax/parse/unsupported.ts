@@ -5,20 +5,7 @@
 import type { Range } from "../../text/source.ts";
 import { T } from "../tokens.ts";
 import { parseContract } from "./contracts.ts";
-import {
-    advance,
-    isBound,
-    isWord,
-    jump,
-    lineBreakBefore,
-    onNewLine,
-    peek,
-    report,
-    type State,
-    start,
-    tokenRange,
-    tokenText,
-} from "./state.ts";
+import { advance, isBound, isWord, jump, onNewLine, peek, report, type State, start, tokenRange, tokenText } from "./state.ts";
 
 export function unsupported(p: State, what: string, range: Range, hint?: string): void {
     report(p, "UNSUPPORTED", `${what} is not supported in this version.`, range, hint);

@@ -8,8 +8,7 @@
 import { BUDGET_UNITS, T } from "../tokens.ts";
 import type { Budget, Candidate, ContextBudget, Expr, Label, NumberLit, Use, UseOneOf } from "../tree.ts";
 import { closed } from "./brackets.ts";
-import { parseExpr, parseString } from "./expressions.ts";
-import { parseCount, spaced } from "./forms.ts";
+import { parseString, parseCount, spaced } from "./literals.ts";
 import {
     quantity,
     advance,
@@ -32,6 +31,7 @@ import {
     takeName,
     tokenRange,
     tokenText,
+    parseExpr,
 } from "./state.ts";
 
 /** The present token is `use`. */

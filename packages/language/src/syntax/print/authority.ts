@@ -3,8 +3,7 @@
  */
 import { quoteString } from "../strings.ts";
 import type { Amount, Bound, Grant, ImportClause, Readers, Ref, RemitBody, RemitUse, StringLit } from "../tree.ts";
-import { trailingOpen } from "./blocks.ts";
-import { commentsBefore, hasComments, leading, leadingClose, newline, put, room, trailing, type Writer } from "./writer.ts";
+import { commentsBefore, hasComments, leading, leadingClose, newline, put, room, trailing, trailingOpen, type Writer } from "./writer.ts";
 
 function strings(list: readonly StringLit[]): string {
     return list.map((s) => quoteString(s.value, '"')).join(", ");

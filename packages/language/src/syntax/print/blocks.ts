@@ -5,11 +5,10 @@
  *     never need them; trees made from a program form may.
  */
 import { quoteString } from "../strings.ts";
-import type { Agent, Block, Candidate, Config, ContextBudget, Expr, Func, Label, Name, Stmt, Use, UseOneOf } from "../tree.ts";
-import { catchHead } from "./flat.ts";
+import type { Agent, Block, Candidate, Config, ContextBudget, Expr, Func, Label, Stmt, Use, UseOneOf } from "../tree.ts";
 import { amountsText, refsText } from "./authority.ts";
-import { branches, contractNode, expression, parameters, sequence } from "./layout.ts";
-import { commentsBefore, leading, leadingClose, newline, put, significant, trailing, type Writer } from "./writer.ts";
+import { branches, catchBlock, contractNode, expression, parameters, sequence } from "./layout.ts";
+import { commentsBefore, leading, leadingClose, newline, put, significant, trailing, trailingOpen, type Writer } from "./writer.ts";
 
 export function block(w: Writer, node: Block): void {
     const close = node.range.end - 1;
@@ -28,12 +27,6 @@ export function block(w: Writer, node: Block): void {
     put(w, "}");
 }
 
-/** Comments on the line of an opening brace stay there. */
-export function trailingOpen(w: Writer, from: number, limit: number): void {
-    const next = w.comments[w.next];
-    if (next !== undefined && next.range.start >= from) trailing(w, from, limit, false);
-}
-
 function statements(w: Writer, list: readonly Stmt[], close: number): void {
     list.forEach((node, index) => {
         leading(w, node.range.start, index === 0);
@@ -43,11 +36,6 @@ function statements(w: Writer, list: readonly Stmt[], close: number): void {
         newline(w);
     });
     leadingClose(w, close, list.length === 0);
-}
-
-export function catchBlock(w: Writer, name: Name | undefined, handler: Block): void {
-    put(w, ` ${catchHead(name)}`);
-    block(w, handler);
 }
 
 // ---- statements --------------------------------------------------------------------------------------------------

@@ -11,20 +11,22 @@ import { POSTFIX_PRECEDENCE, PRECEDENCE, UNARY_PRECEDENCE } from "../tokens.ts";
 import type {
     Arg,
     Binary,
+    Block,
     Call,
     ContractField,
     ContractNode,
     Expr,
     Generate,
     GenerateOption,
+    Name,
     ObjectEntry,
     Param,
     Spread,
     StringLit,
 } from "../tree.ts";
-import { block, catchBlock } from "./blocks.ts";
 import {
     breaksAlways,
+    catchHead,
     contractLiteral,
     endorsesBare,
     endorseText,
@@ -149,7 +151,7 @@ function broken(w: Writer, node: Expr, tail: number): void {
             return;
         case "try.expr":
             put(w, "try ");
-            block(w, node.body);
+            w.block(w, node.body);
             catchBlock(w, node.name, node.handler);
             return;
         case "narrow":
@@ -171,26 +173,22 @@ function broken(w: Writer, node: Expr, tail: number): void {
             put(w, `parallel for ${node.item.text} in `);
             expression(w, node.list, node.max.text.length + 8);
             put(w, ` max ${node.max.text} `);
-            block(w, node.body);
+            w.block(w, node.body);
             return;
     }
 }
 
 /** `if … { } else if … { } else { }` */
-export function branches(
-    w: Writer,
-    all: readonly { readonly test: Expr; readonly body: Parameters<typeof block>[1] }[],
-    otherwise?: Parameters<typeof block>[1],
-): void {
+export function branches(w: Writer, all: readonly { readonly test: Expr; readonly body: Block }[], otherwise?: Block): void {
     all.forEach((branch, index) => {
         put(w, index === 0 ? "if " : " else if ");
         expression(w, branch.test, 2);
         put(w, " ");
-        block(w, branch.body);
+        w.block(w, branch.body);
     });
     if (otherwise === undefined) return;
     put(w, " else ");
-    block(w, otherwise);
+    w.block(w, otherwise);
 }
 
 /** Operators of one precedence: each on a line of its own, before its right side. */
@@ -478,4 +476,9 @@ function parameter(w: Writer, node: Param, tail: number): void {
         put(w, " = ");
         expression(w, node.default, tail);
     }
+}
+
+export function catchBlock(w: Writer, name: Name | undefined, handler: Block): void {
+    put(w, ` ${catchHead(name)}`);
+    w.block(w, handler);
 }

@@ -9,9 +9,9 @@
 import type { Fix } from "../../diagnostics/diagnostic.ts";
 import { source } from "../../text/source.ts";
 import { parse } from "../parse/parse.ts";
-import type { Agent, Expr, File, Func, Import, Item, ShapeDecl } from "../tree.ts";
+import type { Agent, Expr, File, Import, Item, ShapeDecl } from "../tree.ts";
 import { clauseText, lines, remitBody, remitUse } from "./authority.ts";
-import { agentLine, func, head, trailingOpen } from "./blocks.ts";
+import { agentLine, block, func, head } from "./blocks.ts";
 import { flatExpr } from "./flat.ts";
 import { contractNode, expression } from "./layout.ts";
 import {
@@ -23,8 +23,8 @@ import {
     newWriter,
     put,
     room,
-    significant,
     trailing,
+    trailingOpen,
     type Writer,
 } from "./writer.ts";
 
@@ -59,7 +59,7 @@ function endsInCrLf(text: string): boolean {
 }
 
 function layOut(file: File): { text: string; moved: boolean } {
-    const w = newWriter(file);
+    const w = newWriter(file, block);
     const end = file.source.text.length;
     file.items.forEach((node, index) => {
         const before = file.items[index - 1];

@@ -7,12 +7,14 @@
  * W1: every comment is written once, in order.
  */
 import type { Range } from "../../text/source.ts";
-import type { Comment, File } from "../tree.ts";
+import type { Block, Comment, File } from "../tree.ts";
 
 export const WIDTH = 100;
 const INDENT = "    ";
 
 export interface Writer {
+    /** Writes a block: expressions hold some, and `print.ts` gives it. */
+    readonly block: (w: Writer, node: Block) => void;
     readonly text: string;
     readonly comments: readonly Comment[];
     out: string;
@@ -33,8 +35,9 @@ export interface Writer {
     at: number;
 }
 
-export function newWriter(file: File): Writer {
+export function newWriter(file: File, block: Writer["block"]): Writer {
     return {
+        block,
         text: file.source.text,
         comments: file.comments,
         out: "",
@@ -204,4 +207,10 @@ export function between(w: Writer, start: number): void {
         if (isLine(comment)) newline(w);
         else w.space = true;
     }
+}
+
+/** Comments on the line of an opening brace stay there. */
+export function trailingOpen(w: Writer, from: number, limit: number): void {
+    const next = w.comments[w.next];
+    if (next !== undefined && next.range.start >= from) trailing(w, from, limit, false);
 }
