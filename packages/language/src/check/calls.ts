@@ -11,15 +11,13 @@ import type { Arg, Call, Ident, Member } from "../syntax/tree.ts";
 import { FOREIGN_NAMES } from "../syntax/foreign.ts";
 import type { Range } from "../text/source.ts";
 import { BUILTINS_ON, HANDOVERS, METHODS } from "../scope/builtins.ts";
-import { inner } from "./expressions.ts";
-import { summary } from "./functions.ts";
 import { handover, isOutside, isYield, sendCall, yieldCall } from "./handover.ts";
 import { anyMethod, builtin, hold } from "./methods.ts";
 import { type AgentScope, type Binding, bit, DATA, type Extra, type FuncInfo, type Walk } from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
 import { elsewhere, suggestion } from "./names.ts";
 import { memoryCall, toolCall } from "./resources.ts";
-import { arity, plain, raise, unknown, walkArgs } from "./sites.ts";
+import { inner, arity, plain, raise, unknown, walkArgs } from "./sites.ts";
 import { ANY, describe, MAY_GROW, misfit, property, propertyNames, type Type } from "../scope/types.ts";
 
 // ---- calls -----------------------------------------------------------------------------------------------------------
@@ -147,7 +145,7 @@ function userCall(w: Walk, e: Call, func: FuncInfo, name: string): Type {
 
 /** What a call of a function gives, and what it shares. */
 function result(w: Walk, func: FuncInfo, args: readonly number[]): Type {
-    const known = summary(w, func);
+    const known = w.ring.summary(w, func);
     w.isFresh(known === null ? DATA : func.data & DATA);
     if (known === null) return ANY;
     for (let i = 0; i * 3 < args.length; i++) {

@@ -21,7 +21,6 @@ import {
     type Walk,
 } from "../scope/model.ts";
 import { CAPABILITIES, describe, literalType, MAY_CHANGE, type Type } from "../scope/types.ts";
-import { expr } from "./expressions.ts";
 
 export type Report = (code: Code, range: Range, message: string, extra?: Extra) => void;
 
@@ -206,7 +205,7 @@ function judge(w: Walk, value: Expr): void {
             return;
         default: {
             const found = w.func.diagnostics.length;
-            const type = expr(w, value);
+            const type = w.ring.expr(w, value);
             if (w.func.diagnostics.some((d, i) => i >= found && d.code === "INVALID_USE_RESOURCE")) return;
             if (value.kind === "ident") later(w, value, value.range, false);
             else if (type.cap !== null) resource(w, value.range, type, false);

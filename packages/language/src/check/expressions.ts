@@ -19,8 +19,7 @@ import { strayLambda } from "./methods.ts";
 import { type Binding, DATA, type Extra, type Walk } from "../scope/model.ts";
 import { elsewhere, suggestion } from "./names.ts";
 import { meant } from "../scope/model.ts";
-import { raise } from "./sites.ts";
-import { parallel, scoped } from "./statements.ts";
+import { inner, raise } from "./sites.ts";
 import {
     ANY,
     BOOLEAN,
@@ -82,7 +81,7 @@ export function expr(w: Walk, e: Expr): Type {
         case "generate":
             return generate(w, e);
         case "parallel":
-            return parallel(w, e);
+            return w.ring.parallel(w, e);
         case "if.expr":
             return ifExpr(w, e);
         case "try.expr":
@@ -116,14 +115,6 @@ function endorse(w: Walk, e: Endorse): Type {
     inner(w, e.because);
     if (w.lambda > 0) w.report("LAMBDA_EFFECT", e.range, "a lambda cannot endorse anything");
     return inner(w, e.value);
-}
-
-/** What stands inside another expression. Every way down passes here, by `scoped`, or counts for itself. */
-export function inner(w: Walk, e: Expr): Type {
-    w.checking.depth++;
-    const type = expr(w, e);
-    w.checking.depth--;
-    return type;
 }
 
 // ---- names -----------------------------------------------------------------------------------------------------------
@@ -502,9 +493,9 @@ function ifExpr(w: Walk, e: IfExpr): Type {
     };
     for (const one of e.branches) {
         inner(w, one.test);
-        branch(scoped(w, one.body));
+        branch(w.ring.scoped(w, one.body));
     }
-    if (e.otherwise !== undefined) branch(scoped(w, e.otherwise));
+    if (e.otherwise !== undefined) branch(w.ring.scoped(w, e.otherwise));
     else type = join(type ?? NONE, NONE);
     w.share = share;
     w.params = params;
@@ -513,9 +504,9 @@ function ifExpr(w: Walk, e: IfExpr): Type {
 }
 
 function tryExpr(w: Walk, e: TryExpr): Type {
-    const body = scoped(w, e.body);
+    const body = w.ring.scoped(w, e.body);
     const { share, params, data } = w;
-    const handler = scoped(w, e.handler, e.name);
+    const handler = w.ring.scoped(w, e.handler, e.name);
     w.share = Math.min(share, w.share);
     w.params |= params;
     w.data |= data;

@@ -12,10 +12,13 @@ import type { Block, Expr, Stmt } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { checkContract, isLiteral } from "./contracts.ts";
 import { checkUsedLocals } from "./context.ts";
-import { bit, type Checking, DATA, diagnostic, type FuncInfo, isDamaged, type Local, Walk } from "../scope/model.ts";
+import { bit, type Checking, DATA, diagnostic, type FuncInfo, isDamaged, type Local, type Ring, Walk } from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
-import { checkResult, statements } from "./statements.ts";
+import { expr } from "./expressions.ts";
+import { checkResult, parallel, scoped, statements } from "./statements.ts";
 import { ANY, contractType, join, literalType, maybeCapability, misfit, type Type } from "../scope/types.ts";
+
+const RING: Ring = { expr, scoped, parallel, summary };
 
 /** Walks of one function within one visit before nothing is taken for known. */
 const SETTLED = 4;
@@ -28,7 +31,7 @@ const MAX_DEPTH = 100;
 const VISIT_DEPTH = 4;
 
 /** What a call of the function gives; null where nothing is known yet. */
-export function summary(w: Walk, func: FuncInfo): Type | null {
+function summary(w: Walk, func: FuncInfo): Type | null {
     if (func.state === "new" && w.checking.depth < MAX_DEPTH) visit(w.checking, func);
     func.readers.add(w.func);
     if (func.state === "done") return func.result;
@@ -64,7 +67,7 @@ function walk(checking: Checking, func: FuncInfo, widened: Map<number, Local>, v
     func.effects = new Set();
     func.generates = [];
     func.locals = [];
-    const w = new Walk(checking, func, widened, vague);
+    const w = new Walk(RING, checking, func, widened, vague);
     if (w.agent !== null) {
         w.config = w.agent.config;
         w.uses = w.agent.uses;

@@ -10,7 +10,6 @@ import type { Expr, Generate, GenerateOption, Import } from "../syntax/tree.ts";
 import { effectName, raise } from "./sites.ts";
 import { checkModel, type Report, thousand } from "./context.ts";
 import { checkContract } from "./contracts.ts";
-import { expr } from "./expressions.ts";
 import { type Binding, DATA, type Walk } from "../scope/model.ts";
 import { suggestion } from "./names.ts";
 import { methodsOf, toolWrites, writesByName } from "./tools.ts";
@@ -74,7 +73,7 @@ export function generate(w: Walk, e: Generate): Type {
         switch (key) {
             case "input":
                 input = option.value;
-                if (expr(w, option.value).cap === null) data = w.data;
+                if (w.ring.expr(w, option.value).cap === null) data = w.data;
                 else w.report("INVALID_GENERATE_INPUT", option.value.range, "a capability is never data, and cannot be in an instruction");
                 break;
             case "max_output":
@@ -175,7 +174,7 @@ function tools(w: Walk, value: Expr): void {
                 continue;
             }
             // Says what is wrong with the name itself.
-            if (local === undefined) expr(w, object);
+            if (local === undefined) w.ring.expr(w, object);
         }
         if (found !== undefined) found.used = true;
         if (found?.kind !== "tool") {

@@ -11,10 +11,9 @@ import { schemeOf } from "../authority/thing.ts";
 import type { Range } from "../text/source.ts";
 import { HANDOVERS } from "../scope/builtins.ts";
 import { checkContract } from "./contracts.ts";
-import { inner } from "./expressions.ts";
 import { type Binding, DATA, type Walk } from "../scope/model.ts";
 import { suggestion } from "./names.ts";
-import { arity, plain, raise, walkArgs } from "./sites.ts";
+import { inner, arity, plain, raise, walkArgs } from "./sites.ts";
 import { ANY, contractType, FREE_TEXT, OBJECT, type Type } from "../scope/types.ts";
 
 /** Options of `agent(prompt, { … })`, and of its `budget`. */

@@ -8,9 +8,8 @@
 import type { Arg, Call, Expr, Lambda, Member } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { type BuiltinRow, METHODS } from "../scope/builtins.ts";
-import { inner } from "./expressions.ts";
 import { type Binding, DATA, type FuncInfo, type Local, type Walk } from "../scope/model.ts";
-import { arity, mutate, plain, raise, unknown } from "./sites.ts";
+import { inner, arity, mutate, plain, raise, unknown } from "./sites.ts";
 import { toolWrites } from "./tools.ts";
 import { ANY, join, LIST, makeType, maybeCapability, NUMBER, optional, present, RESULTS, type Type } from "../scope/types.ts";
 

@@ -3,11 +3,18 @@
  *
  * Boundary: one call site; which function or method is called is decided by the callers of these.
  */
-import type { Arg, Call } from "../syntax/tree.ts";
+import type { Arg, Call, Expr } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
-import { inner } from "./expressions.ts";
 import { DATA, type Walk } from "../scope/model.ts";
 import { ANY, CAPABILITIES, describe, type Type } from "../scope/types.ts";
+
+/** What stands inside another expression. Every way down passes here, by `scoped`, or counts for itself. */
+export function inner(w: Walk, e: Expr): Type {
+    w.checking.depth++;
+    const type = w.ring.expr(w, e);
+    w.checking.depth--;
+    return type;
+}
 
 // ---- effects at their place ------------------------------------------------------------------------------------------
 

@@ -14,14 +14,18 @@ import { CODES } from "../diagnostics/codes.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type {
     Agent,
+    Block,
     Call,
     Config,
     ContextBudget,
     ContractNode,
+    Expr,
     File,
     Func,
     Generate,
     Import,
+    Name,
+    ParallelFor,
     ShapeDecl,
     Use,
     UseOneOf,
@@ -238,8 +242,18 @@ export function isDamaged(file: FileScope, { start, end }: Range): boolean {
     return file.tree.damaged?.some((one) => one.start < end && one.end > start) ?? false;
 }
 
+/** Parts of a walk that need one another in a ring; where a walk begins they are given. */
+export interface Ring {
+    readonly expr: (w: Walk, e: Expr) => Type;
+    readonly scoped: (w: Walk, block: Block, caught?: Name) => Type;
+    readonly parallel: (w: Walk, e: ParallelFor) => Type;
+    /** What a call of a function gives; null where nothing is known yet. */
+    readonly summary: (w: Walk, func: FuncInfo) => Type | null;
+}
+
 /** The state of one walk over one function. */
 export class Walk {
+    readonly ring: Ring;
     readonly checking: Checking;
     readonly file: FileScope;
     readonly agent: AgentScope | null;
@@ -281,7 +295,8 @@ export class Walk {
     params = 0;
     data = 0;
 
-    constructor(checking: Checking, func: FuncInfo, widened: Map<number, Local>, vague: boolean) {
+    constructor(ring: Ring, checking: Checking, func: FuncInfo, widened: Map<number, Local>, vague: boolean) {
+        this.ring = ring;
         this.checking = checking;
         this.func = func;
         this.file = func.file;
