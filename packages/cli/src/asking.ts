@@ -10,7 +10,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Json, plainColumns, safeJson, shownName } from "@remit/language";
-import type { AskRequest } from "@remit/machine";
+import { type AskRequest, type Flow, flowIn, flowText } from "@remit/machine";
 import { barred, count, counted, folded, type Paint, plain, plainLine } from "./io.ts";
 
 export interface ShowAsk {
@@ -107,12 +107,7 @@ function why(about: Fields, chosen: boolean, show: ShowAsk): string {
     const flows = flowsOf(about);
     if (about.why === "changed") return "the tool describes this method otherwise than when it was allowed";
     if (about.why === "flow" && flows.length > 0) {
-        const said = flows.map((flow) => {
-            const what = flow.arg === "*" ? "an argument" : `argument ${text(flow.arg)}`;
-            return text(flow.rule).startsWith("may be read by")
-                ? `${what} ${text(flow.rule)}, and would be read by ${list(flow.origins).join(", ")}`
-                : `${what} comes from ${list(flow.origins).join(", ")}, and the clause says ${text(flow.rule)}`;
-        });
+        const said = flows.map((flow) => flowText(text(about.capability), flow, null));
         return [...said.map((one, i) => `${i === 0 ? "" : "    "}${show.paint("red", plainLine(one))}`), ...at].join("\n");
     }
     if (clause !== null) return ["a clause says ask", ...at].join("\n");
@@ -120,9 +115,9 @@ function why(about: Fields, chosen: boolean, show: ShowAsk): string {
 }
 
 /** Every flow that is asked about. */
-function flowsOf(about: Fields): Fields[] {
+function flowsOf(about: Fields): Flow[] {
     const more = Array.isArray(about.flows) ? about.flows : [];
-    return [about.flow ?? null, ...more].map((one) => fields(one)).filter((one) => one !== null);
+    return [about.flow, ...more].map(flowIn).filter((one) => one !== null);
 }
 
 /** An object's fields where there is one, else by place. */

@@ -10,7 +10,7 @@
  */
 import { basename, join } from "node:path";
 import { type Breakpoint, type DebugSession, type Movement, movedUnless, readBreakpoint, type Stop, type WrittenSource } from "@remit/host";
-import { MAX_PAGE, type Place, type ValueView } from "@remit/machine";
+import { MAX_PAGE, type Place, refusalIn, refusalText, type ValueView } from "@remit/machine";
 import type { DebugProtocol } from "@vscode/debugprotocol";
 import { plain, plainLine } from "../io.ts";
 import { readPath, shownPath } from "./path.ts";
@@ -424,8 +424,11 @@ export class Adapter {
         const data = fields(event.data);
         const denied = event.kind === "policy.denied";
         const kind = denied ? "violation" : (string(data["kind"]) ?? "failure");
+        const refusal = denied ? refusalIn(event.data) : null;
         const said = denied
-            ? `${string(data["capability"]) ?? "something"} was refused (${string(data["why"]) ?? "remit"})`
+            ? refusal === null
+                ? "something was refused"
+                : refusalText(refusal)
             : (string(data["message"]) ?? string(data["error"]) ?? "");
         const description = plainLine(said);
         return {

@@ -68,7 +68,7 @@ const CASES: readonly Case[] = [
             `try { Fixer.go({ path: "src/a" }) } catch e { 0 }`,
             FIXER('may Repo.write in path: "src/**"', "Repo.write({ path: input.path })"),
         ),
-        says: "Fixer tried Repo.write",
+        says: "Fixer uses Repo.write, which its remit does not give it (<memory>:",
     },
     {
         rule: "flow-refused",
@@ -77,7 +77,7 @@ const CASES: readonly Case[] = [
         ).replace(`"host:mail"`, `"host:mail" { arg to: trusted }`),
         nearMiss: main(`Mail.send({ to: input.to, body: Inbox.read({}).from })`).replace(`"host:mail"`, `"host:mail" { arg to: trusted }`),
         input: { to: "bob@example.com" },
-        says: "Mail.send: argument to carries tool:Inbox",
+        says: "argument to of Mail.send carries tool:Inbox, which its clause does not allow (arg to: trusted, <memory>:",
     },
     {
         rule: "flow-approved",
@@ -85,7 +85,7 @@ const CASES: readonly Case[] = [
         // A yes to a gate lets nothing through that a flow clause forbids.
         nearMiss: main(`Mail.send({ to: input.to })`).replace(`"host:mail"`, `"host:mail" { send: ask, arg to: trusted or ask }`),
         input: { to: "bob@example.com" },
-        says: "somebody said yes",
+        says: "a person said yes",
     },
     {
         rule: "endorsed",

@@ -11,6 +11,7 @@
  */
 import { isObject, type Json, type Program, trustedOrigins } from "@remit/language";
 import { shownPrincipal } from "../authority/authority.ts";
+import { refusalIn, refusalText } from "../authority/refusal.ts";
 import type { EventKind, LedgerEvent } from "../ledger/events.ts";
 import { drifted, type Profile } from "./drift.ts";
 import type { Evidence, Finding, Severity } from "./finding.ts";
@@ -138,15 +139,12 @@ const LOOK: { readonly [K in EventKind]?: Look } = {
     },
     "tool.ended": ({ answered }, _, data) => answered.add(`tool:${String(data["tool"])}`),
     "policy.denied": (audit, event, data) => {
+        const refusal = refusalIn(data);
         const what = String(data["capability"] ?? data["why"] ?? "something");
-        if (data["why"] === "flow") {
-            const flow = (data["flow"] ?? {}) as Data;
-            const message = `${what}: argument ${String(flow["arg"])} carries ${list(flow["origins"])}`;
-            add(audit, "flow-refused", event, message, { detail: flow });
-        } else {
-            const principal = shownPrincipal(event.principal);
-            add(audit, "boundary-breach", event, `${principal} tried ${what}, which it may not (${String(data["why"])})`);
-        }
+        const said = () => `${shownPrincipal(event.principal)} tried ${what}, which it may not (${String(data["why"])})`;
+        const message = refusal === null ? said() : refusalText(refusal);
+        const flow = data["why"] === "flow" ? { detail: (data["flow"] ?? {}) as Data } : undefined;
+        add(audit, flow === undefined ? "boundary-breach" : "flow-refused", event, message, flow);
     },
     "ask.requested": ({ flows, asked }, event, data) => {
         const about = (data["detail"] ?? {}) as Data;
@@ -158,8 +156,8 @@ const LOOK: { readonly [K in EventKind]?: Look } = {
         const question = audit.flows.get(event.path);
         if (question === undefined || (data["decision"] !== "once" && data["decision"] !== "session")) return;
         const detail = ((question.data as Data)["detail"] ?? {}) as Data;
-        const flow = (detail["flow"] ?? {}) as Data;
-        const message = `${String(detail["capability"])}: argument ${String(flow["arg"])} carries ${list(flow["origins"])}, and somebody said yes`;
+        const refusal = refusalIn(detail);
+        const message = `${refusal === null ? String(detail["capability"]) : refusalText(refusal)}, and a person said yes`;
         const evidence = [evidenceOf(question), evidenceOf(event)];
         add(audit, "flow-approved", event, message, { evidence, principal: shownPrincipal(question.principal) });
     },

@@ -110,7 +110,7 @@ export function decide(use: Use, on: Standing): Decision {
     const method = use.method === null ? null : methodName(use.uri, use.method);
     const seen: Seen = { hits: [], missed: [], unsure: [] };
     const bound = on.policies.length === 0 ? "may" : ownVerdict(on.policies, use, method, seen);
-    if (bound === null || bound === "never") return { kind: "refused", why: "remit", clause: siteOf(seen, "never") };
+    if (bound === null || bound === "never") return { kind: "refused", why: "remit", clause: siteOf(seen, "never") ?? lineOf(on.policies) };
     let verdict: Verdict;
     if (use.right === null && on.remits.length === 0) verdict = "open";
     else {
@@ -136,7 +136,7 @@ export function decide(use: Use, on: Standing): Decision {
             // D4. What is asked of the holder, or was asked of whoever handed it on, is asked all the same.
             if (given !== null && (own === "ask" || left === "ask")) given = "ask";
         }
-        if (given === null) return { kind: "refused", why: "remit", clause: null };
+        if (given === null) return { kind: "refused", why: "remit", clause: use.right === null ? lineOf(on.remits) : null };
         verdict = given;
     }
     verdict = stricter(verdict, seen.unsure.length > 0 ? "ask" : bound);
@@ -175,6 +175,11 @@ interface Seen {
 
 function siteOf(seen: Seen, gate: Verdict): Site | null {
     return [...seen.hits, ...seen.unsure].find((row) => row.gate === gate)?.site ?? null;
+}
+
+/** Where the remit stands that does not name a use; the last one is the narrowest. */
+function lineOf(remits: readonly Remit[]): Site | null {
+    return remits.findLast(({ site }) => site !== null)?.site ?? null;
 }
 
 /** What two ways give: an `ask` stands whatever else was given, an explicit `may` settles what was left open. */
@@ -469,12 +474,15 @@ function outsideOf(rule: ReadersRule, all: readonly (readonly string[])[], audie
 }
 
 /** What of these origins may not be read where a model is asked: only where its import says who reads along. */
-export function modelFlow(origins: readonly string[], audience: readonly ReadersRule[]): Flow | null {
+export function modelFlow(
+    origins: readonly string[],
+    audience: readonly ReadersRule[],
+): { readonly flow: Flow; readonly clause: Site | null } | null {
     const readers = readersOf(origins);
     if (readers === null) return null;
     for (const rule of audience) {
         const hit = outsideOf(rule, [readers], rule.readers.everyone === true ? null : rule.readers.names)[0];
-        if (hit !== undefined) return hit.flow;
+        if (hit !== undefined) return { flow: hit.flow, clause: rule.site };
     }
     return null;
 }

@@ -12,7 +12,7 @@ import { canonicalJson, type Json } from "@remit/language";
 import { type AgentTurn, ANSWERS, type Effect, type Outcome, verdictOf } from "../effect/effect.ts";
 import type { EventKind, MachineEvent } from "../ledger/events.ts";
 import { type Notes, notes } from "../ledger/notes.ts";
-import type { Ruling } from "../native/hands.ts";
+import type { Ruling } from "../run/hands.ts";
 import type { AgentUse, Down, Permission, UseUp } from "./messages.ts";
 
 /** What the conductor keeps of an effect that is performed. */
@@ -135,7 +135,8 @@ export function use(ops: RequestOps, work: Work, up: UseUp): void {
     const { site } = effect;
     const no = (by: "remit" | "person", message: string): void => refuse(ops, work, up, { allowed: false, by, message });
     if (ruling.kind === "refused") {
-        const data: Json = { capability: `${tool}.${method}`, args: [...args], why: ruling.message, chosen_by: "agent", host: true };
+        const record = ruling.record ?? { capability: `${tool}.${method}`, why: ruling.message };
+        const data: Json = { ...record, args: [...args], chosen_by: "agent", host: true };
         ops.note({ path, parent: effect.path, kind: "policy.denied", principal, site, labels, data });
         no("remit", ruling.message);
         return;

@@ -7,6 +7,7 @@
  * H2: an event that was redacted, or of a kind that is not listed, still has its line.
  */
 import type { Json } from "@remit/language";
+import { refusalIn, refusalText } from "../authority/refusal.ts";
 import type { AgentNote } from "../effect/effect.ts";
 import type { LedgerEvent } from "./events.ts";
 import { entriesOf } from "./notes.ts";
@@ -285,7 +286,11 @@ const LINES: { readonly [family: string]: Describe } = {
         bad: true,
     }),
     budget: (one, w) => ({ what: `budget ${shown(eventOf(one).data, w)}` }),
-    "policy.denied": (one, w) => ({ what: `denied ${shown(eventOf(one).data, w)}`, bad: true }),
+    "policy.denied": (one, w) => {
+        const { data } = eventOf(one);
+        const refusal = w.full ? null : refusalIn(data);
+        return { what: refusal === null ? `denied ${shown(data, w)}` : `denied: ${plainText(refusalText(refusal))}`, bad: true };
+    },
 };
 
 const plainLine: Describe = (one, w) => {

@@ -1,0 +1,139 @@
+/**
+ * Why a use is refused or asked about: one record, made where it is decided. The failure, the event and the question carry it, and every face says it
+ * by the functions here.
+ *
+ * Boundary: pure; from a record to words. What is decided is `decide.ts`, what follows from it is `run/gate.ts`.
+ *
+ * RF1: what is said names the rule, the line where it stands, the argument and what of it breaks the rule; `remedyOf` names the one thing to do.
+ */
+import { isObject, type Json, type Site } from "@remit/language";
+import type { FailureKind } from "../effect/effect.ts";
+import { shownPrincipal } from "./authority.ts";
+import type { Flow } from "./decide.ts";
+
+/** What was wanted, and why it is not simply done. */
+export interface Refusal {
+    readonly principal: string;
+    /** As it is shown: `Repo.write`. */
+    readonly capability: string;
+    readonly why: Why;
+    /** Where the rule stands; null where no line says it. */
+    readonly clause: Site | null;
+    /** What breaks a rule about values. */
+    readonly flow?: Flow;
+}
+
+interface Words {
+    readonly kind: FailureKind;
+    says(who: string, what: string): string;
+    remedy(who: string, what: string): string;
+}
+
+const remit = (says: Words["says"], remedy: Words["remedy"]): Words => ({ kind: "violation.remit", says, remedy });
+const uses = (which: string, remedy: Words["remedy"]): Words => remit((who, what) => `${who} uses ${what}, ${which}`, remedy);
+
+const WHY = {
+    remit: uses(
+        "which its remit does not give it",
+        (who, what) => `name ${what} in the remit of ${who}, pass it as an argument, or delegate it`,
+    ),
+    gate: uses("which a clause of its import forbids", () => "the clause stands at the import"),
+    holder: uses("which was not given to it", () => "pass it as an argument of its own"),
+    revoked: {
+        kind: "violation.revoked",
+        says: (who, what) => `${who} uses ${what}, which it had only inside a block or call that has ended`,
+        remedy: () => "use it before the block or call ends, or delegate around the later use",
+    },
+    flow: {
+        kind: "violation.flow",
+        says: (_who, what) => `${what} is given a value that may not go there`,
+        remedy: () => "use a value that comes from where the clause says, or endorse it where that is right",
+    },
+    offer: remit(
+        (who, what) => `${who} offers ${what} to a model, which it was not given`,
+        (_who, what) => `name ${what} in its remit, pass it as an argument, or delegate it`,
+    ),
+    endorse: {
+        kind: "violation.flow",
+        says: (who) => `${who} endorses a value, which its remit does not allow`,
+        remedy: () => "write `may endorse` in the remit, or let the code that calls it endorse",
+    },
+    define: remit(
+        (who, what) => `${who} defines ${what}, which nobody lets it`,
+        (who) => `write \`delegate all to ${who} { … }\` around the yield where that is right`,
+    ),
+    delegate: remit(
+        (who, what) => `${who} delegates ${what}, which it does not have`,
+        () => "a delegation gives only what the one who delegates has",
+    ),
+} as const satisfies { readonly [why: string]: Words };
+
+export type Why = keyof typeof WHY;
+
+export function kindOf({ why }: Pick<Refusal, "why">): FailureKind {
+    return WHY[why].kind;
+}
+
+export function refusalText({ principal, capability, why, clause, flow }: Refusal): string {
+    if (flow !== undefined) return flowText(capability, flow, clause);
+    const said = WHY[why].says(shownPrincipal(principal), capability);
+    return clause === null ? said : `${said} (${placeText(clause)})`;
+}
+
+/** `what`: the use, as it is shown. */
+export function flowText(what: string, { arg, origins, rule, unsaid }: Flow, clause: Site | null): string {
+    const at = clause === null ? "" : placeText(clause);
+    const from = origins.join(", ");
+    if (arg === "*") return `${what} is given a value that ${rule} and would be read by ${from}${at === "" ? "" : ` (${at})`}`;
+    const broken = unsaid === true ? "is not trusted, and no clause lets it in" : "its clause does not allow";
+    return `argument ${arg} of ${what} carries ${from}, which ${broken} (${at === "" ? rule : `${rule}, ${at}`})`;
+}
+
+export function remedyOf({ principal, capability, why, flow }: Refusal): string {
+    const said = WHY[why].remedy(shownPrincipal(principal), capability);
+    return flow?.unsaid === true ? `${clauseFor(capability, flow)}endorse the value where that is right` : said;
+}
+
+/** The clause that would let a flow in; empty where what the argument is called is no name. */
+function clauseFor(capability: string, { arg, origins }: Flow): string {
+    if (!/^[a-z0-9_]+$/i.test(arg)) return "";
+    const point = capability.indexOf(".");
+    const of = point < 0 || /^[0-9]/.test(arg) ? "" : `${capability.slice(point + 1)}.`;
+    return `let it in at the import, { arg ${of}${arg}: from(${origins.map((one) => JSON.stringify(one)).join(", ")}) }, or `;
+}
+
+/** `main.remit:3`. */
+function placeText({ file, line }: Site): string {
+    return `${file}:${line}`;
+}
+
+/** As an event, a question and the detail of a failure hold it. */
+export function refusalJson({ principal, capability, why, clause, flow }: Refusal): { readonly [key: string]: Json } {
+    return { principal, capability, why, clause: clause as Json, ...(flow === undefined ? {} : { flow: flowJson(flow) }) };
+}
+
+export function flowJson({ arg, origins, rule }: Flow): Json {
+    return { arg, origins: [...origins], rule };
+}
+
+export function flowIn(data: Json | undefined): Flow | null {
+    if (data === undefined || !isObject(data)) return null;
+    const { arg, origins, rule } = data;
+    if (typeof arg !== "string" || typeof rule !== "string" || !Array.isArray(origins)) return null;
+    return { arg, origins: origins.map(String), rule, ...(rule.startsWith("untrusted: ") ? { unsaid: true } : {}) };
+}
+
+/** The record that an event, a question or the detail of a failure holds; null where it holds none, as those of earlier versions. */
+export function refusalIn(data: Json | undefined): Refusal | null {
+    if (data === undefined || !isObject(data)) return null;
+    const { principal, capability, why, clause = null, flow } = data;
+    if (typeof principal !== "string" || typeof capability !== "string" || typeof why !== "string" || !Object.hasOwn(WHY, why)) return null;
+    const broken = flowIn(flow);
+    return {
+        principal,
+        capability,
+        why: why as Why,
+        clause: isObject(clause) ? (clause as unknown as Site) : null,
+        ...(broken === null ? {} : { flow: broken }),
+    };
+}

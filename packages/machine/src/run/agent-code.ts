@@ -1,0 +1,131 @@
+/**
+ * Functions that an agent wrote: how one is taken into the running program, run, and forgotten again.
+ *
+ * Boundary: compiled code and frames. Whether an answer is a valid function is the language's; what its value means is `yield.ts`.
+ *
+ * W6: it runs as the agent's principal, closed: it sees its parameters, its own functions and the built-ins.
+ * W7: it runs strictly, and what it depends on from the start is the agent: whatever it computes, writes, hands out or raises carries the
+ *     agent's origin, its literals included.
+ * W8: its code is gone when its call is over.
+ */
+import { type Answer, type At, type FileForm, shownName } from "@remit/language";
+import type { Handle } from "../agent/handshake.ts";
+import { wrongCount } from "../compile/calls.ts";
+import type { AgentEntry, Fn } from "../compile/program.ts";
+import { walkBlock } from "../compile/walk.ts";
+import { Fail } from "../effect/failure.ts";
+import { Capability, type Value } from "../value/value.ts";
+import { agentStarted } from "./events.ts";
+import { Frame } from "./fiber.ts";
+import { entered, isStrict, mayNest } from "./frames.ts";
+import { type Handing, payerOf, sessionOf } from "./handover.ts";
+import type { Machine } from "./machine.ts";
+import type { Ops } from "./ops.ts";
+
+/** Code of an agent that is in the running program. */
+export interface Written {
+    readonly form: FileForm;
+    /** Path of the call that it answers. */
+    readonly path: string;
+    readonly agent: readonly [number, string];
+    /** Its call is still going on. */
+    live: boolean;
+}
+
+/** Takes a file of functions into the running program; gives its number. */
+export function takeIn(m: Machine, written: Written): number {
+    m.compiled = m.compiled.extend(written.form);
+    m.authority.program = m.compiled;
+    m.written.push(written);
+    return m.compiled.files.length - 1;
+}
+
+/** Forgets the code that answered a call, as soon as nothing that came after it is in use. */
+export function dropWritten(m: Machine, path: string): void {
+    for (const one of m.written) if (one.path === path) one.live = false;
+    for (let last = m.written.at(-1); last !== undefined && !last.live; last = m.written.at(-1)) {
+        m.written.pop();
+        if (m.compiled.base !== null) m.compiled = m.compiled.base;
+    }
+    m.authority.program = m.compiled;
+}
+
+/** True where a function was written by an agent. */
+export function isWritten(m: Pick<Ops, "authored">, fn: Fn): boolean {
+    return fn.file >= m.authored;
+}
+
+/** The function of an answer as a frame over the one that waits for it. */
+export function runWritten(m: Machine, h: Handing, answer: Answer): void {
+    const { wait, path } = h;
+    const { agent, principal, token } = sessionOf(m, wait);
+    const file = takeIn(m, { form: answer.file, path, agent, live: true });
+    const fn = m.compiled.files[file]?.funcs.get(answer.func) as Fn;
+    const ways = [{ layers: [], alive: [] }];
+    const own = new Capability("agent", ...agent, null, { holder: principal, from: principal, ways, only: [], alive: [token] });
+    const { params } = wait.state;
+    const args = answer.params.map((name): Value => (name === "agent" ? own : (wait.args.items[params.indexOf(name)] as Value)));
+    m.tracer?.at(h.I.site, path, `agent ${shownName(agent[1])}`);
+    push(m, h, { fn, args, origin: m.run.labels.of([`agent:${agent[1]}`]) });
+}
+
+/** The main func of an agent of the program, which answers a turn. */
+export function pushAgent(m: Machine, h: Handing, { main }: AgentEntry, asked: Value): void {
+    const fn = main as Fn;
+    const wrong = wrongCount(fn, 1);
+    if (wrong !== null) throw new Fail("value", wrong, { site: h.I.site, hint: "what it is asked is its first parameter" });
+    const args = fn.form.params.map((p, i) => (i === 0 ? asked : m.fromJson(p.default ?? null)));
+    push(m, h, { fn, args, origin: 0 });
+}
+
+interface Inner {
+    readonly fn: Fn;
+    readonly args: readonly Value[];
+    /** The label of the agent that wrote it, which makes it run strictly; else 0. */
+    readonly origin: number;
+}
+
+/** A frame of the session's principal over the one that waits. */
+function push(m: Machine, { fiber, frame, path: of, wait }: Handing, { fn, args, origin }: Inner): void {
+    const session = sessionOf(m, wait);
+    const { principal, policy, agent } = session;
+    const entry = m.compiled.agent(...agent) as AgentEntry;
+    mayNest(m, fiber);
+    const strict = policy !== null && m.authority.policyNamed(policy, agent)?.strict === true;
+    const form = fn.framesFor(strict || isStrict(m, frame, fn, principal, origin));
+    const locals = entered(m, frame, fn, { form, origin }, args);
+    const path = `${of}/turn[${wait.state.turn - 1}]/${fn.name}`;
+    agentStarted(m, frame, { fn, agent: entry, path }, args);
+    const account = payerOf(wait.state, session);
+    const place = { path, parent: path, agent: entry, principal, token: 0, account, opened: false };
+    fiber.frames.push(new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, place));
+}
+
+/** What an answer does with the tools it was given that they do not have, before a step of it runs. */
+export function unfit(params: readonly string[], handles: readonly (Handle | null)[], answer: Answer): string[] {
+    const errors: string[] = [];
+    const func = answer.file.funcs.find((one) => one.name === answer.func);
+    const assigned = new Set<string>();
+    const calls: { readonly param: string; readonly name: string; readonly at: At | undefined }[] = [];
+    walkBlock(func?.body ?? [], {
+        stmt: (s) => {
+            if (s.kind === "assign" && s.target.kind === "name") assigned.add(s.target.name);
+            return true;
+        },
+        expr: (e) => {
+            if (e.kind === "call" && e.callee.kind === "member" && e.callee.object.kind === "name")
+                calls.push({ param: e.callee.object.name, name: e.callee.name, at: e.at });
+            return true;
+        },
+    });
+    for (const { param, name, at } of calls) {
+        const handle = handles[params.indexOf(param)];
+        if (assigned.has(param) || handle == null || handle.kind === "func") continue;
+        const methods = handle.handle.map((one) => one.method);
+        if (methods.includes(name)) continue;
+        const line = at === undefined ? "" : ` (line ${at[0]})`;
+        const message = `${param}.${name} is not among what you were given${line}: ${param} has ${methods.join(", ") || "no methods"}`;
+        if (!errors.includes(message)) errors.push(message);
+    }
+    return errors;
+}

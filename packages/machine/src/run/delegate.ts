@@ -1,0 +1,18 @@
+/**
+ * `delegate … to`: a block in which an agent has more than its remit.
+ *
+ * Boundary: the instruction. What is given, and that it ends with the block, is `standing.ts`.
+ */
+
+import type { DelegateDetail } from "../compile/instructions.ts";
+import type { Begins } from "./ops.ts";
+import { delegated } from "./standing.ts";
+
+export const delegate: Begins<DelegateDetail> = {
+    begin(m, call, d) {
+        const { frame, I } = call;
+        frame.locals[I.slot] = delegated(m, call, d);
+        frame.pc++;
+        return true;
+    },
+};

@@ -1,0 +1,155 @@
+/**
+ * Effects: asked for, paid for, described, and what an outcome is to a program.
+ *
+ * Boundary: from what a fiber wants to an effect, and from an outcome to a value or a failure. Who goes on with it is `outcomes.ts`.
+ *
+ * E3: an effect that its budget refuses is never handed out.
+ * V7: a value that an outcome gives carries the outcome's origins.
+ */
+import type { Json, Site } from "@remit/language";
+import type { Effect, EffectKind, Failure, Outcome, ToolRequest } from "../effect/effect.ts";
+import { Fail } from "../effect/failure.ts";
+import { fromJson, labelParts } from "../value/json.ts";
+import { join } from "../value/operators.ts";
+import type { Capability, Value } from "../value/value.ts";
+import { resultData } from "../prompt/report.ts";
+import { stepBegins } from "./activity.ts";
+import { type Fiber, type Pending, siteAt } from "./fiber.ts";
+import type { Machine } from "./machine.ts";
+import type { Ops } from "./ops.ts";
+import { accountAt, overdrawn } from "./spending.ts";
+
+/** An effect that a fiber wants. */
+export interface Wanted {
+    readonly kind: EffectKind;
+    readonly path: string;
+    readonly site: Site | null;
+    readonly request: Json;
+    /** Origins of what is in the request. */
+    readonly labels: readonly string[];
+    /** Of what a failure of it tells. */
+    readonly origin: string;
+    /** Which of those that the fiber waits for; 0 where it is the only one. */
+    readonly slot?: number | undefined;
+    readonly deadline?: number | undefined;
+    /** The account that pays; the one where the fiber stands if nothing is said. */
+    readonly payer?: number | undefined;
+}
+
+/** Hands out an effect, lets it wait for the turns in flight (B9), or throws the failure of the budget that stands against it. */
+export function raise(m: Machine, fiber: Fiber, { kind, path, site, request, labels, origin, slot = 0, deadline, payer }: Wanted): void {
+    const frame = fiber.frames[fiber.frames.length - 1];
+    const account = payer ?? (frame === undefined ? 0 : accountAt(frame));
+    stepBegins(m, { kind, request, path, site }, account);
+    const effect: Effect = {
+        path,
+        kind,
+        principal: m.run.acting,
+        site,
+        request,
+        labels,
+        ...(deadline === undefined ? {} : { deadline }),
+        ...(m.attempt === 1 ? {} : { attempt: m.attempt }),
+    };
+    pay(m, { effect, fiber, slot, origin, account, held: [] });
+}
+
+/** Reserves what an effect is going to use and asks the host for it, or notes what it waits for. */
+export function pay(m: Machine, pending: Pending): void {
+    const { effect, account } = pending;
+    const { path, site } = effect;
+    const blocked = new Set<number>();
+    for (const [other, waits] of m.unpaid) {
+        if (other === path) break;
+        blocked.add(waits);
+    }
+    const got = m.accounts.reserve(effect.kind, effect.request, account, m.spender(path), blocked);
+    if ("waits" in got) {
+        m.waiting.set(path, { ...pending, waits: got.waits });
+        m.unpaid.set(path, got.waits);
+        return;
+    }
+    m.unpaid.delete(path);
+    if ("over" in got) {
+        m.waiting.delete(path);
+        pending.fiber.refused = [{ pending, asked: false }];
+        throw overdrawn(m, got.over, path, site);
+    }
+    // It is written again, as it is asked for.
+    m.saved.pending.delete(path);
+    const { waits: _, ...asked } = pending;
+    if (got.reply === null) {
+        m.ask({ ...asked, held: got.held });
+        return;
+    }
+    m.emit("budget", path, null, site, [], { account: m.accounts.at(account).path, reply: got.reply });
+    m.ask({
+        ...asked,
+        effect: { ...effect, request: { ...(effect.request as { [key: string]: Json }), maxOutput: got.reply } },
+        held: got.held,
+    });
+}
+
+/** Asks for what the budget pays for by now (B9). False where nothing changed. */
+export function payWaiting(m: Machine): boolean {
+    const before = m.unpaid.size;
+    for (const path of [...m.unpaid.keys()]) {
+        const pending = m.waiting.get(path);
+        if (pending === undefined) continue;
+        const { fiber } = pending;
+        m.enter(fiber);
+        m.stand(fiber, fiber.top);
+        try {
+            pay(m, pending);
+        } catch (error) {
+            if (!(error instanceof Fail)) throw error;
+            m.deliverFail(fiber, error);
+        }
+        if (m.result !== null) break;
+    }
+    return m.unpaid.size < before;
+}
+
+/** The value that an outcome gives, with its origins. */
+export function givenValue(m: Ops, effect: Effect, outcome: Outcome & { readonly ok: true }): Value {
+    m.tracer?.at(effect.site, effect.path, whatOf(effect));
+    const value = labelParts(fromJson(outcome.value, m.run.heap), outcome.parts ?? {}, m.run.labels);
+    return join(m.run, value, m.run.labels.of(outcome.origins));
+}
+
+/** The failure that an outcome is. */
+export function failureOf(m: Ops, { effect, origin }: Pending, outcome: Outcome & { readonly ok: false }): Fail {
+    return failFrom(m, outcome.failure, effect.site, [origin, ...(outcome.origins ?? [])]);
+}
+
+/** Asks a tool what it has. */
+export function askDescription(m: Ops, fiber: Fiber, c: Capability, where: Pick<Wanted, "path" | "slot" | "payer">): void {
+    const site = siteAt(fiber.top);
+    const request = { op: "describe", tool: c.name, uri: m.compiled.importOf(c)?.uri ?? "", file: m.compiled.fileName(c.file) };
+    m.raise(fiber, { kind: "tool", site, request, labels: [], origin: `tool:${c.name}`, ...where });
+}
+
+/** As a `generate` tells of it. */
+export function describedEvent(m: Ops, parent: string, { path, site, request }: Effect, outcome: Outcome): void {
+    const { tool, uri } = request as unknown as ToolRequest;
+    const origins = outcome.ok ? outcome.origins : [`tool:${tool}`];
+    m.emit("effect.ended", path, parent, site, origins, { effect: "tool", op: "describe", tool, uri, ...resultData(outcome) });
+}
+
+/** What an effect brings, for people: `tool Repo.read`. */
+export function whatOf(effect: Effect): string {
+    const r = effect.request as { tool?: string; method?: string; memory?: string };
+    if (effect.kind === "tool") return `tool ${r.tool}${r.method === undefined ? "" : `.${r.method}`}`;
+    return r.memory === undefined ? effect.kind : `memory ${r.memory}`;
+}
+
+/** A failure that came from outside, in the program's terms. */
+export function failFrom(m: Ops, failure: Failure, site: Site | null, origins: readonly string[]): Fail {
+    return new Fail(failure.kind, failure.message, {
+        ...(failure.detail === undefined ? {} : { detail: failure.detail }),
+        ...(failure.hint === undefined ? {} : { hint: failure.hint }),
+        site: failure.site ?? site,
+        labels: m.run.labels.of(origins),
+        whole: failure.kind === "cancelled",
+    });
+}

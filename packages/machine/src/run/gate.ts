@@ -1,0 +1,342 @@
+/**
+ * The gate before every use of a capability: decided by the tables, asked where they say so, refused where they do not let it through.
+ *
+ * Boundary: from a use in the running program to a decision, a question or a failure, with the events that tell of it.
+ *
+ * A10: a use that was refused or asked about has an event with the principal, the thing, the arguments' origins and the clause.
+ * A11: a yes is for this use with these arguments (`once`), or for this principal, thing and method (`session`). Everything else is a no.
+ * A11b: nobody is asked about arguments that cannot be shown whole.
+ * A12: a violation names who committed it, so that its own code cannot catch it.
+ */
+import { type Json, type Site, schemeOf, canonicalJson } from "@remit/language";
+import { type Decision, decide, type Standing, type Use } from "../authority/decide.ts";
+import { flowJson, type Refusal, refusalJson } from "../authority/refusal.ts";
+import { readsByScheme } from "../authority/reading.ts";
+import { aliasOf, aliasOfJson, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
+import { type AskRequest, type Outcome, type Reach, ANSWERS, verdictOf } from "../effect/effect.ts";
+import { Fail } from "../effect/failure.ts";
+import type { Offer } from "../prompt/offers.ts";
+import type { Capability, Value } from "../value/value.ts";
+import { answerFor, keepAnswer } from "./verdicts.ts";
+import { awaitDescription, placeOf } from "./descriptions.ts";
+import { shownArgs } from "./events.ts";
+import type { AskWait, Fiber, Frame } from "./fiber.ts";
+import { type Ops, type Call, deniedAs, type Waits } from "./ops.ts";
+import { refuse } from "./refusal.ts";
+import { inForce, policiesOn } from "./standing.ts";
+import { isWritten } from "./agent-code.ts";
+
+export interface Target {
+    readonly c: Capability;
+    readonly name: string;
+    readonly uri: string;
+    readonly method: string | null;
+    /** By its own name: what the principal itself may. */
+    readonly direct: boolean;
+}
+
+/** As it is shown: `Repo.read`. */
+function textOf({ name, method }: Pick<Target, "name" | "method">): string {
+    return method === null ? name : `${name}.${method}`;
+}
+
+/**
+ * No gate is needed: nothing is said anywhere, nothing in the run is for some to read, and the program's own text uses what is its own. What somebody
+ * else wrote or chose has one always. What is for some comes in from elsewhere, too: a memory, the input. A call of `agent()` may say something by its
+ * policy.
+ */
+export function isFree(m: Ops, frame: Frame, c: Capability, chosen: "program" | "model" = "program"): boolean {
+    return (
+        m.authority.plain &&
+        !m.run.labels.isRestricted &&
+        c.right === null &&
+        chosen === "program" &&
+        m.sessions.size === 0 &&
+        !isWritten(m, frame.fn)
+    );
+}
+
+const UNBOUND: Reach = {};
+const NOT_DELEGATED: readonly [] = [];
+
+/** What a principal wants to do with a thing. */
+export interface Wish {
+    readonly principal: string;
+    readonly target: Target;
+    /** What it is given, as rules look at it. */
+    readonly given: Given;
+    readonly chosenBy: Use["chosenBy"];
+    readonly readOnly?: boolean | undefined;
+}
+
+export function decideFor(m: Ops, fiber: Fiber, { principal, target, given, chosenBy, readOnly }: Wish): Decision {
+    const { uri, method, direct, c } = target;
+    const key = m.authority.keyOf(c);
+    const right = direct ? null : c.right;
+    return decide({ principal, key, uri, method, given, chosenBy, readOnly, right }, standingOn(m, fiber, principal, c, key));
+}
+
+/** What a decision about a thing depends on here, besides the use. `key`: of the thing. */
+export function standingOn(m: Ops, fiber: Fiber, principal: string, c: Capability, key: string): Standing {
+    const { authority, standing } = m;
+    return {
+        remits: authority.remitsOf(principal),
+        policies: policiesOn(m, fiber, principal),
+        delegated:
+            standing.delegations.size === 0
+                ? NOT_DELEGATED
+                : inForce(m, fiber, principal).flatMap((d) => (Object.hasOwn(d.grants, key) ? (d.grants[key] ?? []) : [])),
+        clauses: authority.clausesAt(c.file, c.name),
+        live: standing.isAlive,
+        trusted: authority.trusts,
+        one: authority.isOne,
+        labels: m.run.labels,
+        known: standing.knows,
+        untrusted: authority.untrusted,
+    };
+}
+
+/**
+ * Before a use at `path` by the frame at the top of a fiber. Gives where the call may lead; null where a question was put and the fiber waits: the
+ * instruction runs again once it is answered. Throws `violation.*` or `denied`.
+ */
+export function gate(m: Ops, call: Call, target: Target, args: readonly Value[], chosen: "program" | "model" = "program"): Reach | null {
+    const { fiber, frame, path } = call;
+    const { site } = call.I;
+    if (isFree(m, frame, target.c, chosen)) return UNBOUND;
+    const alias = target.method === null ? null : aliasOf(target.uri, target.method, args, m.run);
+    const method = alias?.method ?? target.method;
+    const meant = alias === null ? target : { ...target, method };
+    // Arguments of an agent stay in the run: no clause is about them, and they may hold capabilities. A model's prompt is looked at when it is made.
+    // What is handed to an agent outside the program leaves it.
+    const isOutside = target.c.kind === "agent" && m.compiled.agent(target.c.file, target.c.name)?.outside != null;
+    const isInner = (target.c.kind === "agent" && !isOutside) || target.c.kind === "llm";
+    const given = isInner ? valuesGiven([], m.run) : valuesGiven(alias?.args ?? args, m.run, frame.placeLabel);
+    const written = isWritten(m, frame.fn);
+    const chosenBy = written ? "agent" : chosen;
+    if (written) isTold(m, frame, target, site);
+    const readOnly =
+        chosenBy !== "program"
+            ? readsOnly(m, frame, target.c, method)
+            : m.described.size === 0
+              ? undefined
+              : m.described.get(placeOf(target.c))?.reads.includes(method ?? "");
+    const wish: Wish = { principal: frame.principal, target: meant, given, chosenBy, readOnly };
+    const decision = decideFor(m, fiber, wish);
+    if (decision.kind === "may") return decision.reach;
+    if (chosenBy === "program" && isUnsaid(decision) && isUndescribed(m, target, method)) {
+        awaitDescription(m, call, target.c);
+        return null;
+    }
+    const { json, labels, cut } = shownArgs(m, args);
+    const about = detailOf(m, wish, decision, { args: json, given: alias === null ? given : valuesGiven(args, m.run), chosenBy, site });
+    if (decision.kind === "refused") throw refuse(m, call, refusalOf(wish, decision), { labels, about });
+    const session = sessionKey(m, wish, decision);
+    const known = answerFor(m, session);
+    if (known === true) return decision.reach;
+    if (known === false) throw denied(frame.principal, textOf(meant), site, "the answer for the session is no");
+    if (cut)
+        throw new Fail("value", `${target.name} is given more than a person can be shown, who would have to allow it`, {
+            site,
+            hint: "pass less, or less deeply nested, or in parts",
+        });
+    const use = canonicalJson(about);
+    if (frame.approved === use) {
+        frame.approved = null;
+        return decision.reach;
+    }
+    const question = `May ${m.authority.nameOf(frame.principal)} call ${textOf(meant)}?`;
+    const request = { question, detail: about, options: [...ANSWERS] } satisfies AskRequest as unknown as Json;
+    m.raise(fiber, { kind: "ask", path: `${path}/ask`, site, request, labels, origin: "user" });
+    m.emit("ask.requested", `${path}/ask`, path, site, labels, request);
+    frame.native = { kind: "ask", path: `${path}/ask`, use, session };
+    return null;
+}
+
+/** Whether the policy for what no clause speaks of has a word in a decision: it is about calls that do more than read. */
+function isUnsaid(decision: Decision): boolean {
+    if (decision.kind === "may" || decision.flow === undefined) return false;
+    return [decision.flow, ...(decision.kind === "ask" ? (decision.flows ?? []) : [])].some((one) => one.unsaid === true);
+}
+
+function isUndescribed(m: Ops, { c, uri }: Target, method: string | null): boolean {
+    return method !== null && readsByScheme(schemeOf(uri), method) === undefined && !m.described.has(placeOf(c));
+}
+
+/** Who chose the tool of a generic call made the call: where that is nobody whom the program trusts, it is as if a model did. */
+export function chooserOf(m: Ops, uri: string, method: string, args: readonly Value[]): "program" | "model" {
+    const alias = aliasOf(uri, method, args, m.run);
+    return alias === null || m.run.labels.origins(alias.chosen).every(m.authority.trusts) ? "program" : "model";
+}
+
+/** A tool is to an agent what its description says: a method that is not in it is none, whatever the tool would make of it. */
+function isTold(m: Ops, frame: Frame, { c, name, method }: Target, site: Site | null): void {
+    const place = placeOf(c);
+    if (c.kind !== "tool" || method === null) return;
+    for (const session of m.sessions.values()) {
+        if (!frame.path.startsWith(`${session.path}/`) || !Object.hasOwn(session.told, place)) continue;
+        const told = session.told[place] as readonly string[];
+        if (told.includes(method)) return;
+        throw new Fail("violation.capability", `${m.authority.nameOf(frame.principal)} calls ${name}.${method}, which it was not given`, {
+            site,
+            by: frame.principal,
+            hint: `${name} has ${told.join(", ") || "no methods"}`,
+        });
+    }
+}
+
+/** Whether the agent whose answer runs here was told that a method only reads. */
+function readsOnly(m: Ops, frame: Frame, c: Capability, method: string | null): boolean | undefined {
+    if (method === null) return undefined;
+    const place = placeOf(c);
+    for (const session of m.sessions.values())
+        if (frame.path.startsWith(`${session.path}/`) && Object.hasOwn(session.reads, place))
+            return session.reads[place]?.includes(method) === true;
+    return undefined;
+}
+
+/** Flows beyond the one that the question begins with, too: a yes for one is none for another. */
+export function flowsOf(decision: Decision): Json {
+    if (decision.kind !== "ask" || decision.flow === undefined) return null;
+    return [decision.flow, ...(decision.flows ?? [])].map(({ arg, origins, rule }) => [arg, rule, ...origins]);
+}
+
+/** What a yes for the session is about. */
+export function sessionKey(m: Ops, { principal, target: { c, method } }: Wish, decision: Decision): string {
+    return canonicalJson([principal, m.authority.keyOf(c), c.file, c.name, method, flowsOf(decision)]);
+}
+
+/** A use as it is shown: what it is given as it was written, who chose it, and where it stands. */
+interface Shown {
+    readonly args: readonly Json[];
+    readonly given: Given;
+    readonly chosenBy: string;
+    readonly site: Site | null;
+}
+
+/** Who wants to do what with which arguments, and why it is refused or asked: what is shown, and what a yes is bound to. */
+export function detailOf(m: Ops, wish: Wish, decision: Exclude<Decision, { kind: "may" }>, shown: Shown): { readonly [key: string]: Json } {
+    const { target } = wish;
+    return {
+        ...refusalJson(refusalOf(wish, decision)),
+        kind: target.c.kind,
+        tool: target.name,
+        uri: target.uri,
+        file: m.compiled.fileName(target.c.file),
+        method: target.method,
+        args: [...shown.args],
+        origins: originsByName(m, shown.given, jsonGiven(shown.args, 0).names),
+        chosen_by: shown.chosenBy,
+        ...(decision.kind === "ask" && decision.flows !== undefined ? { flows: decision.flows.map(flowJson) } : {}),
+        site: shown.site as unknown as Json,
+    };
+}
+
+export function refusalOf({ principal, target }: Wish, { why, clause, flow }: Exclude<Decision, { kind: "may" }>): Refusal {
+    return { principal, capability: textOf(target), why, clause, ...(flow === undefined ? {} : { flow }) };
+}
+
+/** Origins of each argument, by its name where the call has one object, else by place. */
+export function originsByName(m: Ops, given: Given, names: readonly string[] = given.names): Json {
+    const { labels } = m.run;
+    const found: { [name: string]: Json } = {};
+    for (const name of names) {
+        const value = labels.origins(given.carried(name)).slice();
+        // What names an argument may be any text.
+        if (name === "__proto__") Object.defineProperty(found, name, { value, enumerable: true, writable: true, configurable: true });
+        else found[name] = value;
+    }
+    return found;
+}
+
+/** The answer: the instruction runs again, or fails. */
+export function answered(m: Ops, call: Call, native: AskWait, outcome: Outcome): void {
+    const { fiber, frame } = call;
+    const { site } = call.I;
+    const said = verdictOf(outcome);
+    m.emit("ask.decided", native.path, frame.parent, site, [], {
+        decision: said,
+        ...(outcome.ok ? {} : { error: outcome.failure.message }),
+    });
+    frame.native = null;
+    if (said === "session" || said === "deny session") keepAnswer(m, { use: native.session, yes: said === "session" });
+    if (said === "abort") {
+        m.finish(new Fail("cancelled", "the run was ended at a question", { site, whole: true }));
+        return;
+    }
+    if (said === "once" || said === "session") {
+        frame.approved = native.use;
+        return;
+    }
+    const about = JSON.parse(native.use) as { readonly capability: string };
+    const fail = denied(frame.principal, about.capability, site, outcome.ok ? "" : outcome.failure.message);
+    const told = deniedAs(m, call, fail);
+    if (told === null) m.deliverFail(fiber, fail);
+    else m.deliver(fiber, told);
+}
+
+function denied(principal: string, capability: string, site: Site | null, why: string): Fail {
+    return new Fail("denied", `${capability} was not allowed${why === "" ? "" : `: ${why}`}`, { site, by: principal });
+}
+
+// ---- calls that a model chose -----------------------------------------------------------------------------------------
+
+/** What a `generate` asks before it makes a call of the model. */
+export interface Gatekeeper {
+    judge(offer: Offer, args: Json, origins: readonly string[], path: string): Judged;
+    answer(offer: Offer, args: Json, origins: readonly string[], outcome: Outcome): { readonly yes: boolean; readonly decision: string };
+}
+
+export type Judged =
+    | { readonly kind: "may"; readonly reach: Reach }
+    | { readonly kind: "ask"; readonly detail: Json; readonly reach: Reach }
+    /** `message`: what the model is told. */
+    | { readonly kind: "refused"; readonly message: string };
+
+export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, model: string): Gatekeeper {
+    const look = (offer: Offer, args: Json, origins: readonly string[]) => {
+        // What a server says of its own tool of that name is nothing that it says of another.
+        const alias = aliasOfJson(offer.uri, offer.method, args);
+        const labels = m.run.labels.of(origins);
+        const named = m.compiled.capabilityAt(offer.file, offer.tool);
+        const c = offer.right === undefined ? named : named.with(offer.right);
+        const method = alias?.method ?? offer.method;
+        const wish: Wish = {
+            principal: frame.principal,
+            target: { c, name: offer.tool, uri: offer.uri, method, direct: offer.right === undefined },
+            given: jsonGiven(alias?.args ?? [args], labels),
+            chosenBy: "model",
+            readOnly: alias === null && offer.readOnly,
+        };
+        return { wish, labels, decision: decideFor(m, fiber, wish) };
+    };
+    return {
+        judge: (offer, args, origins, path) => {
+            const { wish, labels, decision } = look(offer, args, origins);
+            if (decision.kind === "may") return { kind: "may", reach: decision.reach };
+            // What is shown is the call as it was made.
+            const shown: Shown = { args: [args], given: jsonGiven([args], labels), chosenBy: `model:${model}`, site: I.site };
+            const about = { ...detailOf(m, wish, decision, shown), generate: label };
+            if (decision.kind === "ask") {
+                const known = answerFor(m, sessionKey(m, wish, decision));
+                if (known === true) return { kind: "may", reach: decision.reach };
+                if (known === false) return { kind: "refused", message: `${offer.tool}.${offer.method} was not allowed for this session.` };
+                return { kind: "ask", detail: about, reach: decision.reach };
+            }
+            return {
+                kind: "refused",
+                message: refuse(m, { frame, path, I }, refusalOf(wish, decision), { labels: origins, about }).message,
+            };
+        },
+        answer: (offer, args, origins, outcome) => {
+            const said = verdictOf(outcome);
+            const { wish, decision } = look(offer, args, origins);
+            if (said === "session" || said === "deny session")
+                keepAnswer(m, { use: sessionKey(m, wish, decision), yes: said === "session" });
+            return { yes: said === "once" || said === "session", decision: said };
+        },
+    };
+}
+
+/** A question about a use: its instruction runs again, or fails. */
+export const ask: Waits<AskWait> = { resume: (m, call, wait, { outcome }) => answered(m, call, wait, outcome) };

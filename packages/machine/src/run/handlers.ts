@@ -1,0 +1,208 @@
+/**
+ * What follows from a failure: the handler that takes it is looked for, what stands inside is left, and the fiber goes on there, or stops.
+ *
+ * Boundary: fibers and frames. What an operation that waits does about a failure is its room's; how a stopped run goes on is `suspended.ts`.
+ *
+ * B8: the end of an account's time ends the region at once: fibers inside it are gone, what they asked for is withdrawn, and the failure is
+ *     that of the region.
+ */
+
+import { failureValue } from "../compile/failure.ts";
+import type { Handler, Instruction } from "../compile/instructions.ts";
+import { raiseBy } from "../compile/strict.ts";
+import { Fail } from "../effect/failure.ts";
+import type { Value } from "../value/value.ts";
+import { type Frame, type Fiber, siteOfTop, type Native, type Pending } from "./fiber.ts";
+import { tooDeep } from "./frames.ts";
+import type { Machine } from "./machine.ts";
+import { waitsOf, waitingCall } from "./ops.ts";
+import { accountAt, withdrawAll, leaveRegions, leaveCall, withdraw, overdrawn } from "./spending.ts";
+import type { Stopped } from "./suspended.ts";
+
+/** A failure of the program; null where the error is a defect of the machine. */
+export function failOf(m: Machine, error: unknown): Fail | null {
+    if (error instanceof Fail) return error;
+    // Values or expressions nested deeper than the JavaScript stack: the program's doing, and a limit like the counted one.
+    if (error instanceof RangeError) return tooDeep(m.depthLimit);
+    return null;
+}
+
+/** Whether code at a frame may catch a violation (LANGUAGE 7). */
+export function catchesViolation(m: Machine, principal: string, fail: Fail): boolean {
+    return principal === m.principal && fail.by !== m.principal;
+}
+
+/**
+ * Who may catch what (LANGUAGE 7): a violation only code of the run's own principal that did not commit it, a limit only code outside the region it
+ * bounds.
+ */
+function catches(m: Machine, frame: Frame, handler: Handler, fail: Fail): boolean {
+    if (fail.class === "violation" && !catchesViolation(m, frame.principal, fail)) return false;
+    if (fail.region === null) return true;
+    return !m.accounts.within(accountAt(frame, handler.at), fail.region);
+}
+
+/** What takes a failure: a handler of a frame of this fiber or of one around it, or the operation that the frame waits for. */
+interface Taker {
+    readonly fiber: Fiber;
+    /** Index of the frame. */
+    readonly at: number;
+    /** Null: the operation. */
+    readonly handler: Handler | null;
+}
+
+/** The one search: innermost first, through the fibers around, to which a loop passes a failure on. */
+function takerOf(m: Machine, fiber: Fiber, fail: Fail): Taker | null {
+    if (fail.whole) return null;
+    for (let f: Fiber | null = fiber; f !== null; f = f.parent)
+        for (let at = f.frames.length - 1; at >= 0; at--) {
+            const frame = f.frames[at] as Frame;
+            const { native, pc } = frame;
+            if (native !== null && waitsOf(m, native).takes?.(m, frame, native, fail) === true) return { fiber: f, at, handler: null };
+            const handler = frame.form.handlers.find((h) => h.from <= pc && pc < h.to && catches(m, frame, h, fail));
+            if (handler !== undefined) return { fiber: f, at, handler };
+        }
+    return null;
+}
+
+/** Takes a fiber to what takes a failure. True where it goes on there at once; false where it ended, stopped, waits or is ready again. */
+export function unwind(m: Machine, fiber: Fiber, thrown: Fail): boolean {
+    const { frames } = fiber;
+    if (thrown.site === null) thrown.site = siteOfTop(fiber);
+    const around = thrown.here ? yieldAround(m, fiber) : null;
+    const fail = around === null ? thrown : thrown.of(around);
+    // A violation for which no principal is named was committed by the principal that runs here.
+    if (fail.class === "violation" && frames.length > 0) fail.by ??= fiber.top.principal;
+    const again = fiber.refused;
+    fiber.refused = [];
+    const taker = takerOf(m, fiber, fail);
+    if (frames.length > 0 && taker === null) {
+        stop(m, fiber, fail, again);
+        return false;
+    }
+    withdrawAll(m, fiber);
+    const own = taker?.fiber === fiber ? taker : null;
+    while (frames.length > 0) {
+        const frame = fiber.top;
+        const isHere = frames.length - 1 === own?.at;
+        m.stand(fiber, frame);
+        if (isHere && own.handler === null) {
+            const wait = frame.native as Native;
+            waitsOf(m, wait).caught?.(m, waitingCall(fiber, wait), wait, fail);
+            if (fiber.top !== frame) m.ready.push(fiber);
+            return false;
+        }
+        leaveWait(m, frame, fail);
+        frame.approved = null;
+        const { flow } = frame.form;
+        if (flow !== 0) {
+            fail.labels = m.run.labels.union(fail.labels, frame.placeLabel);
+            raiseBy(frame.locals, flow, fail.labels, (frame.form.code[frame.pc] as Instruction).failing);
+        }
+        const handler = isHere ? own.handler : null;
+        leaveRegions(m, frame, handler?.at ?? -1);
+        if (handler !== null) {
+            if (handler.slot !== 0) frame.locals[handler.slot] = failureValue(m.run, fail);
+            frame.pc = handler.at;
+            fiber.touch();
+            return true;
+        }
+        leaveCall(m, fiber, frame, fail, null);
+        if (m.result !== null) return false;
+        frames.pop();
+    }
+    fiberEnded(m, fiber, fail);
+    return false;
+}
+
+/** A fiber has no frame left: the run ends, or the operation that it belongs to hears of it. */
+export function fiberEnded(m: Machine, fiber: Fiber, end: Value | Fail): void {
+    const { parent } = fiber;
+    if (parent === null) {
+        m.finish(end);
+        return;
+    }
+    m.fibers.delete(fiber.id);
+    m.stand(parent, parent.top);
+    m.enter(parent);
+    parent.touch();
+    const wait = parent.top.native as Native;
+    waitsOf(m, wait).ended?.(m, waitingCall(parent, wait), wait, fiber, end);
+}
+
+/** What a frame waits for is left by a failure. */
+function leaveWait(m: Machine, frame: Frame, fail: Fail): void {
+    const wait = frame.native;
+    if (wait === null) return;
+    waitsOf(m, wait).left?.(m, frame, wait, fail);
+    frame.native = null;
+}
+
+/** Stops a fiber (K1). `again`: the effect whose outcome stopped it, or that its budget refused. */
+export function stop(m: Machine, fiber: Fiber, fail: Fail, again: readonly Stopped[]): void {
+    if (fail.site === null) fail.site = siteOfTop(fiber);
+    const withdrawn: Stopped[] = [];
+    for (const [path, pending] of [...m.waiting]) {
+        if (pending.fiber !== fiber || pending.timer !== undefined) continue;
+        withdrawn.push({ pending, asked: !m.unpaid.has(path) });
+        withdraw(m, path);
+    }
+    fiber.stop = { fail, again: [...again, ...withdrawn] };
+    m.stopped.add(fiber);
+    fiber.low = Math.min(fiber.low, Math.max(0, fiber.frames.length - 1));
+    m.ready = m.ready.filter((one) => one !== fiber);
+}
+
+/** The time of an account is up (B8). */
+export function timeUp(m: Machine, pending: Pending): void {
+    const account = m.accounts.open.get(pending.timer as number);
+    const fiber = account === undefined ? undefined : m.fibers.get(account.fiber);
+    if (account === undefined || fiber === undefined) return;
+    m.stand(fiber, fiber.top);
+    const who = { who: account.name, path: account.path };
+    endRegion(m, fiber, overdrawn(m, m.accounts.exceeded(account, "time", who), pending.effect.path, pending.effect.site));
+}
+
+/** Ends what goes on in a region that `fiber` opened, fibers inside it included, by the failure of the region. */
+export function endRegion(m: Machine, fiber: Fiber, fail: Fail): void {
+    const inside = [...m.fibers.values()].filter((f) => f !== fiber && isInside(f, fiber));
+    if (takerOf(m, fiber, fail) === null) {
+        for (const one of [fiber, ...inside]) stop(m, one, fail, []);
+        return;
+    }
+    for (const f of inside.reverse()) discard(m, f, fail);
+    m.ready = m.ready.filter((f) => f !== fiber && !inside.includes(f));
+    m.enter(fiber);
+    m.stand(fiber, fiber.top);
+    m.deliverFail(fiber, fail);
+}
+
+function isInside(fiber: Fiber, outer: Fiber): boolean {
+    for (let f = fiber.parent; f !== null; f = f.parent) if (f === outer) return true;
+    return false;
+}
+
+/** Ends a fiber from outside: everything that it opened is closed, innermost first. */
+function discard(m: Machine, fiber: Fiber, fail: Fail): void {
+    withdrawAll(m, fiber);
+    m.enter(fiber);
+    for (let frame = fiber.frames[fiber.frames.length - 1]; frame !== undefined; frame = fiber.frames[fiber.frames.length - 1]) {
+        m.stand(fiber, frame);
+        leaveWait(m, frame, fail);
+        leaveRegions(m, frame, -1);
+        leaveCall(m, fiber, frame, fail, null);
+        fiber.frames.pop();
+    }
+    m.fibers.delete(fiber.id);
+}
+
+/** The account of the innermost yield that a fiber stands in, at its frame `from` or below; null where it stands in none (J7). */
+export function yieldAround(m: Machine, fiber: Fiber, from = fiber.frames.length - 1): number | null {
+    for (let f: Fiber | null = fiber; f !== null; f = f.parent)
+        for (let i = f === fiber ? from : f.frames.length - 1; i >= 0; i--) {
+            const native = f.frames[i]?.native ?? null;
+            const account = native === null ? null : (waitsOf(m, native).domain?.(m, native) ?? null);
+            if (account !== null) return account;
+        }
+    return null;
+}

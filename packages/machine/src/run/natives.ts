@@ -1,0 +1,22 @@
+/**
+ * The table of native operations.
+ *
+ * Boundary: names them, nothing else. What an operation is, and what it is given, is `ops.ts`.
+ */
+import { define } from "./define.ts";
+import { delegate } from "./delegate.ts";
+import { describe } from "./descriptions.ts";
+import { endorse } from "./endorse.ts";
+import { ask } from "./gate.ts";
+import { generate } from "./generate.ts";
+import type { Natives, Through } from "./ops.ts";
+import { parallel } from "./parallel.ts";
+import { askMemory, askTool, effect } from "./tools.ts";
+import { handover, send } from "./yield.ts";
+
+const through: Through = {
+    use: (m, call, use) => (use.c?.kind === "memory" ? askMemory(m, call, use) : askTool(m, call, use)),
+    send,
+};
+
+export const NATIVES: Natives = { effect, ask, describe, generate, define, handover, "call.value": through, parallel, delegate, endorse };

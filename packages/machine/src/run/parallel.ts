@@ -1,0 +1,199 @@
+/**
+ * `parallel for`: one fiber for each iteration, under a limit, results in the order of the items.
+ *
+ * P1: an iteration has copies of the slots around it; what it makes is its own, what it did not make it cannot change (`Heap.touch`).
+ * V3: the list of results, or the failure, has the label of the list of items: it decided how many there are.
+ * P2: all iterations run even where one fails; then one failure names them all.
+ */
+import type { Json } from "@remit/language";
+import { listOf } from "../compile/closures.ts";
+import type { Slots } from "../compile/code.ts";
+import type { ParallelDetail } from "../compile/instructions.ts";
+import { FLOW, raiseBy } from "../compile/strict.ts";
+import { NOTHING_ALONG } from "../compile/ways.ts";
+import { Fail } from "../effect/failure.ts";
+import { join, labelOf } from "../value/operators.ts";
+import { Labelled, type Value } from "../value/value.ts";
+import { type Frame, type ParallelWait, pathOf } from "./fiber.ts";
+import type { Begins, Call, Inside, Ops, Waits } from "./ops.ts";
+import { show } from "./show.ts";
+import { accountAt } from "./spending.ts";
+
+/** Starts iterations up to the limit. */
+function fill(m: Ops, call: Call, wait: ParallelWait): void {
+    const { frame } = call;
+    const d = call.I.detail as ParallelDetail;
+    while (wait.running < m.concurrency && wait.next < wait.items.items.length) {
+        const index = wait.next++;
+        wait.running++;
+        const locals = frame.locals.slice() as Slots;
+        locals[d.slot] = join(m.run, wait.items.items[index] as Value, wait.label);
+        const { flow } = frame.forms.bodies[d.body] as Frame["form"];
+        if (flow !== 0) {
+            raiseBy(locals, flow, wait.label, NOTHING_ALONG);
+            locals[flow + FLOW.caughtOutside] = locals[flow + FLOW.caught] as Value;
+        }
+        m.fork(call, { index, body: d.body, locals, path: `${wait.prefix}/parallel[${index}]` });
+    }
+}
+
+function startedData(m: Ops, d: ParallelDetail, wait: ParallelWait): { [key: string]: Json } {
+    return { item: d.item, source: d.source, max_items: d.max, items: wait.items.items.length, concurrency: m.concurrency };
+}
+
+/** The failure of a loop whose iterations failed. */
+function failureOf(m: Ops, { frame, I }: Call, { label, failures: own }: ParallelWait, inside: readonly Inside[]): Fail | null {
+    const failures = [...own, ...inside].sort((a, b) => a.index - b.index);
+    if (failures.length === 0) return null;
+    const first = (failures[0] as { fail: Fail }).fail;
+    let labels = label;
+    for (const f of failures) labels = m.run.labels.union(labels, f.fail.labels);
+    const violations = failures.map((f) => f.fail).filter((fail) => fail.class === "violation");
+    // One that the run's own principal committed is one that nobody catches.
+    const violation = violations.find((fail) => fail.by === m.principal) ?? violations[0];
+    const limit = outermost(m, frame, failures);
+    return new Fail(
+        // A violation stays one, whatever else came to an end beside it: only who did not commit it may catch it.
+        (violation ?? limit ?? first).kind,
+        `parallel for failed: ${byMessage(failures)}`,
+        {
+            site: I.site,
+            labels,
+            // help for the first is help for all where they failed alike
+            ...(first.hint === undefined || failures.some((f) => f.fail.message !== first.message) ? {} : { hint: first.hint }),
+            // A limit of what stands around them all bounds the loop too, so that nothing inside can catch it.
+            ...(limit?.region == null ? {} : { region: limit.region }),
+            ...(violation?.by == null ? {} : { by: violation.by }),
+            detail: limit?.detail ?? failures.map((f) => ({ index: f.index, kind: f.fail.kind, message: f.fail.message })),
+        },
+    );
+}
+
+/** Each message once, behind the indices of the iterations that failed with it. */
+function byMessage(failures: readonly Inside[]): string {
+    const at = new Map<string, number[]>();
+    for (const { index, fail } of failures) {
+        const known = at.get(fail.message);
+        if (known === undefined) at.set(fail.message, [index]);
+        else known.push(index);
+    }
+    return [...at].map(([message, indices]) => `[${indices.join(", ")}] ${message}`).join("; ");
+}
+
+/** Of the failures by which an account around the loop is used up, that of the outermost. */
+function outermost(m: Ops, frame: Frame, failures: readonly Inside[]): Fail | null {
+    const here = accountAt(frame);
+    let found: Fail | null = null;
+    for (const { fail } of failures) {
+        if (fail.region === null || !m.accounts.within(here, fail.region)) continue;
+        if (found === null || m.accounts.within(found.region as number, fail.region)) found = fail;
+    }
+    return found;
+}
+
+/** Results by index. */
+function resultsOf(native: ParallelWait): (Value | undefined)[] {
+    const results: (Value | undefined)[] = native.items.items.map(() => undefined);
+    const { items } = native.done;
+    for (let i = 0; i < items.length; i += 2) results[items[i] as number] = items[i + 1];
+    return results;
+}
+
+function endedEvent(m: Ops, { frame, I }: Call, wait: ParallelWait): void {
+    let labels = 0;
+    let given = 0;
+    const { failures } = wait;
+    const results = resultsOf(wait);
+    const iterations = wait.items.items.map((item, index): Json => {
+        const input = show(join(m.run, item, wait.label), m.run.labels);
+        labels = m.run.labels.union(labels, input.labels);
+        const failed = failures.find((f) => f.index === index);
+        if (failed !== undefined) {
+            labels = m.run.labels.union(labels, failed.fail.labels);
+            return { index, input: input.json, ok: false, kind: failed.fail.kind, error: failed.fail.message };
+        }
+        const result = show(results[index] as Value, m.run.labels);
+        labels = m.run.labels.union(labels, result.labels);
+        given += input.size + result.size;
+        return { index, input: input.json, ok: true, result: result.json };
+    });
+    m.give(given);
+    const indices = failures.map((f) => f.index).sort((a, b) => a - b);
+    m.emit("parallel.ended", wait.path, frame.parent, I.site, m.run.labels.origins(labels), {
+        ...startedData(m, I.detail as ParallelDetail, wait),
+        ok: failures.length === 0,
+        iterations,
+        ...(indices.length === 0 ? {} : { failed_indices: indices }),
+    });
+}
+
+/** The list of results, and what it says that no iteration failed: where a failure would be caught, that depends on what each of them did. */
+function resultOf(m: Ops, { frame, I }: Call, wait: ParallelWait): Value {
+    const results = resultsOf(wait) as Value[];
+    const { flow } = frame.form;
+    if (flow !== 0 && frame.locals[flow + FLOW.caught] === true) {
+        const labels = results.reduce<number>((l, result) => m.run.labels.union(l, labelOf(result)), wait.label);
+        raiseBy(frame.locals, flow, labels, I.failing);
+    }
+    return join(m.run, m.run.heap.list(results), wait.label);
+}
+
+export const parallel: Begins<ParallelDetail> & Waits<ParallelWait> = {
+    begin(m, call, d) {
+        const { frame, I, path } = call;
+        const value = (d.list as (f: Slots) => Value)(frame.locals);
+        const all = listOf(value, I.site).items.slice(0, d.max);
+        const wait: ParallelWait = {
+            kind: "parallel",
+            path,
+            prefix: pathOf(frame, { loops: d.path.loops, name: "" }),
+            items: m.run.heap.list(all),
+            label: value instanceof Labelled ? value.l : 0,
+            next: 0,
+            running: 0,
+            done: m.run.heap.list([]),
+            failures: [],
+        };
+        m.emit("parallel.started", path, frame.parent, I.site, [], startedData(m, d, wait));
+        frame.native = wait;
+        if (all.length === 0) {
+            endedEvent(m, call, wait);
+            frame.native = null;
+            frame.locals[I.slot] = join(m.run, m.run.heap.list([]), wait.label);
+            frame.pc++;
+            return true;
+        }
+        fill(m, call, wait);
+        return false;
+    },
+
+    resume() {
+        throw new Error("a parallel for has no effect of its own");
+    },
+
+    ended(m, call, wait, child, end) {
+        wait.running--;
+        if (end instanceof Fail) wait.failures.push({ index: child.index, fail: end });
+        else {
+            m.run.heap.push(wait.done, child.index);
+            m.run.heap.push(wait.done, end);
+        }
+        if (wait.next < wait.items.items.length) {
+            fill(m, call, wait);
+            return;
+        }
+        if (wait.running > 0) return;
+        endedEvent(m, call, wait);
+        if (m.isOver) return;
+        const fail = failureOf(m, call, wait, []);
+        if (fail === null) m.deliver(call.fiber, resultOf(m, call, wait));
+        else m.deliverFail(call.fiber, fail);
+    },
+
+    failure: failureOf,
+
+    // Its iterations go on by themselves.
+    again: () => undefined,
+
+    held: ({ items, done }) => [items, done],
+};

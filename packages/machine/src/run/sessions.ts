@@ -1,0 +1,173 @@
+/**
+ * Sessions with agents in a run: opened by a call, paid for by an account of their own, closed on every way out of it.
+ *
+ * Boundary: state of sessions. What is said in them is `turns.ts`, what follows from it `yield.ts`.
+ *
+ * J3: one session a call: opened by it, closed on every way out, never seen by anybody else.
+ * J7: a yield is a fault domain: a limit of what is made at one place (depth, the size of a value, memory, work of one instruction) is a
+ *     failure of the innermost yield around that place, and of the run only where there is none.
+ */
+import { type SpendForm, shownName } from "@remit/language";
+import type { Session } from "../agent/session.ts";
+import type { HandoverDetail } from "../compile/instructions.ts";
+import type { AgentEntry } from "../compile/program.ts";
+import type { Fail } from "../effect/failure.ts";
+import { doingOf } from "./activity.ts";
+import type { Fiber, Frame } from "./fiber.ts";
+import { type Handing, type HandoverState, type HandoverWait, payerOf } from "./handover.ts";
+import type { Machine } from "./machine.ts";
+import { accountAt, closeAccount, openAccount, spentData, spendOf } from "./spending.ts";
+import { granted } from "./standing.ts";
+import { dropWritten } from "./agent-code.ts";
+
+/** Prompt turns of a yield where nothing is said. */
+export const TURNS = 4;
+/** Bytes of an answer where nothing is said. */
+export const ANSWER_BYTES = 65_536;
+/** Times that `retry_within_budget` begins anew, at most. */
+export const TRIES = 5;
+
+export function open(m: Machine, { d, fiber, frame, path, wait, I }: Handing, entry: AgentEntry): void {
+    const { site } = I;
+    const { state } = wait;
+    const principal = m.authority.principalOf(entry);
+    const args = wait.args.items;
+    let token = principal === frame.principal ? 0 : granted(m, fiber, { from: frame.principal, to: principal, args, path, site });
+    if (token === 0) {
+        token = m.standing.next++;
+        m.standing.alive.add(token);
+    }
+    const agent = [entry.file, entry.name] as const;
+    const policy = d.policy === null ? null : ([frame.fn.file, d.policy] as const);
+    const bound = policy === null ? null : m.authority.policyNamed(policy, agent);
+    const limits = budgetOf([spendOf(m, principal), bound?.spend, state.config?.budget ?? limitsIn(d)]);
+    const name = m.authority.nameOf(principal);
+    const account = openAccount(
+        m,
+        fiber,
+        accountAt(frame),
+        limits,
+        path,
+        entry.outside === null ? shownName(entry.name) : name,
+        frame.parent,
+        site,
+    );
+    const most = d.with.turns ?? state.config?.turns ?? (d.what === "yield" ? TURNS : 1 + (state.config === null ? 0 : TRIES));
+    const silence = d.with.silence ?? state.config?.silence;
+    Object.assign(state, { most, turnsOf: account, bytes: d.with.bytes ?? ANSWER_BYTES, ...(silence === undefined ? {} : { silence }) });
+    const doing = doingOf(state.config);
+    m.sessions.set(path, {
+        path,
+        agent,
+        principal,
+        token,
+        account,
+        turns: 0,
+        most,
+        policy,
+        turning: null,
+        queue: [],
+        reads: {},
+        told: {},
+        doing,
+    });
+    m.emit("yield.opened", path, frame.parent, site, state.labels, {
+        agent: shownName(entry.name),
+        uri: entry.outside?.form.uri ?? null,
+        ...(entry.outside?.form.unconfined === true ? { unconfined: true } : {}),
+        by: d.what,
+        params: [...state.params],
+        skills: d.skills.map((one) => one.form.name),
+        limits: { ...limits, ...doing?.most, turns: most },
+    });
+}
+
+/** A call inside an answer has no more than what is left of the call that it answers and of the session, and less where it says so. */
+export function within(m: Machine, { d, fiber, frame, path, wait: { state }, I }: Handing, session: Session): void {
+    const { turns, bytes = Number.POSITIVE_INFINITY, silence = Number.POSITIVE_INFINITY } = d.with;
+    const around = answeredBy(fiber, session);
+    const name = m.authority.nameOf(session.principal);
+    state.account = openAccount(m, fiber, accountAt(frame), limitsIn(d), path, name, frame.parent, I.site);
+    const most = around?.most ?? session.most;
+    const own = turns === undefined ? most : session.turns + turns;
+    const quiet = Math.min(silence, around?.silence ?? Number.POSITIVE_INFINITY);
+    state.most = Math.min(own, most);
+    state.turnsOf = own < most ? payerOf(state, session) : (around?.turnsOf ?? session.account);
+    state.bytes = Math.min(bytes, around?.bytes ?? ANSWER_BYTES);
+    if (Number.isFinite(quiet)) state.silence = quiet;
+}
+
+/** The innermost call of a session whose answer is running. */
+function answeredBy(fiber: Fiber, session: Session): HandoverState | null {
+    for (let f: Fiber | null = fiber; f !== null; f = f.parent)
+        for (let i = f.frames.length - 1; i >= 0; i--) {
+            const native = f.frames[i]?.native;
+            if (native?.kind === "handover" && native.state.session === session.path && native.state.phase === "run") return native.state;
+        }
+    return null;
+}
+
+/** The least of what the agent's remit, the policy and the call say. Turns of the call are the session's. */
+function budgetOf(said: readonly (SpendForm | null | undefined)[]): SpendForm {
+    const made: { -readonly [K in keyof SpendForm]: number } = {};
+    for (const one of said)
+        for (const [meter, limit] of Object.entries(one ?? {}) as [keyof SpendForm, number][])
+            made[meter] = Math.min(limit, made[meter] ?? limit);
+    return made;
+}
+
+/** What `with { … }` says that an account keeps. */
+function limitsIn(d: HandoverDetail): SpendForm {
+    const { steps, calls, tokens, usd, time } = d.with;
+    return Object.fromEntries(Object.entries({ steps, calls, tokens, usd, time }).filter(([, limit]) => limit !== undefined));
+}
+
+/** The end of a call: of its session too where it opened it. `fail` null: it gave a value. */
+export function close(m: Machine, frame: Frame, native: HandoverWait, fail: Fail | null): void {
+    const { state, path } = native;
+    const session = m.sessions.get(state.session);
+    if (state.account !== 0) closeAccount(m, state.account);
+    if (!state.opened || session === undefined) return;
+    m.sessions.delete(path);
+    const spent = closeAccount(m, session.account);
+    m.standing.alive.delete(session.token);
+    m.emit(
+        "yield.closed",
+        path,
+        frame.parent,
+        frame.form.code[frame.pc]?.site ?? null,
+        fail === null ? [] : m.run.labels.origins(fail.labels),
+        {
+            agent: shownName(session.agent[1]),
+            turns: session.turns,
+            ...(fail === null ? { ok: true } : { ok: false, kind: fail.kind, error: fail.message }),
+            ...(spent === null ? {} : { spent: spentData(spent) }),
+        },
+    );
+}
+
+/** The turn of a call is over, or it wants none any more: another's may begin. */
+export function release(session: Session, path: string): void {
+    if (session.turning === path) session.turning = null;
+    if (session.queue.includes(path)) session.queue = session.queue.filter((one) => one !== path);
+}
+
+/** A failure passes through a call that handed over control. */
+export function abandon(m: Machine, frame: Frame, wait: HandoverWait, fail: Fail): void {
+    if (wait.state.session === "") return;
+    const session = m.sessions.get(wait.state.session);
+    if (session !== undefined) release(session, wait.path);
+    dropWritten(m, wait.path);
+    close(m, frame, wait, fail);
+}
+
+/** A failure that nobody may catch ends the run, and every session that is open with it, the inner ones first. */
+export function closeAll(m: Machine, fail: Fail): void {
+    for (const fiber of [...m.fibers.values()].reverse())
+        for (const frame of [...fiber.frames].reverse()) {
+            const { native } = frame;
+            if (native?.kind !== "handover" || !m.sessions.has(native.path)) continue;
+            m.stand(fiber, frame);
+            close(m, frame, native, fail);
+        }
+}

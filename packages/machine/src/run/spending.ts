@@ -1,0 +1,157 @@
+/**
+ * Accounts in a run: opened for calls and regions, closed on every way out, and what follows when one is used up.
+ *
+ * Boundary: between frames and `accounts.ts`, which counts.
+ *
+ * B7: an account is closed exactly where its call or region ends, however it ends; what its time waits for is withdrawn with it.
+ * B8: the end of an account's time ends the region at once: fibers inside it are gone, what they asked for is withdrawn, and the failure is
+ *     that of the region.
+ */
+import type { Json, Site, SpendForm } from "@remit/language";
+import type { Outcome } from "../effect/effect.ts";
+import type { Fail } from "../effect/failure.ts";
+import type { Region, SpendDetail } from "../compile/instructions.ts";
+import { type Exceeded, METER_NAMES, type Account, type Used } from "./accounts.ts";
+import { agentEnded } from "./events.ts";
+import { pathOf, type Fiber, type Frame } from "./fiber.ts";
+import type { Machine } from "./machine.ts";
+import { lifted, regionsAt } from "./standing.ts";
+
+/** The account that pays where a frame stands at `pc`. */
+export function accountAt(frame: Frame, pc = frame.pc): number {
+    for (const region of regionsAt(frame, pc)) {
+        const token = frame.locals[region.slot];
+        if (region.kind === "spend" && typeof token === "number") return token;
+    }
+    return frame.account;
+}
+
+/** What all remits of a principal allow one call; null where they say nothing. */
+export function spendOf(m: Machine, principal: string): SpendForm | null {
+    let made: { -readonly [K in keyof SpendForm]: number } | null = null;
+    for (const { spend } of m.authority.remitsOf(principal)) {
+        if (spend === null) continue;
+        made ??= {};
+        for (const meter of METER_NAMES) {
+            const limit = spend[meter];
+            if (limit !== undefined) made[meter] = Math.min(limit, made[meter] ?? limit);
+        }
+    }
+    return made;
+}
+
+/** Opens an account inside `parent`; gives its token. */
+export function openAccount(
+    m: Machine,
+    fiber: Fiber,
+    parent: number,
+    limits: SpendForm,
+    path: string,
+    name: string,
+    within: string | null,
+    site: Site | null,
+): number {
+    const token = m.standing.next++;
+    const account = m.accounts.opens({ token, parent, path, name, within, fiber: fiber.id, limits }, m.stepLimit - m.run.steps);
+    if (account.limits.time !== undefined) startTimer(m, account, fiber, site);
+    return token;
+}
+
+/** The account of a `spend` region, inside the one that pays where it stands; gives its token. */
+export function spendOpened(m: Machine, fiber: Fiber, frame: Frame, { spend, path }: SpendDetail, site: Site | null): number {
+    return openAccount(m, fiber, accountAt(frame), spend, pathOf(frame, path), "the region", frame.parent, site);
+}
+
+/** The time of an account begins, or goes on with another end. */
+export function startTimer(m: Machine, account: Account, fiber: Fiber, site: Site | null): void {
+    const { token } = account;
+    const request = { ms: account.limits.time as number };
+    m.waiting.delete(timePath(account));
+    const effect = { path: timePath(account), kind: "sleep", principal: m.run.acting, site, request, labels: [] } as const;
+    m.ask({ effect, fiber, slot: 0, origin: "", account: token, held: [], timer: token });
+}
+
+function timePath(account: Account): string {
+    return `${account.path}/time`;
+}
+
+/** Closes an account; gives what it used, null where it is closed already. */
+export function closeAccount(m: Machine, token: number): { readonly limits: SpendForm; readonly used: Readonly<Used> } | null {
+    const account = m.accounts.close(token);
+    if (account === null) return null;
+    if (account.limits.time !== undefined) withdraw(m, timePath(account));
+    return { limits: account.limits, used: account.used };
+}
+
+/** The end of a region, however it ends: closes its account and says what was used. */
+export function closeRegionAccount(m: Machine, token: number, frame: Frame, site: Site | null): void {
+    const { path } = m.accounts.at(token);
+    const ended = closeAccount(m, token);
+    if (ended !== null) m.emit("budget", path, frame.parent, site, [], { account: path, closed: true, ...spentData(ended) });
+}
+
+export function spentData({ limits, used }: { readonly limits: SpendForm; readonly used: Readonly<Used> }): { [key: string]: Json } {
+    return { limits: { ...limits }, used: { ...used } };
+}
+
+/** Tells of an account that is used up; gives the failure. */
+export function overdrawn(m: Machine, over: Exceeded, path: string, site: Site | null): Fail {
+    const { meter, limit, used, spender, account, fail } = over;
+    m.emit("budget", path, null, site, [], { meter, limit, used, spender, account });
+    fail.site = site;
+    return fail;
+}
+
+/** Nobody waits for an effect any more. */
+export function withdraw(m: Machine, path: string): void {
+    const pending = m.waiting.get(path);
+    if (pending === undefined) return;
+    m.waiting.delete(path);
+    if (m.unpaid.delete(path)) return;
+    m.accounts.withdrawn(pending.effect, pending.account, pending.held);
+    if (!m.own.includes(path)) m.withdrawn.push(path);
+}
+
+/** Withdraws what a fiber waits for, besides the times of its accounts. */
+export function withdrawAll(m: Machine, fiber: Fiber): void {
+    if (m.waiting.size === 0) return;
+    for (const [path, pending] of [...m.waiting]) if (pending.fiber === fiber && pending.timer === undefined) withdraw(m, path);
+}
+
+/**
+ * Count of steps at which the end of a time came while the machine computed; infinite for every other outcome, which counts when every fiber
+ * waits.
+ */
+export function struckAt({ path, outcome }: { readonly path: string; readonly outcome: Outcome }): number {
+    const never = Number.POSITIVE_INFINITY;
+    if (!outcome.ok || !path.endsWith("/time")) return never;
+    const { value } = outcome;
+    if (value === null || typeof value !== "object" || Array.isArray(value)) return never;
+    return typeof value.at === "number" ? value.at : never;
+}
+
+/** The end of a call by a failure: what was given with it and opened for it. */
+export function leaveCall(m: Machine, fiber: Fiber, frame: Frame, fail: Fail, site: Site | null): void {
+    const spent = frame.opened ? closeAccount(m, frame.account) : null;
+    if (frame.token !== 0) lifted(m, frame.token, frame.path, frame.parent, site);
+    if (frame.agent === null) return;
+    agentEnded(m, fiber, frame, fail, spent);
+}
+
+/** Closes the regions of a frame that instruction `to` is not in; all of them where that is below zero. */
+export function leaveRegions(m: Machine, frame: Frame, to: number): void {
+    for (const region of regionsAt(frame, frame.pc)) {
+        if (to >= region.from && to < region.to) continue;
+        closeRegion(m, frame, region);
+    }
+}
+
+/** Its events stand where it begins: how far the program was in it depends, for closures, on how the program is run. */
+export function closeRegion(m: Machine, frame: Frame, { slot, kind, from }: Region): void {
+    const token = frame.locals[slot];
+    if (typeof token !== "number") return;
+    const site = frame.form.code[from - 1]?.site ?? null;
+    if (kind === "delegate") lifted(m, token, frame.path, frame.parent, site);
+    else closeRegionAccount(m, token, frame, site);
+    frame.locals[slot] = null;
+}

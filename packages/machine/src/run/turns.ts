@@ -1,0 +1,220 @@
+/**
+ * Turns of a session: what an agent is asked, and by which way: an effect for one outside the program, a call for one of it.
+ *
+ * Boundary: up to the question. What the answer means is `yield.ts`.
+ */
+import { type Json, shownName } from "@remit/language";
+import { opening, type Param } from "../agent/handshake.ts";
+import type { HandoverDetail } from "../compile/instructions.ts";
+import type { AgentEntry } from "../compile/program.ts";
+import type { AgentPart, AgentTurn } from "../effect/effect.ts";
+import { Fail } from "../effect/failure.ts";
+import { toJson } from "../value/json.ts";
+import { join } from "../value/operators.ts";
+import type { Value } from "../value/value.ts";
+import { leftToDo } from "./activity.ts";
+import { askDescription } from "./effects.ts";
+import { type Handing, handing, labelOfSaid, payerOf, sessionOf } from "./handover.ts";
+import { handlesOf, handsOf, passed } from "./hands.ts";
+import type { Machine } from "./machine.ts";
+import { ANSWER_BYTES, release } from "./sessions.ts";
+import { pushAgent } from "./agent-code.ts";
+import { type Ops, waitingCall } from "./ops.ts";
+
+/** Milliseconds by which a turn ends before the time of its session does. */
+const EARLY_MS = 500;
+
+/** The first turn, or the question what the tools are that go along. */
+export function start(m: Machine, h: Handing): void {
+    const { state, args, what } = h.wait;
+    const tools = passed(args.items);
+    if (what !== "yield" || tools.length === 0) {
+        takeTurn(m, h);
+        return;
+    }
+    state.phase = "describe";
+    state.waiting = tools.map((_, i) => `${h.path}/describe[${i}]`);
+    state.came = tools.map(() => null);
+    const payer = payerOf(state, sessionOf(m, h.wait));
+    tools.forEach((c, slot) => {
+        askDescription(m, h.fiber, c, { path: state.waiting[slot] as string, slot, payer });
+    });
+}
+
+/** S2. The first turn of a call, or a place in the queue for it where the session is at another's. */
+export function takeTurn(m: Machine, h: Handing): void {
+    const session = sessionOf(m, h.wait);
+    if (session.turning === null) {
+        turn(m, h, firstPrompt(m, h));
+        return;
+    }
+    h.wait.state.phase = "queued";
+    session.queue = [...session.queue, h.path];
+}
+
+/** Where nothing else can go on: the next turns of sessions that calls wait for. True where one began. */
+export function serveTurns(m: Machine): boolean {
+    let served = false;
+    for (const session of [...m.sessions.values()]) {
+        const [path] = session.queue;
+        if (session.turning !== null || path === undefined) continue;
+        release(session, path);
+        const fiber = [...m.fibers.values()].find((one) => one.frames.at(-1)?.native?.path === path);
+        const wait = fiber?.top.native;
+        if (fiber === undefined || wait?.kind !== "handover") continue;
+        served = true;
+        const h = handing(waitingCall(fiber, wait), wait);
+        m.enter(fiber);
+        m.stand(fiber, h.frame);
+        fiber.touch();
+        try {
+            turn(m, h, firstPrompt(m, h));
+            if (fiber.top !== h.frame) m.ready.push(fiber);
+        } catch (error) {
+            if (!(error instanceof Fail)) throw error;
+            m.deliverFail(fiber, error);
+        }
+    }
+    return served;
+}
+
+function firstPrompt(m: Ops, { d, wait }: Handing): AgentPart[] {
+    const { state, args } = wait;
+    if (wait.what !== "yield") {
+        const said = toJson(args.items[0] as Value, m.run).json;
+        return [{ type: "text", text: typeof said === "string" ? said : JSON.stringify(said) }, ...skillParts(m, d)];
+    }
+    const session = sessionOf(m, wait);
+    const handles = handlesOf(m, session, wait);
+    const params = args.items.map((arg, i): Param => {
+        const name = state.params[i] as string;
+        const handle = handles[i] ?? null;
+        if (handle !== null) return { name, ...handle };
+        const out = toJson(arg, m.run);
+        return { name, value: out.json, origins: m.run.labels.origins(out.labels) };
+    });
+    const payer = payerOf(state, session);
+    const steps = m.accounts.leftOf(payer, "steps");
+    const time = m.accounts.timeOf(payer);
+    return opening({
+        // Not its path, in which names of the caller's functions stand.
+        session: `s${session.token}`,
+        turn: session.turns,
+        first: session.turns === 0,
+        skills: d.skills.flatMap((one) => skillOf(m, one.file, one.form.name)),
+        params,
+        expects: d.contract === null ? null : { contract: d.contract, shapes: d.shapes },
+        limits: {
+            ...(Number.isFinite(steps) ? { steps } : {}),
+            ...(time === undefined ? {} : { seconds: Math.ceil(time / 1000) }),
+            turns: Math.max(1, state.most - session.turns),
+            bytes: state.bytes ?? ANSWER_BYTES,
+        },
+    });
+}
+
+function skillOf(m: Ops, file: number, name: string) {
+    const skills = m.options.skills ?? {};
+    const place = `${file}/${name}`;
+    return Object.hasOwn(skills, place) ? [skills[place] as NonNullable<(typeof skills)[string]>] : [];
+}
+
+function skillParts(m: Ops, d: HandoverDetail): AgentPart[] {
+    return d.skills
+        .flatMap((one) => skillOf(m, one.file, one.form.name))
+        .map((skill) => ({
+            type: "resource" as const,
+            uri: `skill:${skill.name}`,
+            mediaType: "text/markdown",
+            text: skill.text,
+        }));
+}
+
+/** Asks the agent: an effect for one outside the program, a call of its main func for one of the program. */
+export function turn(m: Machine, h: Handing, prompt: readonly AgentPart[]): void {
+    const { wait, path } = h;
+    const { site } = h.I;
+    const { state } = wait;
+    const session = sessionOf(m, wait);
+    const entry = m.compiled.agent(...session.agent) as AgentEntry;
+    const agent = shownName(entry.name);
+    if (session.turns >= state.most)
+        throw new Fail("limit.turns", `${agent}'s ${state.most} turns are used up`, {
+            site,
+            region: state.turnsOf ?? session.account,
+            detail: { meter: "turns", limit: state.most, used: session.turns, spender: `${agent} at ${path}` },
+        });
+    const todo = leftToDo(session, path, site);
+    session.turning = path;
+    const nth = session.turns++;
+    const at = `${path}/turn[${state.turn++}]`;
+    state.prompt = prompt;
+    const about = { agent, session: state.session, turn: nth };
+    if (nth > 0) {
+        const why = state.tries > 0 ? "retry" : state.turn > 1 ? "repair" : wait.what;
+        m.emit("yield.turn", at, path, site, [], { ...about, why });
+    }
+    m.emit("agent.asked", at, path, site, state.labels, { ...about, prompt: prompt as unknown as Json });
+    if (entry.outside === null) {
+        state.phase = "agent";
+        const text = prompt.map((part) => part.text);
+        // A handshake is given as data, everything else as its text.
+        const said: Json = wait.what === "yield" && prompt.length === 2 ? (JSON.parse(text[1] as string) as Json) : text.join("\n\n");
+        pushAgent(m, h, entry, join(m.run, m.fromJson(said), labelOfSaid(m, h, "value", state.labels)));
+        return;
+    }
+    state.phase = "turn";
+    state.waiting = [at];
+    const payer = payerOf(state, session);
+    const request = requestOf(m, h, { entry, nth, limits: limitsOf(m, payer, state.silence, todo) }) as unknown as Json;
+    m.raise(h.fiber, { kind: "agent", path: at, site, request, labels: state.labels, origin: `agent:${entry.name}`, payer });
+}
+
+interface Nth {
+    readonly entry: AgentEntry;
+    /** Turn of the session. */
+    readonly nth: number;
+    readonly limits: AgentTurn["limits"];
+}
+
+function requestOf(m: Ops, { d, fiber, wait }: Handing, { entry, nth, limits }: Nth): AgentTurn {
+    const { state, args } = wait;
+    const { uri = "", unconfined } = entry.outside?.form ?? {};
+    const model = d.with.model ?? state.config?.model;
+    return {
+        op: "turn",
+        agent: { name: entry.name, uri, file: m.compiled.fileName(entry.file), ...(unconfined === true ? { unconfined } : {}) },
+        session: `${state.session}${state.tries === 0 ? "" : `~${state.tries}`}`,
+        turn: nth,
+        ...(state.tries === 0 ? {} : { fresh: true }),
+        prompt: state.prompt,
+        hands: handsOf(m, fiber, sessionOf(m, wait), args.items),
+        limits,
+        ...(model === undefined ? {} : { model }),
+    };
+}
+
+/** What is left for one turn. */
+function limitsOf(
+    m: Ops,
+    payer: number,
+    silence: number | undefined,
+    todo: { readonly steps?: number; readonly calls?: number },
+): AgentTurn["limits"] {
+    const left = (meter: "tokens" | "usd"): { [key: string]: number } => {
+        const n = m.accounts.leftOf(payer, meter);
+        return Number.isFinite(n) ? { [meter]: n } : {};
+    };
+    // The turn is a call too.
+    const calls = Math.min(m.accounts.leftOf(payer, "calls") - 1, todo.calls ?? Number.POSITIVE_INFINITY);
+    const time = m.accounts.timeOf(payer);
+    return {
+        ...left("tokens"),
+        ...left("usd"),
+        ...(Number.isFinite(calls) ? { calls: Math.max(0, calls) } : {}),
+        ...(todo.steps === undefined ? {} : { steps: todo.steps }),
+        // A moment before the whole time is up, so that what the agent did until then is told.
+        ...(time === undefined ? {} : { ms: Math.max(1, Math.floor(time - Math.min(EARLY_MS, time / 20))) }),
+        ...(silence === undefined ? {} : { silence }),
+    };
+}

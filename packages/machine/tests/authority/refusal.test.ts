@@ -1,0 +1,61 @@
+/** RF1, A10: one record of a refusal, which the failure, the event, the model, the trace, the audit and the question say in the same words. */
+import { isObject, type Json } from "@remit/language";
+import { describe, expect, test } from "vitest";
+import { type Outcome, flowIn, flowText, refusalIn, refusalText } from "../../src/index.ts";
+import { formOf } from "../run/text.ts";
+import { runAll } from "../run/forms.ts";
+
+const IMPORTS = `import tool Web from "https://api.example.com/v1/"
+import tool Mail from "mcp://mail" {
+    arg to: trusted
+    arg body: trusted or ask
+    erase: never
+}
+`;
+const HELPER = `
+agent Helper {
+    remit {
+        may Web.get
+        never Mail.send
+    }
+    main func(x) { Mail.send({ to: "a" }) }
+}
+`;
+const ran = (body: string) =>
+    runAll(formOf(`${IMPORTS}${HELPER}main agent A {\n main func(input) {\n${body}\n }\n}`, true), {
+        answer: (e): Outcome => ({ ok: true, value: "deny", origins: [e.kind === "ask" ? "user" : "tool:Web"] }),
+    });
+
+describe("a refusal", () => {
+    test.each([
+        [
+            'Mail.send({ to: Web.get({ url: "x" }), body: "b" })',
+            "argument to of Mail.send carries tool:Web, which its clause does not allow (arg to: trusted, main.remit:3)",
+        ],
+        ["Mail.erase({ id: 1 })", "user uses Mail.erase, which a clause of its import forbids (main.remit:5)"],
+        ["Helper(1)", "Helper uses Mail.send, which its remit does not give it (main.remit:11)"],
+    ])("%s names the rule, its line, the argument and what of it breaks the rule", (body, text) => {
+        const { events, result } = ran(body);
+        const denied = events.find(({ kind }) => kind === "policy.denied");
+        const record = refusalIn(denied?.data as Json);
+        expect(record === null ? null : refusalText(record)).toBe(text);
+        const detail = { capability: record?.capability, why: record?.why, clause: { file: "main.remit" } };
+        expect(result).toMatchObject({ ok: false, failure: { message: text, detail, hint: expect.any(String) } });
+    });
+
+    test("that a person may lift is asked in the same words", () => {
+        const { events } = ran('Mail.send({ to: "a", body: Web.get({ url: "x" }) })');
+        const asked = events.find(({ kind }) => kind === "ask.requested")?.data as { readonly detail: Json };
+        const record = refusalIn(asked.detail);
+        const text =
+            "argument body of Mail.send carries tool:Web, which its clause does not allow (arg body: trusted or ask, main.remit:4)";
+        expect(record === null ? null : refusalText(record)).toBe(text.replace(" or ask", ""));
+        const flow = isObject(asked.detail) ? flowIn(asked.detail.flow) : null;
+        expect(flow === null ? null : flowText("Mail.send", flow, record?.clause ?? null)).toBe(text.replace(" or ask", ""));
+    });
+
+    test("of an earlier version, or with anything else in it, is no record", () => {
+        for (const data of [null, 1, {}, { principal: "user", capability: "X", why: "toString" }, { capability: "X", why: "remit" }])
+            expect(refusalIn(data as Json)).toBe(null);
+    });
+});
