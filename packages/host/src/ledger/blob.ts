@@ -31,17 +31,17 @@ export function sha256(text: string): string {
 export function pack(json: Json, blobs: NewBlobs, fields = true, threshold = BLOB_THRESHOLD): string {
     const text = JSON.stringify(json);
     if (text.length <= threshold && !text.includes('"$')) return text;
-    const put = (text: string, of: "text" | "json"): Json => {
+    const put = (text: string): string => {
         const name = blobs.get(text) ?? sha256(text);
         blobs.set(text, name);
-        return { $blob: name, of };
+        return name;
     };
-    const held = referred(json, "$blob", (one) => put(one, "text"), threshold);
+    const held = referred(json, "$blob", put, threshold);
     if (!fields || !isObject(held) || Object.keys(held).some((key) => key.startsWith("$"))) return JSON.stringify(held);
     const texts = Object.entries(held).map(([key, value]): string => {
         const field = JSON.stringify(value);
         const isLarge = value !== null && typeof value === "object" && field.length > threshold;
-        return `${JSON.stringify(key)}:${isLarge ? JSON.stringify(put(field, "json")) : field}`;
+        return `${JSON.stringify(key)}:${isLarge ? JSON.stringify({ $blob: put(field), of: "json" }) : field}`;
     });
     return `{${texts.join(",")}}`;
 }
@@ -49,10 +49,7 @@ export function pack(json: Json, blobs: NewBlobs, fields = true, threshold = BLO
 export function unpack(text: string, blobs: Blobs): Json {
     const json = JSON.parse(text) as Json;
     if (!text.includes('"$')) return json;
-    return restored(json, "$blob", ({ $blob, of }) => {
-        const held = blobs($blob as string);
-        return of === "json" ? unpack(held, blobs) : held;
-    });
+    return restored(json, "$blob", (name) => blobs(name as string));
 }
 
 /** Names of all blobs that a packed text refers to. */

@@ -411,7 +411,7 @@ const OPTIONAL = {
     ),
     texts: says(
         list(tuple(count, text)),
-        'large texts by ids of the run: in an image all that it has, in a delta those that are new. {"$text": id} stands for one wherever it is, and {"$plain": …} for an object that has a key of either name',
+        'large texts by ids of the run: in an image all that it has, in a delta those that are new. {"$text": id, "of": "text"} stands for one wherever it is, with of "json" for the value whose JSON it is, and {"$plain": …} for an object that has a key of either name',
     ),
 };
 

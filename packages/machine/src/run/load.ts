@@ -117,9 +117,9 @@ function strangeIn({ asked, inbox }: Continuation): string | null {
 function whole({ texts, ...doc }: Continuation, known: Map<number, string>): Continuation {
     if (texts === undefined) return doc;
     for (const [id, text] of texts) known.set(id, text);
-    return restored(doc as unknown as Json, "$text", ({ $text }) => {
-        const text = known.get($text as number);
-        if (text === undefined) throw refuse(`text ${$text} is missing`);
+    return restored(doc as unknown as Json, "$text", (id) => {
+        const text = known.get(id as number);
+        if (text === undefined) throw refuse(`text ${String(id)} is missing`);
         return text;
     }) as unknown as Continuation;
 }

@@ -108,7 +108,7 @@ class Writer {
                 known.set(text, id);
                 texts.push([id, text]);
             } else this.size -= text.length;
-            return { $text: id };
+            return id;
         });
         saved.texts = known;
         return { ...(done as unknown as Continuation), texts };

@@ -1,5 +1,6 @@
 /**
- * Large texts kept once: JSON in which a reference stands for each text above a threshold, and back.
+ * Large texts kept once: JSON in which a reference stands for each text above a threshold, and back. What went in or out of an effect is kept once too
+ * where its JSON is that large, since its outcome, events and conversation all hold it.
  *
  * Boundary: JSON in, JSON out. What a reference says, and where the texts are, is the caller's: a number in a continuation, a hash in a ledger.
  *
@@ -10,32 +11,48 @@ import { isObject, type Json } from "@remit/language";
 /** Texts longer than this many UTF-16 code units are kept once. */
 export const LARGE_TEXT = 4096;
 
-type JsonObject = { readonly [key: string]: Json };
-
 const PLAIN = "$plain";
 
-/** `key`: the one by which a reference is known; `refer` gives it for a text. What holds no large text comes back as the same value. */
-export function referred(json: Json, key: string, refer: (text: string) => Json, threshold = LARGE_TEXT): Json {
-    const inner = (one: Json): Json => {
-        if (typeof one === "string") return one.length > threshold ? refer(one) : one;
+/** Keys of what went in or out of effects, in outcomes, events, requests and messages. */
+const VALUES: ReadonlySet<string> = new Set(["args", "result", "value"]);
+
+/**
+ * `key`: the one by which a reference is known; `name` gives what stands there for a text. `of` says whether it is the text itself or a value's JSON. What
+ * holds nothing large comes back as the same value.
+ */
+export function referred(json: Json, key: string, name: (text: string) => Json, threshold = LARGE_TEXT): Json {
+    const refer = (text: string, of: "text" | "json"): Json => ({ [key]: name(text), of });
+    const inner = (one: Json, under?: string): Json => {
+        if (typeof one === "string") return one.length > threshold ? refer(one, "text") : one;
         const out = mapped(one, inner);
-        return isObject(out) && (Object.hasOwn(out, key) || Object.hasOwn(out, PLAIN)) ? { [PLAIN]: out } : out;
+        if (under !== undefined && VALUES.has(under) && typeof out === "object" && out !== null) {
+            const text = JSON.stringify(isReference(out, key) ? { [PLAIN]: out } : out);
+            if (text.length > threshold) return refer(text, "json");
+        }
+        return isReference(out, key) ? { [PLAIN]: out } : out;
     };
     return inner(json);
 }
 
-/** `text` gives what a reference stands for. */
-export function restored(json: Json, key: string, text: (reference: JsonObject) => Json): Json {
+function isReference(json: Json, key: string): boolean {
+    return isObject(json) && (Object.hasOwn(json, key) || Object.hasOwn(json, PLAIN));
+}
+
+/** `text` gives the text that a reference names. */
+export function restored(json: Json, key: string, text: (name: Json) => string): Json {
     const inner = (one: Json): Json => {
         if (!isObject(one)) return mapped(one, inner);
-        if (Object.hasOwn(one, key)) return text(one);
+        if (Object.hasOwn(one, key)) {
+            const found = text(one[key] as Json);
+            return one.of === "json" ? inner(JSON.parse(found) as Json) : found;
+        }
         return mapped(Object.hasOwn(one, PLAIN) ? (one[PLAIN] as Json) : one, inner);
     };
     return inner(json);
 }
 
 /** With each part as `inner` gives it; the same value where none changes. */
-function mapped(json: Json, inner: (json: Json) => Json): Json {
+function mapped(json: Json, inner: (json: Json, key?: string) => Json): Json {
     if (json === null || typeof json !== "object") return json;
     if (Array.isArray(json)) {
         let list: Json[] | null = null;
@@ -49,7 +66,7 @@ function mapped(json: Json, inner: (json: Json) => Json): Json {
     }
     let copy: { [key: string]: Json } | null = null;
     for (const key of Object.keys(json)) {
-        const done = inner(json[key] as Json);
+        const done = inner(json[key] as Json, key);
         if (done === json[key]) continue;
         // `__proto__` is a key like any other in data.
         copy ??= Object.defineProperties({}, Object.getOwnPropertyDescriptors(json)) as { [key: string]: Json };

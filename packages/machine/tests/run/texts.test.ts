@@ -86,7 +86,7 @@ describe("large texts", () => {
             fc.string({ maxLength: 12 }),
             fc.constantFrom<Json>(null, true, 1, { $text: 1 }, { $plain: { $text: 1 } }, { $text: "x".repeat(9) }),
             fc.array(tie("json"), { maxLength: 4 }),
-            fc.dictionary(fc.constantFrom("a", "b", "$text", "$plain", "__proto__"), tie("json"), { maxKeys: 3 }),
+            fc.dictionary(fc.constantFrom("a", "value", "of", "$text", "$plain", "__proto__"), tie("json"), { maxKeys: 3 }),
         ),
     })).json;
 
@@ -94,8 +94,8 @@ describe("large texts", () => {
         fc.assert(
             fc.property(json, (given) => {
                 const texts: string[] = [];
-                const held = referred(given, "$text", (one) => ({ $text: texts.push(one) - 1 }), 5);
-                expect(restored(print(held), "$text", ({ $text }) => texts[$text as number] as string)).toEqual(print(given));
+                const held = referred(given, "$text", (one) => texts.push(one) - 1, 5);
+                expect(restored(print(held), "$text", (id) => texts[id as number] as string)).toEqual(print(given));
             }),
         );
     });
@@ -122,6 +122,17 @@ describe("large texts", () => {
         );
         expect(ran(CONVERSATION, () => true).loads).toBeGreaterThan(TURNS);
     });
+});
+
+test("what an effect gave is kept once, also where it is no text", () => {
+    const rows = Array.from({ length: 100 }, (_, n) => ({ n, text: text(60, n) }));
+    const names: string[] = [];
+    const name = (one: string): number => (names.includes(one) ? names.indexOf(one) : names.push(one) - 1);
+    const given = { outcome: { ok: true, value: rows }, event: { result: rows, args: [1] }, messages: [{ role: "tool", result: rows }] };
+    const held = referred(given, "$text", name);
+    expect(names).toEqual([JSON.stringify(rows)]);
+    expect(sizeOf(held)).toBeLessThan(300);
+    expect(restored(held, "$text", (id) => names[id as number] as string)).toEqual(given);
 });
 
 describe("a prompt's parts", () => {
