@@ -38,6 +38,7 @@ export interface Approving {
 
 /** How often the ledger is looked at for an answer from elsewhere while a person is asked here, milliseconds. */
 const LOOK_MS = 400;
+
 export function approving(on: Handlers, asking: Asking): Approving {
     const { asks, run, owner } = asking;
     async function schemaOf(method: MethodOf | null, signal: AbortSignal): Promise<string> {
@@ -87,25 +88,11 @@ export function approving(on: Handlers, asking: Asking): Approving {
     /** What the person here says, or `ELSEWHERE` where the record was answered from another process meanwhile. */
     async function asked(request: AskRequest, effect: Effect, open: Ask, signal: AbortSignal): Promise<string | typeof ELSEWHERE | null> {
         const other = new AbortController();
-        let timer: NodeJS.Timeout | null = null;
-        const elsewhere = new Promise<typeof ELSEWHERE>((resolve, reject) => {
-            if (!asking.shared) return;
-            timer = setInterval(() => {
-                asks.find(run, open.id).then(
-                    ({ state }) => {
-                        if (state !== "open" && state !== "expired") resolve(ELSEWHERE);
-                    },
-                    // The record was removed: what is said here would count for nothing.
-                    (error: unknown) => (error instanceof AskError ? resolve(ELSEWHERE) : reject(error)),
-                );
-            }, LOOK_MS);
-            timer.unref();
-        });
+        const both = AbortSignal.any([signal, other.signal]);
         try {
-            const here = Promise.resolve(on.ask?.(request, { effect, ask: open, signal: AbortSignal.any([signal, other.signal]) }) ?? null);
-            return await Promise.race([here, elsewhere]);
+            const here = Promise.resolve(on.ask?.(request, { effect, ask: open, signal: both }) ?? null);
+            return await (asking.shared ? Promise.race([here, elsewhere(asks, open, other.signal)]) : here);
         } finally {
-            if (timer !== null) clearInterval(timer);
             other.abort();
         }
     }
@@ -122,6 +109,23 @@ export function approving(on: Handlers, asking: Asking): Approving {
 }
 
 const ELSEWHERE = Symbol("answered elsewhere");
+
+/** Resolves once the record of a question was answered. */
+function elsewhere(asks: Asks, { run, id }: Ask, until: AbortSignal): Promise<typeof ELSEWHERE> {
+    return new Promise((resolve, reject) => {
+        const look = (): void => {
+            asks.find(run, id).then(
+                ({ state }) => {
+                    if (state !== "open" && state !== "expired") resolve(ELSEWHERE);
+                },
+                // The record was removed: what is said here would count for nothing.
+                (error: unknown) => (error instanceof AskError ? resolve(ELSEWHERE) : reject(error)),
+            );
+        };
+        const timer = setInterval(look, LOOK_MS).unref();
+        until.addEventListener("abort", () => clearInterval(timer), { once: true });
+    });
+}
 
 /** The question was left for later. */
 function isLater(outcome: Outcome & { readonly ok: false }): boolean {

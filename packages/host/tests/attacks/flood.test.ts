@@ -50,3 +50,28 @@ test("what is nested too deep is not told, and no arguments of before stand in i
     said.update({ sessionUpdate: "tool_call_update", toolCallId: "c", rawInput: { command: nested(20) } });
     expect(said.call("c")?.input).toEqual({ command: nested(20) });
 });
+
+test("a call that changes without end passes a limit, and no more of it is noted", () => {
+    const notes: unknown[] = [];
+    const said = new Transcript({ limits: {}, note: (note) => void notes.push(note) });
+    const change = (i: number): void =>
+        said.update({
+            sessionUpdate: "tool_call_update",
+            toolCallId: "c",
+            status: i % 2 === 0 ? "pending" : "completed",
+            rawInput: { text: LARGE },
+        });
+    let told = 0;
+    while (said.breach === null && told < 50) change(told++);
+    expect(said.breach).toMatchObject({ kind: "limit.bytes" });
+    for (let i = 0; i < 20; i++) change(told++);
+    expect(weightOf(notes, 200 * MI)).toBeLessThan(33 * MI);
+});
+
+test("updates of a call that say nothing new are noted once", () => {
+    const notes: unknown[] = [];
+    const said = new Transcript({ limits: {}, note: (note) => void notes.push(note) });
+    for (let i = 0; i < 1000; i++)
+        said.update({ sessionUpdate: "tool_call_update", toolCallId: "c", status: "in_progress", rawOutput: { printed: "x".repeat(i) } });
+    expect(notes).toHaveLength(1);
+});

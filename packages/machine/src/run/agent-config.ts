@@ -35,7 +35,8 @@ export const ENVELOPES = {
 } as const;
 
 const ON_ERROR: readonly OnError[] = ["fail", "return_error", "retry_within_budget"];
-const MINUTE = 60_000;
+/** Milliseconds. */
+const SCALE: { readonly [option: string]: number } = { max_minutes: 60_000, max_seconds: 1000, max_silence: 1000 };
 
 export function agentConfig(m: Machine, value: Value, d: HandoverDetail, site: Site | null): AgentConfig {
     const wrong = (message: string): Fail => new Fail("value", message, { site });
@@ -68,34 +69,35 @@ export function agentConfig(m: Machine, value: Value, d: HandoverDetail, site: S
     for (const key of Object.keys(budget))
         if (!(BUDGET_OPTIONS as readonly string[]).includes(key))
             throw wrong(`the budget has no '${key}': it has ${BUDGET_OPTIONS.join(", ")}`);
-    const time = least(scaled(amount("max_minutes"), MINUTE), scaled(amount("max_seconds"), 1000));
-    const usd = least(amount("max_usd"), amount("max_cost"));
-    const calls = least(amount("max_calls"), amount("max_tool_calls"));
-    const tokens = amount("max_tokens");
-    const steps = amount("max_steps");
-    const turns = amount("max_turns");
-    const silence = scaled(amount("max_silence"), 1000);
+    const least = (...keys: readonly (typeof BUDGET_OPTIONS)[number][]): number | undefined => {
+        const said = keys.flatMap((key) => {
+            const n = amount(key);
+            return n === undefined ? [] : [n * (SCALE[key] ?? 1)];
+        });
+        return said.length === 0 ? undefined : Math.min(...said);
+    };
+    const time = least("max_minutes", "max_seconds");
+    const turns = least("max_turns");
     return {
         ...(held === null ? {} : { agent: held as Capability }),
         labels,
-        budget: {
-            ...(time === undefined ? {} : { time: Math.ceil(time) }),
-            ...(usd === undefined ? {} : { usd }),
-            ...(tokens === undefined ? {} : { tokens }),
-        },
-        ...(steps === undefined ? {} : { steps }),
-        ...(calls === undefined ? {} : { calls }),
-        ...(turns === undefined ? {} : { turns: Math.floor(turns) }),
-        ...(silence === undefined ? {} : { silence }),
+        budget: known({
+            time: time === undefined ? undefined : Math.ceil(time),
+            usd: least("max_usd", "max_cost"),
+            tokens: least("max_tokens"),
+        }),
+        ...known({
+            steps: least("max_steps"),
+            calls: least("max_calls", "max_tool_calls"),
+            turns: turns === undefined ? undefined : Math.floor(turns),
+            silence: least("max_silence"),
+        }),
         ...(model === null ? {} : { model: model as string }),
         onError: onError as OnError,
     };
 }
 
-function scaled(n: number | undefined, by: number): number | undefined {
-    return n === undefined ? undefined : n * by;
-}
-
-function least(a: number | undefined, b: number | undefined): number | undefined {
-    return a === undefined ? b : b === undefined ? a : Math.min(a, b);
+/** Those that were said. */
+function known<K extends string>(amounts: { readonly [key in K]: number | undefined }): { [key in K]?: number } {
+    return Object.fromEntries(Object.entries(amounts).filter(([, n]) => n !== undefined)) as { [key in K]?: number };
 }
