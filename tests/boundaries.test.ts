@@ -113,7 +113,7 @@ const ALLOWED: Record<string, Partial<Record<Rule, number>>> = {
     "language/scope": { long: 1, wide: 1 },
     "language/syntax/parse": { long: 1, wide: 1 },
     "language/syntax/print": { long: 2, wide: 2 },
-    "machine/run": { wide: 39 },
+    "machine/run": { wide: 1 },
 };
 
 /** Ids of invariants that more than one file defines. */

@@ -97,6 +97,19 @@ const USUAL_FILE = 1024;
 /** Dollars are reserved in whole millionths, so that sums come out even. */
 const MICRO = 1e6;
 
+/** What an outcome says was used, and what was reserved for it. */
+interface Bill {
+    readonly usage: Usage | undefined;
+    /** Token of the account that pays. */
+    readonly account: number;
+    readonly held: readonly number[];
+    readonly spender: Spender;
+    /** Whose turn it is that succeeded and is bound by nothing else. */
+    readonly turned: "model" | "agent" | null;
+    /** Those that an agent outside the program made in its turn. */
+    readonly calls?: number | undefined;
+}
+
 /** What a turn is going to use, about: tokens of its prompt and its reply, millionths of a dollar for the prompt and for a token of the reply. */
 interface Reckoned {
     readonly prompt: number;
@@ -337,18 +350,8 @@ export class Accounts {
         return least;
     }
 
-    /**
-     * Counts what an outcome says was used; gives the account that is overdrawn by it. `turned`: whose turn it is that succeeded and is bound by
-     * nothing else. `calls`: those that an agent outside the program made in its turn.
-     */
-    settle(
-        usage: Usage | undefined,
-        token: number,
-        held: readonly number[],
-        spender: Spender,
-        turned: "model" | "agent" | null,
-        calls = 0,
-    ): Exceeded | null {
+    /** Counts what an outcome says was used; gives the account that is overdrawn by it. */
+    settle({ usage, account: token, held, spender, turned, calls = 0 }: Bill): Exceeded | null {
         const input = Math.max(amount(usage?.input), amount(usage?.cached));
         const tokens = input + amount(usage?.output);
         const usd = amount(usage?.usd);
@@ -367,16 +370,11 @@ export class Accounts {
             if (a.limits.tokens !== undefined && a.used.tokens > a.limits.tokens) over = this.exceeded(a, "tokens", spender);
             else if (a.limits.usd !== undefined && a.used.usd > a.limits.usd) over = this.exceeded(a, "usd", spender);
             else if (calls > 0 && a.limits.calls !== undefined && a.used.calls > a.limits.calls) over = this.exceeded(a, "calls", spender);
-            else if (
-                turned !== null &&
-                !bound &&
-                a.limits.tokens !== undefined &&
-                usage?.input === undefined &&
-                usage?.output === undefined
-            )
-                over = this.unmeasured(a, "tokens", spender, turned);
-            else if (turned !== null && !bound && a.limits.usd !== undefined && usage?.usd === undefined)
-                over = this.unmeasured(a, "usd", spender, turned);
+            else if (turned !== null && !bound) {
+                const counts = usage?.input !== undefined || usage?.output !== undefined;
+                if (a.limits.tokens !== undefined && !counts) over = this.unmeasured(a, "tokens", spender, turned);
+                else if (a.limits.usd !== undefined && usage?.usd === undefined) over = this.unmeasured(a, "usd", spender, turned);
+            }
         }
         return over;
     }
@@ -396,7 +394,7 @@ export class Accounts {
             used < limit && wanted > 0
                 ? `${what} leaves too little for a prompt of about ${amountOf(wanted, unit)} (${used} used${more}), ${by}`
                 : `${what} is used up (${used}${more}), ${by}`;
-        return this.failing(a, meter, who, limit, used, message);
+        return failing(a, { meter, limit, used, spender: spenderOf(who) }, message);
     }
 
     /** LANGUAGE 6: where nobody says what is used, a budget of it bounds nothing. */
@@ -404,18 +402,8 @@ export class Accounts {
         const limit = a.limits[meter] as number;
         const what = meter === "tokens" ? "how many tokens it used" : "what it cost";
         const message = `${a.name}'s budget of ${amountOf(limit, meter === "tokens" ? "token" : "US dollar")} cannot be kept: the ${whose} does not say ${what}, by ${spenderOf(who)}`;
-        return this.failing(a, meter, who, limit, a.used[meter], message, "bound it by turns or time as well");
-    }
-
-    private failing(a: Account, meter: Meter, who: Spender, limit: number, used: number, message: string, hint?: string): Exceeded {
-        const { kind } = METERS.find((row) => row.meter === meter) as (typeof METERS)[number];
-        const spender = spenderOf(who);
-        const fail = new Fail(kind, message, {
-            ...(a.parent === null ? { whole: true } : { region: a.token }),
-            detail: { meter, limit, used, spender },
-            ...(hint === undefined ? {} : { hint }),
-        });
-        return { meter, limit, used, spender, account: a.path, fail };
+        const of = { meter, limit, used: a.used[meter], spender: spenderOf(who) };
+        return failing(a, of, message, "bound it by turns or time as well");
     }
 
     /** The innermost account of the present fiber that so many steps more would overdraw; what went beyond it does not count. */
@@ -455,6 +443,16 @@ export class Accounts {
         this.steps = this.run.steps;
         this.bytes = this.run.bytes;
     }
+}
+
+function failing(a: Account, of: Omit<Exceeded, "account" | "fail">, message: string, hint?: string): Exceeded {
+    const { kind } = METERS.find((row) => row.meter === of.meter) as (typeof METERS)[number];
+    const fail = new Fail(kind, message, {
+        ...(a.parent === null ? { whole: true } : { region: a.token }),
+        detail: { ...of },
+        ...(hint === undefined ? {} : { hint }),
+    });
+    return { ...of, account: a.path, fail };
 }
 
 /** As it is shown. */

@@ -244,7 +244,10 @@ function begin(m: Machine, entry: Entry): void {
     const spend = agent === undefined || principal === m.principal ? null : spendOf(m, principal);
     const site = fn.site(fn.form.at);
     m.run.acting = principal;
-    const account = spend === null ? 0 : openAccount(m, m.root, 0, spend, path, m.authority.nameOf(principal), null, site);
+    const account =
+        spend === null
+            ? 0
+            : openAccount(m, m.root, { parent: 0, limits: spend, path, name: m.authority.nameOf(principal), within: null }, site);
     m.run.acting = m.principal;
     m.root.frames.push(
         new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, {

@@ -32,15 +32,10 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
     if (fiber.frames.length > 0) m.stand(fiber, fiber.top);
     const outcome = withReaders(m, effect, told);
     const wait = fiber.frames.length === 0 ? null : fiber.top.native;
-    const hands = effect.kind === "agent" ? replyIn(outcome)?.spent.calls : undefined;
-    const over = m.accounts.settle(
-        outcome.usage,
-        pending.account,
-        pending.held,
-        m.spender(effect.path),
-        turnOf(m, pending, outcome),
-        hands,
-    );
+    const calls = effect.kind === "agent" ? replyIn(outcome)?.spent.calls : undefined;
+    const turned = turnOf(m, pending, outcome);
+    const { account, held } = pending;
+    const over = m.accounts.settle({ usage: outcome.usage, account, held, spender: m.spender(effect.path), turned, calls });
     stepEnded(m, effect, outcome, pending.account);
     if (over !== null) {
         const fail = overdrawn(m, over, effect.path, effect.site);

@@ -41,17 +41,8 @@ export function open(m: Machine, { d, fiber, frame, path, wait, I }: Handing, en
     const policy = d.policy === null ? null : ([frame.fn.file, d.policy] as const);
     const bound = policy === null ? null : m.authority.policyNamed(policy, agent);
     const limits = budgetOf([spendOf(m, principal), bound?.spend, state.config?.budget ?? limitsIn(d)]);
-    const name = m.authority.nameOf(principal);
-    const account = openAccount(
-        m,
-        fiber,
-        accountAt(frame),
-        limits,
-        path,
-        entry.outside === null ? shownName(entry.name) : name,
-        frame.parent,
-        site,
-    );
+    const name = entry.outside === null ? shownName(entry.name) : m.authority.nameOf(principal);
+    const account = openAccount(m, fiber, { parent: accountAt(frame), limits, path, name, within: frame.parent }, site);
     const most = d.with.turns ?? state.config?.turns ?? (d.what === "yield" ? TURNS : 1 + (state.config === null ? 0 : TRIES));
     const silence = d.with.silence ?? state.config?.silence;
     Object.assign(state, { most, turnsOf: account, bytes: d.with.bytes ?? ANSWER_BYTES, ...(silence === undefined ? {} : { silence }) });
@@ -87,7 +78,8 @@ export function within(m: Machine, { d, fiber, frame, path, wait: { state }, I }
     const { turns, bytes = Number.POSITIVE_INFINITY, silence = Number.POSITIVE_INFINITY } = d.with;
     const around = answeredBy(fiber, session);
     const name = m.authority.nameOf(session.principal);
-    state.account = openAccount(m, fiber, accountAt(frame), limitsIn(d), path, name, frame.parent, I.site);
+    const parent = accountAt(frame);
+    state.account = openAccount(m, fiber, { parent, limits: limitsIn(d), path, name, within: frame.parent }, I.site);
     const most = around?.most ?? session.most;
     const own = turns === undefined ? most : session.turns + turns;
     const quiet = Math.min(silence, around?.silence ?? Number.POSITIVE_INFINITY);

@@ -11,7 +11,7 @@ import type { Json, Site, SpendForm } from "@remit/language";
 import type { Outcome } from "../effect/effect.ts";
 import type { Fail } from "../effect/failure.ts";
 import type { Region, SpendDetail } from "../compile/instructions.ts";
-import { type Exceeded, METER_NAMES, type Account, type Used } from "./accounts.ts";
+import { type Exceeded, METER_NAMES, type Account, type AccountDoc, type Used } from "./accounts.ts";
 import { agentEnded } from "./events.ts";
 import { pathOf, type Fiber, type Frame } from "./fiber.ts";
 import type { Machine } from "./machine.ts";
@@ -40,26 +40,23 @@ export function spendOf(m: Machine, principal: string): SpendForm | null {
     return made;
 }
 
-/** Opens an account inside `parent`; gives its token. */
+/** Opens an account; gives its token. `of.parent`: the account that it draws from. */
 export function openAccount(
     m: Machine,
     fiber: Fiber,
-    parent: number,
-    limits: SpendForm,
-    path: string,
-    name: string,
-    within: string | null,
+    of: Pick<AccountDoc, "parent" | "limits" | "path" | "name" | "within">,
     site: Site | null,
 ): number {
     const token = m.standing.next++;
-    const account = m.accounts.opens({ token, parent, path, name, within, fiber: fiber.id, limits }, m.stepLimit - m.run.steps);
+    const account = m.accounts.opens({ ...of, token, fiber: fiber.id }, m.stepLimit - m.run.steps);
     if (account.limits.time !== undefined) startTimer(m, account, fiber, site);
     return token;
 }
 
 /** The account of a `spend` region, inside the one that pays where it stands; gives its token. */
 export function spendOpened(m: Machine, fiber: Fiber, frame: Frame, { spend, path }: SpendDetail, site: Site | null): number {
-    return openAccount(m, fiber, accountAt(frame), spend, pathOf(frame, path), "the region", frame.parent, site);
+    const of = { parent: accountAt(frame), limits: spend, path: pathOf(frame, path), name: "the region", within: frame.parent };
+    return openAccount(m, fiber, of, site);
 }
 
 /** The time of an account begins, or goes on with another end. */
