@@ -36,7 +36,6 @@ export * from "./ledger/cost.ts";
 export * from "./ledger/diff.ts";
 export * from "./ledger/explain.ts";
 export { type ExplainOptions, explainText } from "./ledger/explain-text.ts";
-export * from "./ledger/journal.ts";
 export * from "./ledger/otel.ts";
 export { type Paint, type TraceOptions, traceText } from "./ledger/trace.ts";
 export {
@@ -52,7 +51,7 @@ export {
 } from "./audit/finding.ts";
 export * from "./audit/invariant.ts";
 export { type AuditOptions, type Auditor, auditEvents, auditorOf, RULES, type RuleRow } from "./audit/rules.ts";
-export { type Profile, profileOf, readProfile } from "./audit/drift.ts";
+export { type Profile, profileOf } from "./audit/drift.ts";
 export * from "./audit/report.ts";
 export { type AtifMedia, type Written as AtifWritten, writeTrajectory } from "./ledger/atif/build.ts";
 export { type AtifCheckOptions, type AtifProblem, checkTrajectory } from "./ledger/atif/check.ts";
@@ -62,7 +61,8 @@ export { type SessionEnd, type SessionOf, type SessionTurn, trajectoryOf } from 
 export { atifText, type AtifTextOptions } from "./ledger/atif/show.ts";
 export { ATIF_VERSIONS, type AtifVersion, type Trajectory } from "./ledger/atif/types.ts";
 export type { Ruling } from "./run/hands.ts";
-export { CONCURRENCY, Conductor, type ConductOptions, isPersonal } from "./conduct/conductor.ts";
+export { Conductor } from "./conduct/conductor.ts";
+export { CONCURRENCY, isPersonal } from "./conduct/works.ts";
 export * from "./conduct/messages.ts";
 export { type Approval, askedMethod, calledMethod, type MethodOf } from "./conduct/approvals.ts";
 export { type Recovered, repeats } from "./conduct/recover.ts";

@@ -5,7 +5,7 @@
  *
  * S1: every answer is a source of its own, also where several have one name.
  */
-import { isObject, type Json, parse, source } from "@remit/language";
+import { isObject, parse, source } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
 import { below } from "./breakpoint.ts";
 

@@ -1,7 +1,7 @@
 /**
  * Drift: what somebody has or does in this run and had or did not in another.
  *
- * Boundary: pure; a profile is a list of texts that can be kept in a file.
+ * Boundary: pure; a profile is a list of texts.
  *
  * G1: each new thing is told once, however often it happens.
  * G2: what a new grant explains is not told again: using what was just given is not a second finding.
@@ -49,13 +49,6 @@ export function profileOf(events: Iterable<LedgerEvent>, program: Program): Prof
         if (use !== null) done.add(use.key);
     }
     return { version: 1, given: [...given].sort(), done: [...done].sort() };
-}
-
-/** A profile from a file; null where it is none. */
-export function readProfile(json: Json): Profile | null {
-    if (json === null || typeof json !== "object" || Array.isArray(json) || json["version"] !== 1) return null;
-    const texts = (list: Json | undefined): boolean => Array.isArray(list) && list.every((one) => typeof one === "string");
-    return texts(json["given"]) && texts(json["done"]) ? (json as unknown as Profile) : null;
 }
 
 export function drifted(program: Program, against: Profile): { begin(): Finding[]; event(event: LedgerEvent): Drift | null } {

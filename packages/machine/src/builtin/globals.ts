@@ -10,7 +10,7 @@ import { Fail } from "../effect/failure.ts";
 import { rawOf } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
 import { WORK } from "../value/work.ts";
-import { ANY_NUMBER, type Arg, isLambda, label, labelsWith, numberOf, wrong } from "./args.ts";
+import { type Arg, isLambda, label, labelsWith, numberOf, wrong } from "./args.ts";
 import type { Builtin, Runtime } from "./builtin.ts";
 import { jsonText } from "./json.ts";
 import { shapeOf } from "./row.ts";

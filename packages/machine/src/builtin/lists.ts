@@ -15,7 +15,7 @@ import { Fail } from "../effect/failure.ts";
 import { rawOf, truthy } from "../value/operators.ts";
 import { Labelled, type List, type Value } from "../value/value.ts";
 import { WORK } from "../value/work.ts";
-import { ANY_NUMBER, type Arg, label, labelsWith, lambdaOf, listOf, rangeOf, roomForItems, textOf, wrong } from "./args.ts";
+import { type Arg, label, labelsWith, lambdaOf, listOf, rangeOf, roomForItems, textOf, wrong } from "./args.ts";
 import type { Builtin, Lambda, Runtime } from "./builtin.ts";
 import { copyOf, Keys } from "./canonical.ts";
 import { type Method as MethodOf, rowsOn } from "./row.ts";

@@ -4,7 +4,7 @@
  * U1: `round` rounds the number as it is written (its shortest decimal form), halves away from zero: `1.005.round(2)` is 1.01, `(-2.5).round()`
  *     is -3. No result is a negative zero.
  */
-import { ANY_NUMBER, type Arg, numberOf, wholeOf, wrong } from "./args.ts";
+import { type Arg, numberOf, wholeOf, wrong } from "./args.ts";
 import type { Builtin } from "./builtin.ts";
 import { joining, type RowOf, rowsOn } from "./row.ts";
 

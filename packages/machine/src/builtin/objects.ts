@@ -12,7 +12,7 @@
 import { rawOf } from "../value/operators.ts";
 import { List, type Obj, type Value } from "../value/value.ts";
 import { WORK } from "../value/work.ts";
-import { ANY_NUMBER, isLambda, label, labelsWith, objectOf, roomForItems, textOf, wrong } from "./args.ts";
+import { isLambda, label, labelsWith, objectOf, roomForItems, textOf, wrong } from "./args.ts";
 import type { Builtin } from "./builtin.ts";
 import { type Method as MethodOf, rowsOn } from "./row.ts";
 

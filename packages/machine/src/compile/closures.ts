@@ -11,7 +11,7 @@
  * Why it is long: expressions and statements call each other, and one switch over each keeps them complete.
  */
 
-import { type At, type BranchForm, type ExprForm, isModule, type Site, type StmtForm } from "@remit/language";
+import { type BranchForm, type ExprForm, isModule, type Site, type StmtForm } from "@remit/language";
 import { Fail } from "../effect/failure.ts";
 import { readIndex, writeIndex, writeMember } from "../value/access.ts";
 import { aNameOf, compares, join, labelOf, negate, not, numeric, plus, rawOf, truthy } from "../value/operators.ts";
@@ -26,7 +26,7 @@ import { failureValue, raisedFailure } from "./failure.ts";
 import { listCode, objectCode } from "./literals.ts";
 import { memberCode, propertyCode } from "./members.ts";
 import { operator, sumInto } from "./operators.ts";
-import type { Compiled, Fn, Meaning } from "./program.ts";
+import type { Fn } from "./program.ts";
 import { Scope } from "./scope.ts";
 import {
     carrying,
@@ -37,7 +37,6 @@ import {
     meetingStep,
     noting,
     partsOf,
-    raising,
     strictCode,
     tested,
     triedAs,

@@ -13,7 +13,7 @@ import type { Code, Step } from "./code.ts";
 import type { HandoverKind } from "./handover.ts";
 import type { Rows } from "./members.ts";
 import type { AgentEntry, Fn, ImportEntry } from "./program.ts";
-import { type Along, NOTHING_ALONG } from "./ways.ts";
+import type { Along } from "./ways.ts";
 
 export const OP = {
     /** Runs a statement that has no jump and no effect. */

@@ -9,7 +9,7 @@ import { Fail } from "../effect/failure.ts";
 import { located, unknownProperty } from "../value/access.ts";
 import { aNameOf, join } from "../value/operators.ts";
 import { Capability, Labelled, List, Obj, type Raw, type Shape, type Value } from "../value/value.ts";
-import { type Code, codeOf, type Operand, type RunState, type Slots } from "./code.ts";
+import { type Code, codeOf, type Operand, type Slots } from "./code.ts";
 
 /** Rows of the built-in table that have a name, by what they are on. */
 export interface Rows {

@@ -5,8 +5,6 @@
  * Boundary: pure, over values. No promise, no timer, no file: a shell carries decisions out and brings news. What performs an effect is the
  * host's, how things are kept the store's, what follows from an outcome the machine's.
  *
- * Why it is long: it is one state, and each of its rules needs most of it.
- *
  * D1: an effect's start is committed before it is performed; an outcome is committed before anything that follows from it can be observed.
  *     One commit is under way at a time; what comes meanwhile shares the next.
  * D2: after a commit that failed for good nothing more is begun, and the ledger holds everything that was acknowledged.
@@ -21,39 +19,16 @@
  *     ends the turn, what came before is on record.
  */
 import type { Json } from "@remit/language";
-import {
-    type AgentNote,
-    type AgentTurn,
-    type AskRequest,
-    addUsage,
-    type Effect,
-    type Failure,
-    type Outcome,
-    type Usage,
-} from "../effect/effect.ts";
-import type { MachineEvent } from "../ledger/events.ts";
+import { type AgentNote, type AskRequest, addUsage, type Effect, type Failure, type Outcome } from "../effect/effect.ts";
 import { notes } from "../ledger/notes.ts";
-import type { Answered, Batch, ConductEnd, Conducted, Decision, Down, News, PendingEffect, RunEnd, UnknownAnswer, Up } from "./messages.ts";
 import { Approvals, changed } from "./approvals.ts";
+import { batchOf, type Draft, emptyDraft, isEmpty, keptOf, restOf, struck } from "./draft.ts";
+import type { Answered, Batch, ConductEnd, Conducted, ConductOptions, Decision, Down, News, UnknownAnswer, Up } from "./messages.ts";
 import { again, decided, outcomeOf, type Recovered, repeats } from "./recover.ts";
-import { type Asked, answerRequest, noted, type RequestOps, request, use, type Work, workOf } from "./requests.ts";
+import { answerRequest, noted, type RequestOps, request, use, type Work } from "./requests.ts";
 import { RunTime } from "./time.ts";
+import { CONCURRENCY, isPersonal, Works } from "./works.ts";
 
-export interface ConductOptions {
-    /** Effects performed at once, those that wait for a person not counted. */
-    readonly concurrency?: number;
-    /** Time of the whole run, milliseconds. */
-    readonly timeout?: number;
-    /** What earlier parts of the run took of it, milliseconds. */
-    readonly spent?: number;
-    /** How long answers are waited for after a cancel, milliseconds. */
-    readonly grace?: number;
-    /** Commits hold the state that follows them. */
-    readonly saves: boolean;
-    readonly recovered?: Recovered;
-}
-
-export const CONCURRENCY = 16;
 const GRACE_MS = 800;
 /** A commit that may be kept later is tried again after so many milliseconds, then after twice as many, up to the most. */
 const AGAIN_MS = 250;
@@ -61,28 +36,6 @@ const MOST_AGAIN_MS = 10_000;
 
 /** How long pieces of a text that an agent reports are joined, milliseconds. */
 const NOTE_MS = 1000;
-
-/** What the next commit holds. */
-interface Draft {
-    outcomes: Answered[];
-    /** Events that no state follows. */
-    notes: MachineEvent[];
-    events: MachineEvent[];
-    fresh: Effect[];
-    /** Begun without a performer. */
-    timed: string[];
-    /** Not performed, though the ledger has them as begun. */
-    unbegun: string[];
-    dropped: string[];
-    usage: Usage;
-    /** Decided now, carried out once it is kept. */
-    after: Decision[];
-}
-
-/** Effects that wait for a person; they take no place under the concurrency limit. */
-export function isPersonal({ kind }: Effect): boolean {
-    return kind === "ask" || kind === "input";
-}
 
 /** Events after which a session with an agent has no turn any more. */
 const ENDS_SESSION: ReadonlySet<string> = new Set(["yield.closed", "agent.ended"]);
@@ -109,13 +62,7 @@ export class Conductor {
     private kept: Answered[] = [];
     private end: ConductEnd | null = null;
 
-    /** Being performed, by path; those that only wait for time; those that no person can answer now. */
-    private readonly running = new Map<string, Work>();
-    private readonly sleeping = new Map<string, Effect>();
-    private readonly later = new Map<string, Effect>();
-    /** Asked for, not begun for want of room. */
-    private queue: Effect[] = [];
-    private readonly sessions = new Set<string>();
+    private readonly works: Works;
     private readonly approvals: Approvals;
     /** What became of effects that had begun: null where it is not known. */
     private readonly unknown = new Map<string, { readonly effect: Effect; said?: UnknownAnswer | null }>();
@@ -133,7 +80,11 @@ export class Conductor {
         const before = machine.conduct;
         this.time = new RunTime(options.spent ?? before?.spent ?? 0);
         if (options.timeout !== undefined) this.time.until("run", options.timeout);
-        for (const session of before?.sessions ?? []) this.sessions.add(session);
+        this.works = new Works(this.time, before?.sessions ?? [], {
+            say: (decision) => this.say(decision),
+            allowed: (effect) => this.approvals.of(effect)?.schema,
+            settled: (work) => this.tellNotes(work),
+        });
         const { recovered } = options;
         this.approvals = new Approvals(recovered?.approvals);
         if (recovered === undefined && before == null) this.phase = "running";
@@ -165,13 +116,13 @@ export class Conductor {
         if (this.phase === "over") return;
         switch (news.kind) {
             case "outcome":
-                this.answered(this.running.get(news.path), news.outcome);
+                this.answered(this.works.running.get(news.path), news.outcome);
                 return;
             case "later":
-                this.answered(this.running.get(news.path), null);
+                this.answered(this.works.running.get(news.path), null);
                 return;
             case "up":
-                this.up(this.running.get(news.path), news.up);
+                this.up(this.works.running.get(news.path), news.up);
                 return;
             case "committed":
                 this.committed(news.n);
@@ -212,7 +163,7 @@ export class Conductor {
                 this.reports = true;
                 return;
             case "sleep":
-                this.sleeping.delete(path);
+                this.works.sleeping.delete(path);
                 // D7.
                 this.tell(path, { ok: true, value: this.state === "slice" ? { at: this.machine.reach } : null, origins: [] });
                 return;
@@ -220,7 +171,7 @@ export class Conductor {
                 this.say({ kind: "down", path, down: { n: Number(n), outcome: { ok: true, value: null, origins: [] } } });
                 return;
             case "deadline": {
-                const work = this.running.get(path) as Work;
+                const work = this.works.running.get(path) as Work;
                 const { deadline, site } = work.effect;
                 this.say({ kind: "stop", path, reason: "it took too long", waits: false });
                 this.answered(work, { ok: false, failure: { kind: "timeout", message: `no answer after ${deadline} ms`, site } });
@@ -242,7 +193,7 @@ export class Conductor {
         const { effect } = work;
         // The reply holds all of it.
         if (outcome?.ok === true) work.noted = notes();
-        this.settle(work, "what it arose in was answered");
+        this.works.settle(work, "what it arose in was answered");
         this.approvals.made(effect.path);
         if (work.described !== undefined && outcome?.ok === true) {
             const { detail } = effect.request as unknown as AskRequest;
@@ -250,7 +201,7 @@ export class Conductor {
         }
         if (work.of !== null) answerRequest(this.ops, work, outcome);
         else if (outcome === null) {
-            this.later.set(effect.path, effect);
+            this.works.later.set(effect.path, effect);
             // It was not performed: the next resume begins it.
             if (!isPersonal(effect)) this.draft.unbegun.push(effect.path);
         } else if (this.phase === "running") this.tell(effect.path, outcome);
@@ -273,7 +224,8 @@ export class Conductor {
         } else if ("stop" in up) {
             if (this.time.clear(`wait\n${path}\n${up.n}`)) return;
             const request = work.requests.get(up.n);
-            if (request !== undefined) this.stop(request, "its performer waits for it no longer");
+            if (request !== undefined)
+                this.say({ kind: "stop", path: request, reason: "its performer waits for it no longer", waits: true });
         } else if ("use" in up) use(this.ops, work, up);
         else if (up.child.kind === "sleep") {
             const { ms } = up.child.request as { readonly ms: number };
@@ -308,7 +260,7 @@ export class Conductor {
     private tellAllNotes(): void {
         this.reports = false;
         this.time.clear("notes");
-        for (const work of this.running.values()) this.tellNotes(work);
+        for (const work of this.works.running.values()) this.tellNotes(work);
     }
 
     /** What requests are made of. */
@@ -316,78 +268,17 @@ export class Conductor {
         rule: (path, wanted) => this.machine.rule(path, wanted),
         note: (event) => void this.draft.notes.push(event),
         begin: (effect, of) => {
-            if (this.running.has(effect.path)) {
+            if (this.works.running.has(effect.path)) {
                 const failure: Failure = { kind: "tool", message: `there is a request ${effect.path} already`, site: effect.site };
                 this.ops.tell(of.work, { n: of.n, outcome: { ok: false, failure } });
                 return;
             }
             of.work.requests.set(of.n, effect.path);
-            this.begin(effect, of, this.draft.after);
+            this.works.begin(effect, of, this.draft.after);
         },
         tell: ({ effect }: Work, down: Down) => void this.draft.after.push({ kind: "down", path: effect.path, down }),
         learn: (path, use, yes) => this.tell(path, { ok: true, value: { use, yes }, origins: ["user"] }),
     };
-
-    // ---- performing ----
-
-    /** It counts as running from here on; `after` says when it is begun. */
-    private begin(effect: Effect, of: Asked | null, after: Decision[]): void {
-        const { path, deadline } = effect;
-        this.running.set(path, workOf(effect, of));
-        if (isPersonal(effect)) this.time.person(1);
-        if (deadline !== undefined) this.time.set(`deadline\n${path}`, deadline);
-        if (effect.kind === "agent") this.sessions.add((effect.request as unknown as AgentTurn).session);
-        const allowed = this.approvals.of(effect)?.schema;
-        const more = allowed === undefined ? {} : { allowed };
-        after.push({ kind: "begin", effect, ...(of === null ? {} : { parent: of.work.effect.path }), ...more });
-    }
-
-    private settle(work: Work, reason: string): void {
-        const { path } = work.effect;
-        this.tellNotes(work);
-        this.running.delete(path);
-        this.time.clear(`deadline\n${path}`);
-        if (isPersonal(work.effect)) this.time.person(-1);
-        for (const request of work.requests.values()) this.drop(request, reason);
-    }
-
-    /** Its performer is told to stop, and what it says counts no more. */
-    private drop(path: string, reason: string): void {
-        const work = this.running.get(path);
-        if (work === undefined) return;
-        this.say({ kind: "stop", path, reason, waits: false });
-        this.settle(work, reason);
-    }
-
-    private stop(path: string, reason: string): void {
-        this.say({ kind: "stop", path, reason, waits: true });
-    }
-
-    /** Nothing waits for the outcome of an effect any more. */
-    private withdraw(path: string): void {
-        this.draft.dropped.push(path);
-        this.draft.fresh = this.draft.fresh.filter((effect) => effect.path !== path);
-        this.queue = this.queue.filter((effect) => effect.path !== path);
-        this.later.delete(path);
-        this.sleeping.delete(path);
-        this.time.clear(`sleep\n${path}`);
-        this.drop(path, "its outcome is wanted no longer");
-    }
-
-    /** Not those that arose in others. */
-    private busy(): number {
-        let busy = 0;
-        for (const { effect, of } of this.running.values()) if (of === null && !isPersonal(effect)) busy++;
-        return busy;
-    }
-
-    private close(session: string): void {
-        // A session that was begun anew has a number behind it.
-        for (const one of [...this.sessions].filter((id) => id === session || id.startsWith(`${session}~`))) {
-            this.sessions.delete(one);
-            this.say({ kind: "close", session: one });
-        }
-    }
 
     // ---- going on ----
 
@@ -408,7 +299,11 @@ export class Conductor {
         this.state = state;
         this.changed = true;
         for (const event of events) this.draft.events.push(event);
-        for (const path of withdrawn) this.withdraw(path);
+        for (const path of withdrawn) {
+            this.draft.dropped.push(path);
+            this.draft.fresh = this.draft.fresh.filter((effect) => effect.path !== path);
+            this.works.withdraw(path);
+        }
         for (const effect of effects) if (!withdrawn.includes(effect.path)) this.asks(effect);
         if (result !== undefined)
             this.conclude(result.ok ? { status: "done", value: result.value } : { status: "failed", failure: result.failure });
@@ -422,7 +317,7 @@ export class Conductor {
         const { path } = effect;
         const { ms } = effect.request as { readonly ms: number };
         const began = this.machine.began?.(path) ?? null;
-        this.sleeping.set(path, effect);
+        this.works.sleeping.set(path, effect);
         // After a resume, waiting for time goes on where it was.
         if (began === null) this.time.set(`sleep\n${path}`, ms);
         else this.time.until(`sleep\n${path}`, began + ms);
@@ -435,54 +330,26 @@ export class Conductor {
         const { draft, end } = this;
         // D5.
         const whole = this.state !== "slice";
-        const { begin, fresh } = this.admit(whole ? draft.fresh : []);
+        const isOpen = this.phase === "running" && !this.drains;
+        const room = isOpen ? (this.options.concurrency ?? CONCURRENCY) : null;
+        const kept = keptOf(draft, whole, this.works.admit(whole ? draft.fresh : [], room, draft.after));
         const ends = this.phase === "ending";
-        const events = whole ? [...draft.notes, ...draft.events] : draft.notes;
-        const pending: PendingEffect[] = [...draft.unbegun.map((path) => ({ path, begun: false })), ...fresh];
-        if (whole) for (const path of draft.timed) pending.push({ path, begun: true });
-        const dropped = whole ? draft.dropped : [];
-        const held = [draft.outcomes, events, pending, begin, dropped, draft.after];
-        if (!ends && !(whole && this.changed) && held.every((one) => one.length === 0)) return;
-        const batch: Batch = {
-            ...some({ outcomes: draft.outcomes, events, pending, begin, dropped }),
-            ...(this.options.saves && this.changed && (this.state === "waiting" || this.machine.canGoOn === true)
-                ? { state: this.saved() }
-                : {}),
-            usage: draft.usage,
-            steps: this.machine.usage.steps,
-            spent: this.time.spent,
-            ...(ends ? endOf(end as ConductEnd) : {}),
-        };
+        if (!ends && !(whole && this.changed) && isEmpty(draft, kept)) return;
+        const saves = this.options.saves && this.changed && (this.state === "waiting" || this.machine.canGoOn === true);
+        const more = { ...(saves ? { state: this.saved() } : {}), steps: this.machine.usage.steps, spent: this.time.spent };
+        const batch = batchOf(draft, kept, more, ends ? end : null);
         const closes = whole ? draft.events.filter(({ kind }) => ENDS_SESSION.has(kind)) : [];
         for (const { path } of closes) draft.after.push({ kind: "close", session: path });
-        const { events: open, fresh: asked, timed, dropped: gone } = draft;
-        this.draft = whole ? emptyDraft() : { ...emptyDraft(), events: open, fresh: asked, timed, dropped: gone };
+        this.draft = restOf(draft, whole);
         if (whole) this.changed = false;
         const commit: Decision = { kind: "commit", n: ++this.n, batch };
         this.inFlight = { commit, n: this.n, after: draft.after, tries: 0, ends };
         this.say(commit);
     }
 
-    /** What there is room for begins with the next commit; the rest waits in the queue. */
-    private admit(asked: readonly Effect[]): { readonly begin: string[]; readonly fresh: PendingEffect[] } {
-        const isOpen = this.phase === "running" && !this.drains;
-        let room = (this.options.concurrency ?? CONCURRENCY) - this.busy();
-        const stay: Effect[] = [];
-        const admitted = (effect: Effect): boolean => {
-            const fits = isOpen && (isPersonal(effect) || room-- > 0);
-            if (fits) this.begin(effect, null, this.draft.after);
-            else stay.push(effect);
-            return fits;
-        };
-        const begin = this.queue.filter(admitted).map(({ path }) => path);
-        const fresh = asked.map((effect) => pendingOf(effect, admitted(effect)));
-        this.queue = stay;
-        return { begin, fresh };
-    }
-
     private saved(): NonNullable<Batch["state"]> {
-        const begun = [...this.running.values()].flatMap(({ effect, of }) => (of === null ? [effect.path] : []));
-        const conduct = { spent: this.time.spent, begun, sessions: [...this.sessions] };
+        const begun = this.works.own().map(({ path }) => path);
+        const conduct = { spent: this.time.spent, begun, sessions: [...this.works.sessions] };
         const saved = this.machine.save({ spent: this.time.spent, conduct });
         return "image" in saved ? { kind: "image", json: saved.image } : { kind: "delta", json: saved.delta };
     }
@@ -492,7 +359,7 @@ export class Conductor {
         const { after, ends } = this.inFlight;
         this.inFlight = null;
         for (const decision of after)
-            if (decision.kind === "close") this.close(decision.session);
+            if (decision.kind === "close") this.works.close(decision.session);
             else if (decision.kind === "begin") this.begun(decision);
             else this.say(decision);
         if (ends) this.over();
@@ -501,13 +368,13 @@ export class Conductor {
     /** What was dropped meanwhile is not begun, nor is anything once the run winds up. */
     private begun(decision: Decision & { readonly kind: "begin" }): void {
         const { effect } = decision;
-        const work = this.running.get(effect.path);
+        const work = this.works.running.get(effect.path);
         if (work?.effect !== effect) return;
         if (this.phase === "running") this.say(decision);
         else if (work.of !== null)
             this.answered(work, { ok: false, failure: { kind: "cancelled", message: "the run ends", site: effect.site } });
         else {
-            this.settle(work, "it was not begun");
+            this.works.settle(work, "it was not begun");
             this.draft.unbegun.push(effect.path);
         }
     }
@@ -525,9 +392,10 @@ export class Conductor {
 
     /** The run waits for a person where nothing goes on that does not. */
     private rest(): void {
-        if (this.state !== "waiting" || this.news || this.inFlight !== null || this.running.size > 0) return;
-        const { later, sleeping } = this;
-        if (this.drains && (this.queue.length > 0 || (sleeping.size > 0 && later.size === 0))) {
+        if (this.state !== "waiting" || this.news || this.inFlight !== null) return;
+        const { later, sleeping, queue, running } = this.works;
+        if (running.size > 0) return;
+        if (this.drains && (queue.length > 0 || (sleeping.size > 0 && later.size === 0))) {
             this.conclude({ status: "drained" });
             this.over();
         } else if (later.size > 0) {
@@ -545,14 +413,13 @@ export class Conductor {
     /** Performers are told to stop; what they still say is waited for, for a while. */
     private wind(reason: string): void {
         this.phase = "winding";
-        for (const path of this.running.keys()) this.stop(path, reason);
-        for (const path of this.sleeping.keys()) this.time.clear(`sleep\n${path}`);
+        this.works.stop(reason);
         this.time.set("grace", this.options.grace ?? GRACE_MS, false);
     }
 
     private windUp(): void {
         this.tellAllNotes();
-        const isBusy = [...this.running.values()].some(({ effect }) => !isPersonal(effect));
+        const isBusy = [...this.works.running.values()].some(({ effect }) => !isPersonal(effect));
         if (isBusy && !this.graceOver) return;
         const isWhole = this.state !== "slice";
         if (this.late !== null) {
@@ -563,8 +430,7 @@ export class Conductor {
         }
         // What was computed is kept first: its state knows nothing of what came after the cancel.
         if (this.inFlight !== null || (isWhole && this.changed)) return;
-        const open = [...[...this.running.values()].flatMap(({ effect, of }) => (of === null ? [effect] : [])), ...this.later.values()];
-        const waiting = open.filter(isPersonal);
+        const waiting = [...this.works.own(), ...this.works.later.values()].filter(isPersonal);
         this.draft.outcomes.push(...this.kept);
         this.conclude(waiting.length > 0 ? { status: "waiting", waiting } : { status: "stopped" });
     }
@@ -572,13 +438,12 @@ export class Conductor {
     private conclude(end: ConductEnd): void {
         this.end = end;
         this.phase = "ending";
-        for (const path of [...this.running.keys()]) this.drop(path, "the run has ended");
-        for (const path of this.sleeping.keys()) this.time.clear(`sleep\n${path}`);
+        this.works.end();
     }
 
     private over(): void {
         this.phase = "over";
-        for (const session of [...this.sessions]) this.close(session);
+        for (const session of [...this.works.sessions]) this.works.close(session);
         this.say({ kind: "ended", end: this.end as ConductEnd });
     }
 
@@ -599,7 +464,7 @@ export class Conductor {
                 this.unknown.set(path, { effect });
                 this.say({ kind: "unknown", effect });
             } else {
-                this.queue.push(effect);
+                this.works.queue.push(effect);
                 const event = wasBegun ? again(effect) : null;
                 if (event !== null) this.draft.notes.push(event);
             }
@@ -621,7 +486,7 @@ export class Conductor {
         for (const { effect, said } of asked) {
             this.draft.notes.push(...decided(effect, said as UnknownAnswer));
             const outcome = outcomeOf(effect, said as UnknownAnswer);
-            if (outcome === null) this.queue.push(effect);
+            if (outcome === null) this.works.queue.push(effect);
             else this.tell(effect.path, outcome);
         }
     }
@@ -629,28 +494,4 @@ export class Conductor {
     private say(decision: Decision): void {
         this.out.push(decision);
     }
-}
-
-function emptyDraft(): Draft {
-    return { outcomes: [], notes: [], events: [], fresh: [], timed: [], unbegun: [], dropped: [], usage: {}, after: [] };
-}
-
-/** Without what is empty. */
-function some<T extends { readonly [key: string]: readonly unknown[] }>(lists: T): Partial<T> {
-    return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0)) as Partial<T>;
-}
-
-function pendingOf({ path, attempt }: Effect, begun: boolean): PendingEffect {
-    return { path, begun, ...(attempt === undefined ? {} : { attempt }) };
-}
-
-function endOf(end: ConductEnd): { readonly end?: RunEnd } {
-    if (end.status === "drained" || end.status === "broken") return {};
-    return { end: end.status === "waiting" ? { status: "waiting" } : end };
-}
-
-/** Where the run's time was up: at the end of a slice of computing, or (`until` null) while every fiber waited. */
-function struck(until: number | null, steps: number, { kind, message, hint }: Failure): MachineEvent {
-    const data = { limit: kind, until, steps, message, ...(hint === undefined ? {} : { hint }), host: true };
-    return { path: "main", parent: null, kind: "budget", principal: "user", site: null, labels: [], data };
 }

@@ -3,10 +3,12 @@
  *
  * Boundary: shapes only. What follows from them is `conductor.ts`.
  */
+
 import type { Json } from "@remit/language";
 import type { AgentNote, Effect, Failure, Outcome, Usage } from "../effect/effect.ts";
 import type { MachineEvent } from "../ledger/events.ts";
 import type { Advance, Machine } from "../run/machine.ts";
+import type { Recovered } from "./recover.ts";
 
 /** What the conductor needs of a machine. */
 export interface Conducted
@@ -168,4 +170,18 @@ export interface Batch {
     /** Milliseconds that count towards the run's time, from its start. */
     readonly spent?: number;
     readonly end?: RunEnd;
+}
+
+export interface ConductOptions {
+    /** Effects performed at once, those that wait for a person not counted. */
+    readonly concurrency?: number;
+    /** Time of the whole run, milliseconds. */
+    readonly timeout?: number;
+    /** What earlier parts of the run took of it, milliseconds. */
+    readonly spent?: number;
+    /** How long answers are waited for after a cancel, milliseconds. */
+    readonly grace?: number;
+    /** Commits hold the state that follows them. */
+    readonly saves: boolean;
+    readonly recovered?: Recovered;
 }

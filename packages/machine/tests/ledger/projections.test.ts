@@ -9,7 +9,6 @@ import {
     diffLines,
     diffRuns,
     diffText,
-    journalOf,
     type LedgerEvent,
     type MachineEvent,
     otlp,
@@ -164,31 +163,6 @@ test("cost by model, agent and place", () => {
     expect(cost.models).toMatchObject([{ model: "Claude (anthropic://claude)", turns: 4 }]);
     expect(cost.agents).toMatchObject([{ agent: "Main", turns: 4 }]);
     expect(costOf(redacted)).toEqual(cost);
-});
-
-describe("journal", () => {
-    test("has every outcome by its path", () => {
-        const journal = journalOf(events);
-        expect([...journal.keys()]).toEqual([
-            "main/Repo.list#0",
-            "main/generate#0/attempt[0]",
-            "main/generate#0/attempt[1]",
-            "main/for[0]/generate#1/describe[Repo]",
-            "main/for[0]/generate#1/attempt[0]",
-            "main/for[0]/generate#1/attempt[0]/turn[0]/call[0]",
-            "main/for[0]/generate#1/attempt[0]/turn[1]",
-            "main/Repo.read#0",
-        ]);
-        expect(journal.get("main/Repo.list#0")).toEqual({ ok: true, value: ["a"], origins: ["tool:Repo"] });
-        expect(journal.get("main/Repo.read#0")).toEqual({ ok: false, failure: { kind: "tool", message: "no such file" } });
-        expect(journal.get("main/generate#0/attempt[1]")).toEqual({
-            ok: true,
-            value: { text: '{"ok":true}', value: { ok: true }, finish: "stop", model: "m-1" },
-            origins: [],
-            usage: { input: 10, output: 2 },
-        });
-    });
-    test("leaves out what was removed", () => expect(journalOf(redacted).size).toBe(0));
 });
 
 describe("diff", () => {

@@ -1,0 +1,80 @@
+/**
+ * What the next commit holds, and the batch that is made of it.
+ *
+ * Boundary: values. When a commit is made and what waits for it is the conductor's.
+ */
+import type { Effect, Failure, Usage } from "../effect/effect.ts";
+import type { MachineEvent } from "../ledger/events.ts";
+import type { Answered, Batch, ConductEnd, Decision, PendingEffect, RunEnd } from "./messages.ts";
+
+/** What the next commit holds. */
+export interface Draft {
+    outcomes: Answered[];
+    /** Events that no state follows. */
+    notes: MachineEvent[];
+    events: MachineEvent[];
+    fresh: Effect[];
+    /** Begun without a performer. */
+    timed: string[];
+    /** Not performed, though the ledger has them as begun. */
+    unbegun: string[];
+    dropped: string[];
+    usage: Usage;
+    /** Decided now, carried out once it is kept. */
+    after: Decision[];
+}
+
+export function emptyDraft(): Draft {
+    return { outcomes: [], notes: [], events: [], fresh: [], timed: [], unbegun: [], dropped: [], usage: {}, after: [] };
+}
+
+/** Without what is empty. */
+function some<T extends { readonly [key: string]: readonly unknown[] }>(lists: T): Partial<T> {
+    return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0)) as Partial<T>;
+}
+
+function endOf(end: ConductEnd): { readonly end?: RunEnd } {
+    if (end.status === "drained" || end.status === "broken") return {};
+    return { end: end.status === "waiting" ? { status: "waiting" } : end };
+}
+
+/** What of a draft is kept now. `begin`, `fresh`: what begins with it, and what was asked for. */
+export interface Kept {
+    readonly events: readonly MachineEvent[];
+    readonly pending: readonly PendingEffect[];
+    readonly begin: readonly string[];
+    readonly dropped: readonly string[];
+}
+
+/** D5: in the middle of a slice (not `whole`) only what no state follows is kept. */
+export function keptOf(draft: Draft, whole: boolean, { begin, fresh }: Admitted): Kept {
+    const unbegun = draft.unbegun.map((path) => ({ path, begun: false }));
+    if (!whole) return { events: draft.notes, pending: unbegun, begin, dropped: [] };
+    const timed = draft.timed.map((path) => ({ path, begun: true }));
+    return { events: [...draft.notes, ...draft.events], pending: [...unbegun, ...fresh, ...timed], begin, dropped: draft.dropped };
+}
+
+/** What begins with the next commit, and all that was asked for. */
+export interface Admitted {
+    readonly begin: string[];
+    readonly fresh: PendingEffect[];
+}
+
+export function isEmpty(draft: Draft, kept: Kept): boolean {
+    return [draft.outcomes, kept.events, kept.pending, kept.begin, kept.dropped, draft.after].every((one) => one.length === 0);
+}
+
+/** What stays for the commit behind the next one. */
+export function restOf({ events, fresh, timed, dropped }: Draft, whole: boolean): Draft {
+    return whole ? emptyDraft() : { ...emptyDraft(), events, fresh, timed, dropped };
+}
+
+export function batchOf(draft: Draft, kept: Kept, more: Pick<Batch, "state" | "steps" | "spent">, end: ConductEnd | null): Batch {
+    return { ...some({ outcomes: draft.outcomes, ...kept }), ...more, usage: draft.usage, ...(end === null ? {} : endOf(end)) };
+}
+
+/** Where the run's time was up: at the end of a slice of computing, or (`until` null) while every fiber waited. */
+export function struck(until: number | null, steps: number, { kind, message, hint }: Failure): MachineEvent {
+    const data = { limit: kind, until, steps, message, ...(hint === undefined ? {} : { hint }), host: true };
+    return { path: "main", parent: null, kind: "budget", principal: "user", site: null, labels: [], data };
+}

@@ -1,0 +1,130 @@
+/**
+ * What was asked for and has no outcome yet: performed, waiting for time, for room, or for a person.
+ *
+ * Boundary: who performs what is the host's; when the run goes on is the conductor's, which is told what was settled.
+ */
+import type { AgentTurn, Effect } from "../effect/effect.ts";
+import type { Admitted } from "./draft.ts";
+import type { Decision, PendingEffect } from "./messages.ts";
+import { type Asked, type Work, workOf } from "./requests.ts";
+import type { RunTime } from "./time.ts";
+
+export const CONCURRENCY = 16;
+
+/** Effects that wait for a person; they take no place under the concurrency limit. */
+export function isPersonal({ kind }: Effect): boolean {
+    return kind === "ask" || kind === "input";
+}
+
+export interface WorksOps {
+    say(decision: Decision): void;
+    /** What a person said yes to, where a use of it is begun. */
+    allowed(effect: Effect): string | undefined;
+    /** Nothing more is heard of it. */
+    settled(work: Work): void;
+}
+
+export class Works {
+    /** Being performed, by path; those that only wait for time; those that no person can answer now. */
+    readonly running = new Map<string, Work>();
+    readonly sleeping = new Map<string, Effect>();
+    readonly later = new Map<string, Effect>();
+    /** Asked for, not begun for want of room. */
+    queue: Effect[] = [];
+    readonly sessions: Set<string>;
+    private readonly time: RunTime;
+    private readonly ops: WorksOps;
+
+    constructor(time: RunTime, sessions: readonly string[], ops: WorksOps) {
+        this.time = time;
+        this.sessions = new Set(sessions);
+        this.ops = ops;
+    }
+
+    /** It counts as running from here on; `after` says when it is begun. */
+    begin(effect: Effect, of: Asked | null, after: Decision[]): void {
+        const { path, deadline } = effect;
+        this.running.set(path, workOf(effect, of));
+        if (isPersonal(effect)) this.time.person(1);
+        if (deadline !== undefined) this.time.set(`deadline\n${path}`, deadline);
+        if (effect.kind === "agent") this.sessions.add((effect.request as unknown as AgentTurn).session);
+        const allowed = this.ops.allowed(effect);
+        const parent = of === null ? {} : { parent: of.work.effect.path };
+        after.push({ kind: "begin", effect, ...parent, ...(allowed === undefined ? {} : { allowed }) });
+    }
+
+    settle(work: Work, reason: string): void {
+        const { path } = work.effect;
+        this.ops.settled(work);
+        this.running.delete(path);
+        this.time.clear(`deadline\n${path}`);
+        if (isPersonal(work.effect)) this.time.person(-1);
+        for (const request of work.requests.values()) this.drop(request, reason);
+    }
+
+    /** Its performer is told to stop, and what it says counts no more. */
+    drop(path: string, reason: string): void {
+        const work = this.running.get(path);
+        if (work === undefined) return;
+        this.ops.say({ kind: "stop", path, reason, waits: false });
+        this.settle(work, reason);
+    }
+
+    /** Performers are told to stop; what they still say counts. */
+    stop(reason: string): void {
+        for (const path of this.running.keys()) this.ops.say({ kind: "stop", path, reason, waits: true });
+        this.wakeNone();
+    }
+
+    /** Nothing that arose is wanted any more. */
+    end(): void {
+        for (const path of [...this.running.keys()]) this.drop(path, "the run has ended");
+        this.wakeNone();
+    }
+
+    private wakeNone(): void {
+        for (const path of this.sleeping.keys()) this.time.clear(`sleep\n${path}`);
+    }
+
+    /** Nothing waits for the outcome of an effect any more. */
+    withdraw(path: string): void {
+        this.queue = this.queue.filter((effect) => effect.path !== path);
+        this.later.delete(path);
+        this.sleeping.delete(path);
+        this.time.clear(`sleep\n${path}`);
+        this.drop(path, "its outcome is wanted no longer");
+    }
+
+    /** What the program itself asked for: not what arose in others. */
+    own(): Effect[] {
+        return [...this.running.values()].flatMap(({ effect, of }) => (of === null ? [effect] : []));
+    }
+
+    /** What there is room for begins with the next commit; the rest waits in the queue. `room` null: nothing begins. */
+    admit(asked: readonly Effect[], room: number | null, after: Decision[]): Admitted {
+        let left = room === null ? 0 : room - this.own().filter((effect) => !isPersonal(effect)).length;
+        const stay: Effect[] = [];
+        const admitted = (effect: Effect): boolean => {
+            const fits = room !== null && (isPersonal(effect) || left-- > 0);
+            if (fits) this.begin(effect, null, after);
+            else stay.push(effect);
+            return fits;
+        };
+        const begin = this.queue.filter(admitted).map(({ path }) => path);
+        const fresh = asked.map((effect) => pendingOf(effect, admitted(effect)));
+        this.queue = stay;
+        return { begin, fresh };
+    }
+
+    close(session: string): void {
+        // A session that was begun anew has a number behind it.
+        for (const one of [...this.sessions].filter((id) => id === session || id.startsWith(`${session}~`))) {
+            this.sessions.delete(one);
+            this.ops.say({ kind: "close", session: one });
+        }
+    }
+}
+
+function pendingOf({ path, attempt }: Effect, begun: boolean): PendingEffect {
+    return { path, begun, ...(attempt === undefined ? {} : { attempt }) };
+}
