@@ -10,7 +10,7 @@ import { createSecretKey, randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";
 import { type Answered, GENESIS, type MachineEvent, type Outcome, type SealedEvent, type Usage } from "@remit/machine";
 import { memoryAskRows } from "./asks-rows.ts";
-import { asksOver } from "./asks.ts";
+import { type Asks, asksOver } from "./asks.ts";
 import { LedgerError } from "./error.ts";
 import {
     attemptOf,
@@ -65,21 +65,22 @@ interface Kept {
     stateOutcomes: number;
 }
 
+/** Questions in memory. `waits`: whether an effect of a run still waits for its answer. Only this process sees them, so they have a key of its own. */
+export function memoryAsks(waits: (run: string, pending: string) => boolean): Asks {
+    let key: ReturnType<typeof createSecretKey> | null = null;
+    return asksOver(memoryAskRows(waits), () => {
+        key ??= createSecretKey(randomBytes(32));
+        return key;
+    });
+}
+
 export function memoryStore(): LedgerStore {
     const runs = new Map<string, Kept>();
     const salt = salts();
-    // Only this process sees what is in memory: it has a key of its own.
-    let key: ReturnType<typeof createSecretKey> | null = null;
-    const asks = asksOver(
-        memoryAskRows((run, pending) => {
-            const kept = runs.get(run);
-            return kept !== undefined && kept.status !== "done" && kept.status !== "failed" && kept.pending.has(pending);
-        }),
-        () => {
-            key ??= createSecretKey(randomBytes(32));
-            return key;
-        },
-    );
+    const asks = memoryAsks((run, pending) => {
+        const kept = runs.get(run);
+        return kept !== undefined && kept.status !== "done" && kept.status !== "failed" && kept.pending.has(pending);
+    });
     const find = (id: string): Kept => found(runs, id);
     return {
         durable: false,

@@ -9,8 +9,7 @@ import type { Diagnostic, Json, Program } from "@remit/language";
 import { type Conducted, compileProgram, Machine, type Prices } from "@remit/machine";
 import { checkPolicy, withUntrusted } from "../config/policy.ts";
 import { limitsOf, type Setting, settingOf } from "../config/setting.ts";
-import { memoryStore } from "../ledger/memory.ts";
-import type { LedgerStore } from "../ledger/store.ts";
+import { memoryAsks } from "../ledger/memory.ts";
 import { machineId } from "../load/engine.ts";
 import { type Loaded, loadProgram, type LoadSource } from "../load/load.ts";
 import { reckoning } from "../model/prices.ts";
@@ -22,7 +21,7 @@ import type { Host } from "./host.ts";
 import { SLICE, startOptions } from "./machine.ts";
 import type { KeptOptions } from "./options.ts";
 import type { Handlers, LoadOptions, RunOptions } from "./setup.ts";
-import { askingOf, type World, withPeople, worldOf } from "./world.ts";
+import { askingOf, type AskStore, type World, withPeople, worldOf } from "./world.ts";
 
 export interface ProgramWorld {
     readonly form: Program;
@@ -42,8 +41,8 @@ export interface ProgramWorld {
     kept(input: Json, call?: RunOptions): KeptOptions;
     /** A machine at the start of a run, or in the state that `documents` hold (an image and its deltas). Throws `RemitError`. */
     machine(run: string, kept: KeptOptions, documents?: readonly Json[]): Conducted;
-    /** Performs the effects of one run. Questions go to `on`; `store` keeps them where another process may answer, too. */
-    host(run: string, kept: KeptOptions, on?: Handlers, store?: LedgerStore): Host;
+    /** Performs the effects of one run. Questions go to `on`; `store` keeps them where another process may answer, too; else they are in memory. */
+    host(run: string, kept: KeptOptions, on?: Handlers, store?: AskStore): Host;
     /** Ends what tools and models hold open. */
     close(): Promise<void>;
 }
@@ -110,7 +109,9 @@ function worldFor(loaded: Loaded, setting: Setting, options: LoadOptions): Progr
                       );
             return leaving(machine, secrets);
         },
-        host: (run, kept, on = {}, store = memoryStore()) => withPeople(world, on, askingOf(run, store, kept.asks, world.user)),
+        // The effect of a question waits as long as its performer asks.
+        host: (run, kept, on = {}, store = { asks: memoryAsks(() => true), durable: false }) =>
+            withPeople(world, on, askingOf(run, store, kept.asks, world.user)),
         close: async () => world.host.close?.(),
     };
 }

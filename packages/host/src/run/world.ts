@@ -162,7 +162,10 @@ export function withPeople(world: World, on: Handlers, asking: Omit<Asking, "des
 /** Longest time a question can be answered where nothing is said, milliseconds. */
 const EXPIRES_MS = 24 * 3_600_000;
 
-export function askingOf(run: string, store: LedgerStore, kept: AskOptions | undefined, user: string): Omit<Asking, "describe"> {
+/** Where the questions of a run are kept. */
+export type AskStore = Pick<LedgerStore, "asks" | "durable">;
+
+export function askingOf(run: string, store: AskStore, kept: AskOptions | undefined, user: string): Omit<Asking, "describe"> {
     return {
         run,
         asks: store.asks,

@@ -12,6 +12,7 @@ import {
     type MachineEvent,
     type News,
     type Recovered,
+    type StartOptions,
 } from "../../src/index.ts";
 import { type Answer, echo, OPTIONS } from "../run/forms.ts";
 
@@ -24,6 +25,8 @@ export interface Simulation {
     readonly cancel?: number;
     readonly concurrency?: number;
     readonly answer?: Answer;
+    /** What the machine is started with. */
+    readonly options?: StartOptions;
     /** What an earlier part of the run kept; this one goes on from it. */
     readonly kept?: Kept;
     /** After so many commits the run is cancelled, or its process is gone. */
@@ -47,6 +50,8 @@ export class Kept {
     readonly events: MachineEvent[] = [];
     readonly outcomes: Answered[] = [];
     readonly pending = new Map<string, boolean>();
+    /** Paths of what the program asked for. */
+    readonly asked = new Set<string>();
     documents: Json[] = [];
     contains = 0;
 
@@ -56,7 +61,10 @@ export class Kept {
             this.outcomes.push(one);
             this.pending.delete(one.path);
         }
-        for (const { path, begun } of batch.pending ?? []) this.pending.set(path, begun);
+        for (const { path, begun } of batch.pending ?? []) {
+            this.pending.set(path, begun);
+            this.asked.add(path);
+        }
         for (const path of batch.begin ?? []) this.pending.set(path, true);
         for (const path of batch.dropped ?? []) this.pending.delete(path);
         if (batch.state === undefined) return;
@@ -74,7 +82,7 @@ export class Kept {
 export function simulate(program: Program, how: Simulation): Simulated {
     const kept = how.kept ?? new Kept();
     const compiled = new Compiled(program);
-    const options = { ...OPTIONS, slice: 50 };
+    const options = { ...OPTIONS, ...how.options, slice: 50 };
     const repeated: string[] = [];
     const answer = how.answer ?? echo;
     let at = 0;

@@ -25,6 +25,8 @@ for await (const text of createInterface({ input: process.stdin })) {
             answered: (outcome) => say({ id, kind: "answered", outcome }),
         });
         works.set(id, work);
-    } else if (line.kind === "down") works.get(id)?.down(line.down);
+    } else if (line.kind === "end") void world.end?.(line.session);
+    else if (line.kind === "down") works.get(id)?.down(line.down);
     else works.get(id)?.stop(line.reason, line.waits);
 }
+await world.close?.();

@@ -5,7 +5,9 @@ import { fileURLToPath } from "node:url";
 import type { Down, Effect, Outcome, Up } from "@remit/machine";
 import type { Performing, PerformingOptions } from "../../../src/run/performing.ts";
 
+/** `end`: a session with an agent is over. */
 export type ToChild = { readonly id: number } & (
+    | { readonly kind: "end"; readonly session: string }
     | { readonly kind: "begin"; readonly effect: Effect; readonly parent?: string; readonly allowed?: string }
     | { readonly kind: "down"; readonly down: Down }
     | { readonly kind: "stop"; readonly reason: string; readonly waits: boolean }
@@ -17,6 +19,7 @@ export type ToShell = { readonly id: number } & (
 
 export interface Remote {
     perform(effect: Effect, options: PerformingOptions): Performing;
+    end(session: string): Promise<void>;
     [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -57,6 +60,7 @@ export function remote(world: URL, ...args: string[]): Remote {
                 },
             };
         },
+        end: async (session) => void child.stdin.write(`${JSON.stringify({ id: 0, kind: "end", session } satisfies ToChild)}\n`),
         [Symbol.asyncDispose]: () =>
             new Promise((resolve) => {
                 child.on("close", () => resolve());
