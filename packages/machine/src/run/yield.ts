@@ -43,11 +43,11 @@ import { handlesOf, undescribed } from "./hands.ts";
 import type { Machine } from "./machine.ts";
 import type { Begins, Call, Ops, Told, Waits } from "./ops.ts";
 import { beginReason } from "./reason.ts";
-import { refusedAs } from "./refused.ts";
 import { abandon, ANSWER_BYTES, close, open, release, within } from "./sessions.ts";
 import { effectEnded } from "./tools.ts";
 import { copies, mayRead, permitted, targetOf } from "./target.ts";
 import { start, takeTurn, turn } from "./turns.ts";
+import { denialOf } from "./denial.ts";
 
 // ---- the operation ---------------------------------------------------------------------------------------------------------
 
@@ -61,7 +61,7 @@ export const handover: Begins<HandoverDetail> & Waits<HandoverWait> = {
         else beginYield(whole(m), call, d);
         return call.fiber.top !== call.frame;
     },
-    denied: (m, { frame }, _d, fail) => refusedAs(whole(m), frame, fail),
+    denied: (m, { frame }, _d, fail) => denialOf(whole(m), frame, fail),
     resume(m, call, wait, told) {
         const { effect } = told.pending;
         const describes = effect.kind === "tool" && opOf(effect.request) === "describe";

@@ -14,7 +14,7 @@ import { errorOf } from "./generate.ts";
 import type { Machine } from "./machine.ts";
 
 /** What the call that stands at a frame gives; null where it fails. */
-export function refusedAs(m: Machine, frame: Frame, fail: Fail): Value | null {
+export function denialOf(m: Machine, frame: Frame, fail: Fail): Value | null {
     const { detail, site } = frame.form.code[frame.pc] as Instruction;
     if (detail?.kind !== "handover" || !fail.isTold) return null;
     const d = detail;
