@@ -98,14 +98,12 @@ type Rule = "cyclic" | "knotted" | "long" | "wide";
  */
 const ALLOWED: Record<string, Partial<Record<Rule, number>>> = {
     cli: { long: 1 },
-    "host/debug": { long: 1 },
     "host/ledger": { long: 1 },
-    "host/model": { long: 3, wide: 1 },
+    "host/model": { long: 1, wide: 1 },
     "host/model/reading": { long: 1 },
     "host/ras": { long: 2 },
-    "host/run": { long: 5 },
-    "host/secret": { long: 1 },
-    "host/tool": { long: 2, wide: 2 },
+    "host/run": { long: 3 },
+    "host/tool": { long: 1, wide: 1 },
     "language/check": { long: 2, wide: 5 },
     "language/contract": { long: 2, wide: 1 },
     "language/load": { long: 1, wide: 1 },

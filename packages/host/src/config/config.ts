@@ -214,15 +214,11 @@ function upwardFrom(from: string): string[] {
     }
 }
 
+const NARROWING: ReadonlySet<string> = new Set(["limits", "rates", "policy", "audit"]);
+
 /** C5. */
 function narrowing(file: ConfigFile): ConfigFile {
-    const { limits, rates, policy, audit } = file.content;
-    const content = {
-        ...(limits === undefined ? {} : { limits }),
-        ...(rates === undefined ? {} : { rates }),
-        ...(policy === undefined ? {} : { policy }),
-        ...(audit === undefined ? {} : { audit }),
-    };
+    const content = Object.fromEntries(Object.entries(file.content).filter(([key]) => NARROWING.has(key)));
     return { ...file, content, trusted: false, needs: [] };
 }
 

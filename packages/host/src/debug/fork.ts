@@ -36,7 +36,7 @@ import { execute, type RunHandle } from "../run/handle.ts";
 import { SLICE, startOptions } from "../run/machine.ts";
 import { type ResumeRunOptions, worldAgain } from "../run/open.ts";
 import { type KeptOptions, newRunId } from "../run/options.ts";
-import { askingOf, withPeople } from "../run/world.ts";
+import { withPeople } from "../run/world.ts";
 
 export interface Forked {
     /** Path of the effect. */
@@ -100,40 +100,17 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
             steps: machine.usage.steps,
             ...(store.durable ? { state: { kind: "image", json: imageOf(machine) } } : {}),
         });
-        const on = options.on ?? {};
-        const host = withPeople(
-            world,
-            on,
-            askingOf(
-                fresh,
-                store,
-                { ...kept.asks, owner: world.user, ...(options.park === undefined ? {} : { park: options.park }) },
-                world.user,
-            ),
-        );
-        return execute<T>(machine, {
-            store,
-            id: fresh,
-            program,
-            writer,
-            host,
-            secrets: world.secrets,
-            recovered: {
-                outcomes: [],
-                begun: [],
-                repeatable: [],
-                answers: [{ path, outcome }],
-                notes: taken(effect, { by: world.user, ...forked }, info),
-            },
-            over: () => {
-                // The run is over: what a tool says about being closed is nobody's business any more.
-                host.close?.().catch(() => undefined);
-            },
-            ...(options.signal === undefined ? {} : { signal: options.signal }),
-            ...(kept.limits.time === undefined ? {} : { timeout: kept.limits.time }),
-            ...(on.event === undefined ? {} : { event: on.event }),
-            ...(on.part === undefined ? {} : { part: on.part }),
-        });
+        const { on = {}, park, signal } = options;
+        const recovered = {
+            outcomes: [],
+            begun: [],
+            repeatable: [],
+            answers: [{ path, outcome }],
+            notes: taken(effect, { by: world.user, ...forked }, info),
+        };
+        const host = withPeople(world, { run: fresh, store, on, asks: { ...kept.asks, owner: world.user }, park });
+        const { secrets } = world;
+        return execute<T>(machine, { store, id: fresh, program, writer, host, secrets, on, signal, timeout: kept.limits.time, recovered });
     } catch (error) {
         await writer.release();
         throw error;

@@ -110,15 +110,7 @@ export function createModels(config: ModelsConfig = {}): Models {
     const prices: Prices = { ...PRICES, ...config.prices };
     const patience: Patience = { ...PATIENCE, ...timeouts(env), ...config.patience };
     const inner = config.fetch ?? fetch;
-    const setup: ChoiceSetup = {
-        env,
-        folder,
-        fetch: inner,
-        resolve: (path) => resolve(folder, path),
-        probeMs: config.probeMs ?? 400,
-        model: config.model,
-        fallback: config.fallback ?? (env.REMIT_FALLBACK?.trim() || undefined),
-    };
+    const setup = choiceSetup(config, { env, folder, fetch: inner });
     const engines = enginesOf(config, { on, env, folder, secrets, patience, fetch: inner });
     const choices = new Map<string, Promise<Chosen>>();
     const answering = new Map<string, Answering>();
@@ -161,25 +153,15 @@ export function createModels(config: ModelsConfig = {}): Models {
             };
         answering.set(`${name}\n${imported}`, { name, imported, uri: chosen.uri, text: describeModel(chosen) });
         const { raw } = turned;
-        const parsed = parseModelUri(raw.model);
-        const usage =
-            raw.usage === undefined
-                ? undefined
-                : costed(raw.usage, parsed.ok && parsed.uri.kind === "provider" ? parsed.uri.model : null, prices);
-        return {
-            ok: true,
-            value: replyOf(raw, request) as unknown as Json,
-            origins: [`model:${name}`],
-            ...(usage === undefined ? {} : { usage }),
-        };
+        const usage = raw.usage === undefined ? {} : { usage: costed(raw.usage, raw.model, prices) };
+        return { ok: true, value: replyOf(raw, request) as unknown as Json, origins: [`model:${name}`], ...usage };
     }
 
     async function perform(effect: Effect, io: ModelIO): Promise<Outcome> {
         const request = effect.request as unknown as ModelTurn | ModelCount;
         if (request.op === "turn") return turn({ ...request, messages: request.messages.map(withWholeTexts) }, effect, io);
         if (request.op === "count") return count(request, (await chosenFor(request.model)).chosen.uri);
-        const outcome = failed("model", "a model effect asks for a turn or a count");
-        return outcome as Outcome;
+        return failed("model", "a model effect asks for a turn or a count") as Outcome;
     }
 
     return {
@@ -197,6 +179,16 @@ export function createModels(config: ModelsConfig = {}): Models {
 /** A text that stands in parts in a request is one text to a model. */
 function withWholeTexts(message: Message): Message {
     return message.role === "user" ? { ...message, content: joined(message.content) } : message;
+}
+
+function choiceSetup(config: ModelsConfig, here: Pick<ChoiceSetup, "env" | "folder" | "fetch">): ChoiceSetup {
+    return {
+        ...here,
+        resolve: (path) => resolve(here.folder, path),
+        probeMs: config.probeMs ?? 400,
+        model: config.model,
+        fallback: config.fallback ?? (here.env["REMIT_FALLBACK"]?.trim() || undefined),
+    };
 }
 
 async function count(request: ModelCount, uri: string): Promise<Outcome> {
@@ -238,8 +230,9 @@ function leadingThought(text: string): { thinking: string; text: string } | null
     return found === null ? null : { thinking: (found[2] as string).trim(), text: text.slice(found[0].length) };
 }
 
-function costed(usage: Usage, model: string | null, prices: Prices): Usage {
-    return model === null ? usage : priced(usage, model, prices);
+function costed(usage: Usage, model: string, prices: Prices): Usage {
+    const parsed = parseModelUri(model);
+    return parsed.ok && parsed.uri.kind === "provider" ? priced(usage, parsed.uri.model, prices) : usage;
 }
 
 /** `AGENTSCRIPT_LLM_TIMEOUT_MS`: how long a model may be silent, and how long an answer in one piece may take. */

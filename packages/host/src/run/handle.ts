@@ -12,6 +12,7 @@ import { follow } from "../ledger/follow.ts";
 import type { LedgerStore, RunStatus, RunWriter } from "../ledger/store.ts";
 import { conduct, type LocalEnd, type LocalOptions } from "./local.ts";
 import { RemitError, type RunFailure } from "../failure/error.ts";
+import type { Handlers } from "./setup.ts";
 import { announce, type HeardRun } from "./started.ts";
 
 export interface RunResult<T = Json> {
@@ -43,22 +44,21 @@ export interface RunHandle<T = Json> {
     cancel(): void;
 }
 
-export interface ExecuteOptions extends Omit<LocalOptions, "store" | "writer" | "committed"> {
-    readonly store: LedgerStore;
+export interface ExecuteOptions extends Pick<LocalOptions, "store" | "host" | "secrets" | "recovered" | "spent"> {
     readonly id: string;
     readonly program: Program;
     /** Where the run cannot be made or taken over, the result rejects with its error. */
     readonly writer: RunWriter | Promise<RunWriter>;
-    /** Called with each event after it is kept. */
-    readonly event?: (event: LedgerEvent) => void;
-    /** Called once, when the run is over for this process. */
+    readonly on: Handlers;
+    readonly signal: AbortSignal | undefined;
+    readonly timeout: number | undefined;
+    /** Called once, when the run is over for this process. Default: its host is closed. */
     readonly over?: () => void;
 }
 
 export function execute<T>(machine: Conducted, options: ExecuteOptions): RunHandle<T> {
-    const { store, id, program } = options;
+    const { store, id, program, on, timeout, signal: outside, ...given } = options;
     const cancel = new AbortController();
-    const outside = options.signal;
     const onAbort = (): void => cancel.abort();
     if (outside?.aborted === true) cancel.abort();
     else outside?.addEventListener("abort", onAbort, { once: true });
@@ -74,11 +74,11 @@ export function execute<T>(machine: Conducted, options: ExecuteOptions): RunHand
         for await (const event of store.events(id, seen + 1)) {
             seen = event.seq;
             heard?.events.push(event);
-            options.event?.(event);
+            on.event?.(event);
         }
     }
     const committed = (): void => {
-        if ((options.event !== undefined || heard !== null) && !queued) {
+        if ((on.event !== undefined || heard !== null) && !queued) {
             queued = true;
             telling = telling.then(tell);
             // The result tells of it.
@@ -92,14 +92,25 @@ export function execute<T>(machine: Conducted, options: ExecuteOptions): RunHand
     const driven = async (): Promise<RunResult<T>> => {
         const writer = await options.writer;
         heard = await announce(id, program, () => store.events(id));
-        if (heard !== null || options.event !== undefined) seen = (await store.run(id)).events;
-        const end = await conduct(machine, { ...options, writer, signal: cancel.signal, committed });
+        if (heard !== null || on.event !== undefined) seen = (await store.run(id)).events;
+        const end = await conduct(machine, {
+            ...given,
+            store,
+            writer,
+            signal: cancel.signal,
+            committed,
+            ...(timeout === undefined ? {} : { timeout }),
+            ...(on.part === undefined ? {} : { part: on.part }),
+            ...(on.unknown === undefined ? {} : { unknown: on.unknown }),
+        });
         await telling;
         return resultOf<T>(store, id, end);
     };
     const result = driven().finally(() => {
         outside?.removeEventListener("abort", onAbort);
-        options.over?.();
+        if (options.over !== undefined) options.over();
+        // What a tool says about being closed is of no use any more.
+        else options.host.close?.().catch(() => undefined);
         over = true;
         committed();
     });

@@ -4,11 +4,12 @@
  * Boundary: from a caller's words and stored options to the machine's; no policy.
  */
 import { type Program, shownName } from "@remit/language";
-import { type Conducted, type FileContent, Machine, type StartOptions, compileProgram, variantSites } from "@remit/machine";
+import { type Conducted, Machine, type StartOptions, compileProgram, variantSites } from "@remit/machine";
 import type { KeptRun } from "../ledger/store.ts";
 import { leaving } from "../secret/exits.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { RemitError } from "../failure/error.ts";
+import { given } from "../input/given.ts";
 import type { Entry, KeptOptions } from "./options.ts";
 
 /** Which function a run begins with. Throws `RemitError` where there is none of that name. */
@@ -79,16 +80,11 @@ export function startOptions(run: string, program: Program, hash: string, kept: 
         programHash: hash,
         entry: entryOf(program, kept.entry),
         input: kept.input,
-        ...(kept.inputOrigins === undefined ? {} : { inputLabels: kept.inputOrigins }),
-        imports: kept.imports as { readonly [place: string]: FileContent },
-        ...(kept.skills === undefined ? {} : { skills: kept.skills }),
+        imports: kept.imports,
         limits: kept.limits,
-        ...(kept.prices === undefined ? {} : { prices: kept.prices }),
         slice,
-        ...(kept.concurrency === undefined ? {} : { concurrency: kept.concurrency }),
-        ...(kept.variants === undefined ? {} : { variants: kept.variants }),
-        ...(kept.policy === undefined ? {} : { policy: kept.policy }),
-        ...(kept.interactive === undefined ? {} : { interactive: kept.interactive }),
+        ...(kept.inputOrigins === undefined ? {} : { inputLabels: kept.inputOrigins }),
+        ...given(kept, ["skills", "prices", "concurrency", "variants", "policy", "interactive"]),
     };
 }
 

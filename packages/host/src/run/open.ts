@@ -25,7 +25,7 @@ import { type Continued, continueRun } from "./resume.ts";
 import { RemitError } from "../failure/error.ts";
 import type { HostOptions, RunOptions } from "./setup.ts";
 import { settingOf, surroundingsOf } from "../config/setting.ts";
-import { askingOf, type World, withPeople, worldOf } from "./world.ts";
+import { type World, withPeople, worldOf } from "./world.ts";
 
 export interface ResumeRunOptions extends Omit<HostOptions, "ledger" | "model" | "workspace" | "mode">, Pick<RunOptions, "signal" | "on"> {
     /** In place of what the run was started with. */
@@ -167,51 +167,42 @@ function goesOn(
 async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOptions): Promise<RunHandle<T>> {
     // First of all: what is read below is what was kept.
     const writer = await store.own(id, { acceptForeign: options.acceptForeign ?? false });
-    let over = (): void => undefined;
+    let close = async (): Promise<void> => undefined;
     try {
         const run = await keptRun(store, writer.id);
         const { info, program } = run;
         const kept = run.options as unknown as KeptOptions;
-        const on = options.on ?? {};
+        const { on = {}, park, signal } = options;
         const owner = kept.asks?.owner ?? options.user;
         const world = await worldAgain(run, owner === undefined ? options : { ...options, user: owner });
-        const asking = askingOf(
-            info.id,
-            store,
-            { ...kept.asks, ...(options.park === undefined ? {} : { park: options.park }) },
-            world.user,
-        );
-        const host = withPeople(world, on, asking);
-        over = () => {
-            // The run is over: what a tool says about being closed is nobody's business any more.
-            host.close?.().catch(() => undefined);
-        };
+        const { secrets } = world;
+        const host = withPeople(world, { run: info.id, store, on, asks: kept.asks, park });
+        close = async () => host.close?.();
         const begins = await continueRun(store, writer.id, host, (of, saved) =>
             saved === null
-                ? machineOf(of, world.secrets)
-                : machineGoingOn(of, saved, world.secrets, () => recordOf(shownStore(store, world.secrets), of.info.id)),
+                ? machineOf(of, secrets)
+                : machineGoingOn(of, saved, secrets, () => recordOf(shownStore(store, secrets), of.info.id)),
         );
         const recovered = goesOn(begins, info, options, options.user ?? world.user);
-        const timeout = begins.machine.raised?.time ?? kept.limits.time;
-        return execute<T>(begins.machine, {
+        const { machine, info: now } = begins;
+        const timeout = machine.raised?.time ?? kept.limits.time;
+        return execute<T>(machine, {
             store,
             id: info.id,
             program,
             writer,
             host,
-            secrets: world.secrets,
+            secrets,
+            on,
+            signal,
+            timeout,
             recovered,
-            over,
-            ...(on.unknown === undefined ? {} : { unknown: on.unknown }),
-            ...(options.signal === undefined ? {} : { signal: options.signal }),
-            ...(timeout === undefined ? {} : { timeout }),
-            spent: begins.info.spent,
-            ...(on.event === undefined ? {} : { event: on.event }),
-            ...(on.part === undefined ? {} : { part: on.part }),
+            spent: now.spent,
         });
     } catch (error) {
         await writer.release();
-        over();
+        // The error that is thrown says more than one of closing.
+        close().catch(() => undefined);
         throw error;
     }
 }

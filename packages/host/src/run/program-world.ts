@@ -19,9 +19,10 @@ import type { Scrubber } from "../secret/scrub.ts";
 import { type Skills, skillContents } from "../skill/imported.ts";
 import type { Host } from "./host.ts";
 import { SLICE, startOptions } from "./machine.ts";
+import { given } from "../input/given.ts";
 import type { KeptOptions } from "./options.ts";
 import type { Handlers, LoadOptions, RunOptions } from "./setup.ts";
-import { askingOf, type AskStore, type World, withPeople, worldOf } from "./world.ts";
+import { type AskStore, type World, withPeople, worldOf } from "./world.ts";
 
 export interface ProgramWorld {
     readonly form: Program;
@@ -111,7 +112,7 @@ function worldFor(loaded: Loaded, setting: Setting, options: LoadOptions): Progr
         },
         // The effect of a question waits as long as its performer asks.
         host: (run, kept, on = {}, store = { asks: memoryAsks(() => true), durable: false }) =>
-            withPeople(world, on, askingOf(run, store, kept.asks, world.user)),
+            withPeople(world, { run, store, on, asks: kept.asks }),
         close: async () => world.host.close?.(),
     };
 }
@@ -121,11 +122,4 @@ function pricesOf(program: Program, { config, here }: Setting, { model, mode }: 
     const instead = model ?? (mode === undefined ? here.env["REMIT_MODEL"]?.trim() || undefined : "mock:");
     const prices = reckoning(program, { prices: config.prices, named: config.models, instead });
     return Object.keys(prices).length === 0 ? {} : { prices };
-}
-
-/** What is said of these. */
-function given<T extends object, K extends keyof T>(from: T, names: readonly K[]): { [N in K]?: Exclude<T[N], undefined> } {
-    const found: { [N in K]?: Exclude<T[N], undefined> } = {};
-    for (const name of names) if (from[name] !== undefined) found[name] = from[name] as Exclude<T[K], undefined>;
-    return found;
 }

@@ -44,31 +44,22 @@ export interface RemitProgram<I = Json, O = Json> {
 /** Reads, checks and compiles. Throws `RemitError` with every error of all files. */
 export async function load<I = Json, O = Json>(source: string | LoadSource, options: LoadOptions = {}): Promise<RemitProgram<I, O>> {
     const opened = await openWorld(source, options);
-    const { form, hash, file, root, diagnostics, world, process: on } = opened;
+    const { form, hash, file, root, diagnostics, world, process } = opened;
     const shared = sharedHost(world.host);
-    const store = await storeOf(options.ledger, on, world);
+    const store = await storeOf(options.ledger, process, world);
 
     const start = (input: I, call: RunOptions = {}): RunHandle<O> => {
         const { signal = options.signal } = call;
-        const handlers = { ...options.on, ...call.on };
+        const on = { ...options.on, ...call.on };
         const kept = opened.kept(input as Json, call);
         const id = newRunId();
         const machine = opened.machine(id, kept);
         const own = store ?? memoryStore();
         const writer = own.create({ id, program: form, hash, file, root, options: kept as unknown as Json });
-        return execute<O>(machine, {
-            store: own,
-            id,
-            program: form,
-            writer,
-            host: opened.host(id, kept, handlers, own),
-            secrets: opened.secrets,
-            over: shared.take(),
-            ...(signal === undefined ? {} : { signal }),
-            ...(kept.limits.time === undefined ? {} : { timeout: kept.limits.time }),
-            ...(handlers.event === undefined ? {} : { event: handlers.event }),
-            ...(handlers.part === undefined ? {} : { part: handlers.part }),
-        });
+        const host = opened.host(id, kept, on, own);
+        const over = shared.take();
+        const { secrets } = opened;
+        return execute<O>(machine, { store: own, id, program: form, writer, host, secrets, on, signal, timeout: kept.limits.time, over });
     };
 
     return Object.assign((input: I, call?: RunOptions) => start(input, call).value, {
@@ -83,7 +74,7 @@ export async function load<I = Json, O = Json>(source: string | LoadSource, opti
         ledger: async () => store,
         close: async () => {
             await shared.close();
-            await on.release(world);
+            await process.release(world);
         },
     });
 }

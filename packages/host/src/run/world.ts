@@ -10,18 +10,17 @@ import { author } from "../agent/author.ts";
 import { resolve } from "node:path";
 import type { Json, Program } from "@remit/language";
 import { type AgentTurn, type Effect, type MethodOf, traceparent } from "@remit/machine";
-import type { Agents } from "../agent/agents.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import type { Answering, Models } from "../model/models.ts";
 import type { Process } from "../process/process.ts";
-import type { Memories } from "../memory/memory.ts";
 import { knownSecrets } from "../secret/known.ts";
 import type { Scrubber } from "../secret/scrub.ts";
-import type { Asked } from "../tool/tool.ts";
+import type { Asked as Asking } from "../tool/tool.ts";
 import type { Tools } from "../tool/tools.ts";
 import { basics } from "./basics.ts";
 import { type Host, type Performer, type Performers, hostOf } from "./host.ts";
-import { type Asking, approving } from "./approving.ts";
+import { approving } from "./approving.ts";
+import { given } from "../input/given.ts";
 import { people } from "./people.ts";
 import { type Unperformed, rehearsal } from "./rehearse.ts";
 import type { Setting } from "../config/setting.ts";
@@ -43,7 +42,7 @@ export interface World {
     /** Calls that a dry run answered without performing them. */
     unperformed(): readonly Unperformed[];
     /** What a tool says of a method now; null where it is not there, cannot be reached, or is not to be reached. */
-    describe(about: MethodOf, asked: Asked): Promise<Json>;
+    describe(about: MethodOf, asked: Asking): Promise<Json>;
 }
 
 /** `root`: absolute folder of the program's tree, empty where there is none. */
@@ -76,17 +75,13 @@ export function worldOf(
             prices: config.prices,
             rates: config.rates,
             named: namedModels(config, env, secret),
-            ...(model === undefined ? {} : { model }),
-            ...(options.record === undefined ? {} : { record: options.record }),
+            ...given({ ...options, model }, ["model", "record"]),
         });
         answering = made.describe;
         return made;
     });
-    const memories = lazy(async (): Promise<Memories> => {
-        const { createMemories } = await import("../memory/memory.ts");
-        return createMemories({ root, workspace });
-    });
-    const outside = lazy(async (): Promise<Agents> => {
+    const memories = lazy(async () => (await import("../memory/memory.ts")).createMemories({ root, workspace }));
+    const outside = lazy(async () => {
         const { agents } = await import("../agent/agents.ts");
         return agents({ config, workspace, env, secret, ...(root === "" ? {} : { root }) });
     });
@@ -125,38 +120,20 @@ export function worldOf(
         secrets,
         answering: () => answering(),
         unperformed: () => rehearsed?.unperformed() ?? [],
-        describe: async ({ tool, uri, file, method }, asked) => {
-            if (mode !== undefined || options.performers?.tool !== undefined) return null;
-            const made = await tools.get();
-            const { ToolFail } = await import("../tool/tool.ts");
-            try {
-                const { methods } = await made.describe({ name: tool, uri, file }, asked);
-                return (methods.find((one) => one.name === method) as Json | undefined) ?? null;
-            } catch (error) {
-                if (error instanceof ToolFail) return null;
-                throw error;
-            }
-        },
+        describe: async (about, asked) =>
+            mode !== undefined || options.performers?.tool !== undefined ? null : methodOf(await tools.get(), about, asked),
     };
 }
 
-/** The host of one run: the shared world, and the people this run may ask. */
-export function withPeople(world: World, on: Handlers, asking: Omit<Asking, "describe">): Host {
-    const describe: Asking["describe"] = (about, signal) => world.describe(about, { signal, owner: asking.owner });
-    const approvals = approving(on, { ...asking, describe });
-    const asked = hostOf({ ...people(on), ask: approvals.ask, ...world.own });
-    const perform: Host["perform"] = (effect, io) => world.host.perform(effect, io);
-    return {
-        ...world.host,
-        end: async (session) => world.host.end?.(session, asking.run),
-        perform: (effect: Effect, io) => {
-            const traced = world.telemetry ? { ...io, traceparent: traceparent(asking.run, effect.path) } : io;
-            const ours = { ...traced, run: asking.run, owner: asking.owner };
-            if (effect.kind === "tool") return approvals.call(effect, ours, perform);
-            if (effect.kind === "agent") return world.host.perform(effect, ours);
-            return (effect.kind === "ask" || effect.kind === "input" ? asked : world.host).perform(effect, io);
-        },
-    };
+async function methodOf(tools: Tools, { tool, uri, file, method }: MethodOf, asked: Asking): Promise<Json> {
+    const { ToolFail } = await import("../tool/tool.ts");
+    try {
+        const { methods } = await tools.describe({ name: tool, uri, file }, asked);
+        return (methods.find((one) => one.name === method) as Json | undefined) ?? null;
+    } catch (error) {
+        if (error instanceof ToolFail) return null;
+        throw error;
+    }
 }
 
 /** Longest time a question can be answered where nothing is said, milliseconds. */
@@ -165,14 +142,40 @@ const EXPIRES_MS = 24 * 3_600_000;
 /** Where the questions of a run are kept. */
 export type AskStore = Pick<LedgerStore, "asks" | "durable">;
 
-export function askingOf(run: string, store: AskStore, kept: AskOptions | undefined, user: string): Omit<Asking, "describe"> {
-    return {
+/** A run and the people that it may ask. */
+export interface Asked {
+    readonly run: string;
+    readonly store: AskStore;
+    readonly on: Handlers;
+    /** What was said of questions when it began. */
+    readonly asks: AskOptions | undefined;
+    /** In place of what was said then. */
+    readonly park?: boolean | undefined;
+}
+
+/** The host of one run: the shared world, and the people this run may ask. */
+export function withPeople(world: World, { run, store, on, asks, park = asks?.park ?? false }: Asked): Host {
+    const owner = asks?.owner ?? world.user;
+    const approvals = approving(on, {
         run,
+        owner,
+        park,
         asks: store.asks,
-        owner: kept?.owner ?? user,
-        expires: kept?.expires ?? EXPIRES_MS,
-        park: kept?.park ?? false,
+        expires: asks?.expires ?? EXPIRES_MS,
         shared: store.durable,
+        describe: (about, signal) => world.describe(about, { signal, owner }),
+    });
+    const asked = hostOf({ ...people(on), ask: approvals.ask, ...world.own });
+    const perform: Host["perform"] = (effect, io) => world.host.perform(effect, io);
+    return {
+        ...world.host,
+        end: async (session) => world.host.end?.(session, run),
+        perform: (effect: Effect, io) => {
+            const ours = { ...io, ...(world.telemetry ? { traceparent: traceparent(run, effect.path) } : {}), run, owner };
+            if (effect.kind === "tool") return approvals.call(effect, ours, perform);
+            if (effect.kind === "agent") return world.host.perform(effect, ours);
+            return (effect.kind === "ask" || effect.kind === "input" ? asked : world.host).perform(effect, io);
+        },
     };
 }
 

@@ -73,21 +73,7 @@ export function createScrubber(secrets: Iterable<Secret> = []): Scrubber {
         if (found === null || given.length < MIN_SECRET) return given;
         return given.replace(found, (form) => said(names.get(form) as Piece));
     }
-    function hold(given: string): number {
-        let at = given.length;
-        for (const form of names.keys()) {
-            for (let from = Math.max(0, given.length - form.length + 1); from < at; from++) {
-                from = given.indexOf(form[0] as string, from);
-                if (from < 0 || from >= at) break;
-                if (form.startsWith(given.slice(from))) at = from;
-            }
-        }
-        const found = at === given.length ? null : matcher();
-        // A secret that is whole already may hold that beginning: it is kept in one piece.
-        if (found !== null)
-            for (const { index, 0: whole } of given.matchAll(found)) if (index < at && index + whole.length > at) return index;
-        return at;
-    }
+    const hold = (given: string): number => heldFrom(given, names.keys(), matcher);
     function beginning(given: string, room: number): { readonly text: string; readonly more: boolean } {
         const window = given.slice(0, room + longest);
         if (window.length === given.length) return { text: text(given), more: false };
@@ -117,12 +103,8 @@ export function createScrubber(secrets: Iterable<Secret> = []): Scrubber {
     }
     function known(piece: Piece): string {
         const form = values.get(piece.$secret)?.get(piece.as);
-        if (form !== undefined) return form;
-        throw new RemitError({
-            kind: "value",
-            message: `the saved state of this run holds the secret ${piece.$secret}, which is not known here`,
-            hint: `give ${piece.$secret} the value that it had when the run was saved, then resume the run again`,
-        });
+        if (form === undefined) throw unknown(piece);
+        return form;
     }
 
     for (const secret of secrets) add(secret);
@@ -136,6 +118,30 @@ export function createScrubber(secrets: Iterable<Secret> = []): Scrubber {
         conceal: (json) => concealed(json, pieces),
         reveal: (json) => revealed(json, known),
     };
+}
+
+function unknown({ $secret }: Piece): RemitError {
+    return new RemitError({
+        kind: "value",
+        message: `the saved state of this run holds the secret ${$secret}, which is not known here`,
+        hint: `give ${$secret} the value that it had when the run was saved, then resume the run again`,
+    });
+}
+
+/** K5. */
+function heldFrom(given: string, forms: Iterable<string>, matcher: () => RegExp | null): number {
+    let at = given.length;
+    for (const form of forms) {
+        for (let from = Math.max(0, given.length - form.length + 1); from < at; from++) {
+            from = given.indexOf(form[0] as string, from);
+            if (from < 0 || from >= at) break;
+            if (form.startsWith(given.slice(from))) at = from;
+        }
+    }
+    const found = at === given.length ? null : matcher();
+    // A secret that is whole already may hold that beginning: it is kept in one piece.
+    if (found !== null) for (const { index, 0: whole } of given.matchAll(found)) if (index < at && index + whole.length > at) return index;
+    return at;
 }
 
 /** What stands in a text in the place of a secret (K4). */

@@ -27,7 +27,7 @@ const CALL: Fields = {
 
 type Tool = Awaited<ReturnType<Client["listTools"]>>["tools"][number];
 
-export const openMcp: Open = async (uri, about, context) => {
+export const openMcp: Open = async (uri, _about, context) => {
     const key = uri.replace(/^mcp:(\/\/)?/, "").replace(/\/$/, "");
     if (key === "")
         throw new ToolFail("the import names no server", { hint: "write mcp://SERVER, with SERVER as in mcpServers of remit.json" });
@@ -51,7 +51,7 @@ export const openMcp: Open = async (uri, about, context) => {
                     `the server '${key}' has no tool '${name}'. Available: ${tools.map((one) => one.name).join(", ") || "none"}`,
                 );
             const timeout = context.config.servers[key]?.timeoutMs ?? CALL_MS;
-            return callTool(connection, { key, about: about.name }, tool, given, timeout, io);
+            return callTool(connection, { key, tool, timeout }, given, io);
         },
     };
 };
@@ -87,10 +87,8 @@ function methodOf(tool: Tool): MethodInfo {
 
 async function callTool(
     connection: Connection,
-    names: { readonly key: string; readonly about: string },
-    tool: Tool,
+    { key, tool, timeout }: { readonly key: string; readonly tool: Tool; readonly timeout: number },
     args: { readonly [key: string]: Json },
-    timeout: number,
     io: CallIO,
 ): Promise<Json> {
     connection.calls.set(io, 0);
@@ -116,7 +114,7 @@ async function callTool(
         );
         return resultOf(result);
     } catch (error) {
-        throw await failed(error, connection, names.key, io.signal, timeout);
+        throw await failed(error, connection, key, io.signal, timeout);
     } finally {
         connection.calls.delete(io);
     }

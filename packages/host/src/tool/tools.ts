@@ -15,6 +15,7 @@ import { type Config, NO_CONFIG } from "../config/config.ts";
 import { type Environment, stateFolder } from "../ledger/place.ts";
 import { openProcess, type Process } from "../process/process.ts";
 import type { PerformIO } from "../run/host.ts";
+import { given } from "../input/given.ts";
 import type { HostTool } from "./functions.ts";
 import type { Servers } from "./mcp-servers.ts";
 import { allowModule, type Allowed, isLocalModule } from "./module.ts";
@@ -84,78 +85,26 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
     };
     let servers: Promise<Servers> | null = null;
     const opened = new Map<string, Promise<ToolHandle>>();
-    const fitting = new Map<string, Promise<void>>();
-
-    // With lengths, so that no two imports are the same text; asked for each call.
-    const keyOf = ({ name, uri, file }: ToolImport): string => `${name.length} ${uri.length} ${name}${uri}${file}`;
-
-    /** SN2, once for each import. A tool that does not answer now is asked again at the next call. */
-    function fits(about: ToolImport, tool: ToolHandle, rules: RulesOf, asked: Asked): Promise<void> {
-        const key = keyOf(about);
-        let made = fitting.get(key);
-        if (made === undefined) {
-            // What the caller brings under the name stands in for what its URI would open.
-            const uri = Object.hasOwn(context.functions, about.name) ? "host:" : about.uri;
-            made = checkNames({ ...about, uri }, rules(about), () => tool.methods(asked));
-            fitting.set(key, made);
-            made.catch(() => fitting.get(key) === made && fitting.delete(key));
-        }
-        return made;
-    }
-    function handle(about: ToolImport): Promise<ToolHandle> {
-        const key = keyOf(about);
-        let made = opened.get(key);
-        if (made === undefined) {
-            made = open(about, context);
-            opened.set(key, made);
-            // What failed to open may open next time: a server that starts late, a file that was written since.
-            made.catch(() => opened.get(key) === made && opened.delete(key));
-        }
-        return made;
-    }
+    const fits = fitting(options.rules, context);
+    // What failed to open may open next time: a server that starts late, a file that was written since.
+    const handle = (about: ToolImport): Promise<ToolHandle> => remembered(opened, keyOf(about), () => open(about, context));
     async function describe(about: ToolImport, asked?: Asked): Promise<ToolDescription> {
         const methods = await (await handle(about)).methods(asked);
-        return {
-            methods: methods.map(({ name, description, input, readOnly, writes }) => ({
-                name,
-                ...(description === undefined ? {} : { description }),
-                input,
-                readOnly,
-                ...(writes === true ? { writes } : {}),
-            })),
-        };
+        return { methods: methods.map(({ repeatable: _ours, ...said }) => said) };
     }
     async function performed(request: ToolRequest, effect: Effect, io: PerformIO): Promise<Json | Sourced> {
         const about = { name: request.tool, uri: request.uri, file: request.file };
         if (request.op === "describe") return (await describe(about, io)) as unknown as Json;
         const tool = await handle(about);
-        if (options.rules !== undefined) await fits(about, tool, options.rules, io);
+        await fits(about, tool, io);
         return tool.call(request.method ?? "", request.args, {
             name: request.tool,
             effect,
             signal: io.signal,
             emit: io.emit,
             child: io.child,
-            ...(io.traceparent === undefined ? {} : { traceparent: io.traceparent }),
-            ...(io.run === undefined ? {} : { run: io.run }),
-            ...(io.owner === undefined ? {} : { owner: io.owner }),
+            ...given(io, ["traceparent", "run", "owner"]),
         });
-    }
-
-    /** What is said of the method that an effect calls; false where nobody can say. */
-    async function says(effect: Effect, what: "repeatable" | "readOnly"): Promise<boolean> {
-        const { op, tool, uri, file, method } = effect.request as unknown as ToolRequest;
-        if (op === "describe") return true;
-        try {
-            const { isSafeVerb } = await import("./http.ts");
-            if (/^https?:/.test(uri) && !Object.hasOwn(context.functions, tool)) return isSafeVerb(method ?? "");
-            const methods = await (await handle({ name: tool, uri, file })).methods();
-            const name = uri.startsWith("mcp:") && method === "call" ? calledTool(effect.request) : method;
-            return methods.some((one) => one.name === name && one[what]);
-        } catch (error) {
-            if (error instanceof ToolFail) return false;
-            throw error;
-        }
     }
 
     return {
@@ -173,8 +122,8 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
         },
         describe,
         // Not reachable now: nobody knows, so somebody is asked.
-        repeatable: (effect) => says(effect, "repeatable"),
-        readOnly: (effect) => says(effect, "readOnly"),
+        repeatable: (effect) => says("repeatable", effect, context, handle),
+        readOnly: (effect) => says("readOnly", effect, context, handle),
         list: async (imports, signal) => {
             const all = imports ?? configured(context);
             return Promise.all(all.map((about) => listing(about, () => handle(about), signal)));
@@ -187,6 +136,51 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
             await Promise.allSettled([...all.map(async (one) => (await one).close?.()), pool?.then((one) => one.close())]);
         },
     };
+}
+
+/** With lengths, so that no two imports are the same text; asked for each call. */
+const keyOf = ({ name, uri, file }: ToolImport): string => `${name.length} ${uri.length} ${name}${uri}${file}`;
+
+/** What was made for a key; what failed is made anew the next time. */
+function remembered<T>(known: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+    const made = known.get(key) ?? make();
+    if (!known.has(key)) {
+        known.set(key, made);
+        made.catch(() => known.get(key) === made && known.delete(key));
+    }
+    return made;
+}
+
+/** SN2, once for each import. A tool that does not answer now is asked again at the next call. */
+function fitting(rules: RulesOf | undefined, { functions }: ToolContext) {
+    const known = new Map<string, Promise<void>>();
+    return async (about: ToolImport, tool: ToolHandle, asked: Asked): Promise<void> => {
+        if (rules === undefined) return;
+        // What the caller brings under the name stands in for what its URI would open.
+        const uri = Object.hasOwn(functions, about.name) ? "host:" : about.uri;
+        return remembered(known, keyOf(about), () => checkNames({ ...about, uri }, rules(about), () => tool.methods(asked)));
+    };
+}
+
+/** What is said of the method that an effect calls; false where the tool cannot say. */
+async function says(
+    what: "repeatable" | "readOnly",
+    effect: Effect,
+    { functions }: ToolContext,
+    handle: (about: ToolImport) => Promise<ToolHandle>,
+): Promise<boolean> {
+    const { op, tool, uri, file, method } = effect.request as unknown as ToolRequest;
+    if (op === "describe") return true;
+    try {
+        const { isSafeVerb } = await import("./http.ts");
+        if (/^https?:/.test(uri) && !Object.hasOwn(functions, tool)) return isSafeVerb(method ?? "");
+        const methods = await (await handle({ name: tool, uri, file })).methods();
+        const name = uri.startsWith("mcp:") && method === "call" ? calledTool(effect.request) : method;
+        return methods.some((one) => one.name === name && one[what]);
+    } catch (error) {
+        if (error instanceof ToolFail) return false;
+        throw error;
+    }
 }
 
 /** May the checker let this tool import pass? Only modules are asked about; whether a server is configured shows at run time. */
@@ -216,8 +210,7 @@ function failureOf(error: unknown, request: ToolRequest, effect: Effect, signal:
             kind: error.kind,
             message: about + error.message,
             site: effect.site,
-            ...(error.detail === undefined ? {} : { detail: error.detail }),
-            ...(error.hint === undefined ? {} : { hint: error.hint }),
+            ...given(error, ["detail", "hint"]),
         };
     const message = error instanceof Error ? error.message : String(error);
     return {
@@ -269,7 +262,7 @@ async function listing(about: ToolImport, handle: () => Promise<ToolHandle>, sig
                 ...base,
                 reachable: false,
                 reason: error.message,
-                ...(error.hint === undefined ? {} : { hint: error.hint }),
+                ...given(error, ["hint"]),
                 methods: [],
             };
         return { ...base, reachable: false, reason: error instanceof Error ? error.message : String(error), methods: [] };
