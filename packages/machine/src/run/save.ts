@@ -82,8 +82,8 @@ export function save(m: Machine, whole: boolean): { image: Json } | { delta: Jso
 class Writer {
     /** About how long the document is as text. */
     size = 0;
-    /** Something is left out that the reader adds. */
-    private isPartial = false;
+    /** Whether large texts are looked for: it may hold one, or leaves out what the reader adds. A document of many small things is written as it is. */
+    private isWalked = false;
     private readonly m: Machine;
     private readonly image: boolean;
     private readonly heap: ThingDoc[] = [];
@@ -95,9 +95,15 @@ class Writer {
         this.image = image;
     }
 
+    /** By a text, or by JSON. */
+    private grow(size: number): void {
+        this.size += size;
+        if (size > LARGE_TEXT) this.isWalked = true;
+    }
+
     /** LT1. */
     withoutTexts(doc: Continuation): Continuation {
-        if (this.size <= LARGE_TEXT && !this.isPartial) return doc;
+        if (!this.isWalked) return doc;
         const { saved } = this.m;
         const known = this.image ? new Map<string, number>() : saved.texts;
         const texts: [number, string][] = [];
@@ -107,7 +113,7 @@ class Writer {
                 id = saved.texts.get(text) ?? saved.text++;
                 known.set(text, id);
                 texts.push([id, text]);
-            } else this.size -= text.length;
+            } else this.size = Math.max(0, this.size - text.length);
             return id;
         });
         saved.texts = known;
@@ -136,7 +142,7 @@ class Writer {
             if (image || !saved.pending.has(path)) {
                 const doc = this.asked(p);
                 asked.push(doc);
-                this.size += 100 + weight(doc.effect.request);
+                this.grow(100 + weight(doc.effect.request));
             }
         const { used, reserved, reservedUsd } = m.accounts.root;
         const { tokens, usd, calls, turns } = used;
@@ -180,7 +186,7 @@ class Writer {
         const doc = pendingDoc(pending);
         const { request } = doc.effect;
         if (pending.fiber.frames.at(-1)?.native?.kind !== "generate" || !isObject(request) || request.op !== "turn") return doc;
-        this.isPartial = true;
+        this.isWalked = true;
         const { op, maxOutput } = request;
         return { ...doc, effect: { ...doc.effect, request: { op, ...(maxOutput === undefined ? {} : { maxOutput }) } } };
     }
@@ -203,7 +209,7 @@ class Writer {
     private entry(): EntryDoc | null {
         const { entry, root } = this.m;
         if (entry === null || root.frames.length > 0) return null;
-        this.size += weight(entry.args.map((a) => a ?? null));
+        this.grow(weight(entry.args.map((a) => a ?? null)));
         return {
             fn: entry.fn.id,
             args: entry.args.map((a) => a ?? null),
@@ -217,7 +223,7 @@ class Writer {
         this.size += 6;
         if (value === null || typeof value === "boolean") return value;
         if (typeof value === "string") {
-            this.size += value.length;
+            this.grow(value.length);
             return value;
         }
         if (typeof value === "number")
@@ -330,7 +336,7 @@ class Writer {
         const before = this.image ? undefined : states.get(n);
         states.set(n, now);
         if (before === undefined) return { state: now };
-        this.isPartial = true;
+        this.isWalked = true;
         const state: { [key: string]: Json } = {};
         const kept: { [field: string]: true | number } = {};
         for (const key of Object.keys(now)) {
@@ -359,10 +365,10 @@ class Writer {
         }
         if (n.kind === "generate") {
             Object.assign(doc, this.state(n));
-            this.size += weight(doc.state as Json) + weight(n.outcomes as unknown as Json);
+            this.grow(weight(doc.state as Json) + weight(n.outcomes as unknown as Json));
         } else if (n.kind === "handover") {
             doc.state = { ...n.state, came: [...n.state.came] };
-            this.size += weight(doc.state as Json);
+            this.grow(weight(doc.state as Json));
         }
         return doc as unknown as NativeDoc;
     }
