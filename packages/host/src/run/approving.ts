@@ -98,8 +98,8 @@ export function approving(on: Handlers, asking: Asking): Approving {
     }
 
     async function call(effect: Effect, io: PerformIO, perform: Performer): Promise<Outcome | Later> {
-        const method = io.allowed === undefined ? null : calledMethod(effect);
-        const isSame = method === null || (await schemaOf(method, io.signal)) === io.allowed;
+        const method = effect.allowed === undefined ? null : calledMethod(effect);
+        const isSame = method === null || (await schemaOf(method, io.signal)) === effect.allowed;
         const instead = isSame ? null : ((await io.changed?.()) ?? null);
         if (instead === null) return perform(effect, io);
         return !instead.ok && isLater(instead) ? { later: true } : instead;

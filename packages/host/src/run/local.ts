@@ -79,7 +79,7 @@ export async function conduct(machine: Conducted, options: LocalOptions): Promis
             tell({ kind: "failed", n, again: false });
         }
     }
-    function begin({ effect, parent, allowed }: Decision & { readonly kind: "begin" }): void {
+    function begin({ effect, parent }: Decision & { readonly kind: "begin" }): void {
         const { path } = effect;
         const answered = (news: News): void => {
             if (performed.get(path) === work) performed.delete(path);
@@ -89,7 +89,6 @@ export async function conduct(machine: Conducted, options: LocalOptions): Promis
             host,
             secrets,
             ...(parent === undefined ? {} : { parent }),
-            ...(allowed === undefined ? {} : { allowed }),
             up: (up) => tell({ kind: "up", path, up }),
             answered: (outcome) => answered(outcome === null ? { kind: "later", path } : { kind: "outcome", path, outcome }),
         });

@@ -30,8 +30,6 @@ export interface PerformingOptions {
     readonly secrets: Scrubber;
     /** Path of the effect in which it arose. */
     readonly parent?: string;
-    /** Hash of the description under which it was allowed. */
-    readonly allowed?: string;
     readonly up: (up: Up) => void;
     /** Called once; null: no person can answer it now. */
     readonly answered: (outcome: Outcome | null) => void;
@@ -56,7 +54,7 @@ const THROWN: { readonly [kind: string]: FailureKind } = {
 };
 
 export function performing(effect: Effect, options: PerformingOptions): Performing {
-    const { host, parent, allowed, secrets } = options;
+    const { host, parent, secrets } = options;
     const controller = new AbortController();
     const { signal } = controller;
     const waits = new Map<number, { readonly done: (down: Down) => void; readonly part?: (part: Json) => void }>();
@@ -120,7 +118,6 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
             const down = await asked((n) => ({ n, changed: true }));
             return "ruling" in down && down.ruling.allowed ? null : outcomeIn(down);
         },
-        ...(allowed === undefined ? {} : { allowed }),
         ...(parent === undefined ? {} : { parent }),
         ...(effect.kind === "agent" ? hands : {}),
     };

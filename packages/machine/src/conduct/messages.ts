@@ -106,8 +106,8 @@ export type News =
 export type Decision =
     /** Keep this, then say `committed`. */
     | { readonly kind: "commit"; readonly n: number; readonly batch: Batch }
-    /** Perform. `parent`: path of the effect in which it arose. `allowed`: only while the tool describes its method so, else say `changed` first. */
-    | { readonly kind: "begin"; readonly effect: Effect; readonly parent?: string; readonly allowed?: string }
+    /** Perform. `parent`: path of the effect in which it arose. */
+    | { readonly kind: "begin"; readonly effect: Effect; readonly parent?: string }
     /** Tell the performer to stop. `waits`: its answer still counts. */
     | { readonly kind: "stop"; readonly path: string; readonly reason: string; readonly waits: boolean }
     | { readonly kind: "down"; readonly path: string; readonly down: Down }

@@ -42,15 +42,15 @@ export class Works {
     }
 
     /** It counts as running from here on; `after` says when it is begun. */
-    begin(effect: Effect, of: Asked | null, after: Decision[]): void {
-        const { path, deadline } = effect;
+    begin(asked: Effect, of: Asked | null, after: Decision[]): void {
+        const { path, deadline } = asked;
+        const allowed = this.ops.allowed(asked);
+        const effect = allowed === undefined ? asked : { ...asked, allowed };
         this.running.set(path, workOf(effect, of));
         if (isPersonal(effect)) this.time.person(1);
         if (deadline !== undefined) this.time.set(`deadline\n${path}`, deadline);
         if (effect.kind === "agent") this.sessions.add((effect.request as unknown as AgentTurn).session);
-        const allowed = this.ops.allowed(effect);
-        const parent = of === null ? {} : { parent: of.work.effect.path };
-        after.push({ kind: "begin", effect, ...parent, ...(allowed === undefined ? {} : { allowed }) });
+        after.push({ kind: "begin", effect, ...(of === null ? {} : { parent: of.work.effect.path }) });
     }
 
     settle(work: Work, reason: string): void {

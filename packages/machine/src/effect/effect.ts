@@ -23,6 +23,11 @@ export interface Effect {
     readonly deadline?: number;
     /** Which attempt it is, from 2 on, after the owner of the run had what failed asked for again. */
     readonly attempt?: number;
+    /**
+     * Hash of what its tool said of the method when a person allowed the call: it is made only while the tool says the same, else its performer
+     * says `changed` first.
+     */
+    readonly allowed?: string;
 }
 
 /** What a provider says was used. Counts of tokens; `usd` where the price is known. */

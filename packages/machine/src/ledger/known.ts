@@ -23,6 +23,7 @@ const EFFECT: Fields<Effect> = {
     labels: true,
     deadline: false,
     attempt: false,
+    allowed: false,
 };
 const EFFECT_KINDS: { readonly [K in EffectKind]: true } = {
     model: true,

@@ -167,7 +167,11 @@ export function effectOf(kind: EffectKind, request: Schema = REQUESTS[kind]): Sc
             request,
             labels: says(list(text), "origins of everything in the request, sorted"),
         },
-        { deadline: says(number, "milliseconds"), attempt: says(count, "from 2 on, after a retry of what failed") },
+        {
+            deadline: says(number, "milliseconds"),
+            attempt: says(count, "from 2 on, after a retry of what failed"),
+            allowed: says(text, "hash of the description under which a person allowed the call"),
+        },
     );
 }
 

@@ -20,7 +20,6 @@ for await (const text of createInterface({ input: process.stdin })) {
             host: world,
             secrets,
             ...(line.parent === undefined ? {} : { parent: line.parent }),
-            ...(line.allowed === undefined ? {} : { allowed: line.allowed }),
             up: (up) => say({ id, kind: "up", up }),
             answered: (outcome) => say({ id, kind: "answered", outcome }),
         });

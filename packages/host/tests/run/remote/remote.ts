@@ -8,7 +8,7 @@ import type { Performing, PerformingOptions } from "../../../src/run/performing.
 /** `end`: a session with an agent is over. */
 export type ToChild = { readonly id: number } & (
     | { readonly kind: "end"; readonly session: string }
-    | { readonly kind: "begin"; readonly effect: Effect; readonly parent?: string; readonly allowed?: string }
+    | { readonly kind: "begin"; readonly effect: Effect; readonly parent?: string }
     | { readonly kind: "down"; readonly down: Down }
     | { readonly kind: "stop"; readonly reason: string; readonly waits: boolean }
 );
@@ -45,13 +45,7 @@ export function remote(world: URL, ...args: string[]): Remote {
             const id = ++ids;
             const say = (line: ToChild): void => void child.stdin.write(`${JSON.stringify(line)}\n`);
             open.set(id, options);
-            say({
-                id,
-                kind: "begin",
-                effect,
-                ...(options.parent === undefined ? {} : { parent: options.parent }),
-                ...(options.allowed === undefined ? {} : { allowed: options.allowed }),
-            });
+            say({ id, kind: "begin", effect, ...(options.parent === undefined ? {} : { parent: options.parent }) });
             return {
                 down: (down) => say({ id, kind: "down", down }),
                 stop: (reason, waits) => {
