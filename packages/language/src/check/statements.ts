@@ -6,7 +6,7 @@
  * S1: `x = v` changes the nearest x assigned before it in an enclosing block, or a parameter; else it makes x in the present block.
  * S2: a block's names, `use`s, model, role and description are gone after it.
  */
-import type { Assign, Block, Expr, For, Member, Name, NumberLit, ParallelFor, Return, Stmt } from "../syntax/tree.ts";
+import type { Assign, Block, Expr, ExprStmt, For, Ident, Member, Name, NumberLit, ParallelFor, Return, Stmt } from "../syntax/tree.ts";
 import { alias, hold } from "./methods.ts";
 import { mutate, raise } from "./sites.ts";
 import { checkBudget, checkConfig, checkUse, type Report } from "./context.ts";
@@ -56,87 +56,91 @@ export function statements(w: Walk, all: readonly Stmt[]): Type {
             w.report("UNREACHABLE", s.range, "this statement can never run");
             left = false;
         }
-        switch (s.kind) {
-            case "expr": {
-                const found = expr(w, s.value);
-                if (i === all.length - 1) return found;
-                continue;
-            }
-            case "assign":
-                assign(w, s);
-                continue;
-            case "use":
-            case "use.one":
-                checkUse(w, s);
-                continue;
-            case "config": {
-                const report: Report = (code, range, message, extra) => w.report(code, range, message, extra);
-                checkConfig(report, w.checking, w.file, w.names, s);
-                w.config = { ...w.config, [s.key]: s };
-                continue;
-            }
-            case "context":
-                checkBudget((code, range, message, extra) => w.report(code, range, message, extra), s.max);
-                w.config = { ...w.config, context: s };
-                continue;
-            case "if":
-                for (const branch of s.branches) {
-                    expr(w, branch.test);
-                    scoped(w, branch.body);
-                }
-                if (s.otherwise !== undefined) scoped(w, s.otherwise);
-                continue;
-            case "return":
-                leaveWith(w, s);
-                left = true;
-                continue;
-            case "for":
-                iterate(w, s);
-                continue;
-            case "loop":
-                // Assigned in the body, read by the test of the next pass.
-                expr(w, s.until);
-                limit(w, s.max, 0);
-                looped(w, s.body);
-                continue;
-            case "repeat":
-                limit(w, s.times, 0);
-                looped(w, s.body);
-                continue;
-            case "try":
-                scoped(w, s.body);
-                scoped(w, s.handler, s.name);
-                continue;
-            case "define":
-                // What it defines is looked at by itself: it sees nothing of what is around it.
-                if (!w.checking.answer)
-                    w.report("DEFINE_PLACE", s.range, "only what an agent answers defines functions while the program runs", {
-                        hint: "write a func at the top of the file",
-                    });
-                continue;
-            case "delegate":
-            case "spend":
-                scoped(w, s.body);
-                continue;
-            case "raise":
-                expr(w, s.value);
-                left = true;
-                continue;
-            case "break":
-            case "continue":
-                if (w.breakable === 0)
-                    w.report(
-                        "BREAK_OUTSIDE_LOOP",
-                        s.range,
-                        `${s.kind} stands outside a loop`,
-                        w.level > 0 && w.lambda === 0 ? { hint: "`return` ends one iteration of `parallel for`" } : undefined,
-                    );
-                left = true;
-                continue;
+        if (s.kind !== "expr") {
+            left = statement(w, s);
+            continue;
         }
+        const found = expr(w, s.value);
+        if (i === all.length - 1) return found;
     }
     w.isFresh(0);
     return NONE;
+}
+
+/** Whether no statement after it is reached. */
+function statement(w: Walk, s: Exclude<Stmt, ExprStmt>): boolean {
+    switch (s.kind) {
+        case "assign":
+            assign(w, s);
+            return false;
+        case "use":
+        case "use.one":
+            checkUse(w, s);
+            return false;
+        case "config": {
+            const report: Report = (code, range, message, extra) => w.report(code, range, message, extra);
+            checkConfig(report, w.checking, w.file, w.names, s);
+            w.config = { ...w.config, [s.key]: s };
+            return false;
+        }
+        case "context":
+            checkBudget((code, range, message, extra) => w.report(code, range, message, extra), s.max);
+            w.config = { ...w.config, context: s };
+            return false;
+        case "if":
+            for (const branch of s.branches) {
+                expr(w, branch.test);
+                scoped(w, branch.body);
+            }
+            if (s.otherwise !== undefined) scoped(w, s.otherwise);
+            return false;
+        case "return":
+            leaveWith(w, s);
+            return true;
+        case "for":
+            iterate(w, s);
+            return false;
+        case "loop":
+            // Assigned in the body, read by the test of the next pass.
+            expr(w, s.until);
+            limit(w, s.max, 0);
+            looped(w, s.body);
+            return false;
+        case "repeat":
+            limit(w, s.times, 0);
+            looped(w, s.body);
+            return false;
+        case "try":
+            scoped(w, s.body);
+            scoped(w, s.handler, s.name);
+            return false;
+        case "define":
+            // What it defines is looked at by itself: it sees nothing of what is around it.
+            if (!w.checking.answer)
+                w.report("DEFINE_PLACE", s.range, "only what an agent answers defines functions while the program runs", {
+                    hint: "write a func at the top of the file",
+                });
+            return false;
+        case "delegate":
+        case "spend":
+            scoped(w, s.body);
+            return false;
+        case "raise":
+            expr(w, s.value);
+            return true;
+        case "break":
+        case "continue":
+            if (w.breakable === 0)
+                w.report(
+                    "BREAK_OUTSIDE_LOOP",
+                    s.range,
+                    `${s.kind} stands outside a loop`,
+                    w.level > 0 && w.lambda === 0 ? { hint: "`return` ends one iteration of `parallel for`" } : undefined,
+                );
+            return true;
+        default:
+            return false;
+    }
 }
 
 function looped(w: Walk, body: Block): void {
@@ -270,50 +274,13 @@ export function checkResult(w: Walk, type: Type, e: Expr | null): void {
 
 function assign(w: Walk, s: Assign): void {
     const { target } = s;
-    let type = expr(w, s.value);
-    if (isDamaged(w.file, s.range)) type = ANY;
+    const found = expr(w, s.value);
+    const type = isDamaged(w.file, s.range) ? ANY : found;
     const { data } = w;
     switch (target.kind) {
-        case "ident": {
-            const { name, range } = target;
-            const local = w.names.get(name);
-            if (local !== undefined) {
-                if (w.level > local.level) {
-                    w.report("PARALLEL_FOR_OUTER_ASSIGNMENT", range, `'${name}' belongs to the outside of this parallel for`, {
-                        related: [{ message: "first assigned here", file: w.file.name, range: local.range }],
-                    });
-                    return;
-                }
-                if (s.op !== "=") {
-                    type = changed(w, s, local.type, type);
-                    w.isFresh(data | local.data);
-                }
-                w.widen(local, type);
-                if (s.op === "=") alias(w, local, s.value);
-                return;
-            }
-            const found = w.agent?.funcs.get(name) ?? w.file.names.get(name);
-            if (found !== undefined) {
-                const what =
-                    found.import !== null ? `the import '${name}'` : `the ${found.kind === "func" ? "function" : found.kind} '${name}'`;
-                w.report("IMMUTABLE_ASSIGNMENT", range, `${what} cannot be assigned to`, { hint: "choose another name" });
-                return;
-            }
-            if (s.op !== "=") {
-                const other = elsewhere(w.checking, w.file, name);
-                if (other !== null)
-                    w.report("IMPORT_NOT_SHARED", range, `'${name}' belongs to ${other.where.name}, not to this file`, other.extra);
-                else
-                    w.report(
-                        "UNKNOWN_IDENTIFIER",
-                        range,
-                        `'${name}' is not defined here`,
-                        suggestion(w.checking, name, range, w.names.keys()) ?? { hint: `assign it first: ${name} = …` },
-                    );
-            }
-            alias(w, w.define(name, range, type), s.value);
+        case "ident":
+            assignName(w, s, target, type);
             return;
-        }
         case "member": {
             const object = expr(w, target.object);
             const at = { share: w.share, params: w.params };
@@ -354,6 +321,46 @@ function assign(w: Walk, s: Assign): void {
             w.report("INVALID_ASSIGNMENT_TARGET", target.range, "only a name, a property or an item can be assigned to");
             expr(w, target);
     }
+}
+
+function assignName(w: Walk, s: Assign, target: Ident, value: Type): void {
+    let type = value;
+    const { data } = w;
+    const { name, range } = target;
+    const local = w.names.get(name);
+    if (local !== undefined) {
+        if (w.level > local.level) {
+            w.report("PARALLEL_FOR_OUTER_ASSIGNMENT", range, `'${name}' belongs to the outside of this parallel for`, {
+                related: [{ message: "first assigned here", file: w.file.name, range: local.range }],
+            });
+            return;
+        }
+        if (s.op !== "=") {
+            type = changed(w, s, local.type, type);
+            w.isFresh(data | local.data);
+        }
+        w.widen(local, type);
+        if (s.op === "=") alias(w, local, s.value);
+        return;
+    }
+    const found = w.agent?.funcs.get(name) ?? w.file.names.get(name);
+    if (found !== undefined) {
+        const what = found.import !== null ? `the import '${name}'` : `the ${found.kind === "func" ? "function" : found.kind} '${name}'`;
+        w.report("IMMUTABLE_ASSIGNMENT", range, `${what} cannot be assigned to`, { hint: "choose another name" });
+        return;
+    }
+    if (s.op !== "=") {
+        const other = elsewhere(w.checking, w.file, name);
+        if (other !== null) w.report("IMPORT_NOT_SHARED", range, `'${name}' belongs to ${other.where.name}, not to this file`, other.extra);
+        else
+            w.report(
+                "UNKNOWN_IDENTIFIER",
+                range,
+                `'${name}' is not defined here`,
+                suggestion(w.checking, name, range, w.names.keys()) ?? { hint: `assign it first: ${name} = …` },
+            );
+    }
+    alias(w, w.define(name, range, type), s.value);
 }
 
 function memberTarget(w: Walk, target: Member, object: Type, type: Type): void {

@@ -53,39 +53,26 @@ interface Opened {
 }
 
 export function loadProgram(entry: string, files: ProgramFiles): LoadedProgram {
-    const found: Diagnostic[] = [];
     const trees = new Map<string, File>();
+    const imports = new Imports(files);
     const order: string[] = [];
-    const links = new Map<string, Map<string, string>>();
-    const readOnly = new Set<Import>();
     const own = new Set<Import>();
     /** Files whose imports are being followed, outermost first. */
     const path: Opened[] = [];
     const open = new Set<string>();
-
-    const report = (
-        file: string,
-        code: Code,
-        range: Range,
-        message: string,
-        hint: string | undefined = CODES[code].hint,
-        more: Partial<Diagnostic> = {},
-    ): void => {
-        found.push({ code, severity: CODES[code].severity, message, file, range, ...(hint === undefined ? {} : { hint }), ...more });
-    };
 
     const enter = (name: string): boolean => {
         const text = files.read(name);
         if (text === null) return false;
         const tree = parse(source(text, name));
         trees.set(name, tree);
-        found.push(...tree.diagnostics);
+        imports.found.push(...tree.diagnostics);
         path.push({ file: tree, imports: tree.items.filter((item): item is Import => item.kind === "import"), at: 0 });
         open.add(name);
         return true;
     };
 
-    if (!enter(entry)) report(entry, "IMPORT_NOT_FOUND", { start: 0, end: 0 }, `there is no file ${entry}`);
+    if (!enter(entry)) imports.report(entry, "IMPORT_NOT_FOUND", { start: 0, end: 0 }, `there is no file ${entry}`);
     for (let top = path[path.length - 1]; top !== undefined; top = path[path.length - 1]) {
         const name = top.file.source.file;
         const node = top.imports[top.at++];
@@ -95,18 +82,18 @@ export function loadProgram(entry: string, files: ProgramFiles): LoadedProgram {
             order.push(name);
             continue;
         }
-        const target = agentFile(node, name);
+        const target = imports.agentFile(node, name);
         if (target === null) continue;
         if (target === name) {
             const declared = top.file.items.some((item) => item.kind === "agent" && item.name?.text === node.name.text);
             if (declared) own.add(node);
             const hint = "leave the import out: agents of one file know each other";
-            report(name, "IMPORT_CYCLE", node.uri.range, "the file imports from itself", hint);
+            imports.report(name, "IMPORT_CYCLE", node.uri.range, "the file imports from itself", hint);
             continue;
         }
         if (open.has(target)) {
             const circle = path.slice(path.findIndex((one) => one.file.source.file === target)).map((one) => one.file.source.file);
-            report(
+            imports.report(
                 name,
                 "IMPORT_CYCLE",
                 node.uri.range,
@@ -121,13 +108,30 @@ export function loadProgram(entry: string, files: ProgramFiles): LoadedProgram {
             continue;
         }
         const tree = trees.get(target);
-        if (tree === undefined) report(name, "IMPORT_NOT_FOUND", node.uri.range, `there is no file ${target}`);
-        else linkAgent(node, name, tree);
+        if (tree === undefined) imports.report(name, "IMPORT_NOT_FOUND", node.uri.range, `there is no file ${target}`);
+        else imports.linkAgent(node, name, tree);
     }
+    const { links, readOnly, found } = imports;
     return { entry, files: trees, order, links, readOnly, own, diagnostics: found };
+}
+
+/** What imports of all files mean, and what is wrong with them. */
+class Imports {
+    private readonly files: ProgramFiles;
+    readonly found: Diagnostic[] = [];
+    readonly links = new Map<string, Map<string, string>>();
+    readonly readOnly = new Set<Import>();
+
+    constructor(files: ProgramFiles) {
+        this.files = files;
+    }
+
+    report(file: string, code: Code, range: Range, message: string, hint: string | undefined = CODES[code].hint): void {
+        this.found.push({ code, severity: CODES[code].severity, message, file, range, ...(hint === undefined ? {} : { hint }) });
+    }
 
     /** The file that an import of an agent means; null for other imports, which are looked at here, and for wrong ones. */
-    function agentFile(node: Import, file: string): string | null {
+    agentFile(node: Import, file: string): string | null {
         const uri = node.uri.value;
         const at = node.uri.range;
         // The parser has said what is missing.
@@ -136,35 +140,35 @@ export function loadProgram(entry: string, files: ProgramFiles): LoadedProgram {
         if (!SCHEMES[node.what].includes(scheme)) {
             const hint = didYouMean(scheme, SCHEMES[node.what]) ?? `write for example ${EXAMPLES[node.what]}`;
             const message = scheme === "" ? `'${uri}' names no ${node.what}` : `no ${node.what} has the scheme '${scheme}:'`;
-            report(file, "INVALID_IMPORT_URI", at, message, hint);
+            this.report(file, "INVALID_IMPORT_URI", at, message, hint);
             return null;
         }
-        if (node.what === "tool") tool(node, file, scheme);
+        if (node.what === "tool") this.tool(node, file, scheme);
         if (node.what === "llm" && scheme.startsWith("http") && !/^https?:\/\/[^/]/i.test(uri))
-            report(file, "INVALID_IMPORT_URI", at, `'${uri}' names no host`);
+            this.report(file, "INVALID_IMPORT_URI", at, `'${uri}' names no host`);
         // An agent outside the program.
         if (node.what === "agent" && scheme !== "" && scheme !== "file") return null;
         if (node.what === "skill" && scheme === "https") return null;
         if (node.what !== "file" && node.what !== "agent" && node.what !== "skill") return null;
-        const target = files.resolve(file, uri);
+        const target = this.files.resolve(file, uri);
         if (target === null) {
-            report(file, "IMPORT_OUTSIDE_TREE", at, `'${uri}' is outside the program's folder`);
+            this.report(file, "IMPORT_OUTSIDE_TREE", at, `'${uri}' is outside the program's folder`);
             return null;
         }
         if (node.what === "file" || node.what === "skill") return null;
         if (PROGRAM.test(target)) return target;
-        report(file, "INVALID_IMPORT_URI", at, `'${uri}' is no program`, "an agent is imported from a .remit or .as file");
+        this.report(file, "INVALID_IMPORT_URI", at, `'${uri}' is no program`, "an agent is imported from a .remit or .as file");
         return null;
     }
 
-    function tool(node: Import, file: string, scheme: string): void {
+    private tool(node: Import, file: string, scheme: string): void {
         const uri = node.uri.value;
         const at = node.uri.range;
         if (scheme === "sh") {
             const command = uri.slice("sh:".length).replace(/^\/\//, "");
             if (COMMANDS.includes(command)) return;
             if (SHELLS.has(command))
-                report(
+                this.report(
                     file,
                     "INVALID_IMPORT_URI",
                     at,
@@ -172,7 +176,7 @@ export function loadProgram(entry: string, files: ProgramFiles): LoadedProgram {
                     `known are ${COMMANDS.map((one) => `sh://${one}`).join(", ")}`,
                 );
             else
-                report(
+                this.report(
                     file,
                     "INVALID_IMPORT_URI",
                     at,
@@ -183,27 +187,27 @@ export function loadProgram(entry: string, files: ProgramFiles): LoadedProgram {
         }
         if (!CODE.has(scheme)) return;
         if (scheme === "" && !MODULE.test(uri)) {
-            report(file, "INVALID_IMPORT_URI", at, `'${uri}' names no tool`, `write for example ${EXAMPLES.tool}`);
+            this.report(file, "INVALID_IMPORT_URI", at, `'${uri}' names no tool`, `write for example ${EXAMPLES.tool}`);
             return;
         }
-        if (scheme === "" && files.resolve(file, uri) === null) {
-            report(file, "IMPORT_OUTSIDE_TREE", at, `'${uri}' is outside the program's folder`);
+        if (scheme === "" && this.files.resolve(file, uri) === null) {
+            this.report(file, "IMPORT_OUTSIDE_TREE", at, `'${uri}' is outside the program's folder`);
             return;
         }
-        const answer: Allowed = files.allowTool?.(uri, file) ?? { allowed: false, reason: "there is no allow list" };
-        if (!answer.allowed) report(file, "UNAUTHORIZED_TOOL_IMPORT", at, `'${uri}' is not allowed: ${answer.reason}`, answer.hint);
-        else if (scheme !== "node" && answer.effectful === false) readOnly.add(node);
+        const answer: Allowed = this.files.allowTool?.(uri, file) ?? { allowed: false, reason: "there is no allow list" };
+        if (!answer.allowed) this.report(file, "UNAUTHORIZED_TOOL_IMPORT", at, `'${uri}' is not allowed: ${answer.reason}`, answer.hint);
+        else if (scheme !== "node" && answer.effectful === false) this.readOnly.add(node);
     }
 
-    function linkAgent(node: Import, file: string, tree: File): void {
+    linkAgent(node: Import, file: string, tree: File): void {
         const { text, range } = node.name;
         const names = tree.items.flatMap((item) => (item.kind === "agent" && item.name !== undefined ? [item.name.text] : []));
         if (names.includes(text)) {
-            const own = links.get(file) ?? new Map<string, string>();
-            links.set(file, own.set(text, tree.source.file));
+            const own = this.links.get(file) ?? new Map<string, string>();
+            this.links.set(file, own.set(text, tree.source.file));
             return;
         }
         const hint = didYouMean(text, names) ?? (names.length > 0 ? `it declares ${names.join(", ")}` : "it declares no agent with a name");
-        report(file, "IMPORT_AGENT_MISSING", range, `${tree.source.file} declares no agent '${text}'`, hint);
+        this.report(file, "IMPORT_AGENT_MISSING", range, `${tree.source.file} declares no agent '${text}'`, hint);
     }
 }

@@ -140,11 +140,6 @@ export function optional(type: Type): Type {
     return variant(type, true, type.soft);
 }
 
-/** The same, which may be or hold a capability. */
-export function holding(type: Type, cap: Binding): Type {
-    return type.cap !== null ? type : makeType(type.kind, { ...type, cap });
-}
-
 /** A value nothing is known of but that it may be this capability. */
 export function maybeCapability(cap: Binding): Type {
     if (cap.maybe === null) cap.maybe = makeType("any", { cap });

@@ -238,4 +238,3 @@ export const STATEMENT_WORDS: ReadonlySet<string> = new Set(
         " ",
     ),
 );
-export const EXPRESSION_WORDS: ReadonlySet<string> = new Set("generate parallel true false none not if try endorse".split(" "));

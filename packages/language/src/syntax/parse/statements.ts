@@ -105,6 +105,7 @@ export function parseStatement(p: State): Stmt | undefined {
 /** Statements with statements inside. */
 const BLOCKS: ReadonlySet<Stmt["kind"]> = new Set<Stmt["kind"]>(["if", "for", "loop", "repeat", "try"]);
 
+/** Why it is long: one case for each word that begins a statement. */
 function readStatement(p: State): Stmt | undefined {
     const from = start(p);
     switch (p.k) {

@@ -77,6 +77,7 @@ export function flatExpr(node: Expr, style: Style, limit: number, least = 0): st
     return text !== undefined && text.length <= limit ? text : undefined;
 }
 
+/** Why it is long: one case for each kind of expression. */
 function flatten(node: Expr, style: Style, limit: number): string | undefined {
     switch (node.kind) {
         case "string":

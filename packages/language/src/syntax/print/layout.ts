@@ -85,6 +85,7 @@ export function expression(w: Writer, node: Expr, tail: number, least = 0): void
     } else broken(w, node, tail);
 }
 
+/** Why it is long: one case for each kind of expression. */
 function broken(w: Writer, node: Expr, tail: number): void {
     switch (node.kind) {
         case "string":
