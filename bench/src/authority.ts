@@ -82,7 +82,7 @@ function decisions(compiled: Compiled): Case[] {
         key: m.authority.keyOf(thing(name)),
         uri,
         method,
-        given: valuesGiven(args, m.run.labels),
+        given: valuesGiven(args, m.run),
         chosenBy: "program",
         readOnly: undefined,
         right: null,
