@@ -210,6 +210,14 @@ export function handlers(options: Options, watch: Watch): NonNullable<LoadOption
     return {
         event: watch.event,
         part: (path, part) => watch.progress.part(path, part),
+        stalled: (why) => {
+            watch.progress.pause();
+            if (why === null) say("The ledger can be written again; the run goes on.");
+            else
+                say(
+                    `${paint(process.stderr)("yellow", "waiting")}: ${plainLine(why.message)}. The run goes on when it can be written; Ctrl-C ends it.`,
+                );
+        },
         ...(yes ? { ask: (request) => request.options[0] ?? "once" } : {}),
         ...(there && !yes && !later
             ? {

@@ -42,7 +42,7 @@ export class LedgerError extends CodedError<LedgerErrorCode> {
     }
 }
 
-/** Primary result codes of SQLite (https://sqlite.org/rescode.html) that a person can act on. */
+/** Result codes of SQLite (https://sqlite.org/rescode.html) that a person can act on. */
 const SQLITE: { readonly [code: number]: readonly [LedgerErrorCode, string] } = {
     5: ["busy", "is locked by another process"],
     6: ["busy", "is locked by another process"],
@@ -52,8 +52,15 @@ const SQLITE: { readonly [code: number]: readonly [LedgerErrorCode, string] } = 
     10: ["io", "could not be read or written"],
     11: ["corrupt", "is damaged"],
     13: ["full", "cannot grow: the disk is full"],
+    // SQLITE_IOERR_SHMSIZE: the file beside it that its readers share.
+    4874: ["full", "cannot grow: the disk is full"],
     26: ["foreign", "is not an SQLite database"],
 };
+
+/** The same may be tried again: nothing of it was kept, and what is in its way may go. */
+export function isPassing(error: unknown): error is LedgerError {
+    return error instanceof LedgerError && (error.code === "full" || error.code === "busy");
+}
 
 /** Runs `work`; an SQLite error becomes a `LedgerError` that names the file. */
 export function guarded<T>(path: string, work: () => T): T {
@@ -86,6 +93,6 @@ export function ledgerError(path: string, error: unknown): unknown {
         return new LedgerError(code, `the ledger ${path} ${text}${other}`, error);
     }
     if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return error;
-    const [code, text] = SQLITE[error.errcode & 0xff] ?? ["io", `failed with SQLite result code ${error.errcode}`];
+    const [code, text] = SQLITE[error.errcode] ?? SQLITE[error.errcode & 0xff] ?? ["io", `failed with SQLite result code ${error.errcode}`];
     return new LedgerError(code, `the ledger ${path} ${text}`, error);
 }

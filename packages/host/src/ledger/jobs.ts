@@ -6,11 +6,13 @@
  *
  * G1: jobs that come together are one transaction and one sync. Each has a savepoint: one that fails fails alone, the others are kept.
  * G2: where the transaction as a whole cannot be kept (a full disk), each job is tried alone.
+ * G8: at the first "no space left" the ballast is released, and what found no room is tried once more (BL1).
  * G3: an anchor is written after the transaction that it speaks of (A2).
  */
 import type { KeyObject } from "node:crypto";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { type Anchor, writeAnchor } from "./anchor.ts";
+import { ballastOf } from "./ballast.ts";
 import { LedgerError, type LedgerErrorCode, ledgerError } from "./error.ts";
 
 export const SQL = {
@@ -27,6 +29,7 @@ export const SQL = {
     forgetAll: "DELETE FROM continuations WHERE at >= ?1 * 268435456 AND at < (?1 + 1) * 268435456",
     progress: `UPDATE runs SET status = ?, result = ?, ended = ?, usage = ?, steps = ?, effects = ?, count = ?, head = ?, answers = ?, answered = ?, owner = ?, beat = ?,
         spent = ?, bound = ?, batches = ?, pending = ? WHERE key = ? AND epoch = ? AND owner IS NOT NULL AND bound = ?`,
+    hold: "UPDATE runs SET beat = ? WHERE key = ? AND epoch = ? AND bound = ?",
     take: `UPDATE runs SET owner = ?, beat = ?, status = 'running', bound = ?, pending = ?, epoch = epoch + 1
         WHERE key = ? AND owner IS ? AND epoch = ? AND bound = ?`,
     makeAsks: `CREATE TABLE IF NOT EXISTS asks (
@@ -75,6 +78,7 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
 
 /** Performs jobs over one connection, which nothing else writes through at the same time. */
 export function performing({ path, db, anchors, key }: Connection): (jobs: readonly Job[]) => Done[] {
+    const ballast = ballastOf(path);
     const cache = new Map<keyof typeof SQL, StatementSync>();
     const statement = (name: keyof typeof SQL): StatementSync => {
         let made = cache.get(name);
@@ -121,17 +125,25 @@ export function performing({ path, db, anchors, key }: Connection): (jobs: reado
             if (light) db.exec("PRAGMA synchronous = FULL");
         }
     }
+    function anchored(anchor: Anchor): Done {
+        try {
+            transaction(db, () => writeAnchor(anchors, key(), anchor));
+            return { changes: [] };
+        } catch (error) {
+            return failed(error);
+        }
+    }
+    /** G8. */
+    const withRoom = (done: Done, again: () => Done): Done =>
+        "code" in done && done.code === "full" && ballast.release() ? again() : done;
     return (jobs) => {
-        const done = together(jobs);
-        const due = jobs.flatMap((job, i) =>
-            job.anchor !== undefined && "changes" in (done[i] as Done) ? [{ anchor: job.anchor, i }] : [],
-        );
-        for (const { anchor, i } of due)
-            try {
-                transaction(db, () => writeAnchor(anchors, key(), anchor));
-            } catch (error) {
-                done[i] = failed(error);
-            }
+        const done = together(jobs).map((one, i) => withRoom(one, () => together([jobs[i] as Job])[0] as Done));
+        for (const [i, { anchor }] of jobs.entries()) {
+            if (anchor === undefined || "code" in (done[i] as Done)) continue;
+            const said = withRoom(anchored(anchor), () => anchored(anchor));
+            if ("code" in said) done[i] = said;
+        }
+        if (done.some((one) => "changes" in one)) ballast.renew();
         return done;
     };
 }

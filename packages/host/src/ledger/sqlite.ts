@@ -73,7 +73,15 @@ export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
         return found;
     };
     const isTold = (row: RunRow, at: string, attempt: number): boolean => outcomeOf(reading, row, at, attempt) !== null;
-    const ledger: File = { ...reading, writing, salt: salts(), beats, standing: (id) => guarded(path, () => standing(id)), isTold };
+    const ledger: File = {
+        ...reading,
+        writing,
+        salt: salts(),
+        beats,
+        standing: (id) => guarded(path, () => standing(id)),
+        isTold,
+        left: new Set(),
+    };
     const run = (id: string): RunRow => rowOf(reading, id);
 
     return {
@@ -188,7 +196,7 @@ async function owned(file: File, id: string, acceptForeign: boolean): Promise<Ru
         if (row.status === "done" || (row.status === "failed" && standing.parts.state === NO_STATE))
             throw new LedgerError("finished", `run ${row.id} is over`);
         const before = parseOwner(row.owner);
-        if (before !== null && isLive(before, row.beat, Date.now()))
+        if (before !== null && !file.left.has(row.owner as string) && isLive(before, row.beat, Date.now()))
             throw new LedgerError("owned", `run ${row.id} is owned by process ${before.pid} on ${before.host}`);
         intact(file, row, acceptForeign);
         return standing;

@@ -36,6 +36,8 @@ export interface LedgerFile {
     readonly beats: Set<() => void>;
     /** The run as it is now. Throws `LedgerError` where it was changed by another hand. */
     readonly standing: (id: string) => Standing;
+    /** Owners that this process has let go, whether or not the ledger could be told. */
+    readonly left: Set<string>;
     readonly isTold: (row: RunRow, path: string, attempt: number) => boolean;
 }
 
@@ -178,13 +180,19 @@ function blobsOf(blobs: NewBlobs): Statements {
     return [...blobs].map(([text, name]) => ["blob", name, text] as const);
 }
 
-/** A batch with all that counts together with it; null where it is there already. `anchors`: whether one is due. */
-function batched(file: LedgerFile, now: Standing, batch: Batch, n: number | undefined, anchors: (ends: boolean) => boolean): Change | null {
+/** A batch with all that counts together with it. `anchors`: whether one is due. */
+function batched(file: LedgerFile, now: Standing, batch: Batch, n: number | undefined, anchors: (ends: boolean) => boolean): Change {
     const { row } = now;
     const turn = { run: row.id, batches: row.batches, early: now.early };
     const number = n ?? row.batches + 1;
     const all = due(turn, batch, number, (text) => unpack(text, file.blobs));
-    if (all === "known") return null;
+    // It may be under way, and its anchor may have found no room.
+    if (all === "known")
+        return {
+            next: now,
+            statements: [["hold", Date.now(), row.key, row.epoch, now.bound]],
+            ...(number < row.batches ? {} : { anchor: anchorOf(row) }),
+        };
     if (all === "early") return early(file, now, batchKey(number), batch as unknown as Json);
     const blobs: NewBlobs = new Map();
     const time = new Date().toISOString();
@@ -199,9 +207,11 @@ function batched(file: LedgerFile, now: Standing, batch: Batch, n: number | unde
         }
         next = withBatch(next, one, time, file.salt, { into, blobs });
     }
-    const { id: run, count, head, answers, answered, owner } = next.row;
-    const anchor = anchors(owner === null) ? { run, count, head, answers, answered } : undefined;
-    return changed(file, now, next, [...blobsOf(blobs), ...into], anchor);
+    return changed(file, now, next, [...blobsOf(blobs), ...into], anchors(next.row.owner === null) ? anchorOf(next.row) : undefined);
+}
+
+function anchorOf({ id: run, count, head, answers, answered }: RunRow): Anchor {
+    return { run, count, head, answers, answered };
 }
 
 // ---- calls ---------------------------------------------------------------------------------------------------------------
@@ -367,6 +377,7 @@ export function writerOf(file: LedgerFile, first: Standing, before: RunStatus | 
             if (!open) return;
             close();
             if (before === null) return;
+            file.left.add(first.row.owner as string);
             await calls.make((now) => {
                 const { row } = timed(now);
                 return changed(file, now, { ...now, row: { ...row, owner: null, status: committed ? row.status : before } }, []);

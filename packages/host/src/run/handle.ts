@@ -101,6 +101,7 @@ export function execute<T>(machine: Conducted, options: ExecuteOptions): RunHand
             committed,
             ...(timeout === undefined ? {} : { timeout }),
             ...(on.part === undefined ? {} : { part: on.part }),
+            ...(on.stalled === undefined ? {} : { stalled: on.stalled }),
             ...(on.unknown === undefined ? {} : { unknown: on.unknown }),
         });
         await telling;

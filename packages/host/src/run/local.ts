@@ -3,6 +3,8 @@
  *
  * Boundary: promises, timers and signals around the conductor, whose decisions it carries out. It decides nothing.
  *
+ * D10: where the ledger has no room, or is locked, the outcome in hand stays in memory, nothing begins, and the commit is tried again under its number, so that
+ *     it is kept once (OD1). A cancel ends that: the run stops with what was acknowledged.
  * D8: the event loop gets a turn at least every 10 ms, whatever runs, so that a signal, a timer and an abort are seen while effects settle in microtasks.
  */
 import type { Json } from "@remit/language";
@@ -18,7 +20,7 @@ import {
     type News,
     type UnknownAnswer,
 } from "@remit/machine";
-import { LedgerError } from "../ledger/error.ts";
+import { isPassing, LedgerError } from "../ledger/error.ts";
 import type { LedgerStore, RunWriter } from "../ledger/store.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import type { Host } from "./host.ts";
@@ -29,7 +31,7 @@ export type AskUnknown = (effect: Effect) => Promise<UnknownAnswer | null> | Unk
 
 export interface LocalOptions extends Omit<ConductOptions, "saves"> {
     readonly store: LedgerStore;
-    readonly writer: Pick<RunWriter, "commit" | "timed" | "release">;
+    readonly writer: Pick<RunWriter, "batches" | "commit" | "timed" | "release">;
     readonly host: Host;
     /** What is known to be a secret: it is taken out of what comes from outside. */
     readonly secrets: Scrubber;
@@ -38,6 +40,8 @@ export interface LocalOptions extends Omit<ConductOptions, "saves"> {
     /** After each commit. */
     readonly committed?: () => void;
     readonly unknown?: AskUnknown;
+    /** The ledger takes nothing now, and the run waits for that; null: it goes on. */
+    readonly stalled?: (why: LedgerError | null) => void;
     /** Performs one effect, here or in another process. */
     readonly perform?: typeof performing;
 }
@@ -59,6 +63,8 @@ export async function conduct(machine: Conducted, options: LocalOptions): Promis
     let timer: NodeJS.Timeout | null = null;
     let asking: Promise<void> = Promise.resolve();
     let broken: { readonly error: unknown } | null = null;
+    /** Number of the commit that found no room. */
+    let stalled: number | null = null;
     let end: ConductEnd | null = null;
 
     const tell = (one: News): void => {
@@ -71,12 +77,17 @@ export async function conduct(machine: Conducted, options: LocalOptions): Promis
     };
     async function commit(n: number, batch: Batch): Promise<void> {
         try {
-            await writer.commit(cleaned(batch, secrets));
+            await writer.commit(cleaned(batch, secrets), writer.batches + n);
+            if (stalled !== null) options.stalled?.(null);
+            stalled = null;
             options.committed?.();
             tell({ kind: "committed", n });
         } catch (error) {
-            broken = { error };
-            tell({ kind: "failed", n, again: false });
+            // D10.
+            if (!isPassing(error)) broken = { error };
+            else if (stalled === null) options.stalled?.(error);
+            stalled = n;
+            tell({ kind: "failed", n, again: broken === null && signal?.aborted !== true });
         }
     }
     function begin({ effect, parent }: Decision & { readonly kind: "begin" }): void {
@@ -134,9 +145,25 @@ export async function conduct(machine: Conducted, options: LocalOptions): Promis
         }
     }
 
-    const cancel = (): void => tell({ kind: "cancel" });
+    const cancel = (): void => {
+        tell({ kind: "cancel" });
+        if (stalled !== null) tell({ kind: "failed", n: stalled, again: false });
+    };
     if (signal?.aborted === true) cancel();
     else signal?.addEventListener("abort", cancel, { once: true });
+    async function letGo(): Promise<void> {
+        try {
+            await writer.release();
+        } catch (error) {
+            // A ledger that takes nothing more cannot be told that it is let go; what came before says why.
+            if (!(error instanceof LedgerError)) throw error;
+        }
+    }
+    async function ended(end: ConductEnd): Promise<LocalEnd> {
+        if (end.status !== "broken") return end as LocalEnd;
+        await letGo();
+        return { status: "stopped" };
+    }
     writer.timed(() => conductor.spent(performance.now()));
     let turned = performance.now();
     try {
@@ -146,7 +173,7 @@ export async function conduct(machine: Conducted, options: LocalOptions): Promis
             const decisions = conductor.next(performance.now(), told);
             for (const decision of decisions) carryOut(decision);
             if (broken !== null) throw (broken as { readonly error: unknown }).error;
-            if (end !== null) return end as LocalEnd;
+            if (end !== null) return await ended(end);
             const waits = news.length === 0 && !decisions.some(({ kind }) => kind === "compute");
             if (waits)
                 await new Promise<void>((resolve) => {
@@ -160,12 +187,7 @@ export async function conduct(machine: Conducted, options: LocalOptions): Promis
         }
     } catch (error) {
         for (const work of performed.values()) work.stop("the run could not go on", false);
-        try {
-            await writer.release();
-        } catch (second) {
-            // A ledger that takes nothing more cannot be told that it is let go; the first error says why.
-            if (!(second instanceof LedgerError)) throw second;
-        }
+        await letGo();
         throw error;
     } finally {
         if (timer !== null) clearTimeout(timer);

@@ -6,6 +6,7 @@
 import type { Json } from "@remit/language";
 import type { AskRequest, Effect, InputRequest, LedgerEvent, Limits } from "@remit/machine";
 import type { Ask } from "../ledger/asks.ts";
+import type { LedgerError } from "../ledger/error.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import type { Process } from "../process/process.ts";
 import type { HostTool } from "../tool/functions.ts";
@@ -35,6 +36,8 @@ export interface Handlers {
     readonly event?: (event: LedgerEvent) => void;
     /** Progress of an effect: a piece of streamed text, a note of a tool. */
     readonly part?: (path: string, part: Json) => void;
+    /** The ledger takes nothing now (its disk is full, or another process keeps it locked), and the run waits for that; null: it goes on. */
+    readonly stalled?: (why: LedgerError | null) => void;
 }
 
 export interface RunOptions {

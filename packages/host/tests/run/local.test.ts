@@ -102,6 +102,7 @@ async function setup(fail?: (batch: Batch, n: number) => void): Promise<Setup> {
     const batches: Batch[] = [];
     const log: string[] = [];
     const writer: LocalOptions["writer"] = {
+        batches: inner.batches,
         timed: (spent) => inner.timed(spent),
         release: () => inner.release(),
         commit: async (batch) => {

@@ -61,6 +61,7 @@ async function shelled(program: Program, shells: readonly Shell[], cuts: readonl
         const cancel = new AbortController();
         let left = cut?.commits ?? Number.POSITIVE_INFINITY;
         const writer: LocalOptions["writer"] = {
+            batches: 0,
             timed: () => undefined,
             release: async () => undefined,
             commit: async (batch) => {

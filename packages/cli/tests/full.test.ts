@@ -1,0 +1,33 @@
+/** A run whose ledger is on a full disk says that it waits for room, and a Ctrl-C ends it in good order. Runs where the tests may mount a disk. */
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { BIN, room } from "./remit.ts";
+
+const disk = mkdtempSync(join(tmpdir(), "remit-cli-full-"));
+const canMount = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", disk]).status === 0;
+const place = room();
+afterAll(() => {
+    if (canMount) spawnSync("umount", ["-l", disk]);
+    rmSync(disk, { recursive: true, force: true });
+    place.clear();
+});
+
+test.skipIf(!canMount)("D10: it waits for room, and a Ctrl-C ends it", async () => {
+    place.write("a.txt", "x".repeat(3_000));
+    place.write("p.remit", 'import tool Files from "file:."\nmain func() { repeat * 2000 { Files.read({ path: "a.txt" }) } }\n');
+    const ledger = join(disk, "ledger.db");
+    const child = spawn(process.execPath, [BIN, "run", "p.remit", "--ledger", ledger], { cwd: place.folder, env: place.env });
+    let seen = "";
+    child.stderr.on("data", (data: Buffer) => {
+        seen += data;
+    });
+    const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+    await expect.poll(() => seen, { timeout: 60_000 }).toMatch(/waiting: the ledger .* disk is full\. The run goes on/);
+    child.kill("SIGINT");
+    expect(await ended).toBe(130);
+    expect(seen).toMatch(/cancelled: the run was cancelled\n.*remit resume/s);
+    expect(place.remit("trace", "verify", "last", "--ledger", ledger).code).toBe(0);
+});
