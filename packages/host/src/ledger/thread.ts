@@ -49,7 +49,6 @@ export function writingTo(connection: Connection, options: SqliteOptions): Writi
         const file = import.meta.url.endsWith(".ts") ? "./thread-worker.ts" : "./thread-worker.js";
         const start: WorkerStart = { path, options };
         const made = new Worker(new URL(file, import.meta.url), { workerData: start, execArgv: [] });
-        made.unref();
         made.on("message", (said: "ready" | readonly Done[]) => {
             if (said === "ready") {
                 ready = true;
@@ -72,6 +71,8 @@ export function writingTo(connection: Connection, options: SqliteOptions): Writi
             waiting = [];
             for (const { reject } of lost) reject(new LedgerError("io", `the thread that writes the ledger ${path} has ended`, cause));
         });
+        // After the last listener: one for messages keeps the process alive again.
+        made.unref();
         return made;
     }
     function send(): void {

@@ -10,7 +10,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { type SealedEvent, canonicalLedger, verifyChain } from "@remit/machine";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sha256 } from "../../src/ledger/blob.ts";
-import { LedgerError } from "../../src/ledger/error.ts";
+import type { LedgerError } from "../../src/ledger/error.ts";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
 import type { LedgerStore } from "../../src/ledger/store.ts";
 import { LoadError } from "../../src/load/error.ts";
@@ -482,15 +482,19 @@ test("a replay names the first divergence", async () => {
     await ledger.close();
 });
 
-test("a full ledger ends the run with its reason; with room again it goes on", async () => {
+test("a full ledger makes the run wait until it is cancelled; with room again it goes on", async () => {
     const small = store({ maxPages: 45 });
     const tools = { Work: { double: (n: number) => n * 2 } };
     const program = await load<{ items: number[] }, number>({ source: DOUBLE }, { tools, ledger: small });
     const items = Array.from({ length: 200 }, (_, i) => i);
-    const handle = program.run({ items });
-    const error = await handle.result.catch((one: unknown) => one);
-    expect(error).toBeInstanceOf(LedgerError);
-    expect(error).toMatchObject({ code: "full" });
+    const said: unknown[] = [];
+    const stalled = (why: LedgerError | null): void => {
+        said.push(why?.code);
+        handle.cancel();
+    };
+    const handle = program.run({ items }, { on: { stalled } });
+    expect(await handle.result).toMatchObject({ ok: false, status: "stopped" });
+    expect(said).toEqual(["full"]);
     await small.close();
     const ledger = await openLedger(store());
     const before = (await ledger.run(handle.id)).effects;

@@ -366,12 +366,12 @@ test("nobody to answer now: the rest goes on, then the run stops as waiting", as
 });
 
 test("D2: when the ledger cannot be written nothing more is begun", async () => {
-    const full = await setup((batch) => {
-        if ((batch.outcomes?.length ?? 0) > 0) throw new LedgerError("full", "no room");
+    const broken = await setup((batch) => {
+        if ((batch.outcomes?.length ?? 0) > 0) throw new LedgerError("io", "no disk");
     });
-    await expect(full.run(staged([[effect("a")], [effect("b")]]), echo)).rejects.toMatchObject({ code: "full" });
-    expect(full.log.filter((line) => line.startsWith("perform"))).toEqual(["perform a"]);
-    expect(await full.store.run("r")).toMatchObject({ status: "running", live: false });
+    await expect(broken.run(staged([[effect("a")], [effect("b")]]), echo)).rejects.toMatchObject({ code: "io" });
+    expect(broken.log.filter((line) => line.startsWith("perform"))).toEqual(["perform a"]);
+    expect(await broken.store.run("r")).toMatchObject({ status: "running", live: false });
 });
 
 test("H1: a request that arises while an effect runs leaves its own events, kept before it is performed", async () => {
