@@ -15,7 +15,7 @@ afterAll(() => {
     place.clear();
 });
 
-test.skipIf(!canMount)("D10: it waits for room, and a Ctrl-C ends it", async () => {
+test.skipIf(!canMount)("SW1: it waits for room, and a Ctrl-C ends it", async () => {
     place.write("a.txt", "x".repeat(3_000));
     place.write("p.remit", 'import tool Files from "file:."\nmain func() { repeat * 2000 { Files.read({ path: "a.txt" }) } }\n');
     const ledger = join(disk, "ledger.db");

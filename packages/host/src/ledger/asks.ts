@@ -165,129 +165,138 @@ export function detailOf(request: AskRequest): { readonly [key: string]: Json } 
     return detail !== null && typeof detail === "object" && !Array.isArray(detail) ? detail : {};
 }
 
-/** `unused`: null where the record cannot be copied, as in memory (AU1). */
+/** What the rules work with. */
+interface Asking {
+    readonly rows: AskRows;
+    readonly key: () => KeyObject;
+    /** Null where the record cannot be copied, as in memory (AU1). */
+    readonly unused: Unused | null;
+    readonly now: () => number;
+}
+
+/** `unused`: see `Asking`. */
 export function asksOver(rows: AskRows, key: () => KeyObject, unused: Unused | null = null, now: () => number = Date.now): Asks {
-    const sealed = (kind: string, parts: readonly (string | number | null)[]): string =>
-        createHmac("sha256", key())
-            .update(JSON.stringify([`remit-${kind}/1`, ...parts]))
-            .digest("hex");
-    const macOf = (r: AskRow): string =>
-        sealed("ask", [r.id, r.run, r.path, r.pending, sha256(r.request), r.bound, r.schema, r.owner, r.asked, r.expires]);
-    const sealOf = (r: AskRow): string => sealed("answer", [r.id, r.mac, r.decision, r.decider, r.decided]);
-    const sound = (r: AskRow): boolean =>
-        same(r.mac, macOf(r)) && (r.decision === null ? r.state === "open" || r.state === "withdrawn" : same(r.seal ?? "", sealOf(r)));
-    const expired = (r: AskRow): boolean => r.state === "open" && r.expires <= now();
-
-    async function shown(r: AskRow): Promise<Ask> {
-        const over = r.state === "open" || r.state === "answered" ? !(await rows.waits(r.run, r.pending)) : false;
-        return {
-            id: r.id,
-            run: r.run,
-            path: r.path,
-            request: requestOf(r),
-            state: over ? "lost" : expired(r) ? "expired" : r.state,
-            owner: r.owner,
-            asked: iso(r.asked),
-            expires: iso(r.expires),
-            ...(r.decision === null ? {} : { decision: r.decision }),
-            ...(r.decider === null ? {} : { by: r.decider }),
-            ...(r.decided === null ? {} : { decided: iso(r.decided) }),
-            ...(sound(r) ? {} : { tampered: true as const }),
-        };
-    }
-    function answered(r: AskRow, state: "answered" | "used", decision: string, by: string): AskRow {
-        const made: AskRow = { ...r, state, decision, decider: by, decided: now() };
-        return { ...made, seal: sealOf(made) };
-    }
-    function one(found: readonly AskRow[], id: string): AskRow {
-        const [row] = found;
-        if (id === "" || row === undefined) throw new AskError("unknown", `there is no question ${id}`);
-        if (found.length > 1 && !found.some((r) => r.id === id)) throw new AskError("unknown", `more than one question begins with ${id}`);
-        return found.find((r) => r.id === id) ?? row;
-    }
-
+    const asking: Asking = { rows, key, unused, now };
     return {
-        put: async (ask) => {
-            const made: AskRow = {
-                id: randomBytes(5).toString("hex"),
-                run: ask.run,
-                path: ask.path,
-                pending: ask.pending,
-                request: JSON.stringify(ask.request),
-                bound: ask.bound,
-                schema: ask.schema,
-                owner: ask.owner,
-                asked: now(),
-                // What is no moment is one that has passed: no question waits for ever by a mistake.
-                expires: Math.trunc(Math.min(ask.expires, FURTHEST)) || 0,
-                mac: "",
-                state: "open",
-                decision: null,
-                decider: null,
-                decided: null,
-                seal: null,
-            };
-            const row = { ...made, mac: macOf(made) };
-            // A record that is not sound stays as it is, so that it can be examined.
-            const old = (await rows.ofPath(ask.run, ask.path)).filter((r) => sound(r) && (r.state === "open" || r.state === "answered"));
-            await rows.insert(
-                row,
-                old.map((r) => ({ row: { ...r, state: "withdrawn" }, from: r.state })),
-            );
-            return shown(row);
-        },
-        list: async (run) => Promise.all((await rows.all(run)).map(shown)),
+        put: (ask) => put(asking, ask),
+        list: async (run) => Promise.all((await rows.all(run)).map((r) => shown(asking, r))),
         find: async (run, id) => {
             const all = await rows.all(run);
             const named = all.filter((r) => r.path === id);
             const open = named.filter((r) => r.state === "open");
-            return shown(
-                one(
-                    named.length > 0 ? (open.length > 0 ? open : named.slice(-1)) : all.filter((r) => id !== "" && r.id.startsWith(id)),
-                    id,
-                ),
-            );
+            const begins = all.filter((r) => id !== "" && r.id.startsWith(id));
+            return shown(asking, one(named.length === 0 ? begins : open.length > 0 ? open : named.slice(-1), id));
         },
-        decide: async (id, decision, by) => {
-            const row = one(await rows.byId(id), id);
-            if (!sound(row)) throw new AskError("tampered", `the question ${row.id} was changed since it was asked`);
-            if (row.owner !== by) throw new AskError("owner", `the question ${row.id} is for ${row.owner}, not for ${by}`);
-            if (row.state === "withdrawn") throw new AskError("withdrawn", `the question ${row.id} was withdrawn`);
-            if (row.state !== "open") throw new AskError("answered", `the question ${row.id} was answered already: ${row.decision}`);
-            if (!(await rows.waits(row.run, row.pending))) throw new AskError("lost", `nothing waits for the question ${row.id} any more`);
-            if (expired(row)) throw new AskError("expired", `the question ${row.id} could be answered until ${iso(row.expires)}`);
-            if (!requestOf(row).options.includes(decision))
-                throw new AskError("option", `'${decision}' is no answer to the question ${row.id}`);
-            const next = answered(row, "answered", decision, by);
-            unused?.keep(next.seal as string);
-            if (!(await rows.update({ row: next, from: "open" })))
-                throw new AskError("answered", `the question ${row.id} was answered already`);
-            return shown(next);
-        },
-        take: async (run, path, bound): Promise<Taken> => {
-            // A record that was changed without the key is passed over.
-            const row = (await rows.ofPath(run, path)).find((r) => (r.state === "open" || r.state === "answered") && sound(r));
-            if (row === undefined || row.bound !== bound) return { kind: "none" };
-            if (row.state === "answered") {
-                // AU1.
-                if (unused !== null && !unused.take(row.seal as string)) return { kind: "none" };
-                if (!(await rows.update({ row: { ...row, state: "used" }, from: "answered" }))) return { kind: "none" };
-                return { kind: "decided", decision: row.decision as string, late: false };
-            }
-            if (!expired(row)) return { kind: "open", ask: await shown(row) };
-            if (!(await rows.update({ row: answered(row, "used", "deny", "expiry"), from: "open" }))) return { kind: "none" };
-            return { kind: "decided", decision: "deny", late: true };
-        },
+        decide: (id, decision, by) => decide(asking, id, decision, by),
+        take: (run, path, bound) => take(asking, run, path, bound),
         approvals: async (run) =>
             (await rows.all(run))
-                .filter((r) => r.state === "used" && (r.decision === "once" || r.decision === "session") && sound(r))
-                .map((r) => ({
-                    path: r.path,
-                    detail: requestOf(r).detail,
-                    decision: r.decision as string,
-                    schema: r.schema,
-                })),
+                .filter((r) => r.state === "used" && (r.decision === "once" || r.decision === "session") && isSound(asking, r))
+                .map((r) => ({ path: r.path, detail: requestOf(r).detail, decision: r.decision as string, schema: r.schema })),
     };
+}
+
+function sealed({ key }: Asking, kind: string, parts: readonly (string | number | null)[]): string {
+    return createHmac("sha256", key())
+        .update(JSON.stringify([`remit-${kind}/1`, ...parts]))
+        .digest("hex");
+}
+function macOf(asking: Asking, r: AskRow): string {
+    return sealed(asking, "ask", [r.id, r.run, r.path, r.pending, sha256(r.request), r.bound, r.schema, r.owner, r.asked, r.expires]);
+}
+function sealOf(asking: Asking, r: AskRow): string {
+    return sealed(asking, "answer", [r.id, r.mac, r.decision, r.decider, r.decided]);
+}
+function isSound(asking: Asking, r: AskRow): boolean {
+    if (!same(r.mac, macOf(asking, r))) return false;
+    return r.decision === null ? r.state === "open" || r.state === "withdrawn" : same(r.seal ?? "", sealOf(asking, r));
+}
+function isExpired({ now }: Asking, r: AskRow): boolean {
+    return r.state === "open" && r.expires <= now();
+}
+
+async function shown(asking: Asking, r: AskRow): Promise<Ask> {
+    const over = r.state === "open" || r.state === "answered" ? !(await asking.rows.waits(r.run, r.pending)) : false;
+    return {
+        id: r.id,
+        run: r.run,
+        path: r.path,
+        request: requestOf(r),
+        state: over ? "lost" : isExpired(asking, r) ? "expired" : r.state,
+        owner: r.owner,
+        asked: iso(r.asked),
+        expires: iso(r.expires),
+        ...(r.decision === null ? {} : { decision: r.decision }),
+        ...(r.decider === null ? {} : { by: r.decider }),
+        ...(r.decided === null ? {} : { decided: iso(r.decided) }),
+        ...(isSound(asking, r) ? {} : { tampered: true as const }),
+    };
+}
+function answered(asking: Asking, r: AskRow, state: "answered" | "used", decision: string, by: string): AskRow {
+    const made: AskRow = { ...r, state, decision, decider: by, decided: asking.now() };
+    return { ...made, seal: sealOf(asking, made) };
+}
+function one(found: readonly AskRow[], id: string): AskRow {
+    const [row] = found;
+    if (id === "" || row === undefined) throw new AskError("unknown", `there is no question ${id}`);
+    if (found.length > 1 && !found.some((r) => r.id === id)) throw new AskError("unknown", `more than one question begins with ${id}`);
+    return found.find((r) => r.id === id) ?? row;
+}
+
+async function put(asking: Asking, ask: NewAsk): Promise<Ask> {
+    const { rows, now } = asking;
+    const { run, path, pending, bound, schema, owner } = ask;
+    const made: AskRow = {
+        id: randomBytes(5).toString("hex"),
+        ...{ run, path, pending, bound, schema, owner },
+        request: JSON.stringify(ask.request),
+        asked: now(),
+        // What is no moment is one that has passed: no question waits for ever by a mistake.
+        expires: Math.trunc(Math.min(ask.expires, FURTHEST)) || 0,
+        mac: "",
+        state: "open",
+        ...{ decision: null, decider: null, decided: null, seal: null },
+    };
+    const row = { ...made, mac: macOf(asking, made) };
+    // A record that is not sound stays as it is, so that it can be examined.
+    const old = (await rows.ofPath(run, path)).filter((r) => isSound(asking, r) && (r.state === "open" || r.state === "answered"));
+    await rows.insert(
+        row,
+        old.map((r) => ({ row: { ...r, state: "withdrawn" }, from: r.state })),
+    );
+    return shown(asking, row);
+}
+
+async function decide(asking: Asking, id: string, decision: string, by: string): Promise<Ask> {
+    const { rows } = asking;
+    const row = one(await rows.byId(id), id);
+    if (!isSound(asking, row)) throw new AskError("tampered", `the question ${row.id} was changed since it was asked`);
+    if (row.owner !== by) throw new AskError("owner", `the question ${row.id} is for ${row.owner}, not for ${by}`);
+    if (row.state === "withdrawn") throw new AskError("withdrawn", `the question ${row.id} was withdrawn`);
+    if (row.state !== "open") throw new AskError("answered", `the question ${row.id} was answered already: ${row.decision}`);
+    if (!(await rows.waits(row.run, row.pending))) throw new AskError("lost", `nothing waits for the question ${row.id} any more`);
+    if (isExpired(asking, row)) throw new AskError("expired", `the question ${row.id} could be answered until ${iso(row.expires)}`);
+    if (!requestOf(row).options.includes(decision)) throw new AskError("option", `'${decision}' is no answer to the question ${row.id}`);
+    const next = answered(asking, row, "answered", decision, by);
+    asking.unused?.keep(next.seal as string);
+    if (!(await rows.update({ row: next, from: "open" }))) throw new AskError("answered", `the question ${row.id} was answered already`);
+    return shown(asking, next);
+}
+
+async function take(asking: Asking, run: string, path: string, bound: string): Promise<Taken> {
+    const { rows, unused } = asking;
+    // A record that was changed without the key is passed over.
+    const row = (await rows.ofPath(run, path)).find((r) => (r.state === "open" || r.state === "answered") && isSound(asking, r));
+    if (row === undefined || row.bound !== bound) return { kind: "none" };
+    if (row.state === "answered") {
+        // AU1.
+        if (unused !== null && !unused.take(row.seal as string)) return { kind: "none" };
+        if (!(await rows.update({ row: { ...row, state: "used" }, from: "answered" }))) return { kind: "none" };
+        return { kind: "decided", decision: row.decision as string, late: false };
+    }
+    if (!isExpired(asking, row)) return { kind: "open", ask: await shown(asking, row) };
+    if (!(await rows.update({ row: answered(asking, row, "used", "deny", "expiry"), from: "open" }))) return { kind: "none" };
+    return { kind: "decided", decision: "deny", late: true };
 }
 
 /** The furthest moments that a `Date` can be. */

@@ -42,7 +42,7 @@ import {
 import { infoOf, pendingOf, pendingText, RUN_COLUMNS, type RunRow } from "./rows.ts";
 import { salts } from "./seal.ts";
 import type { LedgerStore, NewRun, RecordedOutcome, RunInfo, RunWriter, UnreadableRun } from "./store.ts";
-import { writingTo } from "./thread.ts";
+import { type Writing, writingTo } from "./thread.ts";
 import { unusedIn } from "./unused.ts";
 import { type LedgerFile, writerOf } from "./writer.ts";
 
@@ -66,22 +66,7 @@ export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
     }, options.beat ?? BEAT_MS);
     beating.unref();
     const reading: Reading = { path, anchors, key, query, blobs: storedBlobs(path, query) };
-    const standing = (id: string): ReturnType<typeof standingOf> => {
-        const found = standingOf(reading, rowOf(reading, id));
-        if (held(key(), found.bound, found.row, found.parts).held !== "yes")
-            throw new LedgerError("tampered", `run ${id} in ${path} was changed while it was written`);
-        return found;
-    };
-    const isTold = (row: RunRow, at: string, attempt: number): boolean => outcomeOf(reading, row, at, attempt) !== null;
-    const ledger: File = {
-        ...reading,
-        writing,
-        salt: salts(),
-        beats,
-        standing: (id) => guarded(path, () => standing(id)),
-        isTold,
-        left: new Set(),
-    };
+    const ledger = ledgerOf(reading, writing, beats);
     const run = (id: string): RunRow => rowOf(reading, id);
 
     return {
@@ -134,6 +119,25 @@ export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
             await writing.close();
             if (db.isOpen) guarded(path, () => db.close());
         },
+    };
+}
+
+function ledgerOf(reading: Reading, writing: Writing, beats: Set<() => void>): File {
+    const { path, key } = reading;
+    return {
+        ...reading,
+        writing,
+        salt: salts(),
+        beats,
+        left: new Set(),
+        standing: (id) =>
+            guarded(path, () => {
+                const found = standingOf(reading, rowOf(reading, id));
+                if (held(key(), found.bound, found.row, found.parts).held !== "yes")
+                    throw new LedgerError("tampered", `run ${id} in ${path} was changed while it was written`);
+                return found;
+            }),
+        isTold: (row, at, attempt) => outcomeOf(reading, row, at, attempt) !== null,
     };
 }
 

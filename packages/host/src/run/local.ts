@@ -3,7 +3,7 @@
  *
  * Boundary: promises, timers and signals around the conductor, whose decisions it carries out. It decides nothing.
  *
- * D10: where the ledger has no room, or is locked, the outcome in hand stays in memory, nothing begins, and the commit is tried again under its number, so that
+ * SW1: where the ledger has no room, or is locked, the outcome in hand stays in memory, nothing begins, and the commit is tried again under its number, so that
  *     it is kept once (OD1). A cancel ends that: the run stops with what was acknowledged.
  * D8: the event loop gets a turn at least every 10 ms, whatever runs, so that a signal, a timer and an abort are seen while effects settle in microtasks.
  */
@@ -83,7 +83,7 @@ export async function conduct(machine: Conducted, options: LocalOptions): Promis
             options.committed?.();
             tell({ kind: "committed", n });
         } catch (error) {
-            // D10.
+            // SW1.
             if (!isPassing(error)) broken = { error };
             else if (stalled === null) options.stalled?.(error);
             stalled = n;

@@ -1,4 +1,4 @@
-/** A disk that is full, a real one: a small file system in memory (BL1, G8, D10). Runs where the tests may mount one. */
+/** A disk that is full, a real one: a small file system in memory (BL1, G8, SW1). Runs where the tests may mount one. */
 import { spawnSync } from "node:child_process";
 import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -109,7 +109,7 @@ main func() {
         return { store: ledger.store, calls, handle, waits };
     }
 
-    test("D10: an outcome that is larger waits in memory, nothing begins, and the run goes on when there is room", async () => {
+    test("SW1: an outcome that is larger waits in memory, nothing begins, and the run goes on when there is room", async () => {
         const { store, calls, handle, waits } = await stalled();
         expect(calls).toEqual([1, 2]);
         rmSync(filler);
@@ -120,7 +120,7 @@ main func() {
         await store.close();
     });
 
-    test("D10: a cancel ends the wait; what was acknowledged is there, and the run goes on later", async () => {
+    test("SW1: a cancel ends the wait; what was acknowledged is there, and the run goes on later", async () => {
         const cancel = new AbortController();
         const { store, handle } = await stalled(cancel.signal);
         cancel.abort();
