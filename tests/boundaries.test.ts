@@ -98,7 +98,6 @@ type Rule = "cyclic" | "knotted" | "long" | "wide";
  */
 const ALLOWED: Record<string, Partial<Record<Rule, number>>> = {
     cli: { long: 1 },
-    "host/ledger": { long: 1 },
     "host/model": { long: 1, wide: 1 },
     "host/model/reading": { long: 1 },
     "host/ras": { long: 2 },
