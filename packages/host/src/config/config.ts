@@ -17,6 +17,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "nod
 import type { Json } from "@remit/language";
 import type { Policy } from "@remit/machine";
 import { configFolder, type Environment } from "../ledger/place.ts";
+import { lowest, type Rate } from "../process/limiter.ts";
 import { type AuditConfig, auditProblems, joinedAudit, loosens } from "./audit.ts";
 import { ConfigError, checkJson, type Keys, type Problem } from "./check.ts";
 import {
@@ -25,7 +26,6 @@ import {
     type AgentConfig,
     agentProblem,
     type ModelConfig,
-    type ModelRate,
     NEEDS_TRUST,
     type PolicyFile,
     type NpmAllow,
@@ -68,7 +68,7 @@ export interface Config {
     readonly models: { readonly [name: string]: From<ModelConfig> };
     readonly prices: { readonly [model: string]: Price };
     /** By host or provider; of several files the lowest. */
-    readonly rates: { readonly [hostOrProvider: string]: ModelRate };
+    readonly rates: { readonly [hostOrProvider: string]: Rate };
     readonly servers: { readonly [name: string]: From<ServerConfig> };
     /** Agents outside the program, by the NAME of `acp://NAME`. */
     readonly agents: { readonly [name: string]: From<AgentConfig> };
@@ -237,20 +237,11 @@ function workspaceOf(files: readonly ConfigFile[], problems: Problem[]): string 
     return inside || file.trusted ? real : problem("is outside the folder of the file, which takes trust: `remit trust`, or --trust");
 }
 
-function lower(one: ModelRate | undefined, two: ModelRate): ModelRate {
-    if (one === undefined) return two;
-    const least = (key: keyof ModelRate): ModelRate => {
-        const said = [one[key], two[key]].filter((limit) => limit !== undefined);
-        return said.length === 0 ? {} : { [key]: Math.min(...said) };
-    };
-    return { ...least("requestsPerMinute"), ...least("tokensPerMinute") };
-}
-
 function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace"> {
     const limits: { [name: string]: number } = Object.create(null);
     const models: { [name: string]: From<ModelConfig> } = Object.create(null);
     const prices: { [name: string]: Price } = Object.create(null);
-    const rates: { [name: string]: ModelRate } = Object.create(null);
+    const rates: { [name: string]: Rate } = Object.create(null);
     const servers: { [name: string]: From<ServerConfig> } = Object.create(null);
     const agents: { [name: string]: From<AgentConfig> } = Object.create(null);
     const npm: { [name: string]: From<NpmAllow> } = Object.create(null);
@@ -263,7 +254,7 @@ function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace
     for (const file of files) {
         const { content } = file;
         for (const [name, limit] of Object.entries(content.limits ?? {})) limits[name] = Math.min(limits[name] ?? limit, limit);
-        for (const [name, rate] of Object.entries(content.rates ?? {})) rates[name] = lower(rates[name], rate);
+        for (const [name, rate] of Object.entries(content.rates ?? {})) rates[name] = lowest(rates[name] ?? {}, rate);
         const says: readonly Said[] = [
             ...each(content.models, "model", models, (said) => ({ ...said, file })),
             ...each(content.prices, "price", prices, (said) => said),

@@ -3,27 +3,18 @@
  *
  * Boundary: from configuration to values; nothing is sent here.
  */
+import type { NamedModel } from "../model/models.ts";
 import { resolveSecret } from "../secret/ref.ts";
 import type { Config } from "./config.ts";
 import { expand } from "./expand.ts";
-
-export interface NamedModelConfig {
-    readonly uri: string;
-    readonly baseUrl?: string;
-    /** The key, read anew at each use. Rejects where it cannot be had. */
-    readonly key?: () => Promise<string>;
-    /** The file and the reference that the key is read by. */
-    readonly account?: string;
-    readonly headers?: { readonly [name: string]: string };
-}
 
 /** By the name of the import they answer for. `secret` is told of each secret before it is used. */
 export function namedModels(
     config: Config,
     env: Readonly<Record<string, string | undefined>>,
     secret: (name: string, value: string) => void,
-): { readonly [name: string]: NamedModelConfig } {
-    const made: { [name: string]: NamedModelConfig } = Object.create(null);
+): { readonly [name: string]: NamedModel } {
+    const made: { [name: string]: NamedModel } = Object.create(null);
     for (const [name, { uri, baseUrl, key, headers, file }] of Object.entries(config.models)) {
         const put = (text: string): string => {
             const { text: out, used } = expand(text, env);

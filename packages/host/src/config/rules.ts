@@ -3,6 +3,7 @@
  *
  * Boundary: tables and shapes. What needs trust is a column of the table (`NEEDS_TRUST`), not code.
  */
+import type { Rate } from "../process/limiter.ts";
 import type { Json } from "@remit/language";
 import { SEVERITIES } from "@remit/machine";
 import type { AuditFile } from "./audit.ts";
@@ -205,18 +206,12 @@ export interface Price {
     readonly output: number;
 }
 
-/** How much a provider is asked in a minute. */
-export interface ModelRate {
-    readonly requestsPerMinute?: number;
-    readonly tokensPerMinute?: number;
-}
-
 export interface RemitFile {
     readonly workspace?: string;
     readonly limits?: { readonly [name: string]: number };
     readonly models?: { readonly [name: string]: ModelConfig };
     readonly prices?: { readonly [model: string]: Price };
-    readonly rates?: { readonly [hostOrProvider: string]: ModelRate };
+    readonly rates?: { readonly [hostOrProvider: string]: Rate };
     readonly mcpServers?: { readonly [name: string]: ServerConfig };
     readonly agents?: { readonly [name: string]: AgentConfig };
     readonly allow?: {

@@ -98,12 +98,8 @@ interface Bounded {
 }
 
 function limiterOf(config: ModelsConfig, { limits }: Pick<Process, "limits">, { endpoint, provider, account }: Bounded): Limiter {
-    const rateOf = (name: string): Rate | undefined => {
-        const said = config.rates !== undefined && Object.hasOwn(config.rates, name) ? config.rates[name] : undefined;
-        if (said === undefined) return undefined;
-        const { requestsPerMinute: requests, tokensPerMinute: tokens } = said;
-        return { ...(requests === undefined ? {} : { requests }), ...(tokens === undefined ? {} : { tokens }) };
-    };
+    const rateOf = (name: string): Rate | undefined =>
+        config.rates !== undefined && Object.hasOwn(config.rates, name) ? config.rates[name] : undefined;
     const url = endpoint.baseURL === null ? null : new URL(endpoint.baseURL);
     return limits.of(url?.origin ?? provider, account, config.concurrency ?? 8, rateOf(url?.host ?? provider) ?? rateOf(provider));
 }

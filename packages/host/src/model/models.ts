@@ -22,6 +22,7 @@ import {
 import { type ChoiceSetup, type Chosen, chooseModel, describeModel, type ListedModel, listModels } from "./default.ts";
 import { failed, type Raw } from "./engine.ts";
 import { enginesOf } from "./engines.ts";
+import type { Rate } from "../process/limiter.ts";
 import { PRICES, type Prices, priced } from "./prices.ts";
 import { PATIENCE, type Patience } from "./provider.ts";
 import { readReply } from "./reading.ts";
@@ -36,16 +37,11 @@ import { parseModelUri } from "./uri.ts";
 export interface NamedModel {
     readonly uri: string;
     readonly baseUrl?: string;
-    /** The key itself, or how to get it at the moment of use. */
-    readonly key?: string | (() => Promise<string>);
-    /** Where a key is read at each use: what tells its account from others. */
+    /** The key, read anew at each use. Rejects where it cannot be had. */
+    readonly key?: () => Promise<string>;
+    /** What tells the account of the key from others. */
     readonly account?: string;
     readonly headers?: { readonly [name: string]: string };
-}
-
-export interface ProviderRate {
-    readonly requestsPerMinute?: number;
-    readonly tokensPerMinute?: number;
 }
 
 export interface ModelsConfig {
@@ -69,7 +65,7 @@ export interface ModelsConfig {
     /** Turns of one endpoint at once; 8 where absent. */
     readonly concurrency?: number;
     /** How much in a minute, by host (`models.example.com`, with its port if it has one) or by provider (`openai`). Shared by all turns of an endpoint. */
-    readonly rates?: { readonly [hostOrProvider: string]: ProviderRate };
+    readonly rates?: { readonly [hostOrProvider: string]: Rate };
     /** Secrets to be kept out of what is said; those of the environment where absent. */
     readonly secrets?: Scrubber;
     readonly fetch?: typeof fetch;

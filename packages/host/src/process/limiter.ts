@@ -3,8 +3,8 @@
  *
  * Boundary: time and counting. One limiter an endpoint and an account, for all programs of a process.
  *
- * M1: no more than `requests` turns begin within any minute.
- * M2: none begins while the turns that ended within the last minute used `tokens` or more. What a turn will use is not known before, so one turn
+ * M1: no more than `requestsPerMinute` turns begin within any minute.
+ * M2: none begins while the turns that ended within the last minute used `tokensPerMinute` or more. What a turn will use is not known before, so one turn
  *     may go beyond; the next ones wait for it.
  */
 
@@ -19,8 +19,8 @@ export interface Limiter {
 
 /** In a minute; no limit where absent. */
 export interface Rate {
-    readonly requests?: number;
-    readonly tokens?: number;
+    readonly requestsPerMinute?: number;
+    readonly tokensPerMinute?: number;
 }
 
 export interface Clock {
@@ -90,12 +90,12 @@ export function limiter(
         while (begun.length > 0 && (begun[0] as number) <= now - MINUTE) begun.shift();
         while (used.length > 0 && (used[0] as { at: number }).at <= now - MINUTE) used.shift();
         let at = until;
-        if (rate.requests !== undefined && begun.length >= rate.requests)
-            at = Math.max(at, (begun[begun.length - rate.requests] as number) + MINUTE);
-        if (rate.tokens !== undefined) {
+        const { requestsPerMinute: requests, tokensPerMinute: tokens } = rate;
+        if (requests !== undefined && begun.length >= requests) at = Math.max(at, (begun[begun.length - requests] as number) + MINUTE);
+        if (tokens !== undefined) {
             let sum = used.reduce((total, one) => total + one.tokens, 0);
             for (const one of used) {
-                if (sum < rate.tokens) break;
+                if (sum < tokens) break;
                 sum -= one.tokens;
                 at = Math.max(at, one.at + MINUTE);
             }
@@ -105,7 +105,7 @@ export function limiter(
     return {
         narrow: (fewer, lower) => {
             places = Math.min(places, fewer);
-            rate = { ...least(rate, lower, "requests"), ...least(rate, lower, "tokens") };
+            rate = lowest(rate, lower);
         },
         enter: async (signal) => {
             signal.throwIfAborted();
@@ -130,9 +130,13 @@ export function limiter(
     };
 }
 
-function least(one: Rate, two: Rate, what: keyof Rate): Rate {
-    const said = [one[what], two[what]].filter((limit) => limit !== undefined);
-    return said.length === 0 ? {} : { [what]: Math.min(...said) };
+/** Of each limit the lower of two. */
+export function lowest(one: Rate, two: Rate): Rate {
+    const least = (what: keyof Rate): Rate => {
+        const said = [one[what], two[what]].filter((limit) => limit !== undefined);
+        return said.length === 0 ? {} : { [what]: Math.min(...said) };
+    };
+    return { ...least("requestsPerMinute"), ...least("tokensPerMinute") };
 }
 
 /** Milliseconds for which a provider takes nothing more, by what it says is left (`x-ratelimit-…`, `anthropic-ratelimit-…`); 0 where it does. */

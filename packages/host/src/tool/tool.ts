@@ -4,10 +4,11 @@
  * Boundary: shapes and the one way to fail. Schemes are in their own files, the table of them in `schemes.ts`.
  */
 import type { Json } from "@remit/language";
-import type { Effect, FailureKind, Outcome } from "@remit/machine";
+import type { Effect, FailureKind } from "@remit/machine";
 import type { Config } from "../config/config.ts";
 import type { Environment } from "../ledger/place.ts";
 import type { HostTool } from "./functions.ts";
+import type { PerformIO } from "../run/host.ts";
 import type { Pool } from "../process/pool.ts";
 import type { Connection, Servers } from "./mcp-servers.ts";
 
@@ -25,19 +26,10 @@ export interface MethodInfo {
 }
 
 /** One call as its tool sees it. */
-export interface CallIO {
+export interface CallIO extends Pick<PerformIO, "signal" | "emit" | "child" | "traceparent" | "run" | "owner"> {
     /** Import name in the program. */
     readonly name: string;
     readonly effect: Effect;
-    readonly signal: AbortSignal;
-    emit(part: Json): void;
-    child(effect: Effect): Promise<Outcome>;
-    /** W3C trace context of the call's span, where telemetry is on. */
-    readonly traceparent?: string;
-    /** Id of the run, where the host serves several: paths are unique in a run only. */
-    readonly run?: string;
-    /** On whose behalf the run is; absent: the user of the program. */
-    readonly owner?: string;
 }
 
 /** A result of which something is known about where its parts come from. */

@@ -52,18 +52,18 @@ async function starts(count: number, places: number, rate: Rate, tokens = 0): Pr
 
 describe("requests a minute", () => {
     it("no minute has more", async () => {
-        expect(await starts(7, 8, { requests: 3 })).toEqual([0, 0, 0, 60, 60, 60, 120]);
-        expect(await starts(3, 1, { requests: 1 })).toEqual([0, 60, 120]);
+        expect(await starts(7, 8, { requestsPerMinute: 3 })).toEqual([0, 0, 0, 60, 60, 60, 120]);
+        expect(await starts(3, 1, { requestsPerMinute: 1 })).toEqual([0, 60, 120]);
     });
     it("fewer places than requests change nothing about the minute", async () => {
-        expect(await starts(5, 2, { requests: 2 })).toEqual([0, 0, 60, 60, 120]);
+        expect(await starts(5, 2, { requestsPerMinute: 2 })).toEqual([0, 0, 60, 60, 120]);
     });
     it("no rate, no waiting", async () => {
         expect(await starts(4, 2, {})).toEqual([0, 0, 0, 0]);
     });
     it("whoever is cancelled while waiting gives the place back", async () => {
         const clock = simulated();
-        const gate = limiter(1, { requests: 1 }, clock);
+        const gate = limiter(1, { requestsPerMinute: 1 }, clock);
         const { signal } = new AbortController();
         await gate.enter(signal);
         gate.leave();
@@ -81,11 +81,11 @@ describe("requests a minute", () => {
 
 describe("tokens a minute", () => {
     it("nobody begins while the last minute used them up, and one larger turn does not block for ever", async () => {
-        expect(await starts(4, 1, { tokens: 100 }, 50)).toEqual([0, 0, 60, 60]);
-        expect(await starts(3, 1, { tokens: 100 }, 500)).toEqual([0, 60, 120]);
+        expect(await starts(4, 1, { tokensPerMinute: 100 }, 50)).toEqual([0, 0, 60, 60]);
+        expect(await starts(3, 1, { tokensPerMinute: 100 }, 500)).toEqual([0, 60, 120]);
     });
     it("both limits hold", async () => {
-        expect(await starts(4, 1, { requests: 3, tokens: 100 }, 60)).toEqual([0, 0, 60, 60]);
+        expect(await starts(4, 1, { requestsPerMinute: 3, tokensPerMinute: 100 }, 60)).toEqual([0, 0, 60, 60]);
     });
 });
 
