@@ -2,8 +2,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { MachineEvent } from "../../src/index.ts";
-import type { Program } from "@remit/language";
-import { type How, type Ran, runAll as run } from "./forms.ts";
+import type { Json, Program } from "@remit/language";
+import { type Answer, echo, type How, type Ran, runAll as run } from "./forms.ts";
+import { LARGE_TEXT } from "../../src/value/texts.ts";
 import { randomProgram } from "./random.ts";
 import { body, formOf } from "./text.ts";
 
@@ -50,6 +51,24 @@ describe("one run, however it is run", () => {
                 expect(plain(runAll(p, { saving, options: { slice } }))).toEqual(plain(runAll(p)));
             }),
             { numRuns: RUNS },
+        );
+    });
+
+    test("with large texts and values, some of them alike, and what looks like a reference", () => {
+        const answer: Answer = (effect) => {
+            const outcome = echo(effect);
+            if (!outcome.ok) return outcome;
+            const long = String(effect.path.length % 4).repeat(LARGE_TEXT + 1);
+            const odd = { $text: 1, $plain: { $text: long }, of: "json" };
+            const given = outcome.value as { [key: string]: Json };
+            const value: Json = effect.path.length % 3 === 0 ? { ...given, given: long } : { ...given, value: [long, odd, [long]] };
+            return { ...outcome, value };
+        };
+        fc.assert(
+            fc.property(randomProgram, fc.integer({ min: 1, max: 5 }), (p, saving) => {
+                expect(plain(runAll(p, { answer, saving }))).toEqual(plain(runAll(p, { answer })));
+            }),
+            { numRuns: 50 },
         );
     });
 
