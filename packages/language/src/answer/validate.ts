@@ -6,7 +6,7 @@
  *
  * V1: unknown versions, kinds and keys are refused.
  */
-import type { Json, Shapes } from "../contract/contract.ts";
+import { type Json, type Shapes, isObject } from "../contract/contract.ts";
 import { type Errors, type FormCode, type FormError, newErrors } from "../form/errors.ts";
 import { type FileForm, FORM, type FuncForm, type Program } from "../form/form.ts";
 import { CONTRACT_NAMES } from "../contract/from-tree.ts";
@@ -113,8 +113,4 @@ function checkReferences(program: Program, errors: Errors): void {
     if (file === undefined) add(`there is no file ${entry.file}`, "entry", "file");
     else if (agent === undefined) add(`file ${entry.file} has no agent '${entry.agent}'`, "entry", "agent");
     else if (!agent.funcs.some((func) => func.name === entry.func)) add(`there is no function '${entry.func}' there`, "entry", "func");
-}
-
-function isObject(value: unknown): value is { [key: string]: Json } {
-    return value !== null && typeof value === "object" && !Array.isArray(value);
 }

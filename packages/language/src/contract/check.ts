@@ -8,7 +8,7 @@
  * K3: work is bounded by `MAX_VISITS` and depth by `MAX_DEPTH`, for every value and every set of shapes; nothing is thrown.
  * K4: a field that may be absent and holds none, where its contract takes no none, counts as absent.
  */
-import type { Contract, Field, Json, Shapes } from "./contract.ts";
+import { type Contract, type Field, type Json, type Shapes, isObject } from "./contract.ts";
 import {
     copyJson,
     FORBIDDEN_NAMES,
@@ -363,10 +363,6 @@ function member(value: { [key: string]: Json }, key: string, pass: Pass, depth: 
     if (anyJson(value[key] as Json, pass, depth + 1) !== undefined) return true;
     within(pass, from, key);
     return false;
-}
-
-function isObject(value: Json): value is { [key: string]: Json } {
-    return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
 /** Not a date, a map or an instance of a class: its prototype is none, or the root of its realm. */

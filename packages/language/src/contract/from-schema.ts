@@ -4,7 +4,7 @@
  * Boundary: schemas are foreign and may be hostile. What a contract cannot say becomes wider, down to `json`, and is listed; nothing is
  * thrown. The contract therefore takes every value that the schema takes (as far as none counts as absent), and perhaps more.
  */
-import type { Contract, Field, Json, Shapes } from "./contract.ts";
+import { type Contract, type Field, type Json, type Shapes, isObject } from "./contract.ts";
 import { compileTest } from "./check.ts";
 import { FORBIDDEN_NAMES, setOwn } from "./open.ts";
 
@@ -230,8 +230,4 @@ function isSmall(value: Json): boolean {
 
 function own(node: JsonObject, key: string): Json | undefined {
     return Object.hasOwn(node, key) ? node[key] : undefined;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-    return value !== null && typeof value === "object" && !Array.isArray(value);
 }

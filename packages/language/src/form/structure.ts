@@ -6,7 +6,7 @@
  * V1: unknown kinds and unknown keys are refused, with what is known.
  * V3: a cap that is passed is told alone: nothing else is said of a form that is too large to be looked at.
  */
-import type { Json } from "../contract/contract.ts";
+import { type Json, isObject } from "../contract/contract.ts";
 import { FORBIDDEN_NAMES, isIdentifier } from "../contract/open.ts";
 import { nearest } from "../diagnostics/nearest.ts";
 import { withArticle } from "../text/words.ts";
@@ -258,10 +258,6 @@ function checkName(value: unknown, rule: "name" | "variable" | "key", look: Look
     else if (!isIdentifier(value)) add(look, "FORM_NAME", `${shown(value)} is no name: a letter or _, then letters, digits and _`);
     else if (rule === "variable" && NEVER_VARIABLES.has(value))
         add(look, "FORM_NAME", `'${value}' is a word of the language and cannot be a variable`);
-}
-
-function isObject(value: unknown): value is { [key: string]: Json } {
-    return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
 export const INEXACT = "a whole number beyond 2^53 cannot be kept exactly";
