@@ -62,6 +62,19 @@ const WHY = {
         (who, what) => `${who} defines ${what}, which nobody lets it`,
         (who) => `write \`delegate all to ${who} { … }\` around the yield where that is right`,
     ),
+    hand: remit(
+        (who, what) => `${who} hands on ${what}, which was not given to it`,
+        () => "hand on what was given to the one who hands it on",
+    ),
+    "hand after": {
+        kind: "violation.revoked",
+        says: (who, what) => `${who} hands on ${what}, which it had only inside a call that has ended`,
+        remedy: () => "hand it on before the call ends",
+    },
+    "hand onward": remit(
+        (who, what) => `${who} hands on ${what}, which was delegated to it alone`,
+        () => "delegate it onward",
+    ),
     delegate: remit(
         (who, what) => `${who} delegates ${what}, which it does not have`,
         () => "a delegation gives only what the one who delegates has",

@@ -75,7 +75,7 @@ export function push(m: Machine, fiber: Fiber, to: Callee, args: Value[]): void 
     const principal = agent === null ? (to.deputy ?? caller.principal) : m.authority.principalOf(agent);
     const origin = to.written === true && agent !== null ? m.run.labels.of([`agent:${agent.name}`]) : 0;
     const form = fn.framesFor(isStrict(m, caller, fn, principal, origin));
-    const token = principal === caller.principal ? 0 : granted(m, fiber, { from: caller.principal, to: principal, args, path, site: at });
+    const token = principal === caller.principal ? 0 : granted(m, fiber, { frame: caller, to: principal, args, path, site: at });
     let locals: Slots;
     try {
         locals = entered(m, caller, fn, { form, origin }, args);

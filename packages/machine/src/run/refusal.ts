@@ -3,7 +3,7 @@
  *
  * Boundary: between the record (`authority/refusal.ts`) and the run; what is refused is decided before.
  */
-import type { Json } from "@remit/language";
+import type { Json, Site } from "@remit/language";
 import { kindOf, type Refusal, refusalJson, refusalText, remedyOf } from "../authority/refusal.ts";
 import { Fail } from "../effect/failure.ts";
 import type { Call, Ops } from "./ops.ts";
@@ -14,10 +14,15 @@ interface About {
     readonly about?: { readonly [key: string]: Json };
 }
 
+/** Where a refused use stands. */
+interface Where extends Pick<Call, "frame" | "path"> {
+    readonly I: { readonly site: Site | null };
+}
+
 /** Tells of a refusal and gives its failure. */
 export function refuse(
     m: Pick<Ops, "emit" | "run">,
-    { frame, path, I: { site } }: Omit<Call, "fiber">,
+    { frame, path, I: { site } }: Where,
     refusal: Refusal,
     { labels = [], about = {} }: About = {},
 ): Fail {

@@ -32,7 +32,7 @@ export function open(m: Machine, { d, fiber, frame, path, wait, I }: Handing, en
     const { state } = wait;
     const principal = m.authority.principalOf(entry);
     const args = wait.args.items;
-    let token = principal === frame.principal ? 0 : granted(m, fiber, { from: frame.principal, to: principal, args, path, site });
+    let token = principal === frame.principal ? 0 : granted(m, fiber, { frame, to: principal, args, path, site });
     if (token === 0) {
         token = m.standing.next++;
         m.standing.alive.add(token);

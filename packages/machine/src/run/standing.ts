@@ -11,6 +11,7 @@
 import { type Json, methodName, type Site } from "@remit/language";
 import type { Right, Way } from "../authority/decide.ts";
 import { type Permit, rank, type Remit } from "../authority/policy.ts";
+import type { Why } from "../authority/refusal.ts";
 import type { DelegateDetail } from "../compile/instructions.ts";
 import { Fail } from "../effect/failure.ts";
 import { rawOf } from "../value/operators.ts";
@@ -254,7 +255,8 @@ export function narrowed(m: Ops, fiber: Fiber | null, principal: string, c: Capa
 
 /** A call that crosses from one principal to another. */
 export interface Crossing {
-    readonly from: string;
+    /** From whose principal. */
+    readonly frame: Frame;
     readonly to: string;
     readonly args: Value[];
     readonly path: string;
@@ -265,7 +267,8 @@ export interface Crossing {
  * Capabilities among the arguments of a call that crosses to another principal: each is a grant for that call. Gives the token that dies with
  * the call, 0 where nothing was granted.
  */
-export function granted(m: Ops, fiber: Fiber, { from, to, args, path, site }: Crossing): number {
+export function granted(m: Ops, fiber: Fiber, { frame, to, args, path, site }: Crossing): number {
+    const from = frame.principal;
     let token = 0;
     const given: Json[] = [];
     args.forEach((arg, i) => {
@@ -274,27 +277,12 @@ export function granted(m: Ops, fiber: Fiber, { from, to, args, path, site }: Cr
         if (token === 0) token = m.standing.next++;
         // What nobody gave, as what lay in a list, is as good as its name: it gives what whoever hands it on has.
         const held = c.right ?? rightOf(m, fiber, from, c);
-        if (held.holder !== from)
-            throw new Fail("violation.remit", `${m.authority.nameOf(from)} hands on ${c.name}, which was not given to it`, {
-                site,
-                by: from,
-            });
-        if (!held.alive.every((one) => m.standing.alive.has(one)))
-            throw new Fail(
-                "violation.revoked",
-                `${m.authority.nameOf(from)} hands on ${c.name}, which it had only inside a call that has ended`,
-                {
-                    site,
-                    by: from,
-                },
-            );
+        const no = (why: Why): Fail =>
+            refuse(m, { frame, path, I: { site } }, { principal: from, capability: c.name, why, clause: null }, { about: { to } });
+        if (held.holder !== from) throw no("hand");
+        if (!held.alive.every((one) => m.standing.alive.has(one))) throw no("hand after");
         const ways = held.ways.filter((way) => way.stays === undefined);
-        if (ways.length < held.ways.length && ways.length === 0)
-            throw new Fail("violation.remit", `${m.authority.nameOf(from)} hands on ${c.name}, which was delegated to it alone`, {
-                site,
-                by: from,
-                hint: "delegate it onward",
-            });
+        if (ways.length < held.ways.length && ways.length === 0) throw no("hand onward");
         const key = m.authority.keyOf(c);
         const only = distinct([...held.only, ...restrictions(m, from, key), ...policyLayers(m, fiber, from, key)]);
         args[i] = c.with({ holder: to, from, ways, only, alive: [...held.alive, token] });

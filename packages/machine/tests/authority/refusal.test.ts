@@ -1,7 +1,7 @@
 /** RF1, A10: one record of a refusal, which the failure, the event, the model, the trace, the audit and the question say in the same words. */
 import { isObject, type Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
-import { type Outcome, flowIn, flowText, refusalIn, refusalText } from "../../src/index.ts";
+import { type Outcome, flowIn, flowText, type Refusal, refusalIn, refusalText } from "../../src/index.ts";
 import { formOf } from "../run/text.ts";
 import { runAll } from "../run/forms.ts";
 
@@ -19,6 +19,14 @@ agent Helper {
         never Mail.send
     }
     main func(x) { Mail.send({ to: "a" }) }
+}
+agent Reader {
+    remit {}
+    main func(web) { web.get({ url: "x" }) }
+}
+agent Keeper {
+    remit { may Reader }
+    main func(x) { Reader(Web) }
 }
 `;
 const ran = (body: string) =>
@@ -41,6 +49,15 @@ describe("a refusal", () => {
         expect(record === null ? null : refusalText(record)).toBe(text);
         const detail = { capability: record?.capability, why: record?.why, clause: { file: "main.remit" } };
         expect(result).toMatchObject({ ok: false, failure: { message: text, detail, hint: expect.any(String) } });
+    });
+
+    test("of what is handed on is told like one of what is used", () => {
+        const { events, result } = ran("x = 0\ndelegate Web.get to Keeper { x = Keeper(1) }\nx");
+        const text = "Keeper hands on Web, which was delegated to it alone";
+        expect(result).toMatchObject({ failure: { kind: "violation.remit", message: text, hint: "delegate it onward" } });
+        const denied = events.filter(({ kind }) => kind === "policy.denied");
+        expect(denied).toMatchObject([{ data: { capability: "Web", why: "hand onward" } }]);
+        expect(refusalText(refusalIn(denied[0]?.data as Json) as Refusal)).toBe(text);
     });
 
     test("that a person may lift is asked in the same words", () => {
