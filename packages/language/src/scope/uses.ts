@@ -106,55 +106,61 @@ function methodsThrough(func: FuncInfo, index: number, known: Through, open: Rea
     return found;
 }
 
+/** What is found in a function while its nodes are gone through. */
+interface Found {
+    readonly uses: Use[];
+    readonly calls: Uses["calls"][number][];
+    /** Identifiers that were told with the construct around them. */
+    readonly told: Set<Expr>;
+    readonly lookup: (e: Expr) => Binding | undefined;
+}
+
+function useInCall(e: Call, { uses, calls, told, lookup }: Found, through: Through): void {
+    const { callee } = e;
+    const object = callee.kind === "member" ? callee.object : callee;
+    const found = lookup(object);
+    if (found === undefined) return;
+    told.add(object);
+    const passed = e.args.map(({ value }) => {
+        const root = value.kind === "narrow" ? value.object : value;
+        const binding = lookup(root);
+        return { value, root, binding: binding?.func === null ? binding : undefined };
+    });
+    const { func } = found;
+    if (func !== null) {
+        if (callee === object) calls.push({ callee: func, range: e.range });
+        passed.forEach(({ value, root, binding }, i) => {
+            const methods = binding === undefined ? null : methodsThrough(func, i, through, new Set());
+            if (binding === undefined || methods === null) return;
+            told.add(root);
+            for (const method of methods) uses.push({ binding, method, how: "mention", range: value.range });
+        });
+        return;
+    }
+    uses.push({ binding: found, method: callee.kind === "member" ? callee.name.text : null, how: "call", range: callee.range });
+    if (found.kind !== "agent") return;
+    for (const { value, root, binding } of passed) {
+        if (binding === undefined) continue;
+        told.add(root);
+        const methods = value.kind === "narrow" ? value.methods.map(({ method }) => method.text) : [null];
+        for (const method of methods) uses.push({ binding, method, how: "mention", range: value.range, toAgent: found });
+    }
+}
+
 export function usesOf(func: FuncInfo, through: Through): Uses {
     const own = ownNames(func);
     const lookup = (e: Expr): Binding | undefined =>
         e.kind !== "ident" || own.has(e.name) ? undefined : (func.agent?.funcs.get(e.name) ?? func.file.names.get(e.name));
-    const uses: Use[] = [];
-    const calls: Uses["calls"][number][] = [];
+    const found: Found = { uses: [], calls: [], told: new Set(), lookup };
+    const { uses, calls, told } = found;
     const delegates: Delegate[] = [];
     const spends: Spend[] = [];
     const endorses: Endorse[] = [];
-    /** Identifiers that were told with the construct around them. */
-    const told = new Set<Expr>();
-    const call = (e: Call): void => {
-        const { callee } = e;
-        const object = callee.kind === "member" ? callee.object : callee;
-        const found = lookup(object);
-        if (found === undefined) return;
-        told.add(object);
-        if (found.func !== null) {
-            if (callee === object) calls.push({ callee: found.func, range: e.range });
-            e.args.forEach(({ value }, i) => {
-                const root = value.kind === "narrow" ? value.object : value;
-                const passed = lookup(root);
-                if (passed === undefined || passed.func !== null || found.func === null) return;
-                const methods = methodsThrough(found.func, i, through, new Set());
-                if (methods === null) return;
-                told.add(root);
-                for (const method of methods) uses.push({ binding: passed, method, how: "mention", range: value.range });
-            });
-            return;
-        }
-        const method = callee.kind === "member" ? callee.name.text : null;
-        uses.push({ binding: found, method, how: "call", range: callee.range });
-        if (found.kind !== "agent") return;
-        for (const { value } of e.args) {
-            const root = value.kind === "narrow" ? value.object : value;
-            const passed = lookup(root);
-            if (passed === undefined || passed.func !== null) continue;
-            told.add(root);
-            if (value.kind === "narrow")
-                for (const { method: one } of value.methods)
-                    uses.push({ binding: passed, method: one.text, how: "mention", range: value.range, toAgent: found });
-            else uses.push({ binding: passed, method: null, how: "mention", range: value.range, toAgent: found });
-        }
-    };
     eachNode(func.node.body, (node) => {
         const of = node as unknown as Expr | Stmt;
         switch (of.kind) {
             case "call":
-                call(of);
+                useInCall(of, found, through);
                 return;
             case "delegate":
                 delegates.push(of);
