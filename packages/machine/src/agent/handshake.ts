@@ -9,7 +9,7 @@
  */
 import { type Contract, type Json, PROGRAM_SCHEMA_ID, PROTOCOL_SKILL, type Shapes, schemaOfValue, toJsonSchema } from "@remit/language";
 import type { AgentPart, FailureKind } from "../effect/effect.ts";
-import type { SkillContent } from "../run/options.ts";
+import type { SkillContent } from "../state/options.ts";
 import type { CapabilityKind } from "../value/value.ts";
 
 export const HANDSHAKE = "remit-yield/1";

@@ -12,7 +12,7 @@ import { canonicalJson, type Json } from "@remit/language";
 import { type AgentTurn, ANSWERS, type Effect, type Outcome, verdictOf } from "../effect/effect.ts";
 import type { EventKind, MachineEvent } from "../ledger/events.ts";
 import { type Notes, notes } from "../ledger/notes.ts";
-import type { Ruling } from "../run/hands.ts";
+import type { Ruling } from "../native/hands.ts";
 import type { AgentUse, Down, Permission, UseUp } from "./messages.ts";
 
 /** What the conductor keeps of an effect that is performed. */

@@ -14,9 +14,9 @@
 import type { Json } from "@remit/language";
 import type { Failure } from "../effect/effect.ts";
 import type { MachineEvent } from "../ledger/events.ts";
-import { isUnasked } from "../run/verdicts.ts";
+import { isUnasked } from "../state/verdicts.ts";
 import type { Advance } from "../run/machine.ts";
-import { struckAt } from "../run/spending.ts";
+import { struckAt } from "../state/spending.ts";
 import type { GoOn } from "../run/suspended.ts";
 import type { Answered, Conducted } from "./messages.ts";
 

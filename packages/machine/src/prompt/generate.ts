@@ -32,7 +32,7 @@ import {
     type ToolRequest,
 } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
-import type { Gatekeeper } from "../run/gate.ts";
+import type { Gatekeeper } from "../state/gate.ts";
 import { continueFit, countsOf, type Fit, shownItems } from "./budget.ts";
 import { feedbackText, instructionText, type Rejection } from "./feedback.ts";
 import { messagesOf } from "./layers.ts";

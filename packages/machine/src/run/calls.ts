@@ -13,16 +13,15 @@ import { raisePc, labelAt, withPc } from "../compile/strict.ts";
 import { Fail } from "../effect/failure.ts";
 import { labelOf, rawOf } from "../value/operators.ts";
 import { callMethod, type Method, strictlyCalled, wrongCount } from "../compile/calls.ts";
-import { now } from "./definitions.ts";
-import { type Fiber, type Frame, pathOf } from "./fiber.ts";
-import { push, type Callee } from "./frames.ts";
-import { isFree, gate } from "./gate.ts";
-import { unwind } from "./handlers.ts";
+import { now } from "../state/definitions.ts";
+import { type Fiber, type Frame, pathOf } from "../state/fiber.ts";
+import { push, type Callee, dataOnly } from "../state/frames.ts";
+import { isFree, gate } from "../state/gate.ts";
+import { unwind } from "../state/handlers.ts";
+import type { Call } from "../state/ops.ts";
+import { countCall, stepsSpent } from "../state/steps.ts";
 import type { Machine } from "./machine.ts";
-import type { Call } from "./ops.ts";
-import { countCall, stepsSpent } from "./steps.ts";
 import { CLOSURE_DEPTH, backToFrames, giveUp } from "./stretches.ts";
-import { dataOnly } from "./tools.ts";
 
 /** Runs a call as closures (true) or pushes its frame (false). */
 export function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots): boolean {
@@ -117,7 +116,7 @@ export function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction
         if (flow !== 0) raisePc(L, flow, found.value, d.along);
         if (m.spends(0)) throw stepsSpent(m);
         const call = { fiber, frame, I, path: pathOf(frame, d.path) };
-        callCapability(m, call, found.target, found.method, dataOnly(args, I));
+        callCapability(m, call, found.target, found.method, dataOnly(args, I.site));
         return fiber.top !== frame && m.result === null ? "pushed" : "wait";
     } catch (error) {
         if (error !== BAIL) throw error;

@@ -36,10 +36,10 @@ import {
     tuple,
 } from "../shape/build.ts";
 import type { CapabilityKind } from "../value/value.ts";
-import type { AccountDoc } from "./accounts.ts";
-import type { Defined } from "./definitions.ts";
-import type { Native, Pending } from "./fiber.ts";
-import type { Delegation, StandingDoc } from "./standing.ts";
+import type { AccountDoc } from "../state/accounts.ts";
+import type { Defined } from "../state/definitions.ts";
+import type { Native, Pending } from "../state/fiber.ts";
+import type { Delegation, StandingDoc } from "../state/standing.ts";
 import type { Bound } from "./suspended.ts";
 
 export const CONTINUATION = { version: 1, engine: "remit-machine/1" } as const;

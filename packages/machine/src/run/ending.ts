@@ -8,7 +8,7 @@ import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import type { Value } from "../value/value.ts";
 import type { Machine, Result } from "./machine.ts";
-import { closeAll } from "./sessions.ts";
+import { closeAll } from "../native/sessions.ts";
 
 /** Tells the end. `final` false: the state stays, and the run may go on. */
 export function ended(m: Machine, end: Value | Fail, final: boolean): Result {

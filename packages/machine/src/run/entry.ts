@@ -18,13 +18,13 @@ import type { InputRequest, Outcome } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import { fromJson } from "../value/json.ts";
 import { Labelled, type Value } from "../value/value.ts";
-import { failFrom, raise } from "./effects.ts";
-import { useEvent } from "./events.ts";
-import { Frame } from "./fiber.ts";
-import { failOf } from "./handlers.ts";
+import { failFrom, raise } from "../state/effects.ts";
+import { useEvent } from "../state/events.ts";
+import { Frame } from "../state/fiber.ts";
+import { failOf } from "../state/handlers.ts";
 import type { Machine } from "./machine.ts";
-import { DEFAULTS } from "./options.ts";
-import { openAccount, spendOf } from "./spending.ts";
+import { DEFAULTS } from "../state/options.ts";
+import { openAccount, spendOf } from "../state/spending.ts";
 
 interface Question {
     readonly name: string;

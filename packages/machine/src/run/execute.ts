@@ -14,15 +14,15 @@ import { type Instruction, type NextDetail, OP, type UseDetail } from "../compil
 import { join, labelOf, rawOf, truthy } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
 import { callFn, callValue } from "./calls.ts";
-import { agentEnded, forEvent, useEvent } from "./events.ts";
-import { type Fiber, type Frame, pathOf } from "./fiber.ts";
-import { failOf, unwind, fiberEnded } from "./handlers.ts";
+import { agentEnded, forEvent, useEvent } from "../state/events.ts";
+import { type Fiber, type Frame, pathOf } from "../state/fiber.ts";
+import { failOf, unwind, fiberEnded } from "../state/handlers.ts";
 import type { Machine } from "./machine.ts";
 import { measure } from "./memory.ts";
-import { begin, waitsOf, waitingCall } from "./ops.ts";
-import { closeAccount, closeRegion, leaveRegions, spendOpened } from "./spending.ts";
-import { lifted } from "./standing.ts";
-import { stepsSpent } from "./steps.ts";
+import { begin, waitsOf, waitingCall } from "../state/ops.ts";
+import { closeAccount, closeRegion, leaveRegions, spendOpened } from "../state/spending.ts";
+import { lifted } from "../state/standing.ts";
+import { stepsSpent } from "../state/steps.ts";
 import { stretch, wholeLoop, leavesEvents } from "./stretches.ts";
 
 /** `wait` also where the fiber ended: it has nothing more to do now. */

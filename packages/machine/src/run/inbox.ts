@@ -2,13 +2,11 @@
  * Outcomes that were told and are not applied yet.
  *
  * Boundary: which of them counts next, and when. What applying does is `outcomes.ts`.
- *
- * M5: outcomes are applied one at a time, each until every fiber waits again, so it does not matter how a host batches them.
  */
 import type { Outcome } from "../effect/effect.ts";
 import type { Machine } from "./machine.ts";
 import { applyOutcome } from "./outcomes.ts";
-import { struckAt } from "./spending.ts";
+import { struckAt } from "../state/spending.ts";
 
 export interface Note {
     readonly path: string;

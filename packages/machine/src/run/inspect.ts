@@ -11,13 +11,13 @@ import type { Permit, Remit } from "../authority/policy.ts";
 import type { BodyForm, FrameForm } from "../compile/instructions.ts";
 import type { Effect } from "../effect/effect.ts";
 import type { Value } from "../value/value.ts";
-import type { AccountDoc } from "./accounts.ts";
-import type { Fiber, Frame } from "./fiber.ts";
+import type { AccountDoc } from "../state/accounts.ts";
+import type { Fiber, Frame } from "../state/fiber.ts";
 import { type Clean, type Looker, partOf, partsOf, type ValueView, viewOf, wholeOf } from "./look.ts";
 import type { Machine, Result } from "./machine.ts";
-import type { Limits } from "./options.ts";
-import { show } from "./show.ts";
-import { type Delegation, inForce } from "./standing.ts";
+import type { Limits } from "../state/options.ts";
+import { show } from "../state/show.ts";
+import { type Delegation, inForce } from "../state/standing.ts";
 
 /** Bytes of one variable's value in an inspection, as in `toJson`; beyond them it shows `"[Large]"`. */
 const MAX_VARIABLE = 65_536;

@@ -11,11 +11,11 @@
 import { type Json, shownName } from "@remit/language";
 import type { Outcome, ToolDescription, ToolRequest } from "../effect/effect.ts";
 import { Labelled, List, type Value } from "../value/value.ts";
-import type { Fiber, Frame } from "./fiber.ts";
+import type { Fiber, Frame } from "../state/fiber.ts";
 import { authorityAt } from "./inspect.ts";
 import { begun, type Clean, type Looker, partOf, partsOf, type ValueView, viewOf } from "./look.ts";
 import type { Machine } from "./machine.ts";
-import { show } from "./show.ts";
+import { show } from "../state/show.ts";
 
 /** Bytes of one answer, as UTF-16 text. */
 export const MAX_ANSWER = 65_536;

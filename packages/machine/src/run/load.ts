@@ -13,7 +13,7 @@ import { Capability, type CapabilityKind, type Heap, Labelled, List, Obj, type V
 import { restored } from "../value/texts.ts";
 import { type Effect, opOf } from "../effect/effect.ts";
 import { turnOf } from "../prompt/generate.ts";
-import { settle } from "./definitions.ts";
+import { settle } from "../state/definitions.ts";
 import {
     CONTINUATION,
     type Cell,
@@ -26,11 +26,11 @@ import {
     FIELDS,
     codedAs,
 } from "./document.ts";
-import { Fiber, Frame, type Native } from "./fiber.ts";
-import type { HandoverState } from "./handover.ts";
+import { Fiber, Frame, type Native } from "../state/fiber.ts";
+import type { HandoverState } from "../state/handover.ts";
 import type { Machine } from "./machine.ts";
 import { boundBy, failureOfRun } from "./suspended.ts";
-import { takeIn } from "./agent-code.ts";
+import { takeIn } from "../state/agent-code.ts";
 
 function refuse(message: string): Fail {
     return new Fail("invalid_payload", `this continuation cannot be loaded: ${message}`, {

@@ -10,7 +10,7 @@
  */
 import { heldIn, Capability, type CapabilityKind, Labelled, List, type Value } from "../value/value.ts";
 import type { Labels } from "../value/label.ts";
-import { methodsOf } from "./standing.ts";
+import { methodsOf } from "../state/standing.ts";
 
 export const MAX_TEXT = 200;
 export const MAX_PAGE = 1000;

@@ -1,8 +1,8 @@
 /**
  * The machine: one run of a compiled program. Pure: what it cannot do itself it hands out as effects and takes back as outcomes.
  *
- * Boundary: the state of a run and what a host may do with it. Instructions are in `execute.ts`, effects in `perform.ts`, `generate.ts` and
- * `parallel.ts`, the continuation in `save.ts` and `load.ts`; they share this class, whose fields no host touches.
+ * Boundary: the state of a run and what a host may do with it, whose fields no host touches. Each folder knows only those below it: `run/` (the
+ * interpreter, outcomes, the continuation) over `native/` (operations, reached by their table) over `state/` (fibers, accounts, the gate, effects).
  *
  * M4: same program, options and outcomes in the same order: same effects, events, steps and result.
  * M5: outcomes are applied one at a time, each until every fiber waits again, so it does not matter how a host batches them.
@@ -20,38 +20,38 @@ import { roomOf, type Value } from "../value/value.ts";
 import { Authority } from "../authority/authority.ts";
 import type { ConductDoc } from "../conduct/messages.ts";
 import type { Session } from "../agent/session.ts";
-import { Accounts, type Spender } from "./accounts.ts";
-import { takeNotes } from "./agent-call.ts";
-import { isUnasked, keepAnswer, lasting } from "./verdicts.ts";
-import type { Defined } from "./definitions.ts";
-import type { Described } from "./descriptions.ts";
-import { payWaiting, raise, type Wanted } from "./effects.ts";
+import { Accounts, type Spender } from "../state/accounts.ts";
+import { takeNotes } from "../native/agent-call.ts";
+import { isUnasked, keepAnswer, lasting } from "../state/verdicts.ts";
+import type { Defined } from "../state/definitions.ts";
+import type { Described } from "../state/descriptions.ts";
+import { payWaiting, raise, type Wanted } from "../state/effects.ts";
 import { ended } from "./ending.ts";
 import { type Entry, startEntry } from "./entry.ts";
 import { runFiber } from "./execute.ts";
-import { Fiber, type Frame, type Pending } from "./fiber.ts";
-import { fork, push, type Callee } from "./frames.ts";
-import { type Target, gate } from "./gate.ts";
-import { unwind, yieldAround } from "./handlers.ts";
-import { type Ruling, rule } from "./hands.ts";
+import { Fiber, type Frame, type Pending } from "../state/fiber.ts";
+import { fork, push, type Callee } from "../state/frames.ts";
+import { type Target, gate } from "../state/gate.ts";
+import { unwind, yieldAround } from "../state/handlers.ts";
+import { type Ruling, rule } from "../native/hands.ts";
 import { type Note, strike, nextTold, nextStrike } from "./inbox.ts";
 import { type AuthorityView, authorityAt, type Inspection, inspect, look, type Looked, type Place } from "./inspect.ts";
 import { inspected, inspectorAnswers, isInspector } from "./inspector.ts";
 import { load } from "./load.ts";
 import type { Clean } from "./look.ts";
-import { NATIVES } from "./natives.ts";
-import type { Ops, Call, Iteration } from "./ops.ts";
-import { DEFAULTS, type StartOptions } from "./options.ts";
+import { NATIVES } from "../native/natives.ts";
+import type { Ops, Call, Iteration } from "../state/ops.ts";
+import { DEFAULTS, type StartOptions } from "../state/options.ts";
 import { applyOutcome } from "./outcomes.ts";
-import { Run } from "./run.ts";
+import { Run } from "../state/run.ts";
 import { Saved, save } from "./save.ts";
-import { accountAt, overdrawn, struckAt } from "./spending.ts";
-import { minted, narrowed, Standing } from "./standing.ts";
-import { countCall } from "./steps.ts";
+import { accountAt, overdrawn, struckAt } from "../state/spending.ts";
+import { minted, narrowed, Standing } from "../state/standing.ts";
+import { countCall } from "../state/steps.ts";
 import { type Bound, failureOfRun, type GoOn, goOn, isStuck } from "./suspended.ts";
-import { Tracer } from "./tracer.ts";
-import { serveTurns } from "./turns.ts";
-import { takeIn, type Written } from "./agent-code.ts";
+import { Tracer } from "../state/tracer.ts";
+import { serveTurns } from "../native/turns.ts";
+import { takeIn, type Written } from "../state/agent-code.ts";
 
 /** How a run ended. `origins` are those of the value. */
 export type Result =
@@ -402,6 +402,7 @@ export class Machine implements Ops {
 
     // ---- for the files beside ----
 
+    /** Why so many: an event is these six, and a value of them would be made only to be taken apart. */
     emit(kind: EventKind, path: string, parent: string | null, site: Site | null, labels: readonly string[], data: Json): void {
         this.events.push({ path, parent, kind, principal: this.run.acting, site, labels, data });
     }

@@ -9,11 +9,11 @@
  * Y3: a measurement costs in proportion to what is held, and comes only after an eighth of the limit or more was made since the last one.
  */
 import { Labelled, List, type Obj, ROOM, type Value } from "../value/value.ts";
-import type { Fiber, Frame } from "./fiber.ts";
-import { yieldAround, endRegion } from "./handlers.ts";
+import type { Fiber, Frame } from "../state/fiber.ts";
+import { yieldAround, endRegion } from "../state/handlers.ts";
 import type { Machine } from "./machine.ts";
-import { waitsOf, type Natives } from "./ops.ts";
-import { tooMuch } from "./run.ts";
+import { waitsOf, type Natives } from "../state/ops.ts";
+import { tooMuch } from "../state/run.ts";
 
 /** Texts from this length on are looked for among the others. */
 const LONG = 128;

@@ -6,14 +6,14 @@
 import { type Effect, opOf, type Outcome } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import { replyIn } from "../agent/reply.ts";
-import { readersOfResult } from "./result-readers.ts";
-import { stepEnded } from "./activity.ts";
+import { readersOfResult } from "../state/result-readers.ts";
+import { stepEnded } from "../state/activity.ts";
 import { answerEntry } from "./entry.ts";
-import type { Pending } from "./fiber.ts";
-import { timeUp } from "./handlers.ts";
+import type { Pending } from "../state/fiber.ts";
+import { timeUp } from "../state/handlers.ts";
 import type { Machine } from "./machine.ts";
-import { waitsOf, waitingCall } from "./ops.ts";
-import { overdrawn } from "./spending.ts";
+import { waitsOf, waitingCall } from "../state/ops.ts";
+import { overdrawn } from "../state/spending.ts";
 
 /** An outcome with the labels that `reads` clauses of the import give its value, or what its failure tells. */
 function withReaders(m: Machine, effect: Effect, outcome: Outcome): Outcome {

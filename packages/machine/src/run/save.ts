@@ -29,7 +29,7 @@ import {
     WAITS,
     codedAs,
 } from "./document.ts";
-import { Fiber, type Frame, type GenerateWait, type Native, type Pending, type ParallelWait } from "./fiber.ts";
+import { Fiber, type Frame, type GenerateWait, type Native, type Pending, type ParallelWait } from "../state/fiber.ts";
 import type { Machine } from "./machine.ts";
 
 /** Deltas of less than this do not call for an image, however small the last one was. */

@@ -15,10 +15,10 @@ import { type Value, List } from "../value/value.ts";
 import { Fail } from "../effect/failure.ts";
 import type { NextDetail, Instruction } from "../compile/instructions.ts";
 import { rawOf } from "../value/operators.ts";
-import type { Fiber, Frame } from "./fiber.ts";
+import type { Fiber, Frame } from "../state/fiber.ts";
 import type { Machine } from "./machine.ts";
-import { type Mark, tooLong, MAX_STEPS } from "./run.ts";
-import { stepsSpent } from "./steps.ts";
+import { type Mark, tooLong, MAX_STEPS } from "../state/run.ts";
+import { stepsSpent } from "../state/steps.ts";
 
 /** Nested calls that one stretch of closures may hold: far below what any JavaScript stack takes. */
 export const CLOSURE_DEPTH = 150;

@@ -1,7 +1,7 @@
 /**
  * Failed runs go on: a failure that nothing in force takes stops its fiber where it stands; what was wanted there can be had later.
  *
- * Boundary: when a fiber stops, how the run then ends, and how it goes on. Handlers and unwinding are `execute.ts`.
+ * Boundary: when a fiber stops, how the run then ends, and how it goes on. Handlers and unwinding are `handlers.ts`.
  *
  * K1: a fiber that stops is not unwound: its frames, sessions and delegations stay as they are. Its siblings finish.
  * K2: the run ends as failed once nothing but stopped fibers is left. Its state can be saved then, and goes on from there.
@@ -13,13 +13,13 @@ import type { Outcome } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import type { MachineEvent } from "../ledger/events.ts";
 import { roomOf } from "../value/value.ts";
-import { type Account, METER_NAMES, type Meter } from "./accounts.ts";
-import { pay } from "./effects.ts";
-import type { Fiber, Pending } from "./fiber.ts";
+import { type Account, METER_NAMES, type Meter } from "../state/accounts.ts";
+import { pay } from "../state/effects.ts";
+import type { Fiber, Pending } from "../state/fiber.ts";
 import type { Machine } from "./machine.ts";
-import { type Inside, waitsOf, waitingCall } from "./ops.ts";
+import { type Inside, waitsOf, waitingCall } from "../state/ops.ts";
 import { tell } from "./outcomes.ts";
-import { startTimer } from "./spending.ts";
+import { startTimer } from "../state/spending.ts";
 
 /** Why a fiber stopped, and what it wants when it goes on. */
 export interface Stop {

@@ -3,7 +3,7 @@
  *
  * Boundary: one version of the document; what a program's own values hold is any JSON.
  */
-import { METER_NAMES, type Meter } from "../run/accounts.ts";
+import { METER_NAMES, type Meter } from "../state/accounts.ts";
 import type { Account, AuthorityView, GrantView, ScopeView } from "../run/inspect.ts";
 import type { RightView, ValueView } from "../run/look.ts";
 import {

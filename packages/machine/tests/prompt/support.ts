@@ -1,6 +1,6 @@
 /** Runs the coroutine of a `generate` against answers given by the test, its state going through JSON text at every step. */
 import { verdictOf } from "../../src/effect/effect.ts";
-import type { Gatekeeper } from "../../src/run/gate.ts";
+import type { Gatekeeper } from "../../src/state/gate.ts";
 import type { Contract, Json } from "@remit/language";
 import {
     continueGenerate,

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Compiled, Machine } from "../../src/index.ts";
-import { MAX_STEPS, MAX_WORK } from "../../src/run/run.ts";
+import { MAX_STEPS, MAX_WORK } from "../../src/state/run.ts";
 import { OPTIONS, type Ran, runAll } from "./forms.ts";
 import { body, formOf } from "./text.ts";
 

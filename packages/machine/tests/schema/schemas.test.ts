@@ -13,7 +13,7 @@ import {
     type Outcome,
     redactEvent,
 } from "../../src/index.ts";
-import type { StartOptions } from "../../src/run/options.ts";
+import type { StartOptions } from "../../src/state/options.ts";
 import { REQUESTS } from "../../src/schema/effect.ts";
 import { PUBLISHED } from "../../src/schema/published.ts";
 import { seal, sha256 } from "../ledger/support.ts";

@@ -15,7 +15,7 @@ import type { Capability, Value } from "../value/value.ts";
 import { resultData } from "../prompt/report.ts";
 import { stepBegins } from "./activity.ts";
 import { type Fiber, type Pending, siteAt } from "./fiber.ts";
-import type { Machine } from "./machine.ts";
+import type { Machine } from "../run/machine.ts";
 import type { Ops } from "./ops.ts";
 import { accountAt, overdrawn } from "./spending.ts";
 

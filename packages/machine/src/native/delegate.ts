@@ -5,8 +5,8 @@
  */
 
 import type { DelegateDetail } from "../compile/instructions.ts";
-import type { Begins } from "./ops.ts";
-import { delegated } from "./standing.ts";
+import type { Begins } from "../state/ops.ts";
+import { delegated } from "../state/standing.ts";
 
 export const delegate: Begins<DelegateDetail> = {
     begin(m, call, d) {

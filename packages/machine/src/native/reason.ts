@@ -9,9 +9,9 @@ import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import { join, rawOf } from "../value/operators.ts";
 import { List, type Value } from "../value/value.ts";
-import type { GenerateWait } from "./fiber.ts";
+import type { GenerateWait } from "../state/fiber.ts";
 import { beginGenerating, importNamed, mayAsk } from "./generate.ts";
-import type { Call, Ops } from "./ops.ts";
+import type { Call, Ops } from "../state/ops.ts";
 
 /** Turns of the model, each after the first with the validator's words: where nothing is said, and at most. */
 const ATTEMPTS = 3;

@@ -21,13 +21,13 @@ import { join, rawOf } from "../value/operators.ts";
 import { Capability, Labelled, type Value } from "../value/value.ts";
 import type { ToolInput } from "../prompt/offers.ts";
 import { ENVELOPES } from "./agent-config.ts";
-import { failFrom } from "./effects.ts";
-import { pick } from "./events.ts";
-import type { Fiber, Frame, GenerateWait } from "./fiber.ts";
-import { gatekeeper } from "./gate.ts";
-import { refuse } from "./refusal.ts";
-import type { Ops, Call, Begins, Waits } from "./ops.ts";
-import { hasSome } from "./standing.ts";
+import { failFrom } from "../state/effects.ts";
+import { pick } from "../state/events.ts";
+import type { Fiber, Frame, GenerateWait } from "../state/fiber.ts";
+import { gatekeeper } from "../state/gate.ts";
+import { refuse } from "../state/refusal.ts";
+import type { Ops, Call, Begins, Waits } from "../state/ops.ts";
+import { hasSome } from "../state/standing.ts";
 
 /** Starts what was set up. True where it needs no effect: its value is there at once. */
 export function beginGenerating(m: Ops, call: Call, wait: GenerateWait, setup: GenerateSetup): boolean {

@@ -1,12 +1,13 @@
 /**
  * Native operations: what one instruction begins that an effect, another frame or other fibers have to finish, and what such an operation is
- * given. `natives.ts` is the table of them all.
+ * given. `native/natives.ts` is the table of them all.
  *
  * Boundary: shapes, and the look-up in the table. A room (a file with operations) imports this, the state (`fiber.ts`, `accounts.ts`, …) and what
- * reads it; it imports no interpreter, no machine and no table.
+ * reads it; it imports nothing of `run/`, and no table.
  *
  * To make one: give the instruction's detail a kind (`compile/instructions.ts`), and its wait a kind where it waits (`Native` in `fiber.ts`); write
- * `export const thing: Begins<ThingDetail> & Waits<ThingWait> = { begin, resume }` in its room, and name it in `natives.ts` under these kinds.
+ * `export const thing: Begins<ThingDetail> & Waits<ThingWait> = { begin, resume }` in its room, and name it in `natives.ts` under these kinds. The
+ * fields of its wait are told once, in `WAITS` of `run/document.ts`, from which they are saved, loaded and published.
  * `begin` evaluates its operands, counts its step (`m.countCall`), passes the gate (`m.gate`), asks for effects (`m.raise`) and leaves its wait in
  * `call.frame.native`. `resume` gets each outcome; it keeps it in its wait, or ends with `m.deliver` or a thrown `Fail`.
  *
@@ -32,7 +33,7 @@ import type { Target } from "./gate.ts";
 import type { StartOptions } from "./options.ts";
 import type { Run } from "./run.ts";
 import type { Standing } from "./standing.ts";
-import type { ImportUse } from "./tools.ts";
+import type { ImportUse } from "../native/tools.ts";
 import type { Tracer } from "./tracer.ts";
 import type { Written } from "./agent-code.ts";
 

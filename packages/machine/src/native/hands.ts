@@ -31,14 +31,14 @@ import { answering, type Fn } from "../compile/program.ts";
 import { type AgentHand, FAILURE_KINDS, type FailureKind, type Reach, type ToolRequest } from "../effect/effect.ts";
 import { rawOf } from "../value/operators.ts";
 import { Capability, type Value } from "../value/value.ts";
-import { answerNow } from "./verdicts.ts";
-import { placeOf } from "./descriptions.ts";
-import type { Fiber } from "./fiber.ts";
-import { decideFor, detailOf, refusalOf, sessionKey, type Target, type Wish } from "./gate.ts";
-import type { HandoverWait } from "./handover.ts";
-import type { Machine } from "./machine.ts";
-import type { Ops } from "./ops.ts";
-import { inForce, methodsOf, policiesOn, waysOf } from "./standing.ts";
+import { answerNow } from "../state/verdicts.ts";
+import { placeOf } from "../state/descriptions.ts";
+import type { Fiber } from "../state/fiber.ts";
+import { decideFor, detailOf, refusalOf, sessionKey, type Target, type Wish } from "../state/gate.ts";
+import type { HandoverWait } from "../state/handover.ts";
+import type { Machine } from "../run/machine.ts";
+import type { Ops } from "../state/ops.ts";
+import { inForce, methodsOf, policiesOn, waysOf } from "../state/standing.ts";
 
 const MEMORY: readonly HandleMethod[] = [
     { method: "add", description: "Keeps a record.", input: { type: "object" }, gate: "ask" },

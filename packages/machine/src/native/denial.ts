@@ -9,9 +9,9 @@ import { join, labelOf } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
 import { argsOf, failed } from "./act.ts";
 import { agentConfig, ENVELOPES } from "./agent-config.ts";
-import type { Frame } from "./fiber.ts";
+import type { Frame } from "../state/fiber.ts";
 import { errorOf } from "./generate.ts";
-import type { Machine } from "./machine.ts";
+import type { Machine } from "../run/machine.ts";
 
 /** What the call that stands at a frame gives; null where it fails. */
 export function denialOf(m: Machine, frame: Frame, fail: Fail): Value | null {

@@ -12,14 +12,14 @@ import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import { join } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
-import { leftToDo } from "./activity.ts";
-import { askDescription } from "./effects.ts";
-import { type Handing, handing, labelOfSaid, payerOf, sessionOf } from "./handover.ts";
+import { leftToDo } from "../state/activity.ts";
+import { askDescription } from "../state/effects.ts";
+import { type Handing, handing, labelOfSaid, payerOf, sessionOf } from "../state/handover.ts";
 import { handlesOf, handsOf, passed } from "./hands.ts";
-import type { Machine } from "./machine.ts";
+import type { Machine } from "../run/machine.ts";
 import { ANSWER_BYTES, release } from "./sessions.ts";
-import { pushAgent } from "./agent-code.ts";
-import { type Ops, waitingCall } from "./ops.ts";
+import { pushAgent } from "../state/agent-code.ts";
+import { type Ops, waitingCall } from "../state/ops.ts";
 
 /** Milliseconds by which a turn ends before the time of its session does. */
 const EARLY_MS = 500;

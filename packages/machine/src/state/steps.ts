@@ -7,7 +7,7 @@ import { amountOf } from "@remit/language";
 import { Fail } from "../effect/failure.ts";
 import { spenderOf } from "./accounts.ts";
 import { siteOfTop } from "./fiber.ts";
-import type { Machine } from "./machine.ts";
+import type { Machine } from "../run/machine.ts";
 import { overdrawn } from "./spending.ts";
 
 /** The budget of steps is used up: exactly, since what would go beyond it does not count. */

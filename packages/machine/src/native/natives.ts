@@ -1,15 +1,15 @@
 /**
  * The table of native operations.
  *
- * Boundary: names them, nothing else. What an operation is, and what it is given, is `ops.ts`.
+ * Boundary: names them, nothing else. What an operation is, and what it is given, is `state/ops.ts`.
  */
 import { define } from "./define.ts";
 import { delegate } from "./delegate.ts";
-import { describe } from "./descriptions.ts";
+import { describe } from "../state/descriptions.ts";
 import { endorse } from "./endorse.ts";
-import { ask } from "./gate.ts";
+import { ask } from "../state/gate.ts";
 import { generate } from "./generate.ts";
-import type { Natives, Through } from "./ops.ts";
+import type { Natives, Through } from "../state/ops.ts";
 import { parallel } from "./parallel.ts";
 import { askMemory, askTool, effect } from "./tools.ts";
 import { handover, send } from "./yield.ts";

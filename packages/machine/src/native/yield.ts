@@ -24,10 +24,10 @@ import { join } from "../value/operators.ts";
 import { List, type Value } from "../value/value.ts";
 import { actReturned, actTold, beginAct } from "./act.ts";
 import { caughtByAgent, note, noteInside, replyOfNotes, takenByAgent, trajectory } from "./agent-call.ts";
-import { dropWritten, runWritten, unfit } from "./agent-code.ts";
+import { dropWritten, runWritten, unfit } from "../state/agent-code.ts";
 import { agentConfig, type AgentConfig, ENVELOPES } from "./agent-config.ts";
-import { turnDone } from "./activity.ts";
-import { describedEvent, failFrom } from "./effects.ts";
+import { turnDone } from "../state/activity.ts";
+import { describedEvent, failFrom } from "../state/effects.ts";
 import {
     type Handing,
     handing,
@@ -38,10 +38,10 @@ import {
     payerOf,
     sessionOf,
     stateOf,
-} from "./handover.ts";
+} from "../state/handover.ts";
 import { handlesOf, undescribed } from "./hands.ts";
-import type { Machine } from "./machine.ts";
-import type { Begins, Call, Ops, Told, Waits } from "./ops.ts";
+import type { Machine } from "../run/machine.ts";
+import type { Begins, Call, Ops, Told, Waits } from "../state/ops.ts";
 import { beginReason } from "./reason.ts";
 import { abandon, ANSWER_BYTES, close, open, release, within } from "./sessions.ts";
 import { effectEnded } from "./tools.ts";

@@ -19,15 +19,15 @@ import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import { join, labelOf, rawOf } from "../value/operators.ts";
 import { type Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
-import { type Defined, definedAs } from "./definitions.ts";
-import { learnDescription, placeOf } from "./descriptions.ts";
-import { askDescription, failureOf, givenValue } from "./effects.ts";
-import type { Frame } from "./fiber.ts";
-import { type Handing, type HandoverState, type HandoverWait, stateOf } from "./handover.ts";
-import type { Call, Ops, Told } from "./ops.ts";
-import { hasSome } from "./standing.ts";
+import { type Defined, definedAs } from "../state/definitions.ts";
+import { learnDescription, placeOf } from "../state/descriptions.ts";
+import { askDescription, failureOf, givenValue } from "../state/effects.ts";
+import type { Frame } from "../state/fiber.ts";
+import { type Handing, type HandoverState, type HandoverWait, stateOf } from "../state/handover.ts";
+import type { Call, Ops, Told } from "../state/ops.ts";
+import { hasSome } from "../state/standing.ts";
 import { askTool } from "./tools.ts";
-import { isWritten } from "./agent-code.ts";
+import { isWritten } from "../state/agent-code.ts";
 
 /** Lists what there is. */
 const MANUAL = "__manual__";

@@ -12,13 +12,13 @@ import type { Session } from "../agent/session.ts";
 import type { HandoverDetail } from "../compile/instructions.ts";
 import type { AgentEntry } from "../compile/program.ts";
 import type { Fail } from "../effect/failure.ts";
-import { doingOf } from "./activity.ts";
-import type { Fiber, Frame } from "./fiber.ts";
-import { type Handing, type HandoverState, type HandoverWait, payerOf } from "./handover.ts";
-import type { Machine } from "./machine.ts";
-import { accountAt, closeAccount, openAccount, spentData, spendOf } from "./spending.ts";
-import { granted } from "./standing.ts";
-import { dropWritten } from "./agent-code.ts";
+import { doingOf } from "../state/activity.ts";
+import type { Fiber, Frame } from "../state/fiber.ts";
+import { type Handing, type HandoverState, type HandoverWait, payerOf } from "../state/handover.ts";
+import type { Machine } from "../run/machine.ts";
+import { accountAt, closeAccount, openAccount, spentData, spendOf } from "../state/spending.ts";
+import { granted } from "../state/standing.ts";
+import { dropWritten } from "../state/agent-code.ts";
 
 /** Prompt turns of a yield where nothing is said. */
 export const TURNS = 4;

@@ -14,10 +14,10 @@ import { Fail } from "../effect/failure.ts";
 import type { Value } from "../value/value.ts";
 import { type Frame, type Fiber, siteOfTop, type Native, type Pending } from "./fiber.ts";
 import { tooDeep } from "./frames.ts";
-import type { Machine } from "./machine.ts";
+import type { Machine } from "../run/machine.ts";
 import { waitsOf, waitingCall } from "./ops.ts";
 import { accountAt, withdrawAll, leaveRegions, leaveCall, withdraw, overdrawn } from "./spending.ts";
-import type { Stopped } from "./suspended.ts";
+import type { Stopped } from "../run/suspended.ts";
 
 /** A failure of the program; null where the error is a defect of the machine. */
 export function failOf(m: Machine, error: unknown): Fail | null {

@@ -12,13 +12,12 @@ import { toJson } from "../value/json.ts";
 import { rawOf } from "../value/operators.ts";
 import { type Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { valuesGiven } from "../authority/given.ts";
-import type { Lambda } from "../builtin/builtin.ts";
-import { isALambda } from "../compile/calls.ts";
-import type { Instruction, EffectDetail } from "../compile/instructions.ts";
-import { whatOf, failureOf, givenValue } from "./effects.ts";
-import type { EffectWait, Frame } from "./fiber.ts";
-import { chooserOf, originsByName } from "./gate.ts";
-import type { Ops, Call, Begins, Waits } from "./ops.ts";
+import type { EffectDetail } from "../compile/instructions.ts";
+import { whatOf, failureOf, givenValue } from "../state/effects.ts";
+import type { EffectWait, Frame } from "../state/fiber.ts";
+import { chooserOf, originsByName } from "../state/gate.ts";
+import type { Ops, Call, Begins, Waits } from "../state/ops.ts";
+import { dataOnly } from "../state/frames.ts";
 
 /** With what the place of the call depends on, in strict code. */
 function argsToJson(m: Ops, frame: Frame, args: readonly Value[], site: Site | null): { json: Json[]; labels: readonly string[] } {
@@ -198,20 +197,12 @@ export function effectEnded(m: Ops, frame: Frame, effect: Effect, outcome: Outco
     } else m.emit("effect.ended", path, frame.parent, site, labels, result);
 }
 
-/** Arguments of what takes data alone. */
-export function dataOnly(args: readonly (Value | Lambda)[], I: Instruction): Value[] {
-    return args.map((arg) => {
-        if (isALambda(arg)) throw new Fail("value", "a lambda may stand only where a built-in method takes one", { site: I.site });
-        return arg;
-    });
-}
-
 export const effect: Begins<EffectDetail> & Waits<EffectWait> = {
     begin(m, call, d) {
         const { frame, I } = call;
         const args = d.args === null ? null : d.args.map((a) => a(frame.locals));
         m.countCall();
-        const use = { entry: d.import, method: d.method, args: args === null ? null : dataOnly(args, I) };
+        const use = { entry: d.import, method: d.method, args: args === null ? null : dataOnly(args, I.site) };
         if (d.import.form.what === "tool") askTool(m, call, use);
         else askMemory(m, call, use);
         return false;

@@ -21,11 +21,11 @@ import {
 import type { DefineDetail } from "../compile/instructions.ts";
 import type { Fn } from "../compile/program.ts";
 import { Fail } from "../effect/failure.ts";
-import { programFn, settle } from "./definitions.ts";
-import type { Ops, Begins } from "./ops.ts";
-import { refuse } from "./refusal.ts";
-import { inForce } from "./standing.ts";
-import { isWritten } from "./agent-code.ts";
+import { programFn, settle } from "../state/definitions.ts";
+import type { Ops, Begins } from "../state/ops.ts";
+import { refuse } from "../state/refusal.ts";
+import { inForce } from "../state/standing.ts";
+import { isWritten } from "../state/agent-code.ts";
 
 /** The contracts of what is replaced hold on: of parameters where the new function says nothing, of the result always. */
 function withContracts(func: FuncForm, before: Fn, site: Site | null): FuncForm {

@@ -11,12 +11,12 @@ import { type SessionTurn, trajectoryOf } from "../ledger/atif/session.ts";
 import { notedIn, replyNoted } from "../ledger/notes.ts";
 import { join } from "../value/operators.ts";
 import { ENVELOPES } from "./agent-config.ts";
-import { takeDone, turnDone } from "./activity.ts";
-import type { Frame } from "./fiber.ts";
-import { catchesViolation } from "./handlers.ts";
-import { type Handing, type HandoverState, type HandoverWait, labelOfSaid, sessionOf } from "./handover.ts";
-import type { Machine } from "./machine.ts";
-import type { Ops } from "./ops.ts";
+import { takeDone, turnDone } from "../state/activity.ts";
+import type { Frame } from "../state/fiber.ts";
+import { catchesViolation } from "../state/handlers.ts";
+import { type Handing, type HandoverState, type HandoverWait, labelOfSaid, sessionOf } from "../state/handover.ts";
+import type { Machine } from "../run/machine.ts";
+import type { Ops } from "../state/ops.ts";
 import { close, TRIES } from "./sessions.ts";
 import { turn } from "./turns.ts";
 

@@ -3,6 +3,7 @@
  *
  * Boundary: up to the slots. Grants, accounts, events and the frame itself are the caller's.
  */
+import type { Site } from "@remit/language";
 import { type Slots, slotsOf } from "../compile/code.ts";
 import { checkArguments } from "../compile/contracts.ts";
 import type { FrameForm, PathSite } from "../compile/instructions.ts";
@@ -12,9 +13,11 @@ import { enterStrict, flowOf, raiseBy } from "../compile/strict.ts";
 import { NOTHING_ALONG } from "../compile/ways.ts";
 import { Fail } from "../effect/failure.ts";
 import type { Value } from "../value/value.ts";
+import type { Machine } from "../run/machine.ts";
+import type { Lambda } from "../builtin/builtin.ts";
+import { isALambda } from "../compile/calls.ts";
 import { agentStarted } from "./events.ts";
 import { Fiber, Frame, pathOf, siteAt } from "./fiber.ts";
-import type { Machine } from "./machine.ts";
 import type { Call, Iteration, Ops } from "./ops.ts";
 import { accountAt, spendOf, openAccount } from "./spending.ts";
 import { granted, lifted } from "./standing.ts";
@@ -99,6 +102,14 @@ export function push(m: Machine, fiber: Fiber, to: Callee, args: Value[]): void 
             opened: own !== 0,
         }),
     );
+}
+
+/** Arguments of what takes data alone. */
+export function dataOnly(args: readonly (Value | Lambda)[], site: Site | null): Value[] {
+    return args.map((arg) => {
+        if (isALambda(arg)) throw new Fail("value", "a lambda may stand only where a built-in method takes one", { site });
+        return arg;
+    });
 }
 
 /** A fiber of an iteration. */

@@ -17,9 +17,9 @@ import { fromJson, toJson } from "../value/json.ts";
 import { join, rawOf } from "../value/operators.ts";
 import { Capability, Labelled, Obj, type Value } from "../value/value.ts";
 import type { AgentConfig } from "./agent-config.ts";
-import type { Frame } from "./fiber.ts";
-import { isFree } from "./gate.ts";
-import type { Call, Ops } from "./ops.ts";
+import type { Frame } from "../state/fiber.ts";
+import { isFree } from "../state/gate.ts";
+import type { Call, Ops } from "../state/ops.ts";
 
 export type Target = { readonly entry: AgentEntry; readonly c: Capability; readonly session: Session | null };
 

@@ -10,7 +10,7 @@ import type { HandoverKind } from "../compile/handover.ts";
 import type { CallValueDetail, HandoverDetail, Instruction } from "../compile/instructions.ts";
 import type { AgentPart } from "../effect/effect.ts";
 import type { List } from "../value/value.ts";
-import type { AgentConfig } from "./agent-config.ts";
+import type { AgentConfig } from "../native/agent-config.ts";
 import { type Call, type Ops, waitingCall } from "./ops.ts";
 
 export interface HandoverWait {

@@ -9,7 +9,7 @@ import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import { labelOf, rawOf } from "../value/operators.ts";
 import { Capability, Obj, type Value } from "../value/value.ts";
-import type { Machine } from "./machine.ts";
+import type { Machine } from "../run/machine.ts";
 
 export type OnError = "fail" | "return_error" | "retry_within_budget";
 

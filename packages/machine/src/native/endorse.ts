@@ -13,10 +13,10 @@ import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import { join, rawOf } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
-import type { Begins, Ops, Call } from "./ops.ts";
-import { refuse } from "./refusal.ts";
-import { show } from "./show.ts";
-import { policiesOn } from "./standing.ts";
+import type { Begins, Ops, Call } from "../state/ops.ts";
+import { refuse } from "../state/refusal.ts";
+import { show } from "../state/show.ts";
+import { policiesOn } from "../state/standing.ts";
 
 export const endorse: Begins<EndorseDetail> = {
     begin(m, call, d) {

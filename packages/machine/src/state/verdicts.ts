@@ -6,7 +6,7 @@
 import { canonicalJson, type Json } from "@remit/language";
 import type { Outcome } from "../effect/effect.ts";
 import { notedIn } from "../ledger/notes.ts";
-import type { Machine } from "./machine.ts";
+import type { Machine } from "../run/machine.ts";
 import type { Ops } from "./ops.ts";
 import { struckAt } from "./spending.ts";
 

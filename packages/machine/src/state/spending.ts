@@ -14,7 +14,7 @@ import type { Region, SpendDetail } from "../compile/instructions.ts";
 import { type Exceeded, METER_NAMES, type Account, type AccountDoc, type Used } from "./accounts.ts";
 import { agentEnded } from "./events.ts";
 import { pathOf, type Fiber, type Frame } from "./fiber.ts";
-import type { Machine } from "./machine.ts";
+import type { Machine } from "../run/machine.ts";
 import { lifted, regionsAt } from "./standing.ts";
 
 /** The account that pays where a frame stands at `pc`. */

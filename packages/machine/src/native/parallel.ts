@@ -14,10 +14,10 @@ import { NOTHING_ALONG } from "../compile/ways.ts";
 import { Fail } from "../effect/failure.ts";
 import { join, labelOf } from "../value/operators.ts";
 import { Labelled, type Value } from "../value/value.ts";
-import { type Frame, type ParallelWait, pathOf } from "./fiber.ts";
-import type { Begins, Call, Inside, Ops, Waits } from "./ops.ts";
-import { show } from "./show.ts";
-import { accountAt } from "./spending.ts";
+import { type Frame, type ParallelWait, pathOf } from "../state/fiber.ts";
+import type { Begins, Call, Inside, Ops, Waits } from "../state/ops.ts";
+import { show } from "../state/show.ts";
+import { accountAt } from "../state/spending.ts";
 
 /** Starts iterations up to the limit. */
 function fill(m: Ops, call: Call, wait: ParallelWait): void {

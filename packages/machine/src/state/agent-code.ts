@@ -19,7 +19,7 @@ import { agentStarted } from "./events.ts";
 import { Frame } from "./fiber.ts";
 import { entered, isStrict, mayNest } from "./frames.ts";
 import { type Handing, payerOf, sessionOf } from "./handover.ts";
-import type { Machine } from "./machine.ts";
+import type { Machine } from "../run/machine.ts";
 import type { Ops } from "./ops.ts";
 
 /** Code of an agent that is in the running program. */

@@ -24,8 +24,8 @@ import {
 } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import type { Exceeded } from "./accounts.ts";
-import type { AgentConfig } from "./agent-config.ts";
-import type { Machine } from "./machine.ts";
+import type { AgentConfig } from "../native/agent-config.ts";
+import type { Machine } from "../run/machine.ts";
 import { overdrawn } from "./spending.ts";
 
 /** Entries that are told, and UTF-16 units of a result: what is beyond is counted only, or cut. */
