@@ -279,6 +279,12 @@ test("the host reads the environment, the current folder and the user in one fil
     expect(reading.map((path) => relative(src, path))).toEqual(["process/here.ts"]);
 });
 
+test("an operation of the machine knows nothing of the machine, types included", () => {
+    const src = join(root, "packages/machine/src");
+    const wrong = files(join(src, "native")).filter((path) => imports(parse(path)).some((target) => target.startsWith("../run/")));
+    expect(wrong.map((path) => relative(src, path))).toEqual([]);
+});
+
 test("no file is over 500 lines without saying why in its first comment", () => {
     const folders = ["packages", "tests", "scripts", "bench/src"].map((name) => join(root, name));
     const long = folders.flatMap(files).filter((path) => {

@@ -10,13 +10,12 @@ import { Fail } from "../effect/failure.ts";
 import { type SessionTurn, trajectoryOf } from "../ledger/atif/session.ts";
 import { notedIn, replyNoted } from "../ledger/notes.ts";
 import { join } from "../value/operators.ts";
-import { ENVELOPES } from "./agent-config.ts";
 import { takeDone, turnDone } from "../state/activity.ts";
 import type { Frame } from "../state/fiber.ts";
 import { catchesViolation } from "../state/handlers.ts";
 import { type Handing, type HandoverState, type HandoverWait, labelOfSaid, sessionOf } from "../state/handover.ts";
-import type { Machine } from "../run/machine.ts";
 import type { Ops } from "../state/ops.ts";
+import { ENVELOPES } from "./agent-config.ts";
 import { close, TRIES } from "./sessions.ts";
 import { turn } from "./turns.ts";
 
@@ -50,7 +49,7 @@ export function noteInside(
 }
 
 /** What an agent at work reported (notes of its turn). Nothing goes on by it. */
-export function takeNotes(m: Machine, told: { readonly path: string; readonly outcome: Outcome }): void {
+export function takeNotes(m: Ops, told: { readonly path: string; readonly outcome: Outcome }): void {
     const said = notedIn(told);
     const fiber = said === null ? undefined : m.waiting.get(said.turn)?.fiber;
     const native = fiber?.top.native;
@@ -111,7 +110,7 @@ export function trajectory(m: Ops, wait: HandoverWait, stop: string | undefined,
 }
 
 /** Whether a failure is one of an `agent()` whose `on_error` answers it. */
-export function takenByAgent(m: Machine, { principal }: Frame, { what, state }: HandoverWait, fail: Fail): boolean {
+export function takenByAgent(m: Ops, { principal }: Frame, { what, state }: HandoverWait, fail: Fail): boolean {
     if (what !== "agent" || state.config === null) return false;
     const session = m.sessions.get(state.session);
     if (session === undefined || fail.whole || state.config.onError === "fail") return false;
@@ -120,7 +119,7 @@ export function takenByAgent(m: Machine, { principal }: Frame, { what, state }: 
 }
 
 /** A failure of `agent()` that its `on_error` answers: given as `{error}`, or tried once more within the same budget. */
-export function caughtByAgent(m: Machine, h: Handing, fail: Fail): void {
+export function caughtByAgent(m: Ops, h: Handing, fail: Fail): void {
     const { wait, fiber } = h;
     const { state } = wait;
     const session = sessionOf(m, wait);

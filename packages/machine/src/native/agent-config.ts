@@ -9,7 +9,7 @@ import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import { labelOf, rawOf } from "../value/operators.ts";
 import { Capability, Obj, type Value } from "../value/value.ts";
-import type { Machine } from "../run/machine.ts";
+import type { Ops } from "../state/ops.ts";
 
 export type OnError = "fail" | "return_error" | "retry_within_budget";
 
@@ -38,7 +38,7 @@ const ON_ERROR: readonly OnError[] = ["fail", "return_error", "retry_within_budg
 /** Milliseconds. */
 const SCALE: { readonly [option: string]: number } = { max_minutes: 60_000, max_seconds: 1000, max_silence: 1000 };
 
-export function agentConfig(m: Machine, value: Value, d: HandoverDetail, site: Site | null): AgentConfig {
+export function agentConfig(m: Ops, value: Value, d: HandoverDetail, site: Site | null): AgentConfig {
     const wrong = (message: string): Fail => new Fail("value", message, { site });
     const raw = rawOf(value);
     if (raw === null) return { budget: {}, onError: "return_error" };

@@ -7,14 +7,14 @@ import type { Instruction } from "../compile/instructions.ts";
 import type { Fail } from "../effect/failure.ts";
 import { join, labelOf } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
+import type { Frame } from "../state/fiber.ts";
+import type { Ops } from "../state/ops.ts";
 import { argsOf, failed } from "./act.ts";
 import { agentConfig, ENVELOPES } from "./agent-config.ts";
-import type { Frame } from "../state/fiber.ts";
 import { errorOf } from "./generate.ts";
-import type { Machine } from "../run/machine.ts";
 
 /** What the call that stands at a frame gives; null where it fails. */
-export function denialOf(m: Machine, frame: Frame, fail: Fail): Value | null {
+export function denialOf(m: Ops, frame: Frame, fail: Fail): Value | null {
     const { detail, site } = frame.form.code[frame.pc] as Instruction;
     if (detail?.kind !== "handover" || !fail.isTold) return null;
     const d = detail;

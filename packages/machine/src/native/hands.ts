@@ -36,7 +36,6 @@ import { placeOf } from "../state/descriptions.ts";
 import type { Fiber } from "../state/fiber.ts";
 import { decideFor, detailOf, refusalOf, sessionKey, type Target, type Wish } from "../state/gate.ts";
 import type { HandoverWait } from "../state/handover.ts";
-import type { Machine } from "../run/machine.ts";
 import type { Ops } from "../state/ops.ts";
 import { inForce, methodsOf, policiesOn, waysOf } from "../state/standing.ts";
 
@@ -250,7 +249,7 @@ interface Whose {
 
 /** The ruling on a use that the agent of the effect at `path` wants to make. */
 export function rule(
-    m: Machine,
+    m: Ops,
     path: string,
     use: { readonly tool: string; readonly method: string; readonly args: readonly Json[] },
 ): Ruling {

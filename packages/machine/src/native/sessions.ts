@@ -15,10 +15,9 @@ import type { Fail } from "../effect/failure.ts";
 import { doingOf } from "../state/activity.ts";
 import type { Fiber, Frame } from "../state/fiber.ts";
 import { type Handing, type HandoverState, type HandoverWait, payerOf } from "../state/handover.ts";
-import type { Machine } from "../run/machine.ts";
-import { accountAt, closeAccount, openAccount, spentData, spendOf } from "../state/spending.ts";
+import { spentData, spendOf } from "../state/spending.ts";
 import { granted } from "../state/standing.ts";
-import { dropWritten } from "../state/agent-code.ts";
+import type { Ops } from "../state/ops.ts";
 
 /** Prompt turns of a yield where nothing is said. */
 export const TURNS = 4;
@@ -27,7 +26,8 @@ export const ANSWER_BYTES = 65_536;
 /** Times that `retry_within_budget` begins anew, at most. */
 export const TRIES = 5;
 
-export function open(m: Machine, { d, fiber, frame, path, wait, I }: Handing, entry: AgentEntry): void {
+export function open(m: Ops, h: Handing, entry: AgentEntry): void {
+    const { d, fiber, frame, path, wait, I } = h;
     const { site } = I;
     const { state } = wait;
     const principal = m.authority.principalOf(entry);
@@ -41,8 +41,7 @@ export function open(m: Machine, { d, fiber, frame, path, wait, I }: Handing, en
     const policy = d.policy === null ? null : ([frame.fn.file, d.policy] as const);
     const bound = policy === null ? null : m.authority.policyNamed(policy, agent);
     const limits = budgetOf([spendOf(m, principal), bound?.spend, state.config?.budget ?? limitsIn(d)]);
-    const name = entry.outside === null ? shownName(entry.name) : m.authority.nameOf(principal);
-    const account = openAccount(m, fiber, { parent: accountAt(frame), limits, path, name, within: frame.parent }, site);
+    const account = m.openAccount(h, limits, entry.outside === null ? shownName(entry.name) : m.authority.nameOf(principal));
     const most = d.with.turns ?? state.config?.turns ?? (d.what === "yield" ? TURNS : 1 + (state.config === null ? 0 : TRIES));
     const silence = d.with.silence ?? state.config?.silence;
     Object.assign(state, { most, turnsOf: account, bytes: d.with.bytes ?? ANSWER_BYTES, ...(silence === undefined ? {} : { silence }) });
@@ -74,12 +73,12 @@ export function open(m: Machine, { d, fiber, frame, path, wait, I }: Handing, en
 }
 
 /** A call inside an answer has no more than what is left of the call that it answers and of the session, and less where it says so. */
-export function within(m: Machine, { d, fiber, frame, path, wait: { state }, I }: Handing, session: Session): void {
+export function within(m: Ops, h: Handing, session: Session): void {
+    const { d, fiber } = h;
+    const { state } = h.wait;
     const { turns, bytes = Number.POSITIVE_INFINITY, silence = Number.POSITIVE_INFINITY } = d.with;
     const around = answeredBy(fiber, session);
-    const name = m.authority.nameOf(session.principal);
-    const parent = accountAt(frame);
-    state.account = openAccount(m, fiber, { parent, limits: limitsIn(d), path, name, within: frame.parent }, I.site);
+    state.account = m.openAccount(h, limitsIn(d), m.authority.nameOf(session.principal));
     const most = around?.most ?? session.most;
     const own = turns === undefined ? most : session.turns + turns;
     const quiet = Math.min(silence, around?.silence ?? Number.POSITIVE_INFINITY);
@@ -115,13 +114,13 @@ function limitsIn(d: HandoverDetail): SpendForm {
 }
 
 /** The end of a call: of its session too where it opened it. `fail` null: it gave a value. */
-export function close(m: Machine, frame: Frame, native: HandoverWait, fail: Fail | null): void {
+export function close(m: Ops, frame: Frame, native: HandoverWait, fail: Fail | null): void {
     const { state, path } = native;
     const session = m.sessions.get(state.session);
-    if (state.account !== 0) closeAccount(m, state.account);
+    if (state.account !== 0) m.closeAccount(state.account);
     if (!state.opened || session === undefined) return;
     m.sessions.delete(path);
-    const spent = closeAccount(m, session.account);
+    const spent = m.closeAccount(session.account);
     m.standing.alive.delete(session.token);
     m.emit(
         "yield.closed",
@@ -145,16 +144,16 @@ export function release(session: Session, path: string): void {
 }
 
 /** A failure passes through a call that handed over control. */
-export function abandon(m: Machine, frame: Frame, wait: HandoverWait, fail: Fail): void {
+export function abandon(m: Ops, frame: Frame, wait: HandoverWait, fail: Fail): void {
     if (wait.state.session === "") return;
     const session = m.sessions.get(wait.state.session);
     if (session !== undefined) release(session, wait.path);
-    dropWritten(m, wait.path);
+    m.dropCode(wait.path);
     close(m, frame, wait, fail);
 }
 
 /** A failure that nobody may catch ends the run, and every session that is open with it, the inner ones first. */
-export function closeAll(m: Machine, fail: Fail): void {
+export function closeAll(m: Ops, fail: Fail): void {
     for (const fiber of [...m.fibers.values()].reverse())
         for (const frame of [...fiber.frames].reverse()) {
             const { native } = frame;

@@ -15,17 +15,16 @@ import type { Value } from "../value/value.ts";
 import { leftToDo } from "../state/activity.ts";
 import { askDescription } from "../state/effects.ts";
 import { type Handing, handing, labelOfSaid, payerOf, sessionOf } from "../state/handover.ts";
-import { handlesOf, handsOf, passed } from "./hands.ts";
-import type { Machine } from "../run/machine.ts";
-import { ANSWER_BYTES, release } from "./sessions.ts";
 import { pushAgent } from "../state/agent-code.ts";
 import { type Ops, waitingCall } from "../state/ops.ts";
+import { handlesOf, handsOf, passed } from "./hands.ts";
+import { ANSWER_BYTES, release } from "./sessions.ts";
 
 /** Milliseconds by which a turn ends before the time of its session does. */
 const EARLY_MS = 500;
 
 /** The first turn, or the question what the tools are that go along. */
-export function start(m: Machine, h: Handing): void {
+export function start(m: Ops, h: Handing): void {
     const { state, args, what } = h.wait;
     const tools = passed(args.items);
     if (what !== "yield" || tools.length === 0) {
@@ -42,7 +41,7 @@ export function start(m: Machine, h: Handing): void {
 }
 
 /** S2. The first turn of a call, or a place in the queue for it where the session is at another's. */
-export function takeTurn(m: Machine, h: Handing): void {
+export function takeTurn(m: Ops, h: Handing): void {
     const session = sessionOf(m, h.wait);
     if (session.turning === null) {
         turn(m, h, firstPrompt(m, h));
@@ -53,7 +52,7 @@ export function takeTurn(m: Machine, h: Handing): void {
 }
 
 /** Where nothing else can go on: the next turns of sessions that calls wait for. True where one began. */
-export function serveTurns(m: Machine): boolean {
+export function serveTurns(m: Ops): boolean {
     let served = false;
     for (const session of [...m.sessions.values()]) {
         const [path] = session.queue;
@@ -69,7 +68,7 @@ export function serveTurns(m: Machine): boolean {
         fiber.touch();
         try {
             turn(m, h, firstPrompt(m, h));
-            if (fiber.top !== h.frame) m.ready.push(fiber);
+            m.awake(fiber);
         } catch (error) {
             if (!(error instanceof Fail)) throw error;
             m.deliverFail(fiber, error);
@@ -131,7 +130,7 @@ function skillParts(m: Ops, d: HandoverDetail): AgentPart[] {
 }
 
 /** Asks the agent: an effect for one outside the program, a call of its main func for one of the program. */
-export function turn(m: Machine, h: Handing, prompt: readonly AgentPart[]): void {
+export function turn(m: Ops, h: Handing, prompt: readonly AgentPart[]): void {
     const { wait, path } = h;
     const { site } = h.I;
     const { state } = wait;

@@ -22,10 +22,7 @@ import { located } from "../value/access.ts";
 import { toJson } from "../value/json.ts";
 import { join } from "../value/operators.ts";
 import { List, type Value } from "../value/value.ts";
-import { actReturned, actTold, beginAct } from "./act.ts";
-import { caughtByAgent, note, noteInside, replyOfNotes, takenByAgent, trajectory } from "./agent-call.ts";
-import { dropWritten, runWritten, unfit } from "../state/agent-code.ts";
-import { agentConfig, type AgentConfig, ENVELOPES } from "./agent-config.ts";
+import { runWritten, unfit } from "../state/agent-code.ts";
 import { turnDone } from "../state/activity.ts";
 import { describedEvent, failFrom } from "../state/effects.ts";
 import {
@@ -39,35 +36,34 @@ import {
     sessionOf,
     stateOf,
 } from "../state/handover.ts";
-import { handlesOf, undescribed } from "./hands.ts";
-import type { Machine } from "../run/machine.ts";
 import type { Begins, Call, Ops, Told, Waits } from "../state/ops.ts";
+import { actReturned, actTold, beginAct } from "./act.ts";
+import { caughtByAgent, note, noteInside, replyOfNotes, takenByAgent, trajectory } from "./agent-call.ts";
+import { agentConfig, type AgentConfig, ENVELOPES } from "./agent-config.ts";
+import { handlesOf, undescribed } from "./hands.ts";
 import { beginReason } from "./reason.ts";
 import { abandon, ANSWER_BYTES, close, open, release, within } from "./sessions.ts";
-import { effectEnded } from "./tools.ts";
 import { copies, mayRead, permitted, targetOf } from "./target.ts";
+import { effectEnded } from "./tools.ts";
 import { start, takeTurn, turn } from "./turns.ts";
 import { denialOf } from "./denial.ts";
 
 // ---- the operation ---------------------------------------------------------------------------------------------------------
 
-/** Sessions with agents are opened, paid for and closed in the machine itself. */
-const whole = (m: Ops): Machine => m as Machine;
-
 export const handover: Begins<HandoverDetail> & Waits<HandoverWait> = {
     begin(m, call, d) {
         if (d.what === "reason") return beginReason(m, call, d);
         if (d.what === "act") beginAct(m, call, d);
-        else beginYield(whole(m), call, d);
+        else beginYield(m, call, d);
         return call.fiber.top !== call.frame;
     },
-    denied: (m, { frame }, _d, fail) => denialOf(whole(m), frame, fail),
+    denied: (m, { frame }, _d, fail) => denialOf(m, frame, fail),
     resume(m, call, wait, told) {
         const { effect } = told.pending;
         const describes = effect.kind === "tool" && opOf(effect.request) === "describe";
         if (describes) describedEvent(m, wait.path, effect, told.outcome);
         if (wait.state.session !== "") {
-            turnTold(whole(m), handing(call, wait), told);
+            turnTold(m, handing(call, wait), told);
             return;
         }
         if (!describes) effectEnded(m, call.frame, effect, told.outcome);
@@ -75,13 +71,13 @@ export const handover: Begins<HandoverDetail> & Waits<HandoverWait> = {
     },
     returned(m, call, wait, value) {
         if (wait.state.session === "") actReturned(m, handing(call, wait), value);
-        else handedBack(whole(m), handing(call, wait), value);
+        else handedBack(m, handing(call, wait), value);
     },
-    takes: (m, frame, wait, fail) => takenByAgent(whole(m), frame, wait, fail),
-    caught: (m, call, wait, fail) => caughtByAgent(whole(m), handing(call, wait), fail),
-    left: (m, frame, wait, fail) => abandon(whole(m), frame, wait, fail),
+    takes: (m, frame, wait, fail) => takenByAgent(m, frame, wait, fail),
+    caught: (m, call, wait, fail) => caughtByAgent(m, handing(call, wait), fail),
+    left: (m, frame, wait, fail) => abandon(m, frame, wait, fail),
     overdrawn(m, call, wait, told, fail) {
-        if (told.pending.effect.kind === "agent") turnOverdrawn(whole(m), handing(call, wait), told, fail);
+        if (told.pending.effect.kind === "agent") turnOverdrawn(m, handing(call, wait), told, fail);
     },
     again(m, call, wait) {
         const { state } = wait;
@@ -92,7 +88,7 @@ export const handover: Begins<HandoverDetail> & Waits<HandoverWait> = {
         // A call that waits for its turn is served like the others.
         if (state.phase === "queued") return;
         state.tries++;
-        turn(whole(m), handing(call, wait), state.prompt);
+        turn(m, handing(call, wait), state.prompt);
     },
     saysTurns: ({ I }, { state }) => handoverAt(I).with.turns !== undefined || state.config?.turns !== undefined,
     domain(m, { state }) {
@@ -113,7 +109,7 @@ function withoutAgent({ agent: _, labels: __, ...rest }: AgentConfig): AgentConf
     return rest;
 }
 
-function beginYield(m: Machine, call: Call, d: HandoverDetail): void {
+function beginYield(m: Ops, call: Call, d: HandoverDetail): void {
     const { frame, path } = call;
     const { site } = call.I;
     const values = d.args.map((arg) => arg.code(frame.locals));
@@ -155,7 +151,7 @@ function beginYield(m: Machine, call: Call, d: HandoverDetail): void {
 // ---- what comes back -----------------------------------------------------------------------------------------------------
 
 /** An outcome of an effect that a handover waits for. Throws `Fail`. */
-function turnTold(m: Machine, h: Handing, told: Told): void {
+function turnTold(m: Ops, h: Handing, told: Told): void {
     const { state } = h.wait;
     const { site } = h.I;
     const { outcome } = told;
@@ -184,7 +180,7 @@ function turnTold(m: Machine, h: Handing, told: Told): void {
 type Broken = { readonly kind: string; readonly message: string } | null;
 
 /** A turn of an agent outside the program is over, whatever it gave. */
-function turnOver(m: Machine, h: Handing, { pending, outcome }: Told, failure: Broken): AgentReply | null {
+function turnOver(m: Ops, h: Handing, { pending, outcome }: Told, failure: Broken): AgentReply | null {
     const { wait } = h;
     const session = sessionOf(m, wait);
     release(session, h.path);
@@ -206,7 +202,7 @@ function turnOver(m: Machine, h: Handing, { pending, outcome }: Told, failure: B
 }
 
 /** A turn used more than there was: it is told like any other, and fails. */
-function turnOverdrawn(m: Machine, h: Handing, told: Told, fail: Fail): void {
+function turnOverdrawn(m: Ops, h: Handing, told: Told, fail: Fail): void {
     turnOver(m, h, told, told.outcome.ok ? fail : told.outcome.failure);
     h.fiber.touch();
 }
@@ -248,7 +244,7 @@ function shortOf(text: string): string {
 }
 
 /** What an agent said in a turn: the value, a function to run, or errors to send back. */
-function answered(m: Machine, h: Handing, reply: AgentReply): void {
+function answered(m: Ops, h: Handing, reply: AgentReply): void {
     const { wait } = h;
     const { site } = h.I;
     const session = sessionOf(m, wait);
@@ -266,7 +262,7 @@ function answered(m: Machine, h: Handing, reply: AgentReply): void {
 }
 
 /** The function that an agent answered a yield with: it runs, or is sent back with its errors (J6). */
-function functionGiven(m: Machine, h: Handing, reply: AgentReply, labels: number): void {
+function functionGiven(m: Ops, h: Handing, reply: AgentReply, labels: number): void {
     const { d, wait, path } = h;
     const { state } = wait;
     const { site } = h.I;
@@ -311,13 +307,13 @@ function fits(
 }
 
 /** The call gives its value. */
-function give(m: Machine, h: Handing, value: Value): void {
+function give(m: Ops, h: Handing, value: Value): void {
     close(m, h.frame, h.wait, null);
     m.deliver(h.fiber, value);
 }
 
 /** A frame that a handover waited for returned: the function of an answer, or the main func of an agent of the program. */
-function handedBack(m: Machine, h: Handing, value: Value): void {
+function handedBack(m: Ops, h: Handing, value: Value): void {
     const { wait, path } = h;
     const { site } = h.I;
     const session = sessionOf(m, wait);
@@ -332,7 +328,7 @@ function handedBack(m: Machine, h: Handing, value: Value): void {
         programSaid(m, h, session, out);
         return;
     }
-    dropWritten(m, path);
+    m.dropCode(path);
     m.tracer?.at(site, path, `agent ${shownName(name)}`);
     const labels = m.run.labels.union(out.labels, m.run.labels.of([`agent:${name}`]));
     const checked = fits(h.d, out.json, shownName(name));
@@ -341,7 +337,7 @@ function handedBack(m: Machine, h: Handing, value: Value): void {
 }
 
 /** A turn of an agent of the program is over: what its main func gave is what it said. */
-function programSaid(m: Machine, h: Handing, session: Session, { json, labels }: ReturnType<typeof toJson>): void {
+function programSaid(m: Ops, h: Handing, session: Session, { json, labels }: ReturnType<typeof toJson>): void {
     const { wait, path } = h;
     const { state } = wait;
     release(session, path);

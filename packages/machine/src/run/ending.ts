@@ -7,8 +7,13 @@ import type { Json } from "@remit/language";
 import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import type { Value } from "../value/value.ts";
-import type { Machine, Result } from "./machine.ts";
 import { closeAll } from "../native/sessions.ts";
+import type { Machine } from "./machine.ts";
+
+/** How a run ended. `origins` are those of the value. */
+export type Result =
+    | { readonly ok: true; readonly value: Json; readonly origins: readonly string[] }
+    | { readonly ok: false; readonly failure: ReturnType<Fail["toFailure"]> };
 
 /** Tells the end. `final` false: the state stays, and the run may go on. */
 export function ended(m: Machine, end: Value | Fail, final: boolean): Result {

@@ -13,16 +13,18 @@ import { leaveStrict } from "../compile/strict.ts";
 import { type Instruction, type NextDetail, OP, type UseDetail } from "../compile/instructions.ts";
 import { join, labelOf, rawOf, truthy } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
-import { callFn, callValue } from "./calls.ts";
 import { agentEnded, forEvent, useEvent } from "../state/events.ts";
 import { type Fiber, type Frame, pathOf } from "../state/fiber.ts";
 import { failOf, unwind, fiberEnded } from "../state/handlers.ts";
-import type { Machine } from "./machine.ts";
-import { measure } from "./memory.ts";
 import { begin, waitsOf, waitingCall } from "../state/ops.ts";
 import { closeAccount, closeRegion, leaveRegions, spendOpened } from "../state/spending.ts";
 import { lifted } from "../state/standing.ts";
 import { stepsSpent } from "../state/steps.ts";
+import { DEFAULTS } from "../state/options.ts";
+import { callFn, callValue } from "./calls.ts";
+import { nextStrike } from "./inbox.ts";
+import type { Machine } from "./machine.ts";
+import { measure } from "./memory.ts";
 import { stretch, wholeLoop, leavesEvents } from "./stretches.ts";
 
 /** `wait` also where the fiber ended: it has nothing more to do now. */
@@ -171,6 +173,16 @@ function strictlyBack(m: Machine, fiber: Fiber, frame: Frame, value: Value): Val
     if (to === undefined || to.form.flow === 0) return outward(m.run, value);
     leaveStrict(frame.locals, frame.fn, to.locals, to.form.flow, (to.form.code[to.pc] as Instruction).failing);
     return value;
+}
+
+/** Starts a slice: no longer than what is left of the budget, longer than usual where one instruction needs it. */
+export function grantSlice(m: Machine, until: number): void {
+    const usual = m.options.slice ?? DEFAULTS.slice;
+    const wanted = Math.max(usual, m.ready[0]?.need ?? 0);
+    const left = m.stepLimit - m.run.steps;
+    // Below zero where an instruction went beyond the budget: the next one finds it spent.
+    const to = Math.min(until, nextStrike(m));
+    m.run.grant(Math.min(wanted, left, 2 ** 30, Math.max(0, to - m.run.steps)), usual);
 }
 
 /** No step is left of the slice: memory has to be measured, the budget is used up, or the slice is over. */

@@ -13,11 +13,12 @@ import type { Effect } from "../effect/effect.ts";
 import type { Value } from "../value/value.ts";
 import type { AccountDoc } from "../state/accounts.ts";
 import type { Fiber, Frame } from "../state/fiber.ts";
-import { type Clean, type Looker, partOf, partsOf, type ValueView, viewOf, wholeOf } from "./look.ts";
-import type { Machine, Result } from "./machine.ts";
 import type { Limits } from "../state/options.ts";
 import { show } from "../state/show.ts";
 import { type Delegation, inForce } from "../state/standing.ts";
+import type { Result } from "./ending.ts";
+import { type Clean, type Looker, partOf, partsOf, type ValueView, viewOf, wholeOf } from "./look.ts";
+import type { Machine } from "./machine.ts";
 
 /** Bytes of one variable's value in an inspection, as in `toJson`; beyond them it shows `"[Large]"`. */
 const MAX_VARIABLE = 65_536;

@@ -7,7 +7,7 @@
  * M4: same program, options and outcomes in the same order: same effects, events, steps and result.
  * M5: outcomes are applied one at a time, each until every fiber waits again, so it does not matter how a host batches them.
  */
-import type { Json, Site } from "@remit/language";
+import type { Json, Site, SpendForm } from "@remit/language";
 import { born } from "../compile/containers.ts";
 import { type Instruction, OP } from "../compile/instructions.ts";
 import type { Compiled } from "../compile/program.ts";
@@ -26,37 +26,32 @@ import { isUnasked, keepAnswer, lasting } from "../state/verdicts.ts";
 import type { Defined } from "../state/definitions.ts";
 import type { Described } from "../state/descriptions.ts";
 import { payWaiting, raise, type Wanted } from "../state/effects.ts";
-import { ended } from "./ending.ts";
-import { type Entry, startEntry } from "./entry.ts";
-import { runFiber } from "./execute.ts";
 import { Fiber, type Frame, type Pending } from "../state/fiber.ts";
 import { fork, push, type Callee } from "../state/frames.ts";
 import { type Target, gate } from "../state/gate.ts";
 import { unwind, yieldAround } from "../state/handlers.ts";
 import { type Ruling, rule } from "../native/hands.ts";
-import { type Note, strike, nextTold, nextStrike } from "./inbox.ts";
+import { NATIVES } from "../native/natives.ts";
+import type { Ops, Call, Iteration } from "../state/ops.ts";
+import { DEFAULTS, type StartOptions } from "../state/options.ts";
+import { Run } from "../state/run.ts";
+import { accountAt, closeAccount, openAccount, overdrawn, struckAt } from "../state/spending.ts";
+import { minted, narrowed, Standing } from "../state/standing.ts";
+import { countCall } from "../state/steps.ts";
+import { Tracer } from "../state/tracer.ts";
+import { serveTurns } from "../native/turns.ts";
+import { takeIn, type Written, dropWritten } from "../state/agent-code.ts";
+import { ended, type Result } from "./ending.ts";
+import { type Entry, startEntry } from "./entry.ts";
+import { runFiber, grantSlice } from "./execute.ts";
+import { type Note, strike, nextTold } from "./inbox.ts";
 import { type AuthorityView, authorityAt, type Inspection, inspect, look, type Looked, type Place } from "./inspect.ts";
 import { inspected, inspectorAnswers, isInspector } from "./inspector.ts";
 import { load } from "./load.ts";
 import type { Clean } from "./look.ts";
-import { NATIVES } from "../native/natives.ts";
-import type { Ops, Call, Iteration } from "../state/ops.ts";
-import { DEFAULTS, type StartOptions } from "../state/options.ts";
 import { applyOutcome } from "./outcomes.ts";
-import { Run } from "../state/run.ts";
 import { Saved, save } from "./save.ts";
-import { accountAt, overdrawn, struckAt } from "../state/spending.ts";
-import { minted, narrowed, Standing } from "../state/standing.ts";
-import { countCall } from "../state/steps.ts";
 import { type Bound, failureOfRun, type GoOn, goOn, isStuck } from "./suspended.ts";
-import { Tracer } from "../state/tracer.ts";
-import { serveTurns } from "../native/turns.ts";
-import { takeIn, type Written } from "../state/agent-code.ts";
-
-/** How a run ended. `origins` are those of the value. */
-export type Result =
-    | { readonly ok: true; readonly value: Json; readonly origins: readonly string[] }
-    | { readonly ok: false; readonly failure: ReturnType<Fail["toFailure"]> };
 
 export interface Advance {
     /** `waiting`: for outcomes; `slice`: call again, now or after other work; `done`: it ended. */
@@ -273,7 +268,7 @@ export class Machine implements Ops {
         if (!this.answerOwn()) return "done";
         strike(this);
         if (this.result !== null) return "done";
-        this.grant(until);
+        grantSlice(this, until);
         for (;;) {
             if (hold && this.own.length > 0) return "waiting";
             if (!this.answerOwn()) return "done";
@@ -317,16 +312,6 @@ export class Machine implements Ops {
             applyOutcome(this, pending, inspectorAnswers(this, pending.fiber, pending.effect.request));
         }
         return this.result === null;
-    }
-
-    /** Starts a slice: no longer than what is left of the budget, longer than usual where one instruction needs it. */
-    private grant(until: number): void {
-        const usual = this.options.slice ?? DEFAULTS.slice;
-        const wanted = Math.max(usual, this.ready[0]?.need ?? 0);
-        const left = this.stepLimit - this.run.steps;
-        // Below zero where an instruction went beyond the budget: the next one finds it spent.
-        const to = Math.min(until, nextStrike(this));
-        this.run.grant(Math.min(wanted, left, 2 ** 30, Math.max(0, to - this.run.steps)), usual);
     }
 
     /** Count of steps at which the last slice was over, whether or not an instruction stopped short of it or went a step beyond. */
@@ -446,6 +431,18 @@ export class Machine implements Ops {
 
     push(fiber: Fiber, callee: Callee, args: Value[]): void {
         push(this, fiber, callee, args);
+    }
+
+    openAccount({ fiber, frame, path, I }: Call, limits: SpendForm, name: string): number {
+        return openAccount(this, fiber, { parent: accountAt(frame), limits, path, name, within: frame.parent }, I.site);
+    }
+
+    closeAccount(token: number): ReturnType<typeof closeAccount> {
+        return closeAccount(this, token);
+    }
+
+    dropCode(path: string): void {
+        dropWritten(this, path);
     }
 
     takeIn(written: Written): number {

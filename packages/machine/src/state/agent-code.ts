@@ -15,11 +15,11 @@ import type { AgentEntry, Fn } from "../compile/program.ts";
 import { walkBlock } from "../compile/walk.ts";
 import { Fail } from "../effect/failure.ts";
 import { Capability, type Value } from "../value/value.ts";
+import type { Machine } from "../run/machine.ts";
 import { agentStarted } from "./events.ts";
 import { Frame } from "./fiber.ts";
 import { entered, isStrict, mayNest } from "./frames.ts";
 import { type Handing, payerOf, sessionOf } from "./handover.ts";
-import type { Machine } from "../run/machine.ts";
 import type { Ops } from "./ops.ts";
 
 /** Code of an agent that is in the running program. */
@@ -56,10 +56,10 @@ export function isWritten(m: Pick<Ops, "authored">, fn: Fn): boolean {
 }
 
 /** The function of an answer as a frame over the one that waits for it. */
-export function runWritten(m: Machine, h: Handing, answer: Answer): void {
+export function runWritten(m: Ops, h: Handing, answer: Answer): void {
     const { wait, path } = h;
     const { agent, principal, token } = sessionOf(m, wait);
-    const file = takeIn(m, { form: answer.file, path, agent, live: true });
+    const file = m.takeIn({ form: answer.file, path, agent, live: true });
     const fn = m.compiled.files[file]?.funcs.get(answer.func) as Fn;
     const ways = [{ layers: [], alive: [] }];
     const own = new Capability("agent", ...agent, null, { holder: principal, from: principal, ways, only: [], alive: [token] });
@@ -70,7 +70,7 @@ export function runWritten(m: Machine, h: Handing, answer: Answer): void {
 }
 
 /** The main func of an agent of the program, which answers a turn. */
-export function pushAgent(m: Machine, h: Handing, { main }: AgentEntry, asked: Value): void {
+export function pushAgent(m: Ops, h: Handing, { main }: AgentEntry, asked: Value): void {
     const fn = main as Fn;
     const wrong = wrongCount(fn, 1);
     if (wrong !== null) throw new Fail("value", wrong, { site: h.I.site, hint: "what it is asked is its first parameter" });
@@ -86,7 +86,7 @@ interface Inner {
 }
 
 /** A frame of the session's principal over the one that waits. */
-function push(m: Machine, { fiber, frame, path: of, wait }: Handing, { fn, args, origin }: Inner): void {
+function push(m: Ops, { fiber, frame, path: of, wait }: Handing, { fn, args, origin }: Inner): void {
     const session = sessionOf(m, wait);
     const { principal, policy, agent } = session;
     const entry = m.compiled.agent(...agent) as AgentEntry;

@@ -27,7 +27,7 @@ export function tooDeep(limit: number): Fail {
 }
 
 /** Throws where a fiber has no room for one more call. */
-export function mayNest(m: Machine, fiber: Fiber): void {
+export function mayNest(m: Pick<Ops, "depthLimit">, fiber: Fiber): void {
     if (fiber.base + fiber.frames.length >= m.depthLimit) throw tooDeep(m.depthLimit);
 }
 

@@ -12,12 +12,12 @@ import type { Handler, Instruction } from "../compile/instructions.ts";
 import { raiseBy } from "../compile/strict.ts";
 import { Fail } from "../effect/failure.ts";
 import type { Value } from "../value/value.ts";
+import type { Machine } from "../run/machine.ts";
+import type { Stopped } from "../run/suspended.ts";
 import { type Frame, type Fiber, siteOfTop, type Native, type Pending } from "./fiber.ts";
 import { tooDeep } from "./frames.ts";
-import type { Machine } from "../run/machine.ts";
-import { waitsOf, waitingCall } from "./ops.ts";
+import { waitsOf, waitingCall, type Ops } from "./ops.ts";
 import { accountAt, withdrawAll, leaveRegions, leaveCall, withdraw, overdrawn } from "./spending.ts";
-import type { Stopped } from "../run/suspended.ts";
 
 /** A failure of the program; null where the error is a defect of the machine. */
 export function failOf(m: Machine, error: unknown): Fail | null {
@@ -28,7 +28,7 @@ export function failOf(m: Machine, error: unknown): Fail | null {
 }
 
 /** Whether code at a frame may catch a violation (LANGUAGE 7). */
-export function catchesViolation(m: Machine, principal: string, fail: Fail): boolean {
+export function catchesViolation(m: Pick<Ops, "principal">, principal: string, fail: Fail): boolean {
     return principal === m.principal && fail.by !== m.principal;
 }
 

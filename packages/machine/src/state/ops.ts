@@ -14,7 +14,7 @@
  * NA1: the interpreter, and all that lies below the rooms, reaches an operation by the table alone (`m.natives`).
  * NA2: what an operation keeps while it waits is its wait, which the continuation holds. Everything else it reads anew from the instruction.
  */
-import type { Json, Site } from "@remit/language";
+import type { Json, Site, SpendForm } from "@remit/language";
 import type { Authority } from "../authority/authority.ts";
 import type { Detail, Instruction } from "../compile/instructions.ts";
 import type { Compiled } from "../compile/program.ts";
@@ -23,7 +23,9 @@ import type { Fail } from "../effect/failure.ts";
 import type { EventKind } from "../ledger/events.ts";
 import type { List, Value } from "../value/value.ts";
 import type { Session } from "../agent/session.ts";
-import type { Accounts } from "./accounts.ts";
+import type { ImportUse } from "../native/tools.ts";
+import type { Accounts, Used } from "./accounts.ts";
+import type { Written } from "./agent-code.ts";
 import type { Defined } from "./definitions.ts";
 import type { Described } from "./descriptions.ts";
 import type { Wanted } from "./effects.ts";
@@ -33,9 +35,7 @@ import type { Target } from "./gate.ts";
 import type { StartOptions } from "./options.ts";
 import type { Run } from "./run.ts";
 import type { Standing } from "./standing.ts";
-import type { ImportUse } from "../native/tools.ts";
 import type { Tracer } from "./tracer.ts";
-import type { Written } from "./agent-code.ts";
 
 /** Where an operation stands: the present instruction of the innermost frame of a fiber. */
 export interface Call {
@@ -120,14 +120,21 @@ export interface Iteration {
     readonly path: string;
 }
 
-/** What an operation is given. It may look at everything here, and change a run only by what is a function. */
+/**
+ * What an operation is given: what it may look at, and the few things that it may do. Tables of a room (`sessions`, `defined`, `described`) are
+ * its own to change.
+ */
 export interface Ops {
     readonly run: Run;
     readonly compiled: Compiled;
     readonly authority: Authority;
     readonly accounts: Accounts;
     readonly standing: Standing;
-    readonly sessions: ReadonlyMap<string, Session>;
+    readonly sessions: Map<string, Session>;
+    readonly fibers: ReadonlyMap<number, Fiber>;
+    /** Effects that were asked for and have no outcome yet, and outcomes that were told and are not applied yet. */
+    readonly waiting: ReadonlyMap<string, Pending>;
+    readonly inbox: readonly { readonly path: string; readonly outcome: Outcome }[];
     readonly defined: Map<string, Defined>;
     readonly described: Map<string, Described>;
     readonly written: Written[];
@@ -135,6 +142,7 @@ export interface Ops {
     readonly options: StartOptions;
     readonly principal: string;
     readonly concurrency: number;
+    readonly depthLimit: number;
     /** Number of files that are the author's: those behind them are agents'. */
     readonly authored: number;
     readonly natives: Natives;
@@ -154,10 +162,16 @@ export interface Ops {
      * answered. Throws what refuses it.
      */
     gate(call: Call, target: Target, args: readonly Value[], chosen?: "program" | "model"): Reach | null;
+    /** Opens an account for a call, inside the one that pays where it stands; gives its token. */
+    openAccount(call: Call, limits: SpendForm, name: string): number;
+    /** Closes it; gives what it used, null where it is closed already. */
+    closeAccount(token: number): { readonly limits: SpendForm; readonly used: Readonly<Used> } | null;
     /** Runs a function on a frame over the innermost one. */
     push(fiber: Fiber, callee: Callee, args: Value[]): void;
     /** Takes a file of functions that an agent wrote into the running program; gives its number. */
     takeIn(written: Written): number;
+    /** Forgets the code that answered a call, as soon as nothing that came after it is in use. */
+    dropCode(path: string): void;
     /** Starts a fiber inside the call's. */
     fork(call: Call, iteration: Iteration): void;
     /** Gives the call its value: the instruction is done. */
@@ -165,8 +179,12 @@ export interface Ops {
     deliverFail(fiber: Fiber, fail: Fail): void;
     /** Ends the run. */
     finish(end: Fail): void;
-    /** What a fiber makes from here on is its own, and runs as its innermost frame does. */
+    /** Makes a fiber the one that runs: what it makes is its own. */
+    enter(fiber: Fiber): void;
+    /** From here on a frame of it runs: as its principal, on the account that pays where it stands. */
     stand(fiber: Fiber, frame: Frame): void;
+    /** A fiber that neither waits nor stopped is ready. */
+    awake(fiber: Fiber): void;
 }
 
 /** The operation that a frame waits for. */

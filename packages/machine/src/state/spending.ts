@@ -12,9 +12,10 @@ import type { Outcome } from "../effect/effect.ts";
 import type { Fail } from "../effect/failure.ts";
 import type { Region, SpendDetail } from "../compile/instructions.ts";
 import { type Exceeded, METER_NAMES, type Account, type AccountDoc, type Used } from "./accounts.ts";
+import type { Machine } from "../run/machine.ts";
 import { agentEnded } from "./events.ts";
 import { pathOf, type Fiber, type Frame } from "./fiber.ts";
-import type { Machine } from "../run/machine.ts";
+import type { Ops } from "./ops.ts";
 import { lifted, regionsAt } from "./standing.ts";
 
 /** The account that pays where a frame stands at `pc`. */
@@ -27,7 +28,7 @@ export function accountAt(frame: Frame, pc = frame.pc): number {
 }
 
 /** What all remits of a principal allow one call; null where they say nothing. */
-export function spendOf(m: Machine, principal: string): SpendForm | null {
+export function spendOf(m: Pick<Ops, "authority">, principal: string): SpendForm | null {
     let made: { -readonly [K in keyof SpendForm]: number } | null = null;
     for (const { spend } of m.authority.remitsOf(principal)) {
         if (spend === null) continue;

@@ -6,7 +6,6 @@
 import { canonicalJson, type Json } from "@remit/language";
 import type { Outcome } from "../effect/effect.ts";
 import { notedIn } from "../ledger/notes.ts";
-import type { Machine } from "../run/machine.ts";
 import type { Ops } from "./ops.ts";
 import { struckAt } from "./spending.ts";
 
@@ -17,7 +16,7 @@ export function answerFor(m: Ops, key: string): boolean | undefined {
 }
 
 /** The same, with what was said while the machine waits or computes. */
-export function answerNow(m: Ops & Pick<Machine, "inbox">, key: string): boolean | undefined {
+export function answerNow(m: Ops, key: string): boolean | undefined {
     let known = answerFor(m, key);
     for (const told of m.inbox) {
         const said = lasting(told);
