@@ -67,6 +67,16 @@ export const PROGRAMS: readonly Recorded[] = [
         told: 1,
         value: "done",
     },
+    // Recorded by the first build that writes large texts once, and of a turn what is new.
+    {
+        name: "generate-texts",
+        source: main(
+            LLM + T,
+            's = "a line\\n"\nrepeat * 10 { s = s + s }\nuse s as "log"\nx = generate({ input: "go", tools: [T.get], turns: 3 })\n[x, s.length]',
+        ),
+        told: 2,
+        value: ["done", 7168],
+    },
     {
         name: "spend",
         source: main(LLM + T, 'x = 0\nspend 3 calls, 1k steps, 10 min {\n    x = T.get("a")\n    x = T.put(x)\n}\ny = T.put(x)\ny'),
