@@ -101,7 +101,7 @@ const ALLOWED: Record<string, Partial<Record<Rule, number>>> = {
     "host/model": { long: 1, wide: 1 },
     "host/model/reading": { long: 1 },
     "host/ras": { long: 2 },
-    "host/run": { long: 3 },
+    "host/run": { long: 1 },
     "host/tool": { long: 1, wide: 1 },
     "language/check": { wide: 5 },
     "language/contract": { long: 2, wide: 1 },

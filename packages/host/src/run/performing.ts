@@ -57,35 +57,15 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
     const { host, parent, secrets } = options;
     const controller = new AbortController();
     const { signal } = controller;
-    const waits = new Map<number, { readonly done: (down: Down) => void; readonly part?: (part: Json) => void }>();
     let isOver = false;
-    let numbers = 0;
 
     const up = (said: Up): void => {
         if (!isOver) options.up(said);
     };
     const parts = partsOf(secrets, (part) => up({ n: 0, part }));
     const notes = notesOf(secrets, (note) => up({ n: 0, note }));
-    /** Sends a message and waits for what answers it; `until` ends the waiting. */
-    function asked(said: (n: number) => Up, until?: AbortSignal, part?: (part: Json) => void): Promise<Down> {
-        const n = ++numbers;
-        return new Promise((resolve) => {
-            const stop = (): void => up({ n, stop: true });
-            const done = (down: Down): void => {
-                waits.delete(n);
-                until?.removeEventListener("abort", stop);
-                resolve(down);
-            };
-            if (isOver) {
-                done(unheard(n, effect));
-                return;
-            }
-            waits.set(n, { done, ...(part === undefined ? {} : { part }) });
-            up(said(n));
-            if (until?.aborted === true) stop();
-            else until?.addEventListener("abort", stop);
-        });
-    }
+    const letters = lettersOf(effect, up);
+    const { asked } = letters;
     async function used(use: AgentUse, make: boolean, until?: AbortSignal, part?: (part: Json) => void): Promise<Down> {
         return asked((n) => ({ n, use, make, ...(part === undefined ? {} : { parts: true }) }), until, part);
     }
@@ -101,17 +81,7 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
         emit: (part) => {
             if (!isOver) parts.part(part);
         },
-        wait: (ms) =>
-            new Promise((resolve, reject) => {
-                const stopped = (): void => reject(signal.reason);
-                if (signal.aborted) return stopped();
-                signal.addEventListener("abort", stopped, { once: true });
-                const over = (): void => {
-                    signal.removeEventListener("abort", stopped);
-                    resolve();
-                };
-                asked((n) => ({ n, child: { ...effect, kind: "sleep", request: { ms } } }), signal).then(over, reject);
-            }),
+        wait: (ms) => unlessAborted(signal, () => asked((n) => ({ n, child: { ...effect, kind: "sleep", request: { ms } } }), signal)),
         child: async (child) => outcomeIn(await asked((n) => ({ n, child: effectOut(child, secrets) }))),
         described: (schema) => up({ n: 0, described: schema }),
         changed: async () => {
@@ -131,7 +101,7 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
     }
     function close(): void {
         isOver = true;
-        for (const [n, { done }] of [...waits]) done(unheard(n, effect));
+        letters.close();
     }
     const thrown = (error: unknown): Outcome => {
         const kind = parent === undefined ? (THROWN[effect.kind] ?? "tool") : "tool";
@@ -143,16 +113,70 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
         .catch(thrown)
         .then((outcome) => over(isLater(outcome) ? null : clean(outcome, secrets)));
     return {
-        down: (down) => {
-            const wait = waits.get(down.n);
-            if ("part" in down) wait?.part?.(down.part);
-            else wait?.done(down);
-        },
+        down: letters.down,
         stop: (reason, mayAnswer) => {
             if (!mayAnswer) close();
             controller.abort(new Error(reason));
         },
     };
+}
+
+interface Letters {
+    /** Sends a message and waits for what answers it; `until` ends the waiting. */
+    asked(said: (n: number) => Up, until?: AbortSignal, part?: (part: Json) => void): Promise<Down>;
+    down(down: Down): void;
+    /** Nothing more is waited for, and nothing can be asked any more. */
+    close(): void;
+}
+
+function lettersOf(effect: Effect, up: (said: Up) => void): Letters {
+    const waits = new Map<number, { readonly done: (down: Down) => void; readonly part?: (part: Json) => void }>();
+    let isOver = false;
+    let numbers = 0;
+    return {
+        asked: (said, until, part) => {
+            const n = ++numbers;
+            return new Promise((resolve) => {
+                const stop = (): void => up({ n, stop: true });
+                const done = (down: Down): void => {
+                    waits.delete(n);
+                    until?.removeEventListener("abort", stop);
+                    resolve(down);
+                };
+                if (isOver) {
+                    done(unheard(n, effect));
+                    return;
+                }
+                waits.set(n, { done, ...(part === undefined ? {} : { part }) });
+                up(said(n));
+                if (until?.aborted === true) stop();
+                else until?.addEventListener("abort", stop);
+            });
+        },
+        down: (down) => {
+            const wait = waits.get(down.n);
+            if ("part" in down) wait?.part?.(down.part);
+            else wait?.done(down);
+        },
+        close: () => {
+            isOver = true;
+            for (const [n, { done }] of [...waits]) done(unheard(n, effect));
+        },
+    };
+}
+
+/** Resolves when the work is done; rejects with the signal's reason where it is aborted first. */
+function unlessAborted(signal: AbortSignal, work: () => Promise<unknown>): Promise<void> {
+    return new Promise((resolve, reject) => {
+        const stopped = (): void => reject(signal.reason);
+        if (signal.aborted) return stopped();
+        signal.addEventListener("abort", stopped, { once: true });
+        const over = (): void => {
+            signal.removeEventListener("abort", stopped);
+            resolve();
+        };
+        work().then(over, reject);
+    });
 }
 
 /** Without secrets. What is too deep to be looked through is not let in. */
