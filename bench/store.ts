@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { DatabaseSync } from "node:sqlite";
 import type { LedgerStore } from "../packages/host/src/ledger/store.ts";
 import { openSqlite } from "../packages/host/src/ledger/sqlite.ts";
 
@@ -19,7 +20,7 @@ const TEXT = "x".repeat(500);
 /** Bytes of a frame of the write-ahead log: a page and its head. */
 const FRAME = 4096 + 24;
 
-async function write(store: LedgerStore, id: string, count: number): Promise<void> {
+async function write(store: LedgerStore, id: string, count: number, after: (n: number) => void = () => undefined): Promise<void> {
     const program = { format: "remit-program/1" as const, files: [] };
     const writer = await store.create({ id, program, hash: "h", file: "a.remit", root: "", options: {} });
     const about = {
@@ -41,6 +42,7 @@ async function write(store: LedgerStore, id: string, count: number): Promise<voi
             state: { kind: n % 64 === 1 ? "image" : "delta", json: { n, text: TEXT } },
             steps: n,
         });
+        after(n);
         await new Promise((resolve) => setImmediate(resolve));
     }
     await writer.commit({ end: { status: "done", value: null } });
@@ -50,9 +52,18 @@ const store = openSqlite(file, { config: join(folder, "config") });
 try {
     const pages = (): number => Math.floor(statSync(`${file}-wal`).size / FRAME);
     await write(store, "first", 10);
-    const before = pages();
+    const first = pages();
     await write(store, "pages", 50);
-    console.log(`${((pages() - before) / 50).toFixed(1)} pages a commit`);
+    console.log(`${((pages() - first) / 50).toFixed(1)} pages a commit in a run's first 50`);
+    // The log begins anew, so that it holds all that follows.
+    const other = new DatabaseSync(file);
+    other.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    other.close();
+    let seen = 0;
+    await write(store, "more pages", 160, (n) => {
+        if (n === 64 || n === 160) seen = pages() - seen;
+    });
+    console.log(`${(seen / 96).toFixed(1)} pages a commit after that, where states take the room of older ones`);
     let begun = performance.now();
     await write(store, "single", 1000);
     const single = 1_000_000 / (performance.now() - begun);
