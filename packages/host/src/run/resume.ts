@@ -30,7 +30,14 @@ export async function continueRun(
     const machine = await machineOf(kept, saved);
     const begun = (await store.pending(info.id)).flatMap((one) => (one.begun ? [one.path] : []));
     const repeatable: string[] = [];
-    for (const effect of machine.pending)
-        if (begun.includes(effect.path) && !repeats(effect) && (await host.repeatable?.(effect)) === true) repeatable.push(effect.path);
-    return { info, machine, recovered: { outcomes, begun, repeatable, approvals: await store.asks.approvals(info.id) } };
+    const answers: Answered[] = [];
+    for (const effect of machine.pending) {
+        if (!begun.includes(effect.path)) continue;
+        const { path, attempt = 1 } = effect;
+        // OD3: it was kept before a batch held it.
+        const outcome = await store.outcome(info.id, path, attempt);
+        if (outcome !== null) answers.push({ path, attempt, outcome });
+        else if (!repeats(effect) && (await host.repeatable?.(effect)) === true) repeatable.push(path);
+    }
+    return { info, machine, recovered: { outcomes, answers, begun, repeatable, approvals: await store.asks.approvals(info.id) } };
 }

@@ -505,6 +505,25 @@ test("a full ledger makes the run wait until it is cancelled; with room again it
     await ledger.close();
 });
 
+test("OD3: an outcome that was kept before its turn is the effect's when the run goes on", async () => {
+    const ledger = await openLedger(store());
+    const called = Promise.withResolvers<void>();
+    const tools = { Work: { double: (_n: number): Promise<number> => new Promise(() => called.resolve()) } };
+    const program = await load<{ items: number[] }, number>({ source: DOUBLE }, { tools, ledger: ledger.store });
+    const handle = program.run({ items: [4] });
+    await called.promise;
+    handle.cancel();
+    expect(await handle.result).toMatchObject({ status: "stopped" });
+    const [open] = await ledger.store.pending(handle.id);
+    const elsewhere = await ledger.store.own(handle.id);
+    await elsewhere.record({ path: open?.path as string, outcome: { ok: true, value: 9, origins: ["tool:Work"] } });
+    await elsewhere.release();
+    const resumed = await ledger.resume<number>(handle.id, { tools });
+    expect(await resumed.value).toBe(9);
+    expect(await ledger.verify(handle.id)).toMatchObject({ ok: true, bound: "yes" });
+    await ledger.close();
+});
+
 test("an export with parts taken out still verifies", async () => {
     const ledger = await openLedger(store());
     const program = await load<{ items: number[] }, number>({ source: DOUBLE }, { tools: double, ledger: ledger.store });
