@@ -157,6 +157,25 @@ main agent A { main func(input) { a = Work.call(1)  b = deep(60)  Work.call(b) }
         expect(await resumed(id, { raise: [{ account: "run", meter: "steps", amount: 100_000 }] })).toBe(500);
     });
 
+    test("whose time was up after an outcome that took no step is told again to the same place", async () => {
+        const tools = {
+            Work: {
+                call: (n: Json, { signal }: { signal: AbortSignal }): Promise<Json> =>
+                    n === 2
+                        ? new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("ended"))))
+                        : work.Work.call(n),
+            },
+        };
+        const program = await load(
+            { source: main("parallel for x in [1, 2, 3] max 3 { Work.call(x) }") },
+            { tools, ledger: ledger.store, limits: { time: 300 } },
+        );
+        const { id, result } = program.run({});
+        expect(await result).toMatchObject({ status: "failed", failure: { kind: "limit.time" } });
+        expect(made).toEqual([1, 3]);
+        expect(await ledger.replay(id)).toMatchObject({ equal: true });
+    });
+
     test("whose time was up twice is told again from its ledger, by a replay and by the debugger", async () => {
         let hangs = true;
         const tools = {

@@ -423,7 +423,8 @@ export class Conductor {
         if (isBusy && !this.graceOver) return;
         const isWhole = this.state !== "slice";
         if (this.late !== null) {
-            this.draft.notes.push(struck(isWhole ? null : this.machine.reach, this.machine.usage.steps, this.late));
+            const at = { steps: this.machine.usage.steps, open: this.machine.pending.length };
+            this.draft.notes.push(struck(isWhole ? null : this.machine.reach, at, this.late));
             this.machine.exceed(this.late.kind, this.late.message, this.late.hint);
             this.compute();
             return;

@@ -74,7 +74,11 @@ export function batchOf(draft: Draft, kept: Kept, more: Pick<Batch, "state" | "s
 }
 
 /** Where the run's time was up: at the end of a slice of computing, or (`until` null) while every fiber waited. */
-export function struck(until: number | null, steps: number, { kind, message, hint }: Failure): MachineEvent {
-    const data = { limit: kind, until, steps, message, ...(hint === undefined ? {} : { hint }), host: true };
+export function struck(
+    until: number | null,
+    at: { readonly steps: number; readonly open: number },
+    { kind, message, hint }: Failure,
+): MachineEvent {
+    const data = { limit: kind, until, ...at, message, ...(hint === undefined ? {} : { hint }), host: true };
     return { path: "main", parent: null, kind: "budget", principal: "user", site: null, labels: [], data };
 }

@@ -5,7 +5,8 @@
  * debugger, the fork of a run and a state of another build.
  *
  * J1: outcomes are told in the order in which they were told before, which is recorded input.
- * J3: where the run's time ended it is recorded input too (D6): the same slice, or waiting with the same steps.
+ * J3: where the run's time ended it is recorded input too (D6): the same slice, or waiting with the same steps for as many effects. (An outcome that
+ *     ends a fiber may take no step.)
  * J4: where a part of the run ran out of time while the machine computed is in that outcome (D7), so it is told before the computing begins.
  * J6: outcomes that were told in the same moment as the one that ended the run, or a part of it, were not looked at; the ledger has them all
  *     the same.
@@ -20,10 +21,18 @@ import { struckAt } from "../state/spending.ts";
 import type { GoOn } from "../run/suspended.ts";
 import type { Answered, Conducted } from "./messages.ts";
 
+/** `until`: steps, where it computed; else it waited for `open` effects after `steps`, which older records do not say. */
+interface Strike {
+    readonly until: number | null;
+    readonly steps: number | null;
+    readonly open: number;
+    readonly failure: Failure;
+}
+
 /** A run up to its end, or up to a failure after which it went on. */
 export interface ToldPart {
     /** Where the time of the run was up; null: it was not. */
-    readonly strike: { readonly until: number | null; readonly steps: number | null; readonly failure: Failure } | null;
+    readonly strike: Strike | null;
     readonly goneOn: { readonly by: string; readonly how: GoOn } | null;
 }
 
@@ -89,8 +98,7 @@ export class Retelling {
         if (this.state === "done") return this.goOn() ? this.compute(advance) : null;
         const { strike } = this;
         const one = this.upcoming;
-        if (strike?.until === null && (one === undefined || (strike.steps !== null && this.machine.usage.steps >= strike.steps)))
-            return this.timeUp(strike.failure);
+        if (strike?.until === null && (one === undefined || this.isUp(strike))) return this.timeUp(strike.failure);
         if (one === undefined) return null;
         if (!this.open.delete(one.path) && !isUnasked(one)) {
             this.odd = one.path;
@@ -120,6 +128,10 @@ export class Retelling {
 
     private get reach(): number {
         return Math.max(this.machine.reach, this.machine.usage.steps);
+    }
+
+    private isUp({ steps, open }: Strike): boolean {
+        return steps !== null && this.machine.usage.steps >= steps && this.machine.pending.length <= open;
     }
 
     private timeUp({ kind, message, hint }: Failure): Advance {
@@ -187,15 +199,20 @@ export function toldParts(events: Iterable<MachineEvent>, end?: Failure): ToldPa
     return [...parts, { strike, goneOn: null }];
 }
 
-function struck(data: { readonly [key: string]: Json }, end?: Failure): NonNullable<ToldPart["strike"]> {
-    const { until, steps, message, hint } = data;
+function struck(data: { readonly [key: string]: Json }, end?: Failure): Strike {
+    const { until, steps, open, message, hint } = data;
     const failure: Failure = {
         kind: "limit.time",
         message: typeof message === "string" ? message : (end?.message ?? ""),
         site: null,
         ...(typeof hint === "string" ? { hint } : end?.hint === undefined ? {} : { hint: end.hint }),
     };
-    return { until: typeof until === "number" ? until : null, steps: typeof steps === "number" ? steps : null, failure };
+    return {
+        until: typeof until === "number" ? until : null,
+        steps: typeof steps === "number" ? steps : null,
+        open: typeof open === "number" ? open : Number.POSITIVE_INFINITY,
+        failure,
+    };
 }
 
 /** Whether it is the end of a time that came while the machine computed. */
