@@ -190,7 +190,7 @@ function outcomeOf(kept: Kept, path: string, attempt?: number): Outcome | null {
 
 /** `before`: the status that the run has again if nothing is committed; null for a writer that adds to a run that is owned elsewhere. */
 function writerOf(kept: Kept, before: RunStatus | null): RunWriter {
-    const { epoch, batches } = kept;
+    const { epoch } = kept;
     const { id } = kept.run;
     let open = true;
     let committed = false;
@@ -204,7 +204,9 @@ function writerOf(kept: Kept, before: RunStatus | null): RunWriter {
     return {
         id,
         epoch,
-        batches,
+        get batches() {
+            return kept.batches;
+        },
         commit: async (batch, n = kept.batches + 1) => {
             claim();
             const all = due({ run: id, batches: kept.batches, early: kept.early }, batch, n, read);

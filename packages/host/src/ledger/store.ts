@@ -84,7 +84,7 @@ export interface RunWriter {
     readonly id: string;
     /** Of the owner that this writer appends for. */
     readonly epoch: number;
-    /** How many batches counted when the writer was made: the next one's number is one more. */
+    /** How many batches of the run this writer knows of: the next one's number is one more. */
     readonly batches: number;
     /**
      * Resolves when the batch is durable. Rejects with `LedgerError`; then nothing of the batch is kept. `n`: its number (OD1); without one it is the

@@ -314,7 +314,8 @@ function lost(run: string): string {
  * and this writer adds to it: it then neither beats nor lets the run go.
  */
 export function writerOf(file: LedgerFile, first: Standing, before: RunStatus | null): RunWriter {
-    const { id, epoch, batches } = first.row;
+    const { id, epoch } = first.row;
+    let { batches } = first.row;
     const calls = new Calls(file, first);
     let open = true;
     let committed = false;
@@ -346,7 +347,9 @@ export function writerOf(file: LedgerFile, first: Standing, before: RunStatus | 
     return {
         id,
         epoch,
-        batches,
+        get batches() {
+            return batches;
+        },
         commit: async (batch, n) => {
             if (!open) throw refuse();
             const ends = batch.end !== undefined;
@@ -358,6 +361,7 @@ export function writerOf(file: LedgerFile, first: Standing, before: RunStatus | 
                 throw error;
             }
             committed = true;
+            batches = Math.max(batches, n ?? batches + 1);
             if (ends) close();
         },
         record: async (answered: Answered) => {

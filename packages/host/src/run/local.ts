@@ -57,6 +57,8 @@ const MAX_TIMER = 2 ** 31 - 1;
 export async function conduct(machine: Conducted, options: LocalOptions): Promise<LocalEnd> {
     const { store, writer, host, secrets, signal } = options;
     const conductor = new Conductor(machine, { ...options, saves: store.durable });
+    /** Batches that were kept before the conductor's first. */
+    const before = writer.batches;
     const performed = new Map<string, Performing>();
     let news: News[] = [];
     let wake = (): void => undefined;
@@ -77,7 +79,7 @@ export async function conduct(machine: Conducted, options: LocalOptions): Promis
     };
     async function commit(n: number, batch: Batch): Promise<void> {
         try {
-            await writer.commit(cleaned(batch, secrets), writer.batches + n);
+            await writer.commit(cleaned(batch, secrets), before + n);
             if (stalled !== null) options.stalled?.(null);
             stalled = null;
             options.committed?.();
