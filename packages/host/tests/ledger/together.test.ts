@@ -139,6 +139,10 @@ describe("in processes", () => {
         await store.close();
     });
 
+    test("a process whose thread was begun and got no job ends, without closing its store", async () => {
+        expect(await crowd(2, 0, Number.POSITIVE_INFINITY)).toMatchObject({ code: 0, signal: null });
+    });
+
     test("two processes with many runs each take turns at one file, and end without closing it", async () => {
         const ended = await Promise.all([crowd(4, 30, Number.POSITIVE_INFINITY), crowd(4, 30, Number.POSITIVE_INFINITY)]);
         const store = openSqlite(file, { config });
