@@ -3,9 +3,9 @@
  *
  * Boundary: text only. Whoever asks and hears is `ask.ts`; `remit asks` shows the same.
  *
- * S1: every line of what others wrote stands behind a bar, made plain: it can neither look like the question nor move the cursor. A line that is
+ * ASK1: every line of what others wrote stands behind a bar, made plain: it can neither look like the question nor move the cursor. A line that is
  *     longer than the terminal is broken here, for the terminal would go on at its left edge, without the bar.
- * S2: what is cut says how much is missing, also of the number of arguments; `full` cuts nothing.
+ * ASK2: what is cut says how much is missing, also of the number of arguments; `full` cuts nothing.
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";

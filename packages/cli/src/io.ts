@@ -3,7 +3,7 @@
  *
  * Text that others wrote (files, models, tools, servers) passes `plain`, in one line `plainLine`, as JSON `safeJson`, before it is shown.
  *
- * I1: a closed pipe ends the command quietly; a stream that takes nothing more for another reason (a full disk) ends it with that reason.
+ * IO1: a closed pipe ends the command quietly; a stream that takes nothing more for another reason (a full disk) ends it with that reason.
  */
 import { writeSync } from "node:fs";
 import { type Json, plain, plainLine, safeJson } from "@remit/language";

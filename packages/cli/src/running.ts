@@ -1,8 +1,8 @@
 /**
  * What `run` and `resume` do alike: options to limits and handlers, progress, Ctrl-C, the value on standard output, the failure on standard error.
  *
- * Y1: standard output gets the value, once, and nothing else.
- * Y2: the first Ctrl-C stops the run in good order, the second one ends the process. SIGINT and SIGTERM are counted apart, because the launcher of an
+ * RG1: standard output gets the value, once, and nothing else.
+ * RG2: the first Ctrl-C stops the run in good order, the second one ends the process. SIGINT and SIGTERM are counted apart, because the launcher of an
  *     older Node passes one Ctrl-C on as SIGTERM while the terminal sends SIGINT.
  */
 import { closeSync, openSync, statSync, writeSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
  * Files and streams that a command reads as text.
  *
- * T1: what is not UTF-8 is refused: read otherwise it would be changed without a word, and lost where it is written back.
+ * TE1: what is not UTF-8 is refused: read otherwise it would be changed without a word, and lost where it is written back.
  * A byte order mark is dropped.
  */
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** What has become a secret since a run was recorded: no command that shows or exports the run gives it (H1, H3). */
+/** What has become a secret since a run was recorded: no command that shows or exports the run gives it (SO1, EX3). */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
  * A known secret that a program puts together from parts, or that its own text says: no byte that a run leaves on a disk, on a wire or on a
- * stream holds it (K9), and a run that was interrupted computes with the same values afterwards.
+ * stream holds it (EI9), and a run that was interrupted computes with the same values afterwards.
  */
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";

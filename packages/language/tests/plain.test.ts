@@ -1,4 +1,4 @@
-/** Text of others as it is shown (P1, P2). */
+/** Text of others as it is shown (PN1, PN2). */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { plain, plainColumns, plainLine, safeJson, withArticle } from "../src/index.ts";
@@ -23,7 +23,7 @@ test("scripts and emoji are left as they are", () => {
     expect([plain(text), plainLine(text), plainColumns(text, "·"), JSON.parse(safeJson(text))]).toEqual([text, text, text, text]);
 });
 
-test("P1: nothing of it passes, P2: JSON keeps its value", () => {
+test("PN1: nothing of it passes, PN2: JSON keeps its value", () => {
     fc.assert(
         fc.property(anyText, (text) => {
             expect(plain(text).replace(/[\n\t]/g, "")).not.toMatch(obeyed);

@@ -3,10 +3,10 @@
  *
  * Boundary: requests to movements and views, stops to events. Bytes are `framing.ts`, processes `serve.ts`.
  *
- * E1: every request gets exactly one response, in order, also an unknown or malformed one; nothing a peer sends ends the adapter but
+ * AD1: every request gets exactly one response, in order, also an unknown or malformed one; nothing a peer sends ends the adapter but
  *     `disconnect` and `terminate`.
- * E2: while the run moves only `pause`, breakpoints and the end are heard; all else is answered with `notStopped`.
- * E3: references are of one stop: after a movement an old one names nothing.
+ * AD2: while the run moves only `pause`, breakpoints and the end are heard; all else is answered with `notStopped`.
+ * AD3: references are of one stop: after a movement an old one names nothing.
  */
 import { basename, join } from "node:path";
 import { type Breakpoint, type DebugSession, type Movement, movedUnless, readBreakpoint, type Stop, type WrittenSource } from "@remit/host";

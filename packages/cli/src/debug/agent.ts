@@ -3,9 +3,9 @@
  *
  * Boundary: what is shown and asked. Asking the agent, changing a file and beginning a new run are the host's.
  *
- * W1: without a terminal, and with `--json`, a proposal is only shown.
- * W3: what is known to be a secret now is taken out of all that is shown, before lines are broken; what is accepted is what was proposed.
- * W2: every line of what the agent wrote stands behind a bar, made plain.
+ * AGN1: without a terminal, and with `--json`, a proposal is only shown.
+ * AGN3: what is known to be a secret now is taken out of all that is shown, before lines are broken; what is accepted is what was proposed.
+ * AGN2: every line of what the agent wrote stands behind a bar, made plain.
  */
 import { statSync } from "node:fs";
 import {

@@ -3,7 +3,7 @@
  *
  * Boundary: bytes to JSON and back. Written by hand because the peer is not trusted: what it may make us keep is bounded.
  *
- * B1: bytes may come cut anywhere. Headers of more than `MAX_HEADER` bytes and messages of more than `MAX_MESSAGE` end the conversation;
+ * FR1: bytes may come cut anywhere. Headers of more than `MAX_HEADER` bytes and messages of more than `MAX_MESSAGE` end the conversation;
  *     each byte is copied a bounded number of times.
  */
 export const MAX_HEADER = 8192;

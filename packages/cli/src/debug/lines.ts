@@ -3,7 +3,7 @@
  *
  * Boundary: commands and what they show. Moving is the session's; where lines come from and go to is the caller's.
  *
- * V1: whatever is typed, the session stays usable: a command that cannot be done says why in a line.
+ * LS1: whatever is typed, the session stays usable: a command that cannot be done says why in a line.
  */
 import {
     type Breakpoint,

@@ -3,8 +3,8 @@
  *
  * Boundary: which session a turn belongs to, and how long it lives. How an agent is spoken to is its scheme's.
  *
- * G1: a session is known by its run and the path of the call that opened it. It ends with that call, and all end with `close`.
- * G2: turns of one session come one after another.
+ * AG1: a session is known by its run and the path of the call that opened it. It ends with that call, and all end with `close`.
+ * AG2: turns of one session come one after another.
  */
 import { realpathSync } from "node:fs";
 import type { AgentTurn, Effect, Outcome } from "@remit/machine";

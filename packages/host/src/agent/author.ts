@@ -3,8 +3,8 @@
  *
  * Boundary: performs `author` effects. Nothing runs these files; whoever wants one moves it into the program.
  *
- * K1: a file is new or holds the same source: what a person may have looked at is never overwritten, a second version gets a number.
- * K2: nothing is written through a link.
+ * AO1: a file is new or holds the same source: what a person may have looked at is never overwritten, a second version gets a number.
+ * AO2: nothing is written through a link.
  */
 import { lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -3,7 +3,7 @@
  *
  * Boundary: one process or server, from its start to its end; which sessions are in it is `session.ts`.
  *
- * C1: only capabilities are announced that are served, and the version that counts is the one in the answer.
+ * CN1: only capabilities are announced that are served, and the version that counts is the one in the answer.
  */
 import type { ClientApp, Stream } from "@agentclientprotocol/sdk";
 import type { AgentReply, AgentTurn } from "@remit/machine";

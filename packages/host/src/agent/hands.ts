@@ -3,10 +3,10 @@
  *
  * Boundary: finds the hand and the call that stand for it; whether that may be is the machine's (`PerformIO.may`, `PerformIO.use`).
  *
- * H1: what no hand stands for is null, and refused. A use says what would be done: the path, the command, the URL, the new content.
- * H2: a path is held against the roots of the `file:` hands in its own text; where links lead is kept by the tool's own jail, and no root is
+ * HA1: what no hand stands for is null, and refused. A use says what would be done: the path, the command, the URL, the new content.
+ * HA2: a path is held against the roots of the `file:` hands in its own text; where links lead is kept by the tool's own jail, and no root is
  *     outside the workspace.
- * H3: a command is one in a folder, the agent's own where it names none: it is what the use says, and a folder outside that of the `shell:` hand,
+ * HA3: a command is one in a folder, the agent's own where it names none: it is what the use says, and a folder outside that of the `shell:` hand,
  *     or an environment, is nothing that the tool takes.
  */
 import { realpathSync } from "node:fs";

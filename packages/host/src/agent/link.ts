@@ -3,9 +3,9 @@
  *
  * Boundary: the SDK's client around a stream; what is asked and answered is in `session.ts` and `serve.ts`.
  *
- * L1: updates are taken in the order in which they came, before the answer that follows them. What is no message of the protocol, an answer to
+ * LN1: updates are taken in the order in which they came, before the answer that follows them. What is no message of the protocol, an answer to
  *     nothing and a notification that nobody knows are dropped, an unknown request is answered with -32601, and the connection goes on.
- * L2: no message of more than 32 MiB is taken.
+ * LN2: no message of more than 32 MiB is taken.
  */
 import type { AnyMessage, ClientApp, ClientConnection, Stream } from "@agentclientprotocol/sdk";
 import { AgentFail } from "./fail.ts";

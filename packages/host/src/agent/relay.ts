@@ -4,7 +4,7 @@
  * Boundary: the outer side is a proxy (RFC 9110: CONNECT and absolute URLs) that knows which origins are meant; the inner side is a script that
  * only carries bytes to that socket, so that nothing inside decides anything.
  *
- * N1: a connection leads to the host and port of one of the named origins, or nowhere.
+ * RY1: a connection leads to the host and port of one of the named origins, or nowhere.
  */
 import { createServer as createHttp, request as httpRequest } from "node:http";
 import { connect } from "node:net";

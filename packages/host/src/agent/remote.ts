@@ -3,10 +3,10 @@
  *
  * Boundary: the SDK's streams with connections of our own; nothing is confined, the agent is another machine's.
  *
- * N2: addresses are checked where connections are made, as for tools (P2 in `tool/http.ts`).
- * N3: a message has at most `MAX_MESSAGE` bytes (L2), as decompressed; a larger one ends the connection.
- * N4: headers of the configuration go with every request to its URL and nowhere else: no redirect is followed.
- * N5: the end of a connection over HTTP is told to its server, which would keep its session otherwise; that is waited for `END_MS` at most.
+ * RM2: addresses are checked where connections are made, as for tools (P2 in `tool/http.ts`).
+ * RM3: a message has at most `MAX_MESSAGE` bytes (LN2), as decompressed; a larger one ends the connection.
+ * RM4: headers of the configuration go with every request to its URL and nowhere else: no redirect is followed.
+ * RM5: the end of a connection over HTTP is told to its server, which would keep its session otherwise; that is waited for `END_MS` at most.
  */
 import type { Stream } from "@agentclientprotocol/sdk";
 import { reachable } from "../tool/http.ts";

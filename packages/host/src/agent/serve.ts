@@ -3,9 +3,9 @@
  *
  * Boundary: from requests of the protocol to uses of the program's tools and back. Every decision is the machine's.
  *
- * V1: nothing is done or allowed outside a turn, after its stop, or for another session.
- * V2: only options that hold once are chosen: what a remit says now says nothing of later.
- * V3: permissions are asked for one at a time, and only so many in a turn; what waits to be answered is bounded, too: a person may take long.
+ * SV1: nothing is done or allowed outside a turn, after its stop, or for another session.
+ * SV2: only options that hold once are chosen: what a remit says now says nothing of later.
+ * SV3: permissions are asked for one at a time, and only so many in a turn; what waits to be answered is bounded, too: a person may take long.
  */
 import type { ClientApp, RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import { isAbsolute } from "node:path";
@@ -28,7 +28,7 @@ export interface ServeOptions {
 export function serving({ sdk, name, session, current }: ServeOptions): (app: ClientApp) => ClientApp {
     const refuse: Refuse = (message, code = -32603) => new sdk.RequestError(code, message);
     const terminals = new Terminals(refuse);
-    /** V1. Null: there is none. */
+    /** SV1. Null: there is none. */
     const turnOf = (sessionId: string | null): Turn | null => {
         const turn = current();
         return turn === null || turn.stopped.aborted || (sessionId !== null && sessionId !== session()) ? null : turn;
@@ -95,7 +95,7 @@ async function permission(turn: Turn, params: RequestPermissionRequest): Promise
     if (said === null || turn.stopped.aborted) return CANCELLED;
     const why = said.allowed ? {} : { why: said.message.slice(0, 500) };
     turn.transcript.decided(toolCall.toolCallId, { allowed: said.allowed, by: said.by, ...why });
-    // V2.
+    // SV2.
     const wish = said.allowed ? "allow_once" : "reject_once";
     const option = options.find((one) => one.kind === wish) ?? options.find((one) => one.kind === "reject_once");
     return option === undefined ? CANCELLED : { outcome: { outcome: "selected", optionId: option.optionId } };

@@ -8,7 +8,7 @@
  * (a function that gives it), `fail` (`{"kind", "message"}`), and besides `stop`, `entries`, `usage`, `use` (`[{"tool", "method", "args"}]`: uses of
  * its hands before it answers). Files are found from the file that imports the agent, inside the program's tree.
  *
- * G1: a stub begins anew in each session. G2: it keeps the limits of its turn like any other agent. G3: what it does with its hands goes through
+ * SU1: a stub begins anew in each session. AG2: it keeps the limits of its turn like any other agent. G3: what it does with its hands goes through
  * the remit.
  */
 import { isObject, type Json } from "@remit/language";
@@ -290,7 +290,7 @@ async function unlessStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<
     }
 }
 
-/** Uses of its hands, then the reply, within the limits of the turn (G2, G3). */
+/** Uses of its hands, then the reply, within the limits of the turn (AG2, G3). */
 async function told(said: Said, turn: AgentTurn, io: PerformIO): Promise<Outcome> {
     const { limits } = turn;
     const entries: AgentEntry[] = [...(said.entries ?? [])];

@@ -3,9 +3,9 @@
  *
  * Boundary: from a command to a use of the tool and to what it printed. Whether it may be started is the machine's.
  *
- * V5: a terminal shows what its command printed so far, both streams in the order in which they came, without secrets: the end of it, from the
+ * TM5: a terminal shows what its command printed so far, both streams in the order in which they came, without secrets: the end of it, from the
  *     beginning of a character, as many bytes as it may keep.
- * V6: what is asked about or under way stops with its turn, and a command with its terminal.
+ * TM6: what is asked about or under way stops with its turn, and a command with its terminal.
  */
 import type { Json } from "@remit/language";
 import type { Outcome } from "@remit/machine";
@@ -102,7 +102,7 @@ export class Terminals {
     }
 }
 
-/** V5. */
+/** TM5. */
 class Output {
     private readonly limit: number;
     private text = "";

@@ -3,11 +3,11 @@
  *
  * Boundary: from updates of the protocol, which are hostile, to `AgentReply`; sends nothing.
  *
- * T1: messages and thoughts are grouped by `messageId`, or until something else comes. An update of a call changes the entry of that call.
- * T2: nothing is invented: what the agent did not report is not there. Arguments are the last that were not empty.
- * T3: what counts against a limit is counted when it comes, so that a limit ends a turn while it runs.
- * T4: whatever an agent tells, a turn keeps no more than `MAX_KEPT` of it; one that tells more is ended as one that passed a limit.
- * T5: each report is noted as it comes: a new entry, a piece of text, a call whose arguments, state or permission changed. What is noted is bounded
+ * TN1: messages and thoughts are grouped by `messageId`, or until something else comes. An update of a call changes the entry of that call.
+ * TN2: nothing is invented: what the agent did not report is not there. Arguments are the last that were not empty.
+ * TN3: what counts against a limit is counted when it comes, so that a limit ends a turn while it runs.
+ * TN4: whatever an agent tells, a turn keeps no more than `MAX_KEPT` of it; one that tells more is ended as one that passed a limit.
+ * TN5: each report is noted as it comes: a new entry, a piece of text, a call whose arguments, state or permission changed. What is noted is bounded
  *     like what is kept, however often a call changes.
  */
 import type { Json } from "@remit/language";
@@ -169,7 +169,7 @@ export class Transcript {
         this.over("limit.steps", "steps", this.options.limits.steps, this.steps);
     }
 
-    /** T4. Whether there is room for as much. */
+    /** TN4. Whether there is room for as much. */
     private room(units: number): boolean {
         this.over("limit.bytes", "UTF-16 units that are kept", MAX_KEPT, this.all + units);
         if (this.all + units > MAX_KEPT) return false;
@@ -280,7 +280,7 @@ export class Transcript {
         this.over("limit.bytes", "UTF-16 units that are kept", MAX_KEPT, this.all);
     }
 
-    /** T5. A result that grows is noted with the next state. */
+    /** TN5. A result that grows is noted with the next state. */
     private noteCall(entry: CallEntry): void {
         const weight = this.weights.get(entry);
         if (weight?.isTold !== true) return;

@@ -3,9 +3,9 @@
  *
  * Boundary: the limits and the end of a turn. What is served meanwhile is `serve.ts`, what was told `transcript.ts`.
  *
- * C2: a turn that is to end is cancelled first; an agent that does not answer within its grace time is killed, with all it started.
- * C3: a turn that ended early fails with what there was of its reply in `detail.reply`.
- * C5: a limit on tokens or cost with an agent that reports none of it fails after the first turn, unless steps or time are bounded, too.
+ * TU2: a turn that is to end is cancelled first; an agent that does not answer within its grace time is killed, with all it started.
+ * TU3: a turn that ended early fails with what there was of its reply in `detail.reply`.
+ * TU5: a limit on tokens or cost with an agent that reports none of it fails after the first turn, unless steps or time are bounded, too.
  */
 import type { Json } from "@remit/language";
 import type { AgentReply, AgentTurn, Effect, FailureKind, Outcome } from "@remit/machine";
@@ -112,7 +112,7 @@ export class Turn {
         this.listen();
     }
 
-    /** Counts a request (V3). */
+    /** Counts a request (SV3). */
     count(): void {
         if (++this.asks > MAX_ASKS) this.flooded();
     }
@@ -210,7 +210,7 @@ export class Turn {
         return this.transcript.reply({ stop, confinement: at.carrier.confinement, agent: at.agent });
     }
 
-    /** C3. */
+    /** TU3. */
     private failed(kind: FailureKind, message: string, { detail, hint }: Partial<Pick<AgentFail, "detail" | "hint">> = {}): AgentFail {
         const reply = this.reply("cancelled") as unknown as Json;
         return new AgentFail(kind, message, { detail: { ...detail, reply }, hint, usage: this.transcript.usage() });

@@ -3,9 +3,9 @@
  *
  * Boundary: from a URI and the configuration to a target; nothing is started, and nothing is asked.
  *
- * A1: a command comes from the table of known agents, from a configuration that counts (C3 in `config.ts`), or, written in the program itself,
+ * UR1: a command comes from the table of known agents, from a configuration that counts (CO3 in `config.ts`), or, written in the program itself,
  *     from a person who trusts it for this time: a program that was merely fetched starts nothing of its own choosing.
- * A2: a secret reaches an agent only by a name that a trusted configuration writes into `env` or `headers`; every one is told to the scrubber
+ * UR2: a secret reaches an agent only by a name that a trusted configuration writes into `env` or `headers`; every one is told to the scrubber
  *     first. Headers go to the configured URL alone, and over plain HTTP only on the loopback.
  */
 import { join, resolve } from "node:path";
@@ -233,7 +233,7 @@ function wishesOf(said: AgentConfig): Wishes {
     };
 }
 
-/** A2. */
+/** UR2. */
 function put(key: string, text: string, name: string, sources: AgentSources): string {
     const { text: out, used } = expand(text, sources.env);
     for (const one of used) sources.secret(`env:${one}`, sources.env[one] ?? "");

@@ -4,7 +4,7 @@
  * Boundary: the forms that agents report tokens in, to one. No report is null, never zero. Source: Agent Client Protocol, unstable `usage` of the
  * answer to a prompt; qwen-code puts it into `_meta.usage` of a chunk, gemini-cli into `_meta.quota.token_count` of the answer.
  *
- * U1: where the provider counts cached tokens apart from the input, `input` is the sum of them (the total tells).
+ * US1: where the provider counts cached tokens apart from the input, `input` is the sum of them (the total tells).
  */
 import type { Usage } from "@remit/machine";
 

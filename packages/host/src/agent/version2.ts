@@ -4,10 +4,10 @@
  * Boundary: translates and decides nothing. What a session does is `session.ts`, whichever version is spoken. Source: the protocol's schema of
  * version 2 as the SDK publishes it (`schema/v2`).
  *
- * W1: in version 2 the answer to a prompt only says that it was taken; its end is the state `idle`. Here the answer waits for that state, of work
+ * VR1: in version 2 the answer to a prompt only says that it was taken; its end is the state `idle`. Here the answer waits for that state, of work
  *     that began after the prompt was sent.
- * W2: version 2 has no files and no terminals of the client; its agents are announced none.
- * W3: what is not translated passes as it is: version 1 has rules for what it does not know.
+ * VR2: version 2 has no files and no terminals of the client; its agents are announced none.
+ * VR3: what is not translated passes as it is: version 1 has rules for what it does not know.
  */
 import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
 import { objectOf, weightOf } from "./transcript.ts";

@@ -3,11 +3,11 @@
  *
  * Boundary: starts it as an ordinary run with a record of its own, under its own remits; reads its answer. Adds findings, takes none away.
  *
- * Q4: what it is given carries the origin `run:ID`: others wrote it. It counts as untrusted wherever a clause asks.
- * Q5: a finding counts where its evidence is in the ledger; one that does not end, or answers with something else, is told as such and never
+ * AGE4: what it is given carries the origin `run:ID`: others wrote it. It counts as untrusted wherever a clause asks.
+ * AGE5: a finding counts where its evidence is in the ledger; one that does not end, or answers with something else, is told as such and never
  *     as clean.
  *
- * Q6: with `import tool State from "host:state"` it looks at the run as it ended, with `inspect:`'s methods; it changes nothing there.
+ * AGE6: with `import tool State from "host:state"` it looks at the run as it ended, with `inspect:`'s methods; it changes nothing there.
  *
  * Its input: `{ run, program, findings, trace, left_out }`. Its value: a list of `{ rule, severity, message, events?, at?, confidence? }`, or
  * `{ findings: […] }`; `events` are numbers of the trace, `at` is `{ file, line }`.

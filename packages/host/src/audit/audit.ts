@@ -3,7 +3,7 @@
  *
  * Boundary: reads the ledger and files; what is a finding is the machine's `audit`.
  *
- * Q1: what could not be looked at is never called clean, nor is a record of which nobody can tell whether it was changed or cut off.
+ * AUD1: what could not be looked at is never called clean, nor is a record of which nobody can tell whether it was changed or cut off.
  */
 import { type Json, nearest, type Program, toolSchema, unknownIn } from "@remit/language";
 import {

@@ -3,8 +3,8 @@
  *
  * Boundary: follows a handle's events; the rules are the machine's. It takes no decision: whoever is told may cancel the run.
  *
- * Q2: a finding is told once, however often what it shows happens again at the same place.
- * Q3: while the run waits, the monitor waits: it looks at nothing until something new is kept.
+ * MN2: a finding is told once, however often what it shows happens again at the same place.
+ * MN3: while the run waits, the monitor waits: it looks at nothing until something new is kept.
  */
 import {
     type AuditFinding,

@@ -3,7 +3,7 @@
  *
  * Boundary: texts to rules, and several files to one. What a finding is, is the machine's.
  *
- * L3: without trust a file can only make an audit stricter: add invariants, and fail on `medium` or less.
+ * AI3: without trust a file can only make an audit stricter: add invariants, and fail on `medium` or less.
  */
 import { type Invariant, parseInvariant, type Severity, severityRank } from "@remit/machine";
 

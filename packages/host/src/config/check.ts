@@ -3,8 +3,8 @@
  *
  * Boundary: JSON text in, JSON or problems out; what the keys mean is said in `rules.ts`.
  *
- * C1: every problem is reported, each with its file and key. An unknown key is a problem.
- * C2: a key of the prototype chain (`__proto__`, `constructor`) is an ordinary key, and so unknown.
+ * CC1: every problem is reported, each with its file and key. An unknown key is a problem.
+ * CC2: a key of the prototype chain (`__proto__`, `constructor`) is an ordinary key, and so unknown.
  */
 import { type Json, nearest } from "@remit/language";
 import { readJson } from "../input/json.ts";

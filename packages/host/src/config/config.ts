@@ -3,10 +3,10 @@
  *
  * Boundary: reads files and environment; performs nothing. Models, prices and servers are used elsewhere.
  *
- * C3: of a project's file that is not trusted only `limits`, `rates`, `policy`, `audit` (L3 in `audit.ts`) and a `workspace` inside its folder count; all else is in `withheld` (T1 in `trust.ts`).
- * C4: the bytes that were hashed for trust are the bytes that are read as JSON.
+ * CO3: of a project's file that is not trusted only `limits`, `rates`, `policy`, `audit` (AI3 in `audit.ts`) and a `workspace` inside its folder count; all else is in `withheld` (TS1 in `trust.ts`).
+ * CO4: the bytes that were hashed for trust are the bytes that are read as JSON.
  *
- * C5: of the `remit.json` further up, to the root of the repository, only what narrows counts (C3): a nearer file hides no policy of theirs.
+ * CO5: of the `remit.json` further up, to the root of the repository, only what narrows counts (CO3): a nearer file hides no policy of theirs.
  *
  * Files, the first that names something wins: `remit.json` upward from the program; `remit.json`, `agentscript.mcp.json`, `agentscript.npm.json`
  * in the workspace; `remit.json` in the user's configuration folder, which needs no trust. The workspace is the one the caller names, else the one
@@ -216,7 +216,7 @@ function upwardFrom(from: string): string[] {
 
 const NARROWING: ReadonlySet<string> = new Set(["limits", "rates", "policy", "audit"]);
 
-/** C5. */
+/** CO5. */
 function narrowing(file: ConfigFile): ConfigFile {
     const content = Object.fromEntries(Object.entries(file.content).filter(([key]) => NARROWING.has(key)));
     return { ...file, content, trusted: false, needs: [] };

@@ -3,8 +3,8 @@
  *
  * Boundary: text to forms, and several files to one policy. That it only takes away is the machine's (A2 in `authority/policy.ts`).
  *
- * L1: what would give something (a `may` at an import, `trusted`) is a problem, not passed over: whoever wrote it believes that it counts.
- * L2: a remit that names something the program does not have is refused: a `never` with a mistake in it must not be taken for nothing.
+ * PY1: what would give something (a `may` at an import, `trusted`) is a problem, not passed over: whoever wrote it believes that it counts.
+ * PY2: a remit that names something the program does not have is refused: a `never` with a mistake in it must not be taken for nothing.
  */
 import {
     type ImportForm,
@@ -133,7 +133,7 @@ export function withUntrusted(policy: Policy | null, gate: Untrusted["gate"] | u
 }
 
 /**
- * Throws `RemitError` where the policy names what this program certainly does not have (L2): a remit for one of its agents something that is not in
+ * Throws `RemitError` where the policy names what this program certainly does not have (PY2): a remit for one of its agents something that is not in
  * the agent's file, or a remit or clause a method or an argument that a thing of this kind has not.
  */
 export function checkPolicy(program: Program, policy: Policy): void {

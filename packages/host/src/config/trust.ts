@@ -3,8 +3,8 @@
  *
  * Boundary: one record file in the user's own configuration folder; what trust allows is said in `config.ts`.
  *
- * T1: trust belongs to the real path and the content of a file: a file that was moved or changed is asked about again.
- * T2: a record that others may write, or that cannot be read, trusts nothing.
+ * TS1: trust belongs to the real path and the content of a file: a file that was moved or changed is asked about again.
+ * TS2: a record that others may write, or that cannot be read, trusts nothing.
  */
 import { createHash } from "node:crypto";
 import { lstatSync, readFileSync, realpathSync } from "node:fs";
@@ -79,14 +79,14 @@ function entries(env: Environment): TrustEntry[] {
         if (!stat.isFile() || (process.getuid !== undefined && (stat.uid !== process.getuid() || (stat.mode & 0o022) !== 0))) return [];
         text = readFileSync(path, "utf8");
     } catch {
-        // No record, or none that can be read: nothing is trusted (T2).
+        // No record, or none that can be read: nothing is trusted (TS2).
         return [];
     }
     let read: unknown;
     try {
         read = JSON.parse(text);
     } catch {
-        // Not JSON: nothing is trusted (T2); the next decision writes the record anew.
+        // Not JSON: nothing is trusted (TS2); the next decision writes the record anew.
         return [];
     }
     if (read === null || typeof read !== "object" || !("version" in read) || read.version !== VERSION) return [];

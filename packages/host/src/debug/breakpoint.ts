@@ -3,9 +3,9 @@
  *
  * Boundary: shapes, reading what a person types, and matching. Moving is `session.ts`.
  *
- * Q1: a breakpoint at a line stops before a statement that begins on it; one of events stops before the statement, or the outcome, that makes
+ * BE1: a breakpoint at a line stops before a statement that begins on it; one of events stops before the statement, or the outcome, that makes
  *     the event, so that what led to it can still be looked at.
- * Q2: a `debugger` in the source is a breakpoint that needs none to be set.
+ * BE2: a `debugger` in the source is a breakpoint that needs none to be set.
  */
 import { EVENT_KINDS, type EventKind, type MachineEvent } from "@remit/machine";
 

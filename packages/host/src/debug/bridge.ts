@@ -3,7 +3,7 @@
  *
  * Boundary: text of a Remit program. Since it is one, what the agent does has a ledger, budgets and a replay as any other.
  *
- * B1: its remit has limits and no row: what the agent gets is the argument `state`, which only reads.
+ * BR1: its remit has limits and no row: what the agent gets is the argument `state`, which only reads.
  */
 import { literal } from "../ras/bridge.ts";
 

@@ -3,10 +3,10 @@
  *
  * Boundary: from a session and the name of an agent to a proposal. Nothing is applied here: that takes a person (`change.ts`, `fork.ts`).
  *
- * L1: the agent gets a read-only look at the stopped state, the failure and the source, and nothing else; its run is one of its own, under a
+ * HAN1: the agent gets a read-only look at the stopped state, the failure and the source, and nothing else; its run is one of its own, under a
  *     remit of its own, and that of the run that is looked at is not written to.
  *     Secrets that are known now are taken out of all of it before anything is cut.
- * L2: what it is given carries `run:ID` and the origins that the run's values have; what it says carries `agent:NAME`, and is data.
+ * HAN2: what it is given carries `run:ID` and the origins that the run's values have; what it says carries `agent:NAME`, and is data.
  */
 import { dirname, join, resolve } from "node:path";
 import { readFileSync } from "node:fs";

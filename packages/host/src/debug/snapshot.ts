@@ -3,8 +3,8 @@
  *
  * Boundary: reads a session (`session.ts`) and takes known secrets out; what stands in it is what a debugger shows there.
  *
- * N1: two snapshots of one moment are equal, byte by byte; nothing in them depends on the clock, the process or the machine.
- * N2: nothing of it is put in without passing the scrubber, texts of failures and requests included; what is cut passes it before.
+ * SNA1: two snapshots of one moment are equal, byte by byte; nothing in them depends on the clock, the process or the machine.
+ * SNA2: nothing of it is put in without passing the scrubber, texts of failures and requests included; what is cut passes it before.
  */
 import type { Json } from "@remit/language";
 import {

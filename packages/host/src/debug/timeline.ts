@@ -5,12 +5,12 @@
  * Boundary: over a record of the ledger; holds no host, so that no effect can be performed. What is told when is the conductor's
  * (`Retelling`). What a step means to a person is `session.ts`.
  *
- * W1: a place in time is a `Moment`; the same moment is the same state, however it was come to (M4, M5).
- * W2: a moment is a place where a fiber stands before a statement, or where all of them wait, or the end: between two that follow each other
+ * TI1: a place in time is a `Moment`; the same moment is the same state, however it was come to (MCP4, MCP5).
+ * TI2: a moment is a place where a fiber stands before a statement, or where all of them wait, or the end: between two that follow each other
  *     (`tick`) one statement ran, or one outcome was told. What the run asks about itself (`inspect:`) is such a place, too: where it is asked
  *     the run looks as it did when it was answered.
- * W3: outcomes are told in the order of the ledger, and the run's time ends where it ended (J1, J3).
- * W4: checkpoints are text: nothing that goes on changes them. Their number and size are bounded; where they are changes no answer.
+ * TI3: outcomes are told in the order of the ledger, and the run's time ends where it ended (RT1, RT3).
+ * TI4: checkpoints are text: nothing that goes on changes them. Their number and size are bounded; where they are changes no answer.
  */
 import type { Json, Program } from "@remit/language";
 import {

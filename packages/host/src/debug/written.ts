@@ -3,7 +3,7 @@
  *
  * Boundary: reads `yield.payload` events. Where a run stands in one is the session's.
  *
- * S1: every answer is a source of its own, also where several have one name.
+ * WR1: every answer is a source of its own, also where several have one name.
  */
 import { isObject, parse, source } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";

@@ -4,7 +4,7 @@
  * Boundary: texts that a person, a file or a server wrote as JSON. What a model writes is read by `../model/reading`, `json.parse` of a program by
  * the machine.
  *
- * J1: a number that a double cannot hold (a whole number beyond 2^53, one too large or too small) and a key that stands twice in one object
+ * JS1: a number that a double cannot hold (a whole number beyond 2^53, one too large or too small) and a key that stands twice in one object
  *     are refused with their place, where `JSON.parse` would change or drop them in silence. A decimal fraction is rounded to the nearest
  *     double, as everywhere. `__proto__` is a key as any other.
  */

@@ -3,9 +3,9 @@
  *
  * Boundary: one small text file beside the ledger (`ledger.db.anchors`), a line an anchor, each with a MAC under the user's own key.
  *
- * A1: a line says: at this moment the run had at least this many events and outcomes, and these were the hashes of the last ones.
- * A2: an anchor is written after the commit it speaks of, so it never runs ahead of the file.
- * A3: a line whose MAC does not hold counts for nothing; whoever cannot read the key cannot make one.
+ * AN1: a line says: at this moment the run had at least this many events and outcomes, and these were the hashes of the last ones.
+ * AN2: an anchor is written after the commit it speaks of, so it never runs ahead of the file.
+ * AN3: a line whose MAC does not hold counts for nothing; whoever cannot read the key cannot make one.
  *
  * Not seen: the ledger and its anchors both put back to an earlier copy of both.
  */

@@ -3,11 +3,11 @@
  *
  * Boundary: rules and seals; rows are kept by `asks-rows.ts`. Who asks, and what an answer does, is `run/approving.ts`.
  *
- * K1: a record is bound to run, path, principal, capability, arguments and the tool's schema (`bound`), and sealed under the user's own key with
+ * AK1: a record is bound to run, path, principal, capability, arguments and the tool's schema (`bound`), and sealed under the user's own key with
  *     its owner and its end: whoever can write the file, but not read the key, can neither make, change nor answer one.
- * K2: a record is answered at most once and its answer used at most once; of two who answer at the same time one is told that it was late.
- * K3: only its owner answers a question, only until it expires, and only while its run waits for it. Nobody in time: no.
- * K4: an attempt that is refused changes nothing.
+ * AK2: a record is answered at most once and its answer used at most once; of two who answer at the same time one is told that it was late.
+ * AK3: only its owner answers a question, only until it expires, and only while its run waits for it. Nobody in time: no.
+ * AK4: an attempt that is refused changes nothing.
  */
 import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Json } from "@remit/language";

@@ -3,7 +3,7 @@
  *
  * Boundary: reads a store. What can be taken out, and why it still verifies, is the machine package's `seal.ts`.
  *
- * H3: where a scrubber is given, a part that holds a secret which it knows is taken out as a whole; the stream verifies all the same.
+ * EX3: where a scrubber is given, a part that holds a secret which it knows is taken out as a whole; the stream verifies all the same.
  */
 import type { Json } from "@remit/language";
 import { type SealedEvent, type SealedPart, redactEvent, toNdjson } from "@remit/machine";

@@ -7,7 +7,7 @@
  * G1: jobs that come together are one transaction and one sync. Each has a savepoint: one that fails fails alone, the others are kept.
  * G2: where the transaction as a whole cannot be kept (a full disk), each job is tried alone.
  * G8: at the first "no space left" the ballast is released, and what found no room is tried once more (BL1).
- * G3: an anchor is written after the transaction that it speaks of (A2).
+ * G3: an anchor is written after the transaction that it speaks of (AN2).
  */
 import type { KeyObject } from "node:crypto";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";

@@ -3,7 +3,7 @@
  *
  * Boundary: looks at the end of one file. Whoever opens the database refuses it.
  *
- * J1: a journal may end in the name of a "super-journal" (SQLite file format, section 3: written only where a transaction spans several databases).
+ * JO1: a journal may end in the name of a "super-journal" (SQLite file format, section 3: written only where a transaction spans several databases).
  *     Whoever opens the database rolls back, and SQLite then removes the file of that name, whatever it is (3.40 does; 3.53 no longer). Remit
  *     writes to one database at a time, so that such an end was made by somebody else.
  */

@@ -4,7 +4,7 @@
  * Boundary: keeps what it is given; the order of batches is `order.ts`. Events are sealed when a reader looks at them, so that a run that is never
  * audited pays nothing for it.
  *
- * Y1: nothing outlives the store: a caller that drops it frees every run in it.
+ * MM1: nothing outlives the store: a caller that drops it frees every run in it.
  */
 import { createSecretKey, randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";

@@ -3,8 +3,8 @@
  *
  * Boundary: folders, file modes and the one secret key; knows neither ledgers nor caches.
  *
- * W1: every folder made here is 0700 and every file 0600, whatever the umask says.
- * W2: the key never leaves this module's callers' memory: nothing else writes it, shows it or derives a file name from it.
+ * PLA1: every folder made here is 0700 and every file 0600, whatever the umask says.
+ * PLA2: the key never leaves this module's callers' memory: nothing else writes it, shows it or derives a file name from it.
  *
  * The ledger is, first found wins: what the caller names, `REMIT_LEDGER`, `.remit/ledger.db` below the nearest folder upward that holds a
  * `.remit` folder of the same owner in which it is no link, `$XDG_STATE_HOME/remit/ledger.db` (`~/.local/state`).

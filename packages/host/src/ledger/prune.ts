@@ -3,8 +3,8 @@
  *
  * Boundary: rows, blobs and anchors of whole runs. Which runs may go is the caller's decision; one that somebody runs now never goes.
  *
- * P1: all of a run goes in one transaction, its anchor with it, so that it is not missed; programs and blobs go when no other run needs them.
- * P2: the file is made smaller only while nobody runs anything in it: that takes the lock for longer than a writer waits. Otherwise the room
+ * PU1: all of a run goes in one transaction, its anchor with it, so that it is not missed; programs and blobs go when no other run needs them.
+ * PU2: the file is made smaller only while nobody runs anything in it: that takes the lock for longer than a writer waits. Otherwise the room
  *     is used again by later runs.
  */
 import type { DatabaseSync } from "node:sqlite";

@@ -3,8 +3,8 @@
  *
  * Boundary: reads a store; the file stays as it is. What resumes, replays and verifies reads the store itself.
  *
- * H1: no text of an event, a run or a question that is given holds a secret that the scrubber knows.
- * H2: hashes, numbers and places stay, so that what refers to an event still finds it. Events that were changed so do not verify: a stream that
+ * SO1: no text of an event, a run or a question that is given holds a secret that the scrubber knows.
+ * SO2: hashes, numbers and places stay, so that what refers to an event still finds it. Events that were changed so do not verify: a stream that
  *     does is `exportRun`'s, which takes out whole parts.
  */
 import type { Json } from "@remit/language";

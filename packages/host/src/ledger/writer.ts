@@ -327,7 +327,7 @@ export function writerOf(file: LedgerFile, first: Standing, before: RunStatus | 
         if (isDue) anchoredAt = at;
         return isDue;
     };
-    /** K4: the run's time as it is now. */
+    /** BN4: the run's time as it is now. */
     const timed = (now: Standing): Standing => (clock === null ? now : { ...now, row: { ...now.row, spent: clock() } });
     const beat = (): void => {
         calls

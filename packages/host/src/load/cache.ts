@@ -3,9 +3,9 @@
  *
  * Boundary: one private file an entry in `compiled/` of the cache folder. Knows nothing of parsing.
  *
- * C1: an entry counts only with a MAC under the user's own key, over its name and its content; a bad, foreign or unreadable one is a miss.
- * C2: an entry counts only while each file that was read has the same SHA-256 and each that was looked for in vain is still absent.
- * C3: a cache that cannot be written is no cache; that is never an error.
+ * CA1: an entry counts only with a MAC under the user's own key, over its name and its content; a bad, foreign or unreadable one is a miss.
+ * CA2: an entry counts only while each file that was read has the same SHA-256 and each that was looked for in vain is still absent.
+ * CA3: a cache that cannot be written is no cache; that is never an error.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { readFileSync, readdirSync, rmSync, statSync } from "node:fs";
@@ -87,7 +87,7 @@ export function compiledCache(env: Environment, folders: { readonly cache?: stri
     };
 }
 
-/** C1 and C3: whatever goes wrong with the cache's own files is a miss. Programming errors are not hidden. */
+/** CA1 and CA3: whatever goes wrong with the cache's own files is a miss. Programming errors are not hidden. */
 function orNull<T>(work: () => T | null): T | null {
     try {
         return work();

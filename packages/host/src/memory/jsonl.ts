@@ -3,9 +3,9 @@
  *
  * Boundary: bytes of one file; what a query means is in `memory.ts`.
  *
- * Y1: a record is one write at the end of the file, made while a lock file is held; two processes never mix their lines.
- * Y2: a line that cannot be read is an error with its number, never skipped: something was damaged, and a person should know.
- * Y3: the file is private (0600) when it is made here.
+ * JL1: a record is one write at the end of the file, made while a lock file is held; two processes never mix their lines.
+ * JL2: a line that cannot be read is an error with its number, never skipped: something was damaged, and a person should know.
+ * JL3: the file is private (0600) when it is made here.
  */
 import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readFileSync, readSync, statSync, writeSync } from "node:fs";
 import { ToolFail } from "../tool/tool.ts";
@@ -31,7 +31,7 @@ export function jsonlStore(path: string, shown: string): Store {
                         for (let done = 0; done < whole.length; ) done += writeSync(fd, whole, done);
                         fsyncSync(fd);
                     } catch (error) {
-                        // Half a line would be an error to every later reader (Y2).
+                        // Half a line would be an error to every later reader (JL2).
                         ftruncateSync(fd, stat.size);
                         throw error;
                     }
@@ -41,7 +41,7 @@ export function jsonlStore(path: string, shown: string): Store {
             });
         },
         newest: async function* () {
-            // Every line is read before the first is given: a damaged one is told wherever it is (Y2).
+            // Every line is read before the first is given: a damaged one is told wherever it is (JL2).
             const found = linesOf(path, shown).flatMap((line, index) => (line.trim() === "" ? [] : [envelopeOf(line, index + 1, shown)]));
             yield* found.reverse();
         },

@@ -6,7 +6,7 @@
  *
  * Boundary: chooses and says so in plain words; what is reachable is found out in `reach.ts`.
  *
- * D1: whenever another model answers than the program imports, `describe` says which, why, and the one line that changes it.
+ * DF1: whenever another model answers than the program imports, `describe` says which, why, and the one line that changes it.
  */
 import { parseModelUri } from "./uri.ts";
 import { KEYS, ollamaBase, ollamaModels, type ReachSetup, reach } from "./reach.ts";

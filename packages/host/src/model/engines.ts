@@ -3,7 +3,7 @@
  *
  * Boundary: from a URI to what answers it; which URI that is `models.ts` says.
  *
- * H2: one engine a URI. The limits of an endpoint belong to its origin and to the account whose key is used, in all programs of the process.
+ * EN2: one engine a URI. The limits of an endpoint belong to its origin and to the account whose key is used, in all programs of the process.
  */
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";

@@ -3,8 +3,8 @@
  *
  * Boundary: from contract to text. Lengths are bounded, so that a small model comes to an end: texts, lists and numbers by `GRAMMAR_LIMITS`.
  *
- * G1: every text of the grammar is JSON that holds the contract. The reverse is not so: fields come in declared order, and bounds hold.
- * G2: a shape is one rule, so that shapes may hold themselves.
+ * GR1: every text of the grammar is JSON that holds the contract. The reverse is not so: fields come in declared order, and bounds hold.
+ * GR2: a shape is one rule, so that shapes may hold themselves.
  */
 import type { Contract, Field, Shapes } from "@remit/language";
 

@@ -4,8 +4,8 @@
  * Boundary: the only file that knows that package. It is not a dependency: whoever wants a local model installs it, in the project, in the
  * folder `REMIT_LLAMA` names, or in Remit's cache.
  *
- * L1: nothing is compiled or downloaded here, and nothing is written to the terminal.
- * L2: at temperature 0 the same prompt gives the same text: one sequence, emptied before each turn, no other work beside it.
+ * LL1: nothing is compiled or downloaded here, and nothing is written to the terminal.
+ * LL2: at temperature 0 the same prompt gives the same text: one sequence, emptied before each turn, no other work beside it.
  */
 import { access } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";

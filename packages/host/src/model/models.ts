@@ -3,7 +3,7 @@
  *
  * Boundary: from effect to outcome. Every engine answers the same way; what is read, priced and said about it is decided here once.
  *
- * H1: an outcome holds no secret and no header; a failure holds no prompt.
+ * MO1: an outcome holds no secret and no header; a failure holds no prompt.
  */
 import { resolve } from "node:path";
 import { openProcess, type Process } from "../process/process.ts";

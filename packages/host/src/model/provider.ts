@@ -3,12 +3,12 @@
  *
  * Boundary: time, retries and limits. Requests and answers are shaped in `wire.ts`, providers known in `sdk.ts`, errors named in `trouble.ts`.
  *
- * V1: a turn is sent again only after an error that may pass, after a pause that grows and is not the same for everybody, or the one the
+ * PV1: a turn is sent again only after an error that may pass, after a pause that grows and is not the same for everybody, or the one the
  *     provider asked for.
- * V2: silence is bounded apart from the whole: a stream that keeps speaking may go on until the turn's own deadline.
- * V3: text that was shown before a try failed is taken back with `{type: "restart"}`.
- * V5: where an answer says that nothing is left for a while, the next turns of the endpoint wait for it, as long as patience lasts.
- * V4: where an endpoint refuses the contract's schema, it is asked once without and remembered; `constrained` says which it was.
+ * PV2: silence is bounded apart from the whole: a stream that keeps speaking may go on until the turn's own deadline.
+ * PV3: text that was shown before a try failed is taken back with `{type: "restart"}`.
+ * PV5: where an answer says that nothing is left for a while, the next turns of the endpoint wait for it, as long as patience lasts.
+ * PV4: where an endpoint refuses the contract's schema, it is asked once without and remembered; `constrained` says which it was.
  */
 import type { Json } from "@remit/language";
 import type { ModelReply, ModelTurn, ToolCall } from "@remit/machine";
@@ -58,7 +58,7 @@ export interface ProviderSetup {
 
 export function providerEngine(setup: ProviderSetup): Engine {
     let model: Promise<SdkModel> | null = null;
-    /** V4: this endpoint takes no schema. */
+    /** PV4: this endpoint takes no schema. */
     let unconstrained = false;
     const { uri, keyName, keyKept } = setup;
     const { secrets } = setup;
@@ -69,7 +69,7 @@ export function providerEngine(setup: ProviderSetup): Engine {
         const key = typeof apiKey === "function" ? await apiKey() : apiKey;
         if (key !== undefined && key !== "") secrets.add({ name: keyName, value: key });
         const heard = (headers: Headers): void => {
-            // V5
+            // PV5
             const wait = exhaustedFor(headers, Date.now());
             if (wait > 0) setup.limiter.pause(Math.min(wait, setup.patience.maxPauseMs));
         };

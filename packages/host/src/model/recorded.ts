@@ -6,9 +6,9 @@
  *
  * Boundary: the prompt itself is never written; secrets are taken out of what is.
  *
- * C1: the hash covers everything that can change an answer (messages, contract, tools, limits) and nothing else (model, label, streaming), in
+ * RE1: the hash covers everything that can change an answer (messages, contract, tools, limits) and nothing else (model, label, streaming), in
  *     canonical JSON.
- * C2: a line is on disk before the reply is used.
+ * RE2: a line is on disk before the reply is used.
  */
 import { createHash } from "node:crypto";
 import { appendFile, chmod } from "node:fs/promises";

@@ -4,9 +4,9 @@
  * Boundary: the only file that knows the provider packages. What is called is the SDK's own interface of a language model (its
  * specification v4): one request, no tool loop and no retries, which are ours.
  *
- * S1: redirects are not followed, since a key would go with them.
- * S2: what is no API at all (a redirect, a page for people) is told at once, as `NotAnApi`, before anything tries to read it.
- * S3: a response longer than `MAX_BYTES` is cut off with an error.
+ * SDK1: redirects are not followed, since a key would go with them.
+ * SDK2: what is no API at all (a redirect, a page for people) is told at once, as `NotAnApi`, before anything tries to read it.
+ * SDK3: a response longer than `MAX_BYTES` is cut off with an error.
  */
 import type { LanguageModel } from "ai";
 import type { Provider } from "./uri.ts";

@@ -4,8 +4,8 @@
  * Boundary: an approximation where the model's own tokenizer is not known; the reply says which one counted. The tables are loaded at the first
  * count.
  *
- * N1: what is kept never has more tokens than `max`, by the tokenizer that is named.
- * N2: a text is never cut inside a character (a surrogate pair, a base and its combining marks).
+ * TK1: what is kept never has more tokens than `max`, by the tokenizer that is named.
+ * TK2: a text is never cut inside a character (a surrogate pair, a base and its combining marks).
  */
 import type { CountReply, ModelCount } from "@remit/machine";
 

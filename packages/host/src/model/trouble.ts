@@ -3,7 +3,7 @@
  *
  * Boundary: told apart by status codes, error codes and classes, never by the words of a message.
  *
- * T1: no message or detail holds a key, a header or the prompt.
+ * TB1: no message or detail holds a key, a header or the prompt.
  */
 import type { Json } from "@remit/language";
 import type { Failure } from "@remit/machine";

@@ -3,8 +3,8 @@
  *
  * Boundary: text to parts. Whether an endpoint answers is found out in `reach.ts`.
  *
- * U1: a URI holds no credentials; one that does is refused, since URIs stand in programs and ledgers.
- * U2: plain http only for this machine itself, unless the URI says `http://` itself.
+ * UI1: a URI holds no credentials; one that does is refused, since URIs stand in programs and ledgers.
+ * UI2: plain http only for this machine itself, unless the URI says `http://` itself.
  */
 
 export type Provider = "openai" | "anthropic" | "google" | "ollama" | "compatible";

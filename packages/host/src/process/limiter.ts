@@ -3,8 +3,8 @@
  *
  * Boundary: time and counting. One limiter an endpoint and an account, for all programs of a process.
  *
- * M1: no more than `requestsPerMinute` turns begin within any minute.
- * M2: none begins while the turns that ended within the last minute used `tokensPerMinute` or more. What a turn will use is not known before, so one turn
+ * LM1: no more than `requestsPerMinute` turns begin within any minute.
+ * LM2: none begins while the turns that ended within the last minute used `tokensPerMinute` or more. What a turn will use is not known before, so one turn
  *     may go beyond; the next ones wait for it.
  */
 

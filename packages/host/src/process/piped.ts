@@ -3,7 +3,7 @@
  *
  * Boundary: what is said over the pipes is the caller's (`../agent/acp.ts`, `../tool/mcp-stdio.ts`).
  *
- * R1: nothing of the process's group outlives `stop`.
+ * PP1: nothing of the process's group outlives `stop`.
  */
 import type { Readable, Writable } from "node:stream";
 import { type Begin, startChild } from "./child.ts";

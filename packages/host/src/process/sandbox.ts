@@ -4,11 +4,11 @@
  * Boundary: from what the agent may see to a command line; starts nothing but a look whether the sandbox works here. What comes in from outside
  * (the model's endpoints) is in `relay.ts`.
  *
- * S1: inside there are the system's own folders, the agent's program, the named folders, an empty home and a private /tmp; nothing else of the
+ * SB1: inside there are the system's own folders, the agent's program, the named folders, an empty home and a private /tmp; nothing else of the
  *     file system exists there. The system and the program are read-only; so is a granted folder, unless its access is `write`.
- * S2: there is no network but a loopback of its own. Processes, IPC and the host's name are its own; it has no capabilities and no terminal.
- * S3: the sandbox dies with the process that started it.
- * S4: Remit's own folder (`.remit`) in a folder that is shown is empty inside, and the `.git` of a granted folder can never be written: what is put
+ * SB2: there is no network but a loopback of its own. Processes, IPC and the host's name are its own; it has no capabilities and no terminal.
+ * SB3: the sandbox dies with the process that started it.
+ * SB4: Remit's own folder (`.remit`) in a folder that is shown is empty inside, and the `.git` of a granted folder can never be written: what is put
  *     there runs later. Where there is none, none is put there to be guarded: a program's root, its configuration and its ledger are found by
  *     these folders, empty ones too.
  */
@@ -252,7 +252,7 @@ export async function findSandbox(env: Environment, platform: NodeJS.Platform = 
     };
 }
 
-/** Profile of macOS's `sandbox-exec`: the same as S1 and S2, as far as its language goes. `ports`: of the loopback, that it may reach. */
+/** Profile of macOS's `sandbox-exec`: the same as SB1 and SB2, as far as its language goes. `ports`: of the loopback, that it may reach. */
 export function seatbeltProfile(plan: SandboxPlan, ports: readonly number[]): string {
     const quoted = (path: string): string => `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
     const below = (paths: readonly string[]): string => paths.map((path) => `(subpath ${quoted(path)})`).join(" ");

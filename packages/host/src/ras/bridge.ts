@@ -3,11 +3,11 @@
  *
  * Boundary: text of a Remit program. Since it is one, a RAS program has a ledger, budgets, questions and a replay as any other.
  *
- * V3: what a RAS program may do is what this program imports, and no more.
- * V4: what the process was answered so far is part of this program's state. A process that is gone (its host was killed) is run again from its
+ * BG3: what a RAS program may do is what this program imports, and no more.
+ * BG4: what the process was answered so far is part of this program's state. A process that is gone (its host was killed) is run again from its
  *     beginning with those answers, and goes on with its next call: nothing that was performed is performed again.
- * V7: a method that its tool says only reads is called without a question, by an agent that may do nothing else; what a tool says is asked before.
- * V8: what `agent()` is told wrongly is its error and nobody else's. A policy is a remit of the tools' file: the agent then has what that remit
+ * BG7: a method that its tool says only reads is called without a question, by an agent that may do nothing else; what a tool says is asked before.
+ * BG8: what `agent()` is told wrongly is its error and nobody else's. A policy is a remit of the tools' file: the agent then has what that remit
  *     gives, and it alone; without one it has no tools.
  */
 import { RAS_LIMITS } from "./process.ts";
@@ -132,7 +132,7 @@ function readerSource(tools: readonly BridgeImport[]): string {
 `;
 }
 
-/** A call by name: with arguments as the tool's schema has them, where they came by name; by the reader, where the tool says that it only reads (V7). */
+/** A call by name: with arguments as the tool's schema has them, where they came by name; by the reader, where the tool says that it only reads (BG7). */
 function usedSource(tools: readonly BridgeImport[]): string {
     const plain = tools.filter((one) => !looked(tools).includes(one.name)).map((one) => `${one.name}: true`);
     const reads = looked(tools).length === 0 ? "" : `if said.reads { return BridgeReader.used(name, said.args) }\n        `;
@@ -151,7 +151,7 @@ function actor(policy: string): string {
     return `Worker${policy}`;
 }
 
-/** V8. */
+/** BG8. */
 function workedSource(agent: string | undefined, policies: readonly BridgePolicy[]): string {
     if (agent === undefined)
         return `    func worked(prompt, config, policy) { return { error: "this run has no agent: name one with --agent" } }\n`;

@@ -3,13 +3,13 @@
  *
  * Boundary: what the process asks for and what it is answered; who answers is the program that runs it (`bridge.ts`).
  *
- * S1: a step ends when the program is quiet: it has open calls and none can come without an answer, or it is over.
- * S2: whatever speaks to the socket says the run's token first; one program may, and any number of commands of a Bash program.
- * S3: ids of calls are ours. What is no frame, an id twice, a call after the end: the connection is ended, of a program the process too.
- * S4: what is printed is text and nothing else, kept up to `output` characters.
- * S5: time is counted while a step is under way; processes and memory of the whole tree are looked at while it is (Linux).
- * S6: nothing is left when it is over: the process and all that came of it are killed, the folder is removed.
- * S7: it works in a folder of its own that holds its files and is thrown away (`work.ts`); the files themselves stay as they are.
+ * PRO1: a step ends when the program is quiet: it has open calls and none can come without an answer, or it is over.
+ * PRO2: whatever speaks to the socket says the run's token first; one program may, and any number of commands of a Bash program.
+ * PRO3: ids of calls are ours. What is no frame, an id twice, a call after the end: the connection is ended, of a program the process too.
+ * PRO4: what is printed is text and nothing else, kept up to `output` characters.
+ * PRO5: time is counted while a step is under way; processes and memory of the whole tree are looked at while it is (Linux).
+ * PRO6: nothing is left when it is over: the process and all that came of it are killed, the folder is removed.
+ * PRO7: it works in a folder of its own that holds its files and is thrown away (`work.ts`); the files themselves stay as they are.
  */
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -355,7 +355,7 @@ async function begun(
     // The program's folder, with the files it imports; of a home, or of the root, the program alone.
     const seen = folderBeside(source.path, options.env);
     const read = [seen, at.folder];
-    // S7. Without a sandbox it is where it lies, with all rights.
+    // PRO7. Without a sandbox it is where it lies, with all rights.
     const cwd = options.unconfined ? dirname(source.path) : workFolder(seen, join(at.folder, "work"));
     const write = options.unconfined ? [] : [cwd];
     const base = { installed: true, cwd, write, path: [], room: at.folder, unconfined: options.unconfined };

@@ -3,10 +3,10 @@
  *
  * Boundary: finds and lists; starts nothing.
  *
- * L1: looked for in `.agents/riffs` and `.agents/skills` of the project, then of the user's home: folders with a `SKILL.md` whose metadata say
+ * RI1: looked for in `.agents/riffs` and `.agents/skills` of the project, then of the user's home: folders with a `SKILL.md` whose metadata say
  *     `riff: "true"`, and in `riffs` also programs that lie there by themselves. The first of a name counts; the others are told.
  *     A program of the project counts only where it is trusted as it is now (`config/trust.ts`); one that is not is named, and nothing else.
- * L2: the script of a skill is a file of that skill: a path that leads out of its folder is no script.
+ * RI2: the script of a skill is a file of that skill: a path that leads out of its folder is no script.
  */
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";

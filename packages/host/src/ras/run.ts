@@ -3,7 +3,7 @@
  *
  * Boundary: finds what it may call, writes the bridge, loads it. Performing is the run's.
  *
- * V4: tools are those of the file that is named, else those of the project's configuration; `bash`, `shell` and `webfetch` are there unless one of
+ * RRU4: tools are those of the file that is named, else those of the project's configuration; `bash`, `shell` and `webfetch` are there unless one of
  *     them has that name. What is not said of them by a clause is asked about.
  */
 import { existsSync, realpathSync } from "node:fs";

@@ -3,10 +3,10 @@
  *
  * Boundary: Node 24 and its own modules. It speaks the frames of `frames.ts` and knows nothing else of Remit.
  *
- * J1: a program is the body of an async function, so that `await` and `return` stand where they like; one with `import` or `export` is a module.
- * J2: what is called waits until nothing is left to do; then all open calls are told at once (timers do not count, reading a file does).
- * J3: frames go over a socket of the runner's own; what is printed never touches it.
- * J4: inputs are also names, where they do not hide a global one. A function `run` that nothing in the program calls, of a module the one that it
+ * RN1: a program is the body of an async function, so that `await` and `return` stand where they like; one with `import` or `export` is a module.
+ * RN2: what is called waits until nothing is left to do; then all open calls are told at once (timers do not count, reading a file does).
+ * RN3: frames go over a socket of the runner's own; what is printed never touches it.
+ * RN4: inputs are also names, where they do not hide a global one. A function `run` that nothing in the program calls, of a module the one that it
  *     exports, is called with the inputs, and what it returns is the program's value.
  */
 export const NODE_RUNNER = String.raw`

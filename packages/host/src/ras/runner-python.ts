@@ -3,11 +3,11 @@
  *
  * Boundary: Python's standard library, 3.8 or newer. It speaks the frames of `frames.ts` and knows nothing else of Remit.
  *
- * J1: a program is compiled as it stands, with `await` allowed at its top; one that has a `return` there becomes the body of an async function,
+ * RR1: a program is compiled as it stands, with `await` allowed at its top; one that has a `return` there becomes the body of an async function,
  *     one that is indented as a whole is read as if it were not; line numbers and texts are kept.
- * J2: what is called waits until the event loop has nothing left to do; then all open calls are told at once (timers do not count).
- * J3: frames go over a socket of the runner's own; what is printed never touches it.
- * J4: inputs are also names, where they do not hide a built-in one. A function `run` that nothing in the program calls is called with the inputs, and
+ * RR2: what is called waits until the event loop has nothing left to do; then all open calls are told at once (timers do not count).
+ * RR3: frames go over a socket of the runner's own; what is printed never touches it.
+ * RR4: inputs are also names, where they do not hide a built-in one. A function `run` that nothing in the program calls is called with the inputs, and
  *     what it returns is the program's value.
  */
 export const PYTHON_RUNNER = String.raw`

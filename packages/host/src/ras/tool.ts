@@ -4,11 +4,11 @@
  * Boundary: processes by number, calls made ready for the language's built-ins, answers in the shapes of Re in Act. Decides nothing about
  * authority: what a program may do is the bridge's, whose tools its calls go to.
  *
- * V1: a call reaches only tools that the bridge names and Riffs that are registered: the bridge's own names are out of reach.
- * V2: what ends a run ends its processes.
- * V5: `start` starts nothing yet; the first step does. A step of a process that is not here says so, and nothing else: whoever asked has its
+ * TOO1: a call reaches only tools that the bridge names and Riffs that are registered: the bridge's own names are out of reach.
+ * TOO2: what ends a run ends its processes.
+ * TOO5: `start` starts nothing yet; the first step does. A step of a process that is not here says so, and nothing else: whoever asked has its
  *     history, with which `again` runs it anew. That does no harm where the process is confined: without the answers it reaches nothing.
- * V6: run anew, the program is given the answers of its history, each to the next call that equals the one it was given to. A program that
+ * TOO6: run anew, the program is given the answers of its history, each to the next call that equals the one it was given to. A program that
  *     makes another call before it made all of those is not the same any more: that call is named.
  */
 import { isAbsolute, resolve } from "node:path";
@@ -130,7 +130,7 @@ export const openRas: Open = (uri, about, context) => {
         return { ...rest, gone: false, calls: ready.map(({ id: call, kind, args }) => ({ id: call, kind, args })) };
     }
 
-    /** V6. */
+    /** TOO6. */
     async function again(given: Given, io: CallIO): Promise<Json> {
         if (given.confinement === "unconfined")
             throw new ToolFail("the program's process is gone", {

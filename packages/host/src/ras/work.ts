@@ -3,9 +3,9 @@
  *
  * Boundary: makes the folder. What of the machine is seen at all is the sandbox's.
  *
- * W1: small files are copied, the nearest first, up to `MAX_FILES` and `MAX_BYTES`; what is over that, and what packages bring, is linked: it can be
+ * WO1: small files are copied, the nearest first, up to `MAX_FILES` and `MAX_BYTES`; what is over that, and what packages bring, is linked: it can be
  *     read, and not changed.
- * W2: nothing is linked or copied that lies outside the program's folder; Git's folder and Remit's own are left out.
+ * WO2: nothing is linked or copied that lies outside the program's folder; Git's folder and Remit's own are left out.
  */
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, realpathSync, type Stats, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";

@@ -4,9 +4,9 @@
  * Boundary: between the machine's `ask` effects, the records of questions (`ledger/asks.ts`) and whoever can answer now. What follows from an
  * answer is the machine's.
  *
- * Q1: an answer counts only through its record: given once, by the owner, for the arguments and the tool as they were when it was asked.
- * Q2: an answer given from another process counts like one given here; whichever is first.
- * Q4: nobody there is a no, unless the run may wait (`park`): then its state is kept, and the process may end.
+ * AP1: an answer counts only through its record: given once, by the owner, for the arguments and the tool as they were when it was asked.
+ * AP2: an answer given from another process counts like one given here; whichever is first.
+ * AP4: nobody there is a no, unless the run may wait (`park`): then its state is kept, and the process may end.
  */
 import { canonicalJson, type Json } from "@remit/language";
 import { askedMethod, type AskRequest, calledMethod, type Effect, type MethodOf, type Outcome } from "@remit/machine";

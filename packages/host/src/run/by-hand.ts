@@ -3,7 +3,7 @@
  *
  * Boundary: from a value to an outcome. Whether it may be given, and whether it fits, is the machine's.
  *
- * H4: it carries the origins that the outcome would have had, and `answered`; never `user`.
+ * BY4: it carries the origins that the outcome would have had, and `answered`; never `user`.
  */
 import type { Json } from "@remit/language";
 import type { AgentReply, AgentTurn, Effect, MemoryRequest, ModelReply, ModelTurn, Outcome, ToolRequest } from "@remit/machine";

@@ -3,8 +3,8 @@
  *
  * Boundary: promises and iterators over the shell and the store.
  *
- * N1: nothing is buffered for a reader of events: each reader reads the ledger from where it is.
- * N2: `result` tells every way a run can end; it rejects only where the ledger itself failed.
+ * HL1: nothing is buffered for a reader of events: each reader reads the ledger from where it is.
+ * HL2: `result` tells every way a run can end; it rejects only where the ledger itself failed.
  */
 import type { Json, Program } from "@remit/language";
 import type { Conducted, Effect, LedgerEvent, Usage } from "@remit/machine";

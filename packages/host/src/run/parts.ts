@@ -4,7 +4,7 @@
  *
  * Boundary: parts in, parts out; what a secret is, is the scrubber's.
  *
- * F4: no part, and no text that the parts of one effect make together, holds a known secret. What may be the beginning of one is held back until
+ * PA4: no part, and no text that the parts of one effect make together, holds a known secret. What may be the beginning of one is held back until
  *     the next piece, or until the effect is answered.
  */
 import type { Json } from "@remit/language";

@@ -4,8 +4,8 @@
  * Boundary: knows hosts, outcomes and messages; neither the machine nor the ledger. The same here and in another process: everything that crosses is
  * JSON.
  *
- * F2: an outcome passes the scrubber before it leaves.
- * F3: what a performer does after its effect was answered, or dropped, changes nothing and is shown nowhere.
+ * PE2: an outcome passes the scrubber before it leaves.
+ * PE3: what a performer does after its effect was answered, or dropped, changes nothing and is shown nowhere.
  */
 import type { Json } from "@remit/language";
 import {

@@ -3,8 +3,8 @@
  *
  * Boundary: over a record of the ledger; writes nothing.
  *
- * J2: events are compared by path, without time, number, run and hashes; those of the host (`host: true`) are not expected.
- * J5: nothing of the world reaches the machine but what is told again (`Retelling`), so a difference has two causes: the record was changed (`verify` tells), or
+ * RP2: events are compared by path, without time, number, run and hashes; those of the host (`host: true`) are not expected.
+ * RP5: nothing of the world reaches the machine but what is told again (`Retelling`), so a difference has two causes: the record was changed (`verify` tells), or
  *     the machine was. What a step and a byte are is in `run.ended`, so that a machine that counts otherwise is told by it; `engine` says it.
  */
 import { amountOf, type Json } from "@remit/language";

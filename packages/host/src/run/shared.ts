@@ -3,7 +3,7 @@
  *
  * Boundary: lifetimes only.
  *
- * X2: never closed by itself while a run uses it.
+ * SHR2: never closed by itself while a run uses it.
  */
 import type { Host } from "./host.ts";
 

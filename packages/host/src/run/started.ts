@@ -3,7 +3,7 @@
  *
  * Boundary: Node's diagnostics channel `remit:run`; listeners are others' business. Several copies of this library in one process are heard alike.
  *
- * D1: where nobody listens nothing is kept and nothing is copied.
+ * SA1: where nobody listens nothing is kept and nothing is copied.
  */
 import { channel } from "node:diagnostics_channel";
 import type { Program } from "@remit/language";

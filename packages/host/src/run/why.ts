@@ -3,9 +3,9 @@
  *
  * Boundary: reads the ledger, performs nothing, writes nothing.
  *
- * Y2: what an agent did with its own hands while it worked stands beside the chain, wherever the chain comes by that agent's turns: nobody knows
+ * WH2: what an agent did with its own hands while it worked stands beside the chain, wherever the chain comes by that agent's turns: nobody knows
  *     which of it went into its answer, so all of it may have. It is named with its entries in the ledger.
- * Y1: the chain is of the very run that is in the ledger: where doing it again goes another way, there is no answer.
+ * WH1: the chain is of the very run that is in the ledger: where doing it again goes another way, there is no answer.
  */
 import { fromThisProcess } from "../process/here.ts";
 import type { Json } from "@remit/language";
@@ -81,7 +81,7 @@ export async function whyOf(
     return secrets.scrub({ ...found, chain, hands, origins } as unknown as Json) as unknown as Why;
 }
 
-/** Y2. */
+/** WH2. */
 function handsOf({ events }: RunRecord, chain: readonly Step[]): HandUse[] {
     // What was seen in a turn is still known in the later ones of its session.
     const sessions = [

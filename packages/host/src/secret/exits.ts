@@ -3,9 +3,9 @@
  *
  * Boundary: between a machine and what drives, replays or shows it. What comes in from outside is scrubbed where an effect is performed.
  *
- * K9: no event, effect, ruling or result that leaves holds a known secret. A saved state holds references in the places of secrets, and a machine
+ * EI9: no event, effect, ruling or result that leaves holds a known secret. A saved state holds references in the places of secrets, and a machine
  *     that is loaded from it computes with the same values.
- * K10: paths, kinds, principals and sites are the program's own words; they are left as they are. A program whose text holds a secret is refused.
+ * EI10: paths, kinds, principals and sites are the program's own words; they are left as they are. A program whose text holds a secret is refused.
  */
 import type { Json } from "@remit/language";
 import type { Advance, Conducted, Effect, MachineEvent } from "@remit/machine";

@@ -3,9 +3,9 @@
  *
  * Boundary: walks JSON; what a secret is, is the scrubber's.
  *
- * K3: what holds no secret comes back as the same object: nothing is copied.
- * K6: what is nested deeper than `MAX_NESTING` is refused with a `value` failure, not walked.
- * K8: `revealed(concealed(x))` equals `x` for every JSON value, also one that looks like a concealed one: such an object is written as entries.
+ * PI3: what holds no secret comes back as the same object: nothing is copied.
+ * PI6: what is nested deeper than `MAX_NESTING` is refused with a `value` failure, not walked.
+ * PI8: `revealed(concealed(x))` equals `x` for every JSON value, also one that looks like a concealed one: such an object is written as entries.
  */
 import type { Json } from "@remit/language";
 import { RemitError } from "../failure/error.ts";

@@ -3,7 +3,7 @@
  *
  * Boundary: names and where values come from. Who may use which secret where is decided by configuration, not here.
  *
- * K1: a reference is plain data and says nothing about the value. The value is read at each use and kept nowhere.
+ * REF1: a reference is plain data and says nothing about the value. The value is read at each use and kept nowhere.
  */
 import { readFileSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";

@@ -4,11 +4,11 @@
  *
  * Boundary: text and JSON in, the same shape out; where secrets come from is told by the caller. Where it is called is `exits.ts`.
  *
- * K2: no string of the result, keys included, holds a known secret of at least `MIN_SECRET` characters in any form of `formsOf`.
- * K4: shape is kept: text stays text, so that a failure's message or a contract's string is one still. In the place of the secret stands the name
+ * SR2: no string of the result, keys included, holds a known secret of at least `MIN_SECRET` characters in any form of `formsOf`.
+ * SR4: shape is kept: text stays text, so that a failure's message or a contract's string is one still. In the place of the secret stands the name
  *     of its reference, `[secret env:NAME]`.
- * K5: of a text that comes in pieces, what is before `hold` can be shown: no secret that goes on in the next piece has begun there.
- * K7: of a text that is cut, nothing of a secret is left before the cut: it is taken out before (`beginning`).
+ * SR5: of a text that comes in pieces, what is before `hold` can be shown: no secret that goes on in the next piece has begun there.
+ * SR7: of a text that is cut, nothing of a secret is left before the cut: it is taken out before (`beginning`).
  */
 import type { Json } from "@remit/language";
 import { RemitError } from "../failure/error.ts";
@@ -128,7 +128,7 @@ function unknown({ $secret }: Piece): RemitError {
     });
 }
 
-/** K5. */
+/** SR5. */
 function heldFrom(given: string, forms: Iterable<string>, matcher: () => RegExp | null): number {
     let at = given.length;
     for (const form of forms) {
@@ -144,7 +144,7 @@ function heldFrom(given: string, forms: Iterable<string>, matcher: () => RegExp 
     return at;
 }
 
-/** What stands in a text in the place of a secret (K4). */
+/** What stands in a text in the place of a secret (SR4). */
 function said({ $secret }: Piece): string {
     return `[secret ${$secret}]`;
 }

@@ -3,8 +3,8 @@
  *
  * Boundary: text to values; what they must be is in `rules.ts`.
  *
- * K3: no alias, no tag and no merge is followed, and nesting and number of nodes are bounded before a value is made: a head cannot grow.
- * K4: a key like `__proto__` is a key like any other: maps are `Map`s.
+ * FN3: no alias, no tag and no merge is followed, and nesting and number of nodes are bounded before a value is made: a head cannot grow.
+ * FN4: a key like `__proto__` is a key like any other: maps are `Map`s.
  */
 import { isAlias, isMap, isNode, isPair, isScalar, isSeq, type ParsedNode, parseDocument } from "yaml";
 import { type Frontmatter, SKILL_BOUNDS, type SkillProblem, tolerable, wrong } from "./rules.ts";

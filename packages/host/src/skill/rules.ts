@@ -3,8 +3,8 @@
  *
  * Boundary: values in, problems out; where they come from is `frontmatter.ts` and `files.ts`.
  *
- * K1: an unknown key is a problem, and so is a value of another kind: nothing is converted.
- * K2: a problem that is `tolerable` does not keep a skill out of a catalogue; a program's import takes none but those called `advice`.
+ * RL1: an unknown key is a problem, and so is a value of another kind: nothing is converted.
+ * RL2: a problem that is `tolerable` does not keep a skill out of a catalogue; a program's import takes none but those called `advice`.
  */
 
 export interface SkillProblem {

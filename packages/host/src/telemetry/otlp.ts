@@ -4,7 +4,7 @@
  * Boundary: one request. What is sent is made by the machine's projection; where to is said by the caller or by the environment's
  * `OTEL_EXPORTER_OTLP_*` variables (OpenTelemetry's protocol exporter specification).
  *
- * O1: a collector that is down, slow or refuses is told of and is no failure: `sendSpans` never throws for what the world does.
+ * OT1: a collector that is down, slow or refuses is told of and is no failure: `sendSpans` never throws for what the world does.
  */
 import { type LedgerEvent, type OtelOptions, otlp } from "@remit/machine";
 

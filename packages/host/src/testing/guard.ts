@@ -3,9 +3,9 @@
  *
  * Boundary: listens to the runs of this process; which hooks a test runner has is said in the files beside.
  *
- * H1: a finding fails the test, whatever its assertions say, and also where what was thrown was caught.
- * H2: a run is looked at once: each look reads only the events that are new.
- * H3: a run that has not ended when a test ends stays until it has, so that nothing it does later is missed; one that begins later than the end of
+ * GU1: a finding fails the test, whatever its assertions say, and also where what was thrown was caught.
+ * GU2: a run is looked at once: each look reads only the events that are new.
+ * GU3: a run that has not ended when a test ends stays until it has, so that nothing it does later is missed; one that begins later than the end of
  *     the test that led to it is looked at with those. What nobody waits for is looked at for as long as the file's tests last.
  */
 import { AsyncLocalStorage } from "node:async_hooks";

@@ -3,7 +3,7 @@
  *
  * Boundary: patterns of the request and a place to hold against them; what a pattern means is the machine's (`authority/match.ts`).
  *
- * B1: of every list of `within` one pattern must match, as the machine asked of what was written in the call; of no group of `without` do all
+ * BO1: of every list of `within` one pattern must match, as the machine asked of what was written in the call; of no group of `without` do all
  *     lists.
  */
 import { matches, type Reach, type ToolRequest } from "@remit/machine";

@@ -3,8 +3,8 @@
  *
  * Boundary: entries as private files outside the workspace; what undoing means is the file tool's.
  *
- * N1: an entry is written before the change it describes, and taken out when it was undone.
- * N2: what a program hands back is only an id. Path and content come from the entry, so that nothing can be forged into an `undo`.
+ * JU1: an entry is written before the change it describes, and taken out when it was undone.
+ * JU2: what a program hands back is only an id. Path and content come from the entry, so that nothing can be forged into an `undo`.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";

@@ -3,9 +3,9 @@
  *
  * Boundary: starts and kills. What the sandbox shows is `../process/sandbox.ts`; what the process says is its caller's.
  *
- * Z1: in the sandbox there is no network, no process of others, an empty home, and of the disk: the system's programs, what is named, nothing else.
- * Z2: no variable of our environment is passed on but what programs need to start; without a sandbox, home and search path too.
- * Z3: `kill` ends everything that came of the process, also what detached itself: in the sandbox all of it, without one its process group.
+ * LU1: in the sandbox there is no network, no process of others, an empty home, and of the disk: the system's programs, what is named, nothing else.
+ * LU2: no variable of our environment is passed on but what programs need to start; without a sandbox, home and search path too.
+ * LU3: `kill` ends everything that came of the process, also what detached itself: in the sandbox all of it, without one its process group.
  *     What left that group ends with this process (PC4 in `../process/child.ts`).
  */
 import { mkdirSync, writeFileSync } from "node:fs";

@@ -3,8 +3,8 @@
  *
  * Boundary: from the server's form to `ask` and `input` effects and back. Nobody there, or no: the server is told `decline`.
  *
- * E1: the question says which server asks; its text is the server's and is shown as data.
- * E2: a question is put for the one call that is under way; where there are several of one run, for the one that began last. Where several runs
+ * MC1: the question says which server asks; its text is the server's and is shown as data.
+ * MC2: a question is put for the one call that is under way; where there are several of one run, for the one that began last. Where several runs
  *     wait for the server, it is told `decline`: nothing says whose people it asks.
  */
 import type { Contract, Json } from "@remit/language";

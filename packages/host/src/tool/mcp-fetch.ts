@@ -3,8 +3,8 @@
  *
  * Boundary: one request and its redirects; the protocol is the library's.
  *
- * M7: a redirect is followed within the origin of the request only: headers, credentials among them, go nowhere else.
- * M8: a body has at most so many bytes as decoded.
+ * MF7: a redirect is followed within the origin of the request only: headers, credentials among them, go nowhere else.
+ * MF8: a body has at most so many bytes as decoded.
  */
 import { ToolFail } from "./tool.ts";
 

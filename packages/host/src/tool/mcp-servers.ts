@@ -4,12 +4,12 @@
  * Boundary: processes, transports and the protocol's era. What calls mean is in `mcp.ts`. Specification: Model Context Protocol, revisions up to
  * 2025-11-25 (`legacy`) and 2026-07-28 (`modern`).
  *
- * M1: a server is started only from a configuration that counts (C3 in `config.ts`), without a shell, with a small environment and what it names.
- * M2: a server that ended is started again at the next call, never within one.
+ * MR1: a server is started only from a configuration that counts (CO3 in `config.ts`), without a shell, with a small environment and what it names.
+ * MR2: a server that ended is started again at the next call, never within one.
  * MS9: programs share a connection where everything that the server is started or reached with is equal, credentials among it, and the configuration
  *     file, the name, the workspace and the user are, too. What a server keeps in its session is so seen by one user in one workspace alone.
- * M3: `close` ends every process with its group: its input is closed, then it is asked, then it is killed, a grace time between each.
- * M6: a server's schema of its results is not run: its patterns may take time without bound, and what it gives is data, held by the program's
+ * MR3: `close` ends every process with its group: its input is closed, then it is asked, then it is killed, a grace time between each.
+ * MR6: a server's schema of its results is not run: its patterns may take time without bound, and what it gives is data, held by the program's
  *     contracts. (What a model sends is checked against the schema of arguments by the machine.)
  */
 import { isAbsolute, resolve } from "node:path";
@@ -141,7 +141,7 @@ async function answered(error: unknown): Promise<boolean> {
     return error instanceof ProtocolError;
 }
 
-/** M6, in the library's words. */
+/** MR6, in the library's words. */
 function takesAll<T>(): JsonSchemaValidator<T> {
     return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
 }

@@ -4,8 +4,8 @@
  * Boundary: what the allow list of a trusted configuration names, and nothing else (default: deny). Such code runs in this process with all its
  * rights; that is why the list needs trust.
  *
- * Q1: own members only, of the module and, where it lacks the name, of its default export. Names of the prototype chain are refused.
- * Q2: arguments are JSON, in their order; a promise is waited for; the result is JSON or a failure that says where it is not (`plain.ts`).
+ * MU1: own members only, of the module and, where it lacks the name, of its default export. Names of the prototype chain are refused.
+ * MU2: arguments are JSON, in their order; a promise is waited for; the result is JSON or a failure that says where it is not (`plain.ts`).
  */
 import { isBuiltin } from "node:module";
 import { realpathSync, statSync } from "node:fs";

@@ -3,11 +3,11 @@
  *
  * Boundary: one command, its end and what it printed. Which commands may run is the remit's (`in command: "npm test"`).
  *
- * B2: a command runs in the sandbox, with the folder and nothing else of the user's, without network; `shell:… unconfined` says that it need not.
- * B3: with `args` nothing is read by a shell: `command` is a program and each item one argument.
- * B4: at its time, at a cancel and when the run ends, everything that came of a command is killed.
- * B5: naming a program shows nothing of the disk: what was installed with one is seen only where the search path leads to it, outside the folder.
- * B6: what it prints is kept up to `MAX_KEPT` characters a stream, its beginning and its end.
+ * SH2: a command runs in the sandbox, with the folder and nothing else of the user's, without network; `shell:… unconfined` says that it need not.
+ * SH3: with `args` nothing is read by a shell: `command` is a program and each item one argument.
+ * SH4: at its time, at a cancel and when the run ends, everything that came of a command is killed.
+ * SH5: naming a program shows nothing of the disk: what was installed with one is seen only where the search path leads to it, outside the folder.
+ * SH6: what it prints is kept up to `MAX_KEPT` characters a stream, its beginning and its end.
  */
 import { mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -4,8 +4,8 @@
  * Boundary: from the catalogue (`skill/catalogue.ts`) to two methods. Whoever has the tool sees in its description what may be activated, name and
  * description; `activate` gives the body of one, `file` what lies beside it.
  *
- * K13: one that came with the project and is not trusted as it is now is neither in the description nor given, whatever it is called by.
- * K14: what is given says the digest of the skill, so the ledger says which text a model was given.
+ * SK13: one that came with the project and is not trusted as it is now is neither in the description nor given, whatever it is called by.
+ * SK14: what is given says the digest of the skill, so the ledger says which text a model was given.
  */
 import type { Json } from "@remit/language";
 import { type SkillCatalogue, skillCatalogue } from "../skill/catalogue.ts";

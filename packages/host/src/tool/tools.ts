@@ -4,9 +4,9 @@
  * Boundary: from an effect to a tool's method and back to an outcome. What a method does is its scheme's, whether it may be called was decided
  * before.
  *
- * O1: an import is opened once, when it is first used, and closed with its world. A connection to a server ends with the last world that uses it.
- * O2: a failure says which call of which import failed: `Tool NAME.METHOD (URI) failed: …`.
- * O3: whatever a tool gives carries the origin `tool:NAME`.
+ * TL1: an import is opened once, when it is first used, and closed with its world. A connection to a server ends with the last world that uses it.
+ * TL2: a failure says which call of which import failed: `Tool NAME.METHOD (URI) failed: …`.
+ * TL3: whatever a tool gives carries the origin `tool:NAME`.
  */
 import { existsSync, realpathSync } from "node:fs";
 import type { Json } from "@remit/language";

@@ -1,4 +1,4 @@
-/** Stub agents (G1–G3): every one of the table, its faults, and what it does with its hands. */
+/** Stub agents (SU1–G3): every one of the table, its faults, and what it does with its hands. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -116,7 +116,7 @@ test("a further turn of the same call is answered with its function, another cal
     expect(await session.turn(effect.request as unknown as AgentTurn, effect, ioOf())).toMatchObject({ value: { text: "" } });
 });
 
-test("G1: a sequence goes in order, anew in each session", async () => {
+test("SU1: a sequence goes in order, anew in each session", async () => {
     writeFileSync(
         join(root, "list.json"),
         JSON.stringify([
@@ -202,7 +202,7 @@ test.each([
     [{ calls: 0 }, "limit.calls"],
     [{ tokens: 9 }, "limit.tokens"],
     [{ usd: 0.01 }, "limit.cost"],
-])("G2: the limit %j", async (limits, kind) => {
+])("AG2: the limit %j", async (limits, kind) => {
     writeFileSync(
         join(root, "l.json"),
         JSON.stringify([{ text: "a longer text", use: [{ tool: "Repo", method: "read", args: ["a"] }], usage: { input: 10, usd: 0.02 } }]),
@@ -211,7 +211,7 @@ test.each([
     expect(outcome).toMatchObject({ ok: false, failure: { kind, detail: { reply: { stop: "cancelled" } } }, usage: { input: 10 } });
 });
 
-test("G2: a use that its steps do not reach for is not made", async () => {
+test("AG2: a use that its steps do not reach for is not made", async () => {
     const use = ["one", "two"].map((path) => ({ tool: "Repo", method: "write", args: [{ path }] }));
     writeFileSync(join(root, "l.json"), JSON.stringify([{ text: "done", use }]));
     const uses: AgentUse[] = [];

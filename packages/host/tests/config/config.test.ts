@@ -1,4 +1,4 @@
-/** Configuration files (C1–C4), expansion, and trust (T1, T2). */
+/** Configuration files (CC1–CO4), expansion, and trust (TS1, TS2). */
 import {
     chmodSync,
     mkdirSync,

@@ -1,4 +1,4 @@
-/** A new run with another answer at one place (F1–F5). */
+/** A new run with another answer at one place (FO1–FO5). */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

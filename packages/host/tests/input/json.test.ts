@@ -1,4 +1,4 @@
-/** J1: JSON from outside is read as it stands or refused. */
+/** JS1: JSON from outside is read as it stands or refused. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readJson } from "../../src/input/json.ts";

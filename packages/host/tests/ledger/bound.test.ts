@@ -1,4 +1,4 @@
-/** What a resume starts from is bound under the user's key: whoever can write the ledger file, but not read the key, cannot steer a run (K1–K4). */
+/** What a resume starts from is bound under the user's key: whoever can write the ledger file, but not read the key, cannot steer a run (BN1–BN4). */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -266,7 +266,7 @@ function begun(store: LedgerStore): Promise<RunWriter> {
     return store.create({ id: "r1", program, hash: sha256(canonicalJson(program)), file: "a.remit", root: "", options: {} });
 }
 
-test("K4: time that passed between two commits is kept with the heartbeat", async () => {
+test("BN4: time that passed between two commits is kept with the heartbeat", async () => {
     const store = openSqlite(file, { config, beat: 5 });
     let now = 0;
     const writer = await begun(store);

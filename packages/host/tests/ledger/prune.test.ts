@@ -1,4 +1,4 @@
-/** Removing runs (P1, P2): everything of them and nothing of others goes, and the file becomes smaller. */
+/** Removing runs (PU1, PU2): everything of them and nothing of others goes, and the file becomes smaller. */
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,7 +44,7 @@ const rows = (sql: string): unknown[] => {
     return found;
 };
 
-test("P1: what only a removed run needs goes, and what others need stays whole", async () => {
+test("PU1: what only a removed run needs goes, and what others need stays whole", async () => {
     for (const id of ["r1", "r2", "r3"]) await fill(id);
     const before = rows("SELECT sha256 FROM blobs").length;
     expect(await store.remove(["r2"])).toMatchObject({ runs: 1, shrunk: true });
@@ -64,7 +64,7 @@ test("P1: what only a removed run needs goes, and what others need stays whole",
         expect(rows(`SELECT * FROM ${table}`)).toEqual([]);
 });
 
-test("P2: the file becomes smaller", async () => {
+test("PU2: the file becomes smaller", async () => {
     for (let n = 0; n < 20; n++) await fill(`r${n}x`);
     await store.close();
     const large = statSync(file).size;

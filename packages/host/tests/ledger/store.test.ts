@@ -1,4 +1,4 @@
-/** The ledger's file: what is acknowledged stays, what is tampered with is named (T1, T2, Q1–Q3, A1–A3, B1, B2). What holds of every store is `conformance.test.ts`. */
+/** The ledger's file: what is acknowledged stays, what is tampered with is named (T1, T2, Q1–Q3, AN1–AN3, B1, B2). What holds of every store is `conformance.test.ts`. */
 import {
     chmodSync,
     copyFileSync,
@@ -35,7 +35,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const open = (options: { maxPages?: number } = {}): LedgerStore => openSqlite(file, { config, ...options });
-test("W1: the ledger, its anchors and the key are private, whatever the umask", async () => {
+test("PLA1: the ledger, its anchors and the key are private, whatever the umask", async () => {
     const before = process.umask(0);
     try {
         const store = open();
@@ -280,7 +280,7 @@ describe("tampering is named", () => {
         await store.close();
     });
 
-    test("A3: a forged anchor counts for nothing, a missing one is said", async () => {
+    test("AN3: a forged anchor counts for nothing, a missing one is said", async () => {
         const store = open();
         await fill(store, "r1", 3);
         const anchors = readFileSync(`${file}.anchors`, "utf8");

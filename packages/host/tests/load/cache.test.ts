@@ -1,4 +1,4 @@
-/** The compiled-file cache (C1–C3) and the program's tree (R1–R2). */
+/** The compiled-file cache (CA1–CA3) and the program's tree (R1–R2). */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,7 +35,7 @@ test("a hit gives the entry and the texts of its files; entries are private", ()
     expect(statSync(join(folder, "cache", "compiled")).mode & 0o777).toBe(0o700);
 });
 
-test("C2: a changed or removed file is a miss", () => {
+test("CA2: a changed or removed file is a miss", () => {
     writeFileSync(source(), "text");
     cacheAt().put(name, entry("text"));
     writeFileSync(source(), "other");
@@ -44,7 +44,7 @@ test("C2: a changed or removed file is a miss", () => {
     expect(cacheAt().get(name)).toBeNull();
 });
 
-test("C1, F60: tampered, foreign, renamed, cut and unreadable entries are misses, never errors", () => {
+test("CA1, F60: tampered, foreign, renamed, cut and unreadable entries are misses, never errors", () => {
     writeFileSync(source(), "text");
     cacheAt().put(name, entry("text"));
     const good = readFileSync(stored(), "utf8");
@@ -69,7 +69,7 @@ test("C1, F60: tampered, foreign, renamed, cut and unreadable entries are misses
     expect(cacheAt().get(name)).toBeNull();
 });
 
-test("C3: a cache that cannot be written is no cache", () => {
+test("CA3: a cache that cannot be written is no cache", () => {
     writeFileSync(join(folder, "cache"), "a file where the folder should be");
     cacheAt().put(name, entry("text"));
     expect(cacheAt().get(name)).toBeNull();

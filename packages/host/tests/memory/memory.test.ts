@@ -1,4 +1,4 @@
-/** Memories in both stores (Y1–Y7). */
+/** Memories in both stores (JL1–Y7). */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {

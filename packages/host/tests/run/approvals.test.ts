@@ -1,4 +1,4 @@
-/** Questions that wait (Q1–Q4, K1–K4): what an answer is good for, and every way to get one that is not given. */
+/** Questions that wait (AP1–AP4, AK1–AK4): what an answer is good for, and every way to get one that is not given. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

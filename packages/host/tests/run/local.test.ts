@@ -1,4 +1,4 @@
-/** The local shell over a machine made for the test: order of commits and effects (D1–D5, F1–F3), cancel, time, waiting. */
+/** The local shell over a machine made for the test: order of commits and effects (D1–D5, FO1–PE3), cancel, time, waiting. */
 import type { Json } from "@remit/language";
 import type { Advance, Conducted, Effect, MachineEvent, Outcome, Result } from "@remit/machine";
 import { expect, test } from "vitest";
@@ -323,7 +323,7 @@ test("what a performer throws is a failure of its effect", async () => {
     expect(end).toEqual({ status: "done", value: ["tool", "model"] });
 });
 
-test("F2: secrets are taken out before anybody sees an outcome", async () => {
+test("PE2: secrets are taken out before anybody sees an outcome", async () => {
     const { run, store } = await setup();
     const end = await run(staged([[effect("a")]]), async () => ({ ok: true, value: "it is hunter2-hunter2", origins: [] }), {
         secrets: createScrubber([{ name: "env:PW", value: "hunter2-hunter2" }]),
@@ -332,7 +332,7 @@ test("F2: secrets are taken out before anybody sees an outcome", async () => {
     expect(JSON.stringify(await Array.fromAsync(store.outcomes("r")))).not.toContain("hunter2");
 });
 
-test("F4: secrets are taken out of progress before anybody watches it, cut in pieces or not; nothing comes after the answer", async () => {
+test("PA4: secrets are taken out of progress before anybody watches it, cut in pieces or not; nothing comes after the answer", async () => {
     const secret = "hunter2-hunter2-abc";
     const scrubber = createScrubber([{ name: "env:PW", value: secret }]);
     const seen: Json[] = [];

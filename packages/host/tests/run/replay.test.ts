@@ -1,4 +1,4 @@
-/** Replays that could come out different though nothing was changed (J4, J5), and recordings against live runs. */
+/** Replays that could come out different though nothing was changed (RT4, RP5), and recordings against live runs. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ afterEach(async () => {
     rmSync(folder, { recursive: true, force: true });
 });
 
-test("J4: an outcome that came with the one that ended the run", async () => {
+test("RT4: an outcome that came with the one that ended the run", async () => {
     const source = `import llm Model from "openai://m"
 main agent Four {
     model Model
@@ -53,7 +53,7 @@ main agent Four {
     expect((await ledger.verify(handle.id)).ok).toBe(true);
 });
 
-test("J5: a machine that counts otherwise differs at run.ended, and it is said that it is another one", async () => {
+test("RP5: a machine that counts otherwise differs at run.ended, and it is said that it is another one", async () => {
     const program = await load({ source: "main func() { 1 + 1 }\n" }, { ledger: store, cache: false });
     const handle = program.run(null);
     await handle.result;

@@ -1,4 +1,4 @@
-/** Times of regions and agents in a host: on the run's clock, across questions, cuts and resumes, and the same in a replay (D7, J4). */
+/** Times of regions and agents in a host: on the run's clock, across questions, cuts and resumes, and the same in a replay (D7, RT4). */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

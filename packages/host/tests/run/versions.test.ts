@@ -1,4 +1,4 @@
-/** U4, K4: continuations that earlier builds recorded are loaded, told again, or refused by name; nothing that has an outcome is performed again. */
+/** U4, VE4: continuations that earlier builds recorded are loaded, told again, or refused by name; nothing that has an outcome is performed again. */
 import { readFileSync } from "node:fs";
 import { Machine, compileProgram } from "@remit/machine";
 import type { Json } from "@remit/language";

@@ -1,4 +1,4 @@
-/** References, names that look secret, and the scrubber (K1–K4). */
+/** References, names that look secret, and the scrubber (REF1–SR4). */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -158,7 +158,7 @@ describe("the scrubber", () => {
             }),
         );
     });
-    test("K8: what is concealed for the saved state is revealed as it was, and holds no secret meanwhile", () => {
+    test("PI8: what is concealed for the saved state is revealed as it was, and holds no secret meanwhile", () => {
         const few = fc.string({ minLength: 8, maxLength: 14, unit: fc.constantFrom(..."abc") });
         fc.assert(
             fc.property(fc.array(few, { minLength: 1, maxLength: 3 }), fc.jsonValue({ maxDepth: 3 }), (values, shape) => {
@@ -176,11 +176,11 @@ describe("the scrubber", () => {
             }),
         );
     });
-    test("K8: a secret that is not known now is named, and nothing stands for it", () => {
+    test("PI8: a secret that is not known now is named, and nothing stands for it", () => {
         const kept = createScrubber([secret]).conceal({ [secret.value]: 1 });
         expect(() => createScrubber().reveal(kept)).toThrow("the secret env:API_KEY, which is not known here");
     });
-    test("K5: a text in pieces comes out as it would in one, whatever the cuts", () => {
+    test("SR5: a text in pieces comes out as it would in one, whatever the cuts", () => {
         const few = fc.string({ minLength: 8, maxLength: 14, unit: fc.constantFrom(..."abc") });
         const around = fc.string({ maxLength: 12, unit: fc.constantFrom(..."abc-") });
         fc.assert(
@@ -206,7 +206,7 @@ describe("the scrubber", () => {
             ),
         );
     });
-    test("K7: the beginning of a text is the beginning of the text without its secrets, wherever it is cut", () => {
+    test("SR7: the beginning of a text is the beginning of the text without its secrets, wherever it is cut", () => {
         const few = fc.string({ minLength: 8, maxLength: 14, unit: fc.constantFrom(..."abc") });
         const around = fc.string({ maxLength: 12, unit: fc.constantFrom(..."abc-") });
         fc.assert(

@@ -1,4 +1,4 @@
-/** Reading a skill: the rules of its head, the bounds, the digest (K1–K7). */
+/** Reading a skill: the rules of its head, the bounds, the digest (RL1–K7). */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { renameSync, symlinkSync, writeFileSync } from "node:fs";
@@ -109,7 +109,7 @@ test("line ends, a byte order mark and text behind the head", () => {
     expect(loadSkill(join(at.folder, "triage")).body).toBe("One\n---\nTwo");
 });
 
-test("K4: a key like __proto__ is data", () => {
+test("FN4: a key like __proto__ is data", () => {
     using at = place();
     const skill = loadSkill(at.skill("triage", 'name: triage\ndescription: d\nmetadata:\n  __proto__: "x"\n  constructor: "y"'));
     expect(Object.entries(skill.metadata)).toEqual([

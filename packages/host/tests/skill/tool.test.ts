@@ -19,7 +19,7 @@ beforeEach(() => {
         ".agents/skills/triage/SKILL.md",
         "---\nname: triage\ndescription: Sorts failing builds.\n---\nRead references/codes.md first.\n",
     );
-    write(".agents/skills/triage/references/codes.md", "E1: disk\n");
+    write(".agents/skills/triage/references/codes.md", "MC1: disk\n");
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
@@ -63,7 +63,7 @@ test("the description has what may be activated, name and purpose, and nothing o
     expect((await runs('return act("Skills.file", { name: "triage", path: "SKILL.md" })')).value).toMatchObject({ isError: true });
     trustTriage();
     expect((await runs(MANUAL)).value).toContain("- triage: Sorts failing builds.");
-    write(".agents/skills/triage/references/codes.md", "E1: something else\n");
+    write(".agents/skills/triage/references/codes.md", "MC1: something else\n");
     expect((await runs('return act("Skills.activate", { name: "triage" })')).value).toMatchObject({
         isError: true,
         content: [{ text: expect.stringContaining("has changed since it was trusted") }],
@@ -92,7 +92,7 @@ test("a model that is shown the catalogue activates one by name and reads a file
     const sha256 = expect.stringMatching(/^[0-9a-f]{64}$/) as Json;
     expect(results).toEqual([
         { name: "triage", sha256, text: expect.stringContaining("Read references/codes.md first."), files: ["references/codes.md"] },
-        { name: "triage", sha256, path: "references/codes.md", content: "E1: disk\n" },
+        { name: "triage", sha256, path: "references/codes.md", content: "MC1: disk\n" },
     ]);
     expect(JSON.stringify(events)).toContain("triage: Sorts failing builds.");
 });

@@ -1,4 +1,4 @@
-/** Bounds where the host alone knows what is meant (B1), origins of parts of a result, and what a memory remembers of them (Y7). */
+/** Bounds where the host alone knows what is meant (BO1), origins of parts of a result, and what a memory remembers of them (Y7). */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

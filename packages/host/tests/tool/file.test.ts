@@ -1,4 +1,4 @@
-/** `file:` (J1–J5 of the jail, N1–N2 of the journal) and `sh://`. */
+/** `file:` (J1–J5 of the jail, JU1–JU2 of the journal) and `sh://`. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** `mcp:` against real servers: a process over stdio in both eras of the protocol, and one over HTTP (M1–M5). */
+/** `mcp:` against real servers: a process over stdio in both eras of the protocol, and one over HTTP (MR1–MCP5). */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** `node:`, `npm:`, local modules (Q1, Q2) and functions of the calling program. */
+/** `node:`, `npm:`, local modules (MU1, MU2) and functions of the calling program. */
 import { join } from "node:path";
 import type { Json } from "@remit/language";
 import { describe, expect, test } from "vitest";

@@ -4,9 +4,9 @@
  * Boundary: from the text of a turn to a checked file form with one function to call; nothing of it is run. The answer is hostile: caps first,
  * then the same checks as for any program, then the signature.
  *
- * A1: the answer is the last fenced block tagged `remit` or `json`, else the last embedded resource of such a type.
- * A2: it declares functions and shapes and nothing else: no imports, no agents, no remits.
- * A3: its first parameter is `agent`, the others are exactly the names that were handed over, in any order.
+ * AW1: the answer is the last fenced block tagged `remit` or `json`, else the last embedded resource of such a type.
+ * AW2: it declares functions and shapes and nothing else: no imports, no agents, no remits.
+ * AW3: its first parameter is `agent`, the others are exactly the names that were handed over, in any order.
  */
 import { check } from "../check/check.ts";
 import type { Json, Shapes } from "../contract/contract.ts";

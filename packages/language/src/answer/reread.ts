@@ -3,7 +3,7 @@
  *
  * Boundary: forms of the right structure. There is no second checker for forms.
  *
- * V2: a form is accepted only where its source has no error and lowers to the same form, places aside. So what runs is what was checked.
+ * RER2: a form is accepted only where its source has no error and lowers to the same form, places aside. So what runs is what was checked.
  */
 import { check } from "../check/check.ts";
 import type { Json } from "../contract/contract.ts";

@@ -4,7 +4,7 @@
  * Boundary: the caps first, then the version, then the structure of the table, then the rules of the language
  * (`reread.ts`). Nothing is run, nothing is thrown, and the value is not changed.
  *
- * V1: unknown versions, kinds and keys are refused.
+ * VL1: unknown versions, kinds and keys are refused.
  */
 import { type Json, type Shapes, isObject } from "../contract/contract.ts";
 import { type Errors, type FormCode, type FormError, newErrors } from "../form/errors.ts";

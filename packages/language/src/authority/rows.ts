@@ -4,10 +4,10 @@
  * Boundary: pure, no run. What a call decides besides (who chose it, what a tool says of itself, where values came from) is the machine's;
  * the table is what the program's own text gives.
  *
- * T1: of the rows for one principal and one thing that fit a call, the strictest gate counts; where none fits, the call is refused. Rows by
+ * RO1: of the rows for one principal and one thing that fit a call, the strictest gate counts; where none fits, the call is refused. Rows by
  *     `argument` are about use through that argument, all others about use by name; what a remit forbids or asks about counts for both.
- * T2: a thing is known by what it is and where it leads, as in the machine: two imports of one thing are one thing.
- * T3: an agent that several remits bind has what all of them give: their rows are crossed, and gates and bounds add up. A project's remit is one
+ * RO2: a thing is known by what it is and where it leads, as in the machine: two imports of one thing are one thing.
+ * RO3: an agent that several remits bind has what all of them give: their rows are crossed, and gates and bounds add up. A project's remit is one
  *     of them, and a project's clause one of the imports' (A2).
  */
 import type { BoundForm, ClauseForm, Gate, Program, SpendForm } from "../form/form.ts";

@@ -3,7 +3,7 @@
  *
  * Boundary: what the text of a URI tells. Links, redirects and names that a configuration gives are known to whoever opens it.
  *
- * T5: a URI that is spelled differently and is opened as the same thing is the same thing: the case of schemes and hosts, ports that go
+ * TH5: a URI that is spelled differently and is opened as the same thing is the same thing: the case of schemes and hosts, ports that go
  *     without saying, `.` and `..`, slashes at the end, `file:src` and `file://workspace/src`, a percent code of a plain character. So is what
  *     reaches the same: an `https:` tool asks any URL of its origin, so that its path tells nothing.
  */

@@ -4,7 +4,7 @@
  * Boundary: what the text tells for certain. What is decided at a call is the machine's; both take a thing for the same by what it is and
  * where it leads.
  *
- * Z1: REMIT_DENIED, DELEGATE_DENIED and ENDORSE_DENIED are told only of places that would be refused whenever they are reached.
+ * AY1: REMIT_DENIED, DELEGATE_DENIED and ENDORSE_DENIED are told only of places that would be refused whenever they are reached.
  */
 import { methodName } from "../authority/thing.ts";
 import { remitsOfProject } from "../authority/project.ts";

@@ -4,7 +4,7 @@
  * Boundary: one call at a time. Built-ins are in `methods.ts`, tools and memories in `resources.ts`; what follows from calls over the
  * whole program is in `effects.ts`.
  *
- * L1: an object's own keys, a tool's methods and an agent's functions come before built-in methods of the same name.
+ * CAL1: an object's own keys, a tool's methods and an agent's functions come before built-in methods of the same name.
  */
 import { withArticle } from "../text/words.ts";
 import type { Arg, Call, Ident, Member } from "../syntax/tree.ts";

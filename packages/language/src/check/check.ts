@@ -3,7 +3,7 @@
  *
  * Boundary: takes trees, gives diagnostics and what the later phases want to know. Nothing is thrown, whatever the trees hold.
  *
- * H1: diagnostics are in the order of files and places, and the same program gives the same ones.
+ * CK1: diagnostics are in the order of files and places, and the same program gives the same ones.
  */
 import type { Project } from "../authority/project.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";

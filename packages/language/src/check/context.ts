@@ -3,7 +3,7 @@
  *
  * Boundary: one declaration at a time; which `generate` sees which `use` is kept by the walk.
  *
- * C1: nothing in a `use` calls anything, and nothing in it is a capability, by whatever name.
+ * CT1: nothing in a `use` calls anything, and nothing in it is a capability, by whatever name.
  */
 import { withArticle } from "../text/words.ts";
 import type { Budget, Config, Expr, Label, NumberLit, Stmt, Use, UseOneOf } from "../syntax/tree.ts";

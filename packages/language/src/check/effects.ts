@@ -3,7 +3,7 @@
  *
  * Boundary: reads what the walks found (`FuncInfo.calls`, `effects`, `mutates`), walks nothing.
  *
- * Q1: both are least fixpoints over the call graph: a function has an effect, or changes a parameter, exactly if it or a function it
+ * EC1: both are least fixpoints over the call graph: a function has an effect, or changes a parameter, exactly if it or a function it
  *     calls does. Calls through values are not edges: capabilities that travel are seen by their types (`raise`).
  */
 import { bit, type Checking, diagnostic, type FuncInfo } from "../scope/model.ts";

@@ -3,7 +3,7 @@
  *
  * Boundary: one expression at a time; all kinds that are no call, in one file because they share the walk's state. Calls are in `calls.ts`, `generate` in `generate.ts`, blocks in `statements.ts`.
  *
- * X1: after `expr`, `share`, `params` and `data` of the walk speak of the expression walked.
+ * EO1: after `expr`, `share`, `params` and `data` of the walk speak of the expression walked.
  *
  * Why it is long: one function for each kind of expression, each short, called from one another.
  */

@@ -4,8 +4,8 @@
  * Boundary: functions of all files of a program. Each is walked by itself (`flow/walk.ts`) and told to its callers in a summary; what is not
  * certain is the machine's to tell.
  *
- * V1: nothing is reported as refused that a run could let pass where it gets there.
- * V2: summaries of functions that call one another begin with "never returns" and only lose, so that every chain of calls ends.
+ * FW1: nothing is reported as refused that a run could let pass where it gets there.
+ * FW2: summaries of functions that call one another begin with "never returns" and only lose, so that every chain of calls ends.
  */
 import type { Range } from "../text/source.ts";
 import type { Project } from "../authority/project.ts";

@@ -4,7 +4,7 @@
  * Boundary: `file:` tools, and the searches of `sh:`, which read the whole workspace; what clauses and the lines of one remit say of both. That the
  * things are two is `authority/thing.ts`.
  *
- * G1: told only where one is forbidden, asked about, or for some to read, and the other does the same to the same files without it.
+ * FS1: told only where one is forbidden, asked about, or for some to read, and the other does the same to the same files without it.
  */
 import { keyOf, schemeOf } from "../authority/thing.ts";
 import type { Import, ImportClause, Ref, RemitBody } from "../syntax/tree.ts";

@@ -3,9 +3,9 @@
  *
  * Boundary: when a function is walked, and how often. The rules are elsewhere.
  *
- * F1: a walk is repeated while its loops teach it something that earlier statements should have known; after `SETTLED` walks nothing is
+ * FU1: a walk is repeated while its loops teach it something that earlier statements should have known; after `SETTLED` walks nothing is
  *     taken for known of any local, so that it ends.
- * F2: a callee is walked before its caller goes on, unless it is being walked already or the stack is deep; then nothing is taken for
+ * FU2: a callee is walked before its caller goes on, unless it is being walked already or the stack is deep; then nothing is taken for
  *     known of it, and the caller is walked again if that was too little.
  */
 import type { Block, Expr, Stmt } from "../syntax/tree.ts";
@@ -24,7 +24,7 @@ const RING: Ring = { expr, scoped, parallel, summary };
 const SETTLED = 4;
 /** Visits of one function; more would only refine what is known. */
 const MAX_VISITS = 12;
-/** Depth of blocks and expressions under way up to which a callee is walked first. A tree is at most some 1,300 deep (the parser's R3). */
+/** Depth of blocks and expressions under way up to which a callee is walked first. A tree is at most some 1,300 deep (the parser's STA3). */
 const MAX_DEPTH = 100;
 
 /** What a visit counts for in that depth. */

@@ -3,7 +3,7 @@
  *
  * Boundary: one `generate` at a time; the contract's own rules are in `contracts.ts`.
  *
- * G1: every option but `input` is a literal, so that what a model is asked can be read from the source.
+ * GN1: every option but `input` is a literal, so that what a model is asked can be read from the source.
  */
 import type { Code } from "../diagnostics/codes.ts";
 import type { Expr, Generate, GenerateOption, Import } from "../syntax/tree.ts";

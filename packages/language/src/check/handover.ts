@@ -3,7 +3,7 @@
  *
  * Boundary: one call at a time. What an agent answers with is checked when it comes.
  *
- * J1: what leaves is named: every argument of a yield has a name, and none is called `agent`, which is the first parameter of the answer.
+ * HD1: what leaves is named: every argument of a yield has a name, and none is called `agent`, which is the first parameter of the answer.
  */
 import { WITH_OPTIONS } from "../form/with.ts";
 import type { Arg, Call, Expr, GenerateOption, Import, Member } from "../syntax/tree.ts";

@@ -3,7 +3,7 @@
  *
  * Boundary: the rows are in `builtins.ts`; what a row means for types, sharing and changes is decided here.
  *
- * L2: a lambda stands only where a built-in takes one, and reaches no effect.
+ * MT2: a lambda stands only where a built-in takes one, and reaches no effect.
  */
 import type { Arg, Call, Expr, Lambda, Member } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";

@@ -4,7 +4,7 @@
  *
  * Boundary: declarations only; bodies of functions are walked elsewhere.
  *
- * D2: a file sees its own imports, agents, functions and shapes, and nothing of any other file.
+ * NM2: a file sees its own imports, agents, functions and shapes, and nothing of any other file.
  */
 import { nearest } from "../diagnostics/nearest.ts";
 import { MAIN_AGENT, MAIN_FUNC, shown } from "../syntax/entry.ts";

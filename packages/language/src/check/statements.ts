@@ -3,8 +3,8 @@
  *
  * Boundary: one statement at a time; expressions are in `expressions.ts`, context in `context.ts`.
  *
- * S1: `x = v` changes the nearest x assigned before it in an enclosing block, or a parameter; else it makes x in the present block.
- * S2: a block's names, `use`s, model, role and description are gone after it.
+ * STT1: `x = v` changes the nearest x assigned before it in an enclosing block, or a parameter; else it makes x in the present block.
+ * STT2: a block's names, `use`s, model, role and description are gone after it.
  */
 import type { Assign, Block, Expr, ExprStmt, For, Ident, Member, Name, NumberLit, ParallelFor, Return, Stmt } from "../syntax/tree.ts";
 import { alias, hold } from "./methods.ts";

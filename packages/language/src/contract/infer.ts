@@ -6,7 +6,7 @@
  * of a list: equal contracts are one; lists are joined by their items, objects field by field, and a field that some lack is optional; none
  * beside others makes `T?`; what is left is a union in order of appearance. A value is never taken for the only one allowed: no literals are inferred.
  *
- * I1: the example holds the contract inferred from it.
+ * IE1: the example holds the contract inferred from it.
  */
 import type { Contract, Field, Json } from "./contract.ts";
 import { FORBIDDEN_NAMES } from "./open.ts";

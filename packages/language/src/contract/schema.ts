@@ -3,11 +3,11 @@
  *
  * Boundary: the schema a person or a model is shown and a tool publishes. What single providers want instead is their adapters' affair.
  *
- * J1: an object is `{"type":"object","properties":{…},"required":[…],"additionalProperties":false}`, keys in this order, fields in the
+ * SE1: an object is `{"type":"object","properties":{…},"required":[…],"additionalProperties":false}`, keys in this order, fields in the
  *     order of the contract: AgentScript's schema, byte for byte, where the contract is one of AgentScript's.
- * J2: a value that holds the contract in strict mode validates against the schema, if fields that hold none in the place of nothing (K4 of
+ * SE2: a value that holds the contract in strict mode validates against the schema, if fields that hold none in the place of nothing (K4 of
  *     `check.ts`) are left out; a value that validates holds the contract.
- * J3: names are written out where that ends and stays small; else they are in `$defs`.
+ * SE3: names are written out where that ends and stays small; else they are in `$defs`.
  */
 import type { Contract, Field, Json, Shapes } from "./contract.ts";
 import { copyJson, membersOf, resolve, setOwn, shapeOf } from "./open.ts";

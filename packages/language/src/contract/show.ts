@@ -3,7 +3,7 @@
  *
  * Boundary: text only. Layout over several lines is the printer's.
  *
- * W1: the text parses to the same contract.
+ * SHW1: the text parses to the same contract.
  */
 import type { Contract, Field, Json } from "./contract.ts";
 import { isIdentifier } from "./open.ts";

@@ -5,7 +5,7 @@
  * Besides: a default is the default, an optional field is absent, `T?` is none, a literal is itself, of a union the first member that has a
  * zero.
  *
- * Z1: the zero value holds its contract.
+ * ZE1: the zero value holds its contract.
  */
 import type { Contract, Json, Shapes } from "./contract.ts";
 import { copyJson, setOwn, shapeOf } from "./open.ts";

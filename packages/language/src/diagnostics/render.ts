@@ -3,7 +3,7 @@
  *
  * Boundary: a diagnostic and its source in, lines out; decides nothing and knows no terminal.
  *
- * R1: what a terminal would obey (`text/plain.ts`) is shown as `·`, so that a source cannot move the cursor, turn or hide text.
+ * RED1: what a terminal would obey (`text/plain.ts`) is shown as `·`, so that a source cannot move the cursor, turn or hide text.
  */
 import { plainColumns } from "../text/plain.ts";
 import { lineText, position, type Range, type Source } from "../text/source.ts";

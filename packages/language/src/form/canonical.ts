@@ -4,7 +4,7 @@
  *
  * Boundary: text only; hashing is whoever hashes'.
  *
- * N1: two forms that differ in the order of keys have the same text. N2: absent keys and keys that hold nothing are the same.
+ * CAN1: two forms that differ in the order of keys have the same text. N2: absent keys and keys that hold nothing are the same.
  */
 import type { Json } from "../contract/contract.ts";
 

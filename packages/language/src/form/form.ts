@@ -5,8 +5,8 @@
  * printer, `validate` decides whether foreign JSON is one. Names stay names: the machine resolves them again, so nothing in a form
  * can claim a meaning that the resolution rules do not give it.
  *
- * P1: one discriminator, `kind`; unknown kinds and unknown keys are refused.
- * P2: positions (`at`) are optional and change nothing but messages.
+ * FOR1: one discriminator, `kind`; unknown kinds and unknown keys are refused.
+ * FOR2: positions (`at`) are optional and change nothing but messages.
  */
 import type { Contract, Json } from "../contract/contract.ts";
 import type { Site } from "../text/source.ts";

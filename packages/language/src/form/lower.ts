@@ -4,8 +4,8 @@
  * Boundary: trees in, JSON out. Says nothing about mistakes: the checker has, and what could not be read becomes none. Effects of
  * functions are told by whoever has checked. What a node of a kind holds is in the table; here is what the table cannot say.
  *
- * L1: parentheses are dropped, a negative number is one literal, `else if` stays flat; everything else is one to one.
- * L2: lower(raise(lower(tree))) is lower(tree), places aside.
+ * LW1: parentheses are dropped, a negative number is one literal, `else if` stays flat; everything else is one to one.
+ * LW2: lower(raise(lower(tree))) is lower(tree), places aside.
  */
 import type { Contract } from "../contract/contract.ts";
 import { contractOf, literalOf } from "../contract/from-tree.ts";

@@ -3,7 +3,7 @@
  *
  * Boundary: knows JSON, not forms; the walk through a value (`structure.ts`) holds it to the caps.
  *
- * C1: a text is measured before it is parsed, a value before anything else reads it. Values that are shared are counted each time.
+ * ME1: a text is measured before it is parsed, a value before anything else reads it. Values that are shared are counted each time.
  */
 import type { Json } from "../contract/contract.ts";
 import type { Errors } from "./errors.ts";

@@ -3,7 +3,7 @@
  *
  * Boundary: the language's own grammar read by its own parser; nothing of it is written a second time. What a name means is the program's.
  *
- * Y1: text that holds more than the clauses or the remit is refused: no text ends the braces it stands in.
+ * POL1: text that holds more than the clauses or the remit is refused: no text ends the braces it stands in.
  */
 import { position, type Range, source } from "../text/source.ts";
 import { parse } from "../syntax/parse/parse.ts";

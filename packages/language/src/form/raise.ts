@@ -4,7 +4,7 @@
  * Boundary: valid forms in, trees out. The nodes have no places: their ranges are empty. Comments are gone; they are not in a form. What a
  * node of a kind holds is in the table; here is what the table cannot say.
  *
- * L2: lower(raise(form)) is the form, places aside.
+ * RS2: lower(raise(form)) is the form, places aside.
  */
 import type { Contract, Field, Json } from "../contract/contract.ts";
 import { numberText } from "../contract/show.ts";

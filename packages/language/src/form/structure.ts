@@ -3,8 +3,8 @@
  *
  * Boundary: one node at a time, no scopes. Reads own keys only. It calls itself, as deep as the caps let a form be.
  *
- * V1: unknown kinds and unknown keys are refused, with what is known.
- * V3: a cap that is passed is told alone: nothing else is said of a form that is too large to be looked at.
+ * STU1: unknown kinds and unknown keys are refused, with what is known.
+ * STU3: a cap that is passed is told alone: nothing else is said of a form that is too large to be looked at.
  */
 import { type Json, isObject } from "../contract/contract.ts";
 import { FORBIDDEN_NAMES, isIdentifier } from "../contract/open.ts";

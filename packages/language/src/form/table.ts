@@ -4,7 +4,7 @@
  * Boundary: structure only, one table for the validator, the JSON Schema and the way from a tree (`lower.ts`) and back (`raise.ts`). What depends on
  * more than one node (names in scope, loops around a `break`) is the checker's.
  *
- * V1: a key that is not in the table is refused, and so is a kind that is not.
+ * TAB1: a key that is not in the table is refused, and so is a kind that is not.
  */
 import { PRECEDENCE } from "../syntax/tokens.ts";
 import { FORM } from "./form.ts";

@@ -3,9 +3,9 @@
  *
  * Boundary: reads through `ProgramFiles` alone and knows no file system. What is inside the files is checked later (`check`).
  *
- * O1: each file is read and parsed once, whatever imports it.
- * O2: in `order` a file comes after those it imports; the entry is last. Files in a circle come in the order of reading.
- * O3: nothing is opened that `resolve` puts outside the tree, and no module is named whose import the allow list does not allow.
+ * PG1: each file is read and parsed once, whatever imports it.
+ * PG2: in `order` a file comes after those it imports; the entry is last. Files in a circle come in the order of reading.
+ * PG3: nothing is opened that `resolve` puts outside the tree, and no module is named whose import the allow list does not allow.
  */
 import { schemeOf } from "../authority/thing.ts";
 import type { Code } from "../diagnostics/codes.ts";

@@ -3,8 +3,8 @@
  *
  * Boundary: data only. The machine has a table of its own with the code of each; a test of its says that the two agree.
  *
- * B1: `on` is the kind of the receiver; `global` is called by its bare name, `json` as `json.name(…)`.
- * B2: no built-in of the table has an effect; those of `HANDOVERS` are effects.
+ * BU1: `on` is the kind of the receiver; `global` is called by its bare name, `json` as `json.name(…)`.
+ * BU2: no built-in of the table has an effect; those of `HANDOVERS` are effects.
  */
 
 export type BuiltinOn = "string" | "list" | "object" | "number" | "global" | "json";

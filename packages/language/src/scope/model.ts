@@ -3,10 +3,10 @@
  *
  * Boundary: structures and their small moves; the rules are in the files named after them.
  *
- * W1: everything that a walk finds (diagnostics, calls, effects) lies in its `FuncInfo` and is replaced when the function is walked again.
- * W2: `share` is the depth of `parallel for` at which a value came to be: -1 for a file import, 0 for a parameter. A change at depth d
+ * ML1: everything that a walk finds (diagnostics, calls, effects) lies in its `FuncInfo` and is replaced when the function is walked again.
+ * ML2: `share` is the depth of `parallel for` at which a value came to be: -1 for a file import, 0 for a parameter. A change at depth d
  *     of a value with `share` < d is a change of something that iterations share.
- * W3: a mask has bit i for parameter i; parameters from 30 on share bit 30. In a mask of data, `DATA` says: not from the source's literals.
+ * ML3: a mask has bit i for parameter i; parameters from 30 on share bit 30. In a mask of data, `DATA` says: not from the source's literals.
  */
 import type { Project } from "../authority/project.ts";
 import type { Code } from "../diagnostics/codes.ts";
@@ -290,7 +290,7 @@ export class Walk {
     returnedParams = 0;
     returnedData = 0;
 
-    // Of the expression walked last: see W2 and W3.
+    // Of the expression walked last: see ML2 and ML3.
     share = 0;
     params = 0;
     data = 0;

@@ -3,9 +3,9 @@
  *
  * Boundary: types and the tables they refer to; no walking of statements, no messages about programs.
  *
- * Y1: a type may know less than is true, never more: `any` is always right.
- * Y2: `join` only ever forgets, except that a capability once seen stays (`cap`), so that isolation errs on the safe side.
- * Y3: the type of one contract node is made once; equal nodes give the same object, and types of contracts are compared by identity.
+ * TP1: a type may know less than is true, never more: `any` is always right.
+ * TP2: `join` only ever forgets, except that a capability once seen stays (`cap`), so that isolation errs on the safe side.
+ * TP3: the type of one contract node is made once; equal nodes give the same object, and types of contracts are compared by identity.
  */
 import type { ContractNode, ContractObject, Expr } from "../syntax/tree.ts";
 import type { Binding, FileScope } from "./model.ts";

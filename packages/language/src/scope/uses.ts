@@ -3,7 +3,7 @@
  *
  * Boundary: names of the file, as the text says them; what travels in values is told as a mention of the name it came from.
  *
- * U1: a name that the function gives to a value of its own anywhere is never taken for the file's: rules that must be certain err on the
+ * UE1: a name that the function gives to a value of its own anywhere is never taken for the file's: rules that must be certain err on the
  *     side of silence.
  */
 import type { Block, Call, Delegate, Endorse, Expr, Node, Spend, Stmt } from "../syntax/tree.ts";

@@ -4,9 +4,9 @@
  *
  * Boundary: knows characters and `tokens.ts`; knows nothing of the grammar. String contents are decoded later (`strings.ts`).
  *
- * L1: never throws, whatever the text, and takes time linear in it.
- * L2: tokens and comments are in source order, do not overlap, and the last token is `EOF` at the end of the text.
- * L3: every bracket that has a partner knows it (`match`), every other has -1.
+ * LE1: never throws, whatever the text, and takes time linear in it.
+ * LE2: tokens and comments are in source order, do not overlap, and the last token is `EOF` at the end of the text.
+ * LE3: every bracket that has a partner knows it (`match`), every other has -1.
  *
  * Why it is long: reading is one function over its own cursor and arrays; cut into several, each would have to pass
  * them on at every character.

@@ -3,7 +3,7 @@
  *
  * Boundary: knows characters only.
  *
- * S1: decode(quote(value)) is value, for every string of UTF-16 code units, in each of the three styles.
+ * SG1: decode(quote(value)) is value, for every string of UTF-16 code units, in each of the three styles.
  */
 import type { Fix } from "../diagnostics/diagnostic.ts";
 import type { SyntaxCodeName } from "./codes.ts";

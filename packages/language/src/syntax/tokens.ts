@@ -3,8 +3,8 @@
  *
  * Boundary: data only.
  *
- * K1: a token is told by its kind, never by its text. A string whose content is `"}"` is a `String`.
- * K2: every word (name, keyword, contextual word) has a kind of at least `Word`, so that "a name is wanted here" is one comparison;
+ * TO1: a token is told by its kind, never by its text. A string whose content is `"}"` is a `String`.
+ * TO2: every word (name, keyword, contextual word) has a kind of at least `Word`, so that "a name is wanted here" is one comparison;
  *     keywords are names wherever a name is wanted.
  */
 

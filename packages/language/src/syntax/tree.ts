@@ -4,7 +4,7 @@
  * Boundary: shapes only. The parser makes them, the printer writes them, the checker reads them, `form/lower` turns them into
  * the program form. Every node has a `range`. Nodes made by error recovery are `Missing`.
  *
- * T1: print(parse(text)) parses to an equal tree (ranges and comments aside).
+ * TRE1: print(parse(text)) parses to an equal tree (ranges and comments aside).
  *
  * Why it is long: it is a list of shapes.
  */

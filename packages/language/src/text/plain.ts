@@ -3,8 +3,8 @@
  *
  * Boundary: characters only. The one place that says which characters these are; renderers and commands take them from here.
  *
- * P1: no result holds a character of `OBEYED`, but for line breaks and tabs where lines are kept.
- * P2: `safeJson` is JSON of the same value.
+ * PN1: no result holds a character of `OBEYED`, but for line breaks and tabs where lines are kept.
+ * PN2: `safeJson` is JSON of the same value.
  */
 
 /**

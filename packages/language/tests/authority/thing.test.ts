@@ -1,4 +1,4 @@
-/** When two URIs lead to one thing (T5), and what only looks alike. */
+/** When two URIs lead to one thing (TH5), and what only looks alike. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { keyOf, methodName, resourceOf, schemeOf } from "../../src/index.ts";

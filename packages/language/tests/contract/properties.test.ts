@@ -1,4 +1,4 @@
-/** Invariants of contracts (Z1, J2, K1, E1, E2 …) on random contracts and values. */
+/** Invariants of contracts (ZE1, SE2, K1, E1, E2 …) on random contracts and values. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { assignable, disjoint } from "../../src/contract/assignable.ts";
@@ -50,7 +50,7 @@ describe("contracts", () => {
         );
     });
 
-    test("Z1: the zero value holds its contract", () => {
+    test("ZE1: the zero value holds its contract", () => {
         fc.assert(
             fc.property(anyContract, (contract) => {
                 const zero = zeroValue(contract, SHAPES);
@@ -61,7 +61,7 @@ describe("contracts", () => {
         );
     });
 
-    test("J2: the JSON Schema and the strict check agree", () => {
+    test("SE2: the JSON Schema and the strict check agree", () => {
         fc.assert(
             fc.property(contractAndValue, ([contract, value]) => {
                 fc.pre(!hasDoubtfulNone(value, contract));
@@ -118,7 +118,7 @@ describe("contracts", () => {
         );
     });
 
-    test("I1: an example holds the contract inferred from it", () => {
+    test("IE1: an example holds the contract inferred from it", () => {
         fc.assert(
             fc.property(anyValue, (example) => {
                 const found = checkValue(inferContract(example), example, {});
@@ -128,7 +128,7 @@ describe("contracts", () => {
         );
     });
 
-    test("W1: a contract shown as source text reads as the same contract", () => {
+    test("SHW1: a contract shown as source text reads as the same contract", () => {
         fc.assert(
             fc.property(anyContract, (contract) => {
                 const text = `shape It ${showContract({ type: "object", fields: [{ name: "it", contract }] })}`;

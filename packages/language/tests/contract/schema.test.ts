@@ -52,7 +52,7 @@ describe("JSON Schema, byte for byte", () => {
         expect(schemaOf(text)).toBe(schema);
     });
 
-    test("J3: shapes that would multiply are defined once", () => {
+    test("SE3: shapes that would multiply are defined once", () => {
         const many: { [name: string]: Contract } = { S0: { type: "object", fields: [{ name: "x", contract: { type: "string" } }] } };
         for (let i = 1; i < 40; i++) {
             const below: Contract = { type: "ref", name: `S${i - 1}` };

@@ -1,4 +1,4 @@
-/** Canonical JSON (RFC 8785): the text that is hashed (N1, N2). */
+/** Canonical JSON (RFC 8785): the text that is hashed (CAN1, N2). */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/contract/contract.ts";
@@ -31,7 +31,7 @@ describe("canonical JSON", () => {
         expect(canonicalJson(holes)).toBe('{"a":[1,null]}');
         expect(canonicalJson(holes)).toBe(canonicalJson(JSON.parse(JSON.stringify(holes)) as Json));
     });
-    test("N1: the order of keys makes no difference, and reading it back gives the value", () => {
+    test("CAN1: the order of keys makes no difference, and reading it back gives the value", () => {
         fc.assert(
             fc.property(fc.jsonValue(), (value) => {
                 const text = canonicalJson(value as Json);

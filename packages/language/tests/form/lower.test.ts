@@ -1,4 +1,4 @@
-/** From syntax to form and back (L2), and that checker and validator agree. */
+/** From syntax to form and back (LW2), and that checker and validator agree. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { check } from "../../src/check/check.ts";

@@ -44,7 +44,7 @@ function structureErrors(form: Json): number {
     for (const authored of [true, false])
         for (const caps of CAPS) {
             const { errors, capped } = findWrong(form, rule, { caps, authored });
-            // V3
+            // STU3
             expect(capped).toBe((["bytes", "nodes", "depth", "string"] as const).some((cap) => size[cap] > caps[cap]));
             if (capped) expect(errors.found.length).toBe(1);
             else found = errors.found.length;

@@ -1,4 +1,4 @@
-/** Properties of reading and writing over random trees: T1, P1, P2, S1, and fixes. */
+/** Properties of reading and writing over random trees: PRI1, PRI2, PRI3, SG1, and fixes. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { format, parse, printExpr, source, type tree } from "../../src/index.ts";
@@ -9,7 +9,7 @@ import { bare, readBody } from "./show.ts";
 
 const errors = (read: tree.File) => read.diagnostics.filter((diagnostic) => diagnostic.severity === "error").map((d) => d.message);
 
-test("T1, P1: what is written is read as the same tree, and written the same again", () => {
+test("PRI1, PRI2: what is written is read as the same tree, and written the same again", () => {
     fc.assert(
         fc.property(file, (one) => {
             const text = format(one);
@@ -45,7 +45,7 @@ function commented(text: string, seed: readonly number[]): string {
     return out + text.slice(at);
 }
 
-test("P2: comments are neither lost nor reordered by formatting, which stays idempotent and keeps the tree", () => {
+test("PRI3: comments are neither lost nor reordered by formatting, which stays idempotent and keeps the tree", () => {
     fc.assert(
         fc.property(file, fc.array(fc.nat(1000), { minLength: 1, maxLength: 30 }), (one, seed) => {
             const read = parse(source(commented(format(one), seed)));
@@ -62,7 +62,7 @@ test("P2: comments are neither lost nor reordered by formatting, which stays ide
     );
 });
 
-test("S1: a literal of each style decodes to the value it was made of", () => {
+test("SG1: a literal of each style decodes to the value it was made of", () => {
     const value = fc.oneof(
         fc.string({ unit: "binary" }),
         fc

@@ -3,7 +3,7 @@
  *
  * Boundary: what is kept, and for how long. It belongs to a program and holds nothing of a run, so that no run depends on what others asked.
  *
- * R1: an answer counts as met before only where text, resources, parameters, file, cap and shapes are all the same.
+ * ANS1: an answer counts as met before only where text, resources, parameters, file, cap and shapes are all the same.
  */
 import { type AnswerOptions, type ReadAnswer, readAnswer, type Shapes } from "@remit/language";
 

@@ -3,7 +3,7 @@
  *
  * Boundary: from what a call hands over to the parts of a prompt. Pure text; who may be told what was decided before.
  *
- * H1: the handshake holds skills, names, contracts and values of the arguments, limits and the expected result. No variable, source or state of
+ * HN1: the handshake holds skills, names, contracts and values of the arguments, limits and the expected result. No variable, source or state of
  *     the caller is in it; a capability is in it as a list of methods, a function as its signature. Its published form is
  *     `schema/remit-yield-1.json`.
  */

@@ -3,8 +3,8 @@
  *
  * Boundary: data of a run, kept in the continuation. A session's process and connection are the host's; it is known to it by its path.
  *
- * S2: one prompt turn at a time; calls that want theirs at once get it in the order in which they asked, which outcomes and the program decide.
- * S1: a session lives as long as the call that opened it, whichever way that ends; what was given with it dies with it.
+ * SES2: one prompt turn at a time; calls that want theirs at once get it in the order in which they asked, which outcomes and the program decide.
+ * SES1: a session lives as long as the call that opened it, whichever way that ends; what was given with it dies with it.
  */
 import type { Json } from "@remit/language";
 import type { AgentEntry, Usage } from "../effect/effect.ts";

@@ -3,8 +3,8 @@
  *
  * Boundary: pure; a profile is a list of texts.
  *
- * G1: each new thing is told once, however often it happens.
- * G2: what a new grant explains is not told again: using what was just given is not a second finding.
+ * DT1: each new thing is told once, however often it happens.
+ * DT2: what a new grant explains is not told again: using what was just given is not a second finding.
  */
 import { type BoundForm, type Json, type Program, resourceOf, siteAt } from "@remit/language";
 import { shownPrincipal } from "../authority/authority.ts";

@@ -6,9 +6,9 @@
  * Grammar: WHO never THING[.METHOD] [in "…", … | outside "…", …] [of NAME]. WHO is an agent's name, `user` or `*`; NAME the argument that the
  * patterns are about, the one that names the resource where it is left out.
  *
- * I1: a call is read as the gate reads it: another import of the same thing, a server's generic `call`, a program with its arguments and another
+ * IV1: a call is read as the gate reads it: another import of the same thing, a server's generic `call`, a program with its arguments and another
  *     spelling of a path, a URL or a command are no way around.
- * I2: what cannot be told breaks an invariant: one that holds is one that can be seen to hold.
+ * IV2: what cannot be told breaks an invariant: one that holds is one that can be seen to hold.
  */
 import { importsByThing, type Json, methodName, type Program } from "@remit/language";
 import { holds, inItsFolder } from "../authority/decide.ts";

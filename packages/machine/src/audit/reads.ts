@@ -3,8 +3,8 @@
  *
  * Boundary: names and recorded descriptions in, a yes or no out. A name that nobody knows is one of a method that does more.
  *
- * N1: words are whole: `listen` does not list and `getaway` gets nothing; `getAndSend` gets and sends.
- * N2: what a tool says of its own method wins over the name, in both directions.
+ * RD1: words are whole: `listen` does not list and `getaway` gets nothing; `getAndSend` gets and sends.
+ * RD2: what a tool says of its own method wins over the name, in both directions.
  */
 import { isObject, type Json, resourceOf } from "@remit/language";
 import { readsByScheme } from "../authority/reading.ts";

@@ -6,8 +6,8 @@
  * Rules: `taint-to-target` (what an untrusted source said chooses where a call goes), `boundary-breach` (somebody tried what it may not),
  * `flow-refused`, `flow-approved` (a person let a forbidden flow through), `endorsed`, `broad-grant`, `unused-grant`, `invariant`, `drift`.
  *
- * U1: what is found follows from the events in their order and the program alone: told event by event or all at once, it is the same.
- * U2: texts in the events are compared and shown, never followed.
+ * RUL1: what is found follows from the events in their order and the program alone: told event by event or all at once, it is the same.
+ * RUL2: texts in the events are compared and shown, never followed.
  */
 import { isObject, type Json, type Program, trustedOrigins } from "@remit/language";
 import { shownPrincipal } from "../authority/authority.ts";

@@ -3,8 +3,8 @@
  *
  * Boundary: pure; from JSON to the words that somebody could follow. Whether they may stand there is `decide.ts`.
  *
- * N1: what could be one is one: a word too many is a question, one too few a link of somebody else's in the user's name.
- * N2: time is linear in the text.
+ * AE1: what could be one is one: a word too many is a question, one too few a link of somebody else's in the user's name.
+ * AE2: time is linear in the text.
  *
  * Not found: what is spelled out ("example dot com"), names that a reader would have to look up, and what a picture shows.
  */

@@ -3,14 +3,14 @@
  *
  * Boundary: pure; tables and arguments in, a decision out. Who is asked and what is written is `run/gate.ts`.
  *
- * D1: every layer must permit, and the strictest gate counts: never, ask, nothing said, may.
- * D2: what nothing names is refused.
- * D3: a flow that a clause forbids is refused whoever asks, `user` included; `or ask` makes it a question that shows the flow.
- * D4: what is used through a value is bounded by what the value was given with, whatever its holder has besides: who names a thing to
+ * DC1: every layer must permit, and the strictest gate counts: never, ask, nothing said, may.
+ * DC2: what nothing names is refused.
+ * DC3: a flow that a clause forbids is refused whoever asks, `user` included; `or ask` makes it a question that shows the flow.
+ * DC4: what is used through a value is bounded by what the value was given with, whatever its holder has besides: who names a thing to
  *     somebody else does not borrow their rights.
- * D5: bounds hold for what is reached, not for what is written: the decision says what the one who performs the call has to keep to.
- * D6: what says which commands may run means them in the tool's own folder, unless it says in which: elsewhere the same words start other programs.
- * D7: the policy of a call binds what its agent has in any way: by its remit, by a delegation, by a value that it was given or was there before.
+ * DC5: bounds hold for what is reached, not for what is written: the decision says what the one who performs the call has to keep to.
+ * DC6: what says which commands may run means them in the tool's own folder, unless it says in which: elsewhere the same words start other programs.
+ * DC7: the policy of a call binds what its agent has in any way: by its remit, by a delegation, by a value that it was given or was there before.
  */
 import { type Json, methodName, type ReadersForm, resourceOf, type Site, schemeOf, type Untrusted } from "@remit/language";
 import type { Reach } from "../effect/effect.ts";
@@ -89,7 +89,7 @@ export interface Flow {
 export interface Standing {
     /** All must permit. Empty: runs as the run's own principal. */
     readonly remits: readonly Remit[];
-    /** Of the calls of `agent()` around it: all must permit, whatever else gives it (D7). */
+    /** Of the calls of `agent()` around it: all must permit, whatever else gives it (DC7). */
     readonly policies: readonly Remit[];
     /** What delegations in force give for this key, each a list of layers. */
     readonly delegated: readonly (readonly (readonly Permit[])[])[];
@@ -133,7 +133,7 @@ export function decide(use: Use, on: Standing): Decision {
                 if (way.alive.every(on.live)) given = either(given, layered(way.layers, use, method, seen));
                 else dead = true;
             if (given === null && dead) return { kind: "refused", why: "revoked", clause: null };
-            // D4. What is asked of the holder, or was asked of whoever handed it on, is asked all the same.
+            // DC4. What is asked of the holder, or was asked of whoever handed it on, is asked all the same.
             if (given !== null && (own === "ask" || left === "ask")) given = "ask";
         }
         if (given === null) return { kind: "refused", why: "remit", clause: use.right === null ? lineOf(on.remits) : null };
@@ -241,13 +241,13 @@ function layered(layers: readonly (readonly Permit[])[], use: Use, method: strin
     return verdict;
 }
 
-/** Where it leads is told for certain by the one who performs it (D5). */
+/** Where it leads is told for certain by the one who performs it (DC5). */
 function isFollowed({ bounds }: Permit, use: Use): boolean {
     const kind = resourceOf(use.uri)?.kind;
     return (kind === "path" || kind === "url") && bounds.some(({ arg }) => arg === null);
 }
 
-/** D6. */
+/** DC6. */
 export function inItsFolder(row: Pick<Permit, "bounds">, use: Pick<Use, "uri" | "given">, named = resourceOf(use.uri)): boolean {
     if (named?.kind !== "command" || row.bounds.some(({ arg }) => arg === FOLDER)) return true;
     if (!row.bounds.some(({ arg }) => arg === null || arg === named.field)) return true;
@@ -289,7 +289,7 @@ export function holds(bound: Bound, use: Pick<Use, "uri" | "given">, unsure: boo
 
 const ANYWHERE: Reach = {};
 
-/** D5. A link out of what a row allows, or into what one forbids or would have asked about, is refused where it is followed. */
+/** DC5. A link out of what a row allows, or into what one forbids or would have asked about, is refused where it is followed. */
 function reachOf(uri: string, { hits, missed }: Seen): Reach {
     if (missed.length === 0 && hits.every((row) => row.bounds.length === 0)) return ANYWHERE;
     const within: string[][] = [];

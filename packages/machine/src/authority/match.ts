@@ -3,12 +3,12 @@
  *
  * Boundary: text in, yes or no out. What cannot be read for certain matches nothing (DESIGN 5.2).
  *
- * G1: `*` matches within one part, `**` any number of parts; everything else stands for itself. No pattern takes more than the product of
+ * MA1: `*` matches within one part, `**` any number of parts; everything else stands for itself. No pattern takes more than the product of
  *     the two lengths.
- * G2: a path is compared after `.` and `..` were taken out; one that leaves the root matches nothing.
- * G3: a URL is compared by scheme, host and port exactly, then by path, whatever of it is percent-encoded; what two readers of URLs may read
+ * MA2: a path is compared after `.` and `..` were taken out; one that leaves the root matches nothing.
+ * MA3: a URL is compared by scheme, host and port exactly, then by path, whatever of it is percent-encoded; what two readers of URLs may read
  *     differently matches nothing, and is within every bound of what is forbidden.
- * G4: `*` in a command stands for any run of plain words; a command with anything else in it matches the pattern that is the same text, and one
+ * MA4: `*` in a command stands for any run of plain words; a command with anything else in it matches the pattern that is the same text, and one
  *     that is named by its path only a pattern that begins with that path. Where it cannot be told from the text which program a shell would
  *     start, a command is within every bound of what is forbidden.
  */

@@ -3,8 +3,8 @@
  *
  * Boundary: pure; clauses and a use in, labels out. Whom a value may go to is `decide.ts`.
  *
- * W1: a clause of a method is one of the method that is meant, however the call is spelled.
- * W2: where it cannot be told who may read, nobody may.
+ * REE1: a clause of a method is one of the method that is meant, however the call is spelled.
+ * REE2: where it cannot be told who may read, nobody may.
  */
 import { type Json, methodName } from "@remit/language";
 import { namesAt, readersLabel } from "./decide.ts";
@@ -27,7 +27,7 @@ export function readersGiven(
 
 /**
  * Whose it is to read what a use gives, of each clause that is about it. Undefined: those whom the clause names itself, which cannot be told
- * (W2). `method`: the one that is meant (W1).
+ * (REE2). `method`: the one that is meant (REE1).
  */
 export function readersNamed(
     reads: readonly ReadersRule[],

@@ -3,9 +3,9 @@
  *
  * Boundary: what all rows of the table share. No row's meaning is here.
  *
- * A1: an operand that a built-in does not take is a `value` failure that names the built-in, the parameter and what came.
- * A2: what a failure shows carries its labels.
- * A3: what grows is charged before it is made.
+ * AR1: an operand that a built-in does not take is a `value` failure that names the built-in, the parameter and what came.
+ * AR2: what a failure shows carries its labels.
+ * AR3: what grows is charged before it is made.
  */
 import { Fail } from "../effect/failure.ts";
 import { capabilityIsNotData } from "../value/json.ts";

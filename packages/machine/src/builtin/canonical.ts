@@ -3,9 +3,9 @@
  *
  * Boundary: walks lists and objects; says nothing about prompts (`../prompt/render.ts`) or JSON (`json.ts`).
  *
- * C1: two values have the same key exactly where `==` calls them equal (deep, whatever the order of keys).
- * C2: a capability is never compared, and a cycle or a nesting beyond `MAX_DEPTH` is a failure.
- * C3: what is shared is looked at once: the work is in proportion to what is in memory, not to the text it would make.
+ * CI1: two values have the same key exactly where `==` calls them equal (deep, whatever the order of keys).
+ * CI2: a capability is never compared, and a cycle or a nesting beyond `MAX_DEPTH` is a failure.
+ * CI3: what is shared is looked at once: the work is in proportion to what is in memory, not to the text it would make.
  */
 
 import { Fail } from "../effect/failure.ts";

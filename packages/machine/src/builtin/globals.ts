@@ -1,8 +1,8 @@
 /**
  * Built-in functions called by their bare name: `text number min max`. They are outermost and can be shadowed.
  *
- * G1: `text` shows strings, numbers and booleans as `+` does, everything else as JSON on one line.
- * G2: `number` reads what the language would read as a number literal, with a sign, an exponent and white space around it allowed. What is
+ * GL1: `text` shows strings, numbers and booleans as `+` does, everything else as JSON on one line.
+ * GL2: `number` reads what the language would read as a number literal, with a sign, an exponent and white space around it allowed. What is
  *     not a number is a failure: none would lose the text that was there. So would a whole number beyond 2^53.
  */
 

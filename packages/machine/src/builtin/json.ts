@@ -4,9 +4,9 @@
  * Boundary: a parser of our own, because a host's loses what we promise to keep: the order of keys that look like numbers, the digits of
  * whole numbers beyond 2^53 (refused, rather than changed), and the same error text on every engine.
  *
- * S1: what is not JSON is a `value` failure with line and column.
- * S2: the value carries the labels of the text, the text those of everything in the value.
- * S3: of two equal keys the later value counts, at the place of the first. Every key is an ordinary key.
+ * JN1: what is not JSON is a `value` failure with line and column.
+ * JN2: the value carries the labels of the text, the text those of everything in the value.
+ * JN3: of two equal keys the later value counts, at the place of the first. Every key is an ordinary key.
  */
 
 import { Fail } from "../effect/failure.ts";

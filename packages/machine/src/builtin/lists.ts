@@ -4,11 +4,11 @@
  * Boundary: a list and what is in it; lambdas come from the caller and count their own steps.
  *
  * Label rules. A label on the list (its reference) covers whatever is read through it; items have labels of their own only where they differ.
- * K1: an item taken out has its own labels and the list's, and those of what decided that it was this item.
- * K2: a list made of items keeps each item's own labels on that item. Its own label is that of the lists it came from, and of what decided
+ * LI1: an item taken out has its own labels and the list's, and those of what decided that it was this item.
+ * LI2: a list made of items keeps each item's own labels on that item. Its own label is that of the lists it came from, and of what decided
  *     which items are in it and in which order (`filter`, `sort_by`, `unique`). Nothing moves from one item to another.
- * K3: a value computed from items has the labels of the list and of every item that was looked at.
- * K4: the number of items is fixed when a method starts: what a lambda adds to the list is not visited.
+ * LI3: a value computed from items has the labels of the list and of every item that was looked at.
+ * LI4: the number of items is fixed when a method starts: what a lambda adds to the list is not visited.
  */
 
 import { Fail } from "../effect/failure.ts";

@@ -7,8 +7,8 @@
  * Threads are kept in order of preference, so that the result is the one a backtracking engine would find first: leftmost, and by the
  * preferences of `*`, `*?` and `|`.
  *
- * X1: the work is at most the product of text and program, and never more than `MAX_WORK`.
- * X2: the text is read by whole characters; `index` is in UTF-16 units, as every position is.
+ * MH1: the work is at most the product of text and program, and never more than `MAX_WORK`.
+ * MH2: the text is read by whole characters; `index` is in UTF-16 units, as every position is.
  */
 
 import { Fail } from "../effect/failure.ts";

@@ -1,7 +1,7 @@
 /**
  * Built-in methods of numbers. Every result has the labels of the receiver and of all arguments.
  *
- * U1: `round` rounds the number as it is written (its shortest decimal form), halves away from zero: `1.005.round(2)` is 1.01, `(-2.5).round()`
+ * NU1: `round` rounds the number as it is written (its shortest decimal form), halves away from zero: `1.005.round(2)` is 1.01, `(-2.5).round()`
  *     is -3. No result is a negative zero.
  */
 import { type Arg, numberOf, wholeOf, wrong } from "./args.ts";

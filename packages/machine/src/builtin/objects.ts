@@ -1,12 +1,12 @@
 /**
  * Built-in methods of objects. An object's own key of the same name comes first: that is the caller's rule.
  *
- * Label rules as for lists (`lists.ts` K1–K3): a value taken out has its own labels, the object's and those of the key that chose it; an
+ * Label rules as for lists (`lists.ts` LI1–LI3): a value taken out has its own labels, the object's and those of the key that chose it; an
  * object or list made of values keeps each value's own labels on it and takes the labels of the objects it came from. What shows keys, counts
  * them or finds one absent has the labels of the keys (`Obj.keyLabel`). A copy has them too; where keys decided which value won, the whole
  * result has them.
  *
- * N1: own keys only. `__proto__` and its like are keys as any other: absent until data has them.
+ * OB1: own keys only. `__proto__` and its like are keys as any other: absent until data has them.
  */
 
 import { rawOf } from "../value/operators.ts";

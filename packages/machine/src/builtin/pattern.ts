@@ -9,7 +9,7 @@
  * A turn of a repetition may take nothing: `(|a){2}` finds the empty text in "aa", where ECMAScript would go on to the `a`.
  * No back references and no look-around: they cannot be matched in linear time.
  *
- * Q1: pattern, groups, repetitions and program are bounded; a pattern beyond a bound is refused before anything is matched.
+ * PAT1: pattern, groups, repetitions and program are bounded; a pattern beyond a bound is refused before anything is matched.
  */
 import { Fail } from "../effect/failure.ts";
 

@@ -4,8 +4,8 @@
  * Boundary: text in, text out; `match` hands its pattern to `match.ts`.
  *
  * Lengths and positions are UTF-16 code units, the unit of `max` budgets; a negative position counts from the end.
- * T1: no result holds half of a character whose halves were together in the operand: a cut that would fall inside one moves inwards.
- * T2: a result carries the labels of the receiver and of every argument.
+ * STR1: no result holds half of a character whose halves were together in the operand: a cut that would fall inside one moves inwards.
+ * STR2: a result carries the labels of the receiver and of every argument.
  */
 
 import { LONG } from "../value/operators.ts";
@@ -23,7 +23,7 @@ type Method = (rt: Runtime, self: string, args: readonly Arg[]) => Value;
 const plain = rowsOn<string>("string");
 
 /**
- * A row whose result is labelled with its receiver and arguments (T2). A long text that was joined from others takes memory of its own from
+ * A row whose result is labelled with its receiver and arguments (STR2). A long text that was joined from others takes memory of its own from
  * when it is looked at, which may be now; slices are too many for that, and count a part.
  */
 const row: RowOf<Method> = (signature, summary, method, more) =>

@@ -3,7 +3,7 @@
  *
  * Boundary: closures only. Calls on frames are instructions (`frames.ts`), which share the argument and method code of this file.
  *
- * M1: a call counts one step after its arguments; each run of a lambda counts one.
+ * CAS1: a call counts one step after its arguments; each run of a lambda counts one.
  */
 
 import { type ExprForm, type Json, type Site, withArticle } from "@remit/language";

@@ -4,9 +4,9 @@
  * Boundary: expressions and statements to `Code` and `Step`. `frames.ts` uses the same expressions as operands of its instructions, with
  * calls of the user's functions lifted out before (`framed`).
  *
- * M1: steps are the same in both forms: one for each statement, one for each call (of a function, built-in or lambda), one for each pass of
+ * CU1: steps are the same in both forms: one for each statement, one for each call (of a function, built-in or lambda), one for each pass of
  *     a loop.
- * M2: every failure of an expression carries its own place, so both forms report the same.
+ * CU2: every failure of an expression carries its own place, so both forms report the same.
  *
  * Why it is long: expressions and statements call each other, and one switch over each keeps them complete.
  */

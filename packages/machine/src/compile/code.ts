@@ -3,7 +3,7 @@
  *
  * Boundary: shapes. Nothing here belongs to a run: the run is slot 0 of every slot array, so compiled code serves any number of runs.
  *
- * K1: a slot that a compiled expression reads was written before, because names are resolved to slots by what stands textually before.
+ * CD1: a slot that a compiled expression reads was written before, because names are resolved to slots by what stands textually before.
  */
 
 import type { Permit } from "../authority/policy.ts";

@@ -31,7 +31,7 @@ export const expr = (cx: Context, e: ExprForm): Code => cx.code(cx, e);
 export const siteOf = (cx: Where, at: At | undefined): Site | null => cx.program.site(cx.file, at);
 export const lookUp = (cx: Where, name: string): Meaning | undefined => cx.program.lookup(cx.file, cx.agent, name);
 
-/** S1: the nearest visible slot of that name, or a new one in the present block. */
+/** SCO1: the nearest visible slot of that name, or a new one in the present block. */
 export function slotFor(cx: Context, name: string): number {
     return cx.scope.find(name) || cx.scope.define(name);
 }

@@ -4,7 +4,7 @@
  * Boundary: a value that holds its contract is passed on as it is, so references stay references; only one that does not is turned into
  * JSON and shown to the contract module, which fills in defaults or says what is wrong.
  *
- * V3: in a value with defaults filled in, what was there keeps its own labels where they were; a default has those of what was found absent.
+ * COT3: in a value with defaults filled in, what was there keeps its own labels where they were; a default has those of what was found absent.
  */
 
 import { type Contract, checkValue, type Json, type Shapes, type Site } from "@remit/language";

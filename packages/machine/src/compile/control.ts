@@ -1,7 +1,7 @@
 /**
  * Blocks and tests as closures.
  *
- * M1: a block counts one step for each of its statements, before it.
+ * CON1: a block counts one step for each of its statements, before it.
  */
 import { truthy } from "../value/operators.ts";
 import type { Code, Slots, Step } from "./code.ts";

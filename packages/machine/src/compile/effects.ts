@@ -4,7 +4,7 @@
  * Boundary: reads forms and the meaning of names. A least fixpoint over the call graph; names are taken for a local and for what they
  * mean outside at once where both are possible, so the answer can only be too careful.
  *
- * K4: "effectful" is: raises an effect (a member of a module that is read is one), declares context, calls another agent, runs iterations in parallel, leaves a function out of the
+ * EE4: "effectful" is: raises an effect (a member of a module that is read is one), declares context, calls another agent, runs iterations in parallel, leaves a function out of the
  *     middle of an expression, calls through a value that may be a capability, or calls an effectful function.
  */
 import { type ExprForm, isModule, type StmtForm } from "@remit/language";

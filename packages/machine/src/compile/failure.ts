@@ -1,8 +1,8 @@
 /**
  * Failures as values: what `catch` binds and what `raise` makes.
  *
- * F1: a caught failure is an object `{kind, message, site, detail}` that carries the origins of what it shows.
- * F2: a caught failure that is raised again keeps its kind, message and detail. The kinds of limits and violations are the machine's alone: code
+ * FA1: a caught failure is an object `{kind, message, site, detail}` that carries the origins of what it shows.
+ * FA2: a caught failure that is raised again keeps its kind, message and detail. The kinds of limits and violations are the machine's alone: code
  *     that raises one of them fails with `raised`.
  */
 import { isObject, type Json, type Site } from "@remit/language";
@@ -23,7 +23,7 @@ export function failureValue(rt: Runtime, fail: Fail): Value {
     return fail.labels === 0 ? made : new Labelled(made, fail.labels);
 }
 
-/** A string is the message; an object is a failure that was caught (F2), or the detail, and its `message` the message if it is a string. */
+/** A string is the message; an object is a failure that was caught (FA2), or the detail, and its `message` the message if it is a string. */
 export function raisedFailure(rt: Runtime, value: Value, site: Site | null): Fail {
     let json: Json;
     let labels = labelOf(value);

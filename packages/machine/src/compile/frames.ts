@@ -3,8 +3,8 @@
  *
  * Boundary: statements and control flow here, expressions that hold calls in `lift.ts`, plain expressions as closures.
  *
- * M1: steps are counted as in closures: a statement's first instruction counts its step, `NEXT` one for each pass.
- * M3: no value is half computed between two instructions: everything is in a slot.
+ * FRA1: steps are counted as in closures: a statement's first instruction counts its step, `NEXT` one for each pass.
+ * FRA3: no value is half computed between two instructions: everything is in a slot.
  *
  * Why it is long: one class emits all statements, whose parts share its state.
  */

@@ -3,7 +3,7 @@
  *
  * Boundary: from a call's form to `HandoverDetail`. What happens then is `../run/yield.ts`.
  *
- * J2: a call of a member `yield` with named arguments, options, a contract, or nothing at all hands over control, whatever its receiver turns
+ * HO2: a call of a member `yield` with named arguments, options, a contract, or nothing at all hands over control, whatever its receiver turns
  *     out to be; `send` does where the receiver is an agent. The functions `agent`, `reason` and `act` do where nothing else has their name.
  */
 import { type ArgForm, type CallForm, type ExprForm, HANDOVERS } from "@remit/language";

@@ -4,7 +4,7 @@
  *
  * Boundary: expressions of one function. A lifted value is referred to by a hidden name (`%3`), which no program can write.
  *
- * M4: operands left of a lifted call are computed before it: they go to temporaries unless nothing can change them.
+ * LIF4: operands left of a lifted call are computed before it: they go to temporaries unless nothing can change them.
  *
  * Why it is long: one class lifts all expressions, whose parts share its state.
  */

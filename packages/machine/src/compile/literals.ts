@@ -1,7 +1,7 @@
 /**
  * List and object literals, with spread.
  *
- * V3: what is made with spread has the labels of what was spread: they decided how much is in it, and whether a later key replaced an earlier
+ * LR3: what is made with spread has the labels of what was spread: they decided how much is in it, and whether a later key replaced an earlier
  * one. The labels of its keys stay those of keys where nothing stood before.
  */
 

@@ -3,8 +3,8 @@
  *
  * Boundary: knows the program form and nothing of any run. One `Compiled` serves any number of machines.
  *
- * K2: which functions can reach an effect follows from the form alone (`effects.ts`); what the form claims of itself is not believed.
- * K3: a function's number is its place in the form, so a continuation can name it.
+ * PO2: which functions can reach an effect follows from the form alone (`effects.ts`); what the form claims of itself is not believed.
+ * PO3: a function's number is its place in the form, so a continuation can name it.
  */
 import {
     type At,
@@ -164,7 +164,7 @@ export class Compiled {
     readonly versions = new Map<string, string>();
     /** This program with one more file, as long as anybody holds the file. */
     private readonly extended = new WeakMap<FileForm, Compiled>();
-    /** Each function begins with an instruction that does nothing: another listing of the same program. For tests of versions (K4). */
+    /** Each function begins with an instruction that does nothing: another listing of the same program. For tests of versions (EE4). */
     readonly padded: boolean;
 
     /** `base`: a program that this one goes on with: the last file alone is new. */

@@ -3,8 +3,8 @@
  *
  * Boundary: one function's own names. What a name means that is no local is decided in `program.ts`.
  *
- * S1: `x = v` writes the nearest x that stands textually before in an enclosing block, else makes one in the present block.
- * S2: a name made in a block is gone after it, and its slot may be used again.
+ * SCO1: `x = v` writes the nearest x that stands textually before in an enclosing block, else makes one in the present block.
+ * SCO2: a name made in a block is gone after it, and its slot may be used again.
  */
 export class Scope {
     private readonly blocks: { readonly names: Map<string, number>; readonly next: number; readonly fence: boolean }[];

@@ -3,7 +3,7 @@
  *
  * Boundary: one function's text. Reading a member of a module is a site too, named like a call of it.
  *
- * E1: a site's number is its place among the sites of the same name in the function's text, outer calls before the calls in their arguments.
+ * SI1: a site's number is its place among the sites of the same name in the function's text, outer calls before the calls in their arguments.
  */
 import { type ExprForm, isModule, shownName } from "@remit/language";
 import type { Fn } from "./program.ts";

@@ -5,7 +5,7 @@
  * What the closures of an instruction do follows from the form, which the program's hash stands for, and from the machine, which
  * `CONTINUATION.engine` stands for.
  *
- * K4: two builds that give a file the same version can go on with each other's frames in it.
+ * VE4: two builds that give a file the same version can go on with each other's frames in it.
  */
 import { BUILTIN_TABLE } from "../builtin/table.ts";
 import type { FrameForm } from "./instructions.ts";

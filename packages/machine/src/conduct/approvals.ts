@@ -3,7 +3,7 @@
  *
  * Boundary: from questions and answers to whether a call is still what was allowed. What a tool says now its performer knows.
  *
- * Q3: a call that was allowed is made only while the tool describes its method as it did when it was allowed; otherwise it is asked about again.
+ * AV3: a call that was allowed is made only while the tool describes its method as it did when it was allowed; otherwise it is asked about again.
  */
 import { canonicalJson, isObject, type Json } from "@remit/language";
 import { aliasOfJson } from "../authority/given.ts";

@@ -4,13 +4,13 @@
  * Boundary: pure, over a record; performs nothing. Whether what comes out is what came out before is the caller's question. It drives the replay, the
  * debugger, the fork of a run and a state of another build.
  *
- * J1: outcomes are told in the order in which they were told before, which is recorded input.
- * J3: where the run's time ended it is recorded input too (D6): the same slice, or waiting with the same steps for as many effects. (An outcome that
+ * RT1: outcomes are told in the order in which they were told before, which is recorded input.
+ * RT3: where the run's time ended it is recorded input too (D6): the same slice, or waiting with the same steps for as many effects. (An outcome that
  *     ends a fiber may take no step.)
- * J4: where a part of the run ran out of time while the machine computed is in that outcome (D7), so it is told before the computing begins.
- * J6: outcomes that were told in the same moment as the one that ended the run, or a part of it, were not looked at; the ledger has them all
+ * RT4: where a part of the run ran out of time while the machine computed is in that outcome (D7), so it is told before the computing begins.
+ * RT6: outcomes that were told in the same moment as the one that ended the run, or a part of it, were not looked at; the ledger has them all
  *     the same.
- * J7: where a failed run went on, and how, is in its `run.resumed` event.
+ * RT7: where a failed run went on, and how, is in its `run.resumed` event.
  */
 import type { Json } from "@remit/language";
 import type { Failure } from "../effect/effect.ts";
@@ -48,7 +48,7 @@ export interface ToldPlace {
     readonly part: number;
     /** Effects that were withdrawn: the record may have their answers all the same. */
     readonly late: readonly string[];
-    /** Ends of times that come after (J4) and that the machine was not told; absent: it was told none. */
+    /** Ends of times that come after (RT4) and that the machine was not told; absent: it was told none. */
     readonly untold?: readonly Answered[];
 }
 
@@ -77,7 +77,7 @@ export class Retelling {
         if (from.untold === undefined) this.tellStrikes();
     }
 
-    /** J4. A time that is up again, at the path where it was up before, is told once the run went on. */
+    /** RT4. A time that is up again, at the path where it was up before, is told once the run went on. */
     private tellStrikes(): void {
         this.untold = this.untold.filter(({ path, outcome }) => !this.machine.resolve(path, outcome));
     }
@@ -141,13 +141,13 @@ export class Retelling {
 
     private took(advance: Advance): Advance {
         this.state = advance.state;
-        // J6: what still waited at the end stays, so that its outcome is known.
+        // RT6: what still waited at the end stays, so that its outcome is known.
         if (this.state !== "done") for (const path of advance.withdrawn) if (this.open.delete(path)) this.late.add(path);
         for (const { path } of advance.effects) this.open.add(path);
         return advance;
     }
 
-    /** J7. What is left of the record was not looked at where the run does not go on (J6). */
+    /** RT7. What is left of the record was not looked at where the run does not go on (RT6). */
     private goOn(): boolean {
         const { goneOn } = this.told.parts[this.part] ?? { goneOn: null };
         if (goneOn !== null && this.machine.canGoOn === true) {
@@ -169,7 +169,7 @@ export class Retelling {
         return false;
     }
 
-    /** Passes what was told at the beginning (J4) and what was withdrawn before it was told. */
+    /** Passes what was told at the beginning (RT4) and what was withdrawn before it was told. */
     private pass(): void {
         for (;;) {
             const one = this.told.outcomes[this.outcomes];

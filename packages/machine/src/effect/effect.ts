@@ -3,8 +3,8 @@
  *
  * Boundary: shapes and tables only. A host performs an effect and answers with an outcome; it decides nothing.
  *
- * E1: an effect's `path` is unique in a run and depends on the program and its effect results alone, never on time.
- * E2: `request` and `value` are plain JSON; a capability inside is written as a reference (`{"$capability": …}` never occurs in data).
+ * EF1: an effect's `path` is unique in a run and depends on the program and its effect results alone, never on time.
+ * EF2: `request` and `value` are plain JSON; a capability inside is written as a reference (`{"$capability": …}` never occurs in data).
  */
 import type { Contract, Json, Site } from "@remit/language";
 

@@ -20,7 +20,7 @@ export class Fail {
     readonly region: number | null;
     /** It bounds the whole run: nothing inside the run can catch it. */
     readonly whole: boolean;
-    /** It bounds whatever is made at one place: the innermost yield around that place fails by it, the run where there is none (J7). */
+    /** It bounds whatever is made at one place: the innermost yield around that place fails by it, the run where there is none (SS7). */
     readonly here: boolean;
 
     constructor(

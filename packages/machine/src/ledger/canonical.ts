@@ -1,9 +1,9 @@
 /**
- * The canonical text of a whole run, for comparing. That of a JSON value, for hashing, is the language's (`form/canonical.ts`, N1).
+ * The canonical text of a whole run, for comparing. That of a JSON value, for hashing, is the language's (`form/canonical.ts`, CAN1).
  *
  * Boundary: pure functions of what they are given.
  *
- * N2: the canonical ledger of a run does not hold time, sequence, run id or hashes, and events stand by path: two runs of the same program
+ * CAO2: the canonical ledger of a run does not hold time, sequence, run id or hashes, and events stand by path: two runs of the same program
  *     with the same effect results have the same one, whatever the order in which concurrent effects came back.
  */
 import { canonicalJson, type Json } from "@remit/language";

@@ -3,7 +3,7 @@
  *
  * Boundary: reads `generate.attempt` events, which carry the usage of each provider turn, failed ones included.
  *
- * K1: a sum is of what was reported; `usd` is absent where no turn of the row has a known price, and `unpriced` counts those without one.
+ * COS1: a sum is of what was reported; `usd` is absent where no turn of the row has a known price, and `unpriced` counts those without one.
  */
 import type { LedgerEvent } from "./events.ts";
 import { field, numberIn, objectIn, textIn } from "./read.ts";

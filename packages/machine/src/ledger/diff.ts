@@ -3,8 +3,8 @@
  *
  * Boundary: pure. Texts of prompts are compared line by line.
  *
- * D1: equal runs give no findings, whatever the order in which concurrent effects came back.
- * D2: an event is compared with the event of the same path and kind (the nth with the nth).
+ * DI1: equal runs give no findings, whatever the order in which concurrent effects came back.
+ * DI2: an event is compared with the event of the same path and kind (the nth with the nth).
  */
 import { isObject, type Json } from "@remit/language";
 import { canonicalJson, comparable, comparePaths } from "./canonical.ts";

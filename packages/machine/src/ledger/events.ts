@@ -3,7 +3,7 @@
  *
  * Boundary: shapes only. The machine says what happened (`MachineEvent`); a host's store adds `seq`, `time`, `prev`, `hash`.
  *
- * L1: an event's `path`, `kind` and `data` follow from the program and its effect results alone (times are in `time` and in `timing`).
+ * EV1: an event's `path`, `kind` and `data` follow from the program and its effect results alone (times are in `time` and in `timing`).
  */
 import type { Json, Site } from "@remit/language";
 

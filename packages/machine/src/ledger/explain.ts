@@ -5,8 +5,8 @@
  * Boundary: reads events; builds each prompt again with the same layout (`../prompt/layers.ts`, `../prompt/feedback.ts`) to know where each
  * piece stands, and says so where what was sent is not what it built. The printed form is in `explain-text.ts`.
  *
- * W1: the pieces of a message cover it from its first character to its last, without gaps, in order.
- * W2: what a turn carries over (`carried`) is the messages of the turn before it, which is explained as well.
+ * EP1: the pieces of a message cover it from its first character to its last, without gaps, in order.
+ * EP2: what a turn carries over (`carried`) is the messages of the turn before it, which is explained as well.
  */
 import type { Json, Site } from "@remit/language";
 import { feedbackStretches, type Instruction, instructionStretches, type Rejection, type Stretch } from "../prompt/feedback.ts";

@@ -17,10 +17,10 @@
 | run of a Re in Act program | `invoke_workflow NAME`, NAME that of the Riff; its `reason()` is `reason` with `chat MODEL` below | INTERNAL |
  * | question, input | `ask`, `input` | INTERNAL |
  *
- * X1: content (prompts, replies, arguments, results) is left out unless asked for.
- * X2: span names have few values: no path, no index, no text of a prompt.
- * X3: `traceparent` names the span of an effect before there is one: hosts hand it on in requests, and what is done there belongs to the span.
- * X4: ids of conversations begin with the run: no two runs have one in common.
+ * OL1: content (prompts, replies, arguments, results) is left out unless asked for.
+ * OL2: span names have few values: no path, no index, no text of a prompt.
+ * OL3: `traceparent` names the span of an effect before there is one: hosts hand it on in requests, and what is done there belongs to the span.
+ * OL4: ids of conversations begin with the run: no two runs have one in common.
  */
 import type { Json } from "@remit/language";
 import type { LedgerEvent } from "./events.ts";
@@ -330,7 +330,7 @@ const SPANS: { readonly [family: string]: ((one: Happening, content: boolean) =>
     input: (one, content) => ({ name: "input", kind: INTERNAL, attributes: failure(one, content) }),
 };
 
-/** X4. */
+/** OL4. */
 function conversation(one: Happening, session: string | undefined): string | undefined {
     const run = (one.start ?? one.single ?? one.end)?.run;
     return session === undefined ? undefined : `${run}/${session}`;

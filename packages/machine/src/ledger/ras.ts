@@ -3,7 +3,7 @@
  *
  * Boundary: from events to names, for projections that are read outside of Remit. The ledger itself tells everything.
  *
- * A1: the runner is a tool whose scheme is `ras`; what is asked of it is how the program is run and nothing that the program does.
+ * RA1: the runner is a tool whose scheme is `ras`; what is asked of it is how the program is run and nothing that the program does.
  */
 import type { Json } from "@remit/language";
 import type { LedgerEvent, MachineEvent } from "./events.ts";

@@ -9,8 +9,8 @@
  * The salt is one random text of `SALT_LENGTH` hex digits, a third for each part: whoever gets an event without a part gets its
  * commitment instead and not its third of the salt, so that a removed part cannot be guessed from its commitment.
  *
- * L2: an event whose removed parts are replaced by their commitments verifies as the whole event does.
- * L3: a verifier names the first event that was changed, dropped or moved. A cut tail is seen only against an anchor kept elsewhere.
+ * SL2: an event whose removed parts are replaced by their commitments verifies as the whole event does.
+ * SL3: a verifier names the first event that was changed, dropped or moved. A cut tail is seen only against an anchor kept elsewhere.
  */
 import { amountOf, isObject, type Json } from "@remit/language";
 import { canonicalJson } from "./canonical.ts";

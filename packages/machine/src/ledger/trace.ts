@@ -3,8 +3,8 @@
  *
  * Boundary: pure text from events. Colours are given by the caller (`paint`); control characters of data never reach the text.
  *
- * H1: a line says what happened, what came of it, how long it took and what it used, and is at most `WIDTH` characters of data.
- * H2: an event that was redacted, or of a kind that is not listed, still has its line.
+ * TR1: a line says what happened, what came of it, how long it took and what it used, and is at most `WIDTH` characters of data.
+ * TR2: an event that was redacted, or of a kind that is not listed, still has its line.
  */
 import type { Json } from "@remit/language";
 import { refusalIn, refusalText } from "../authority/refusal.ts";

@@ -3,11 +3,11 @@
  *
  * Boundary: which thing a name means and what its result is shown as. The use itself passes the gate like every other.
  *
- * R1: what fails is told as `{isError: true}`; a violation or a limit is not.
- * R3: a tool of an MCP server has its own name too, where one server alone that whoever calls may use has a tool of that name. A tool, a function of the
+ * ACT1: what fails is told as `{isError: true}`; a violation or a limit is not.
+ * ACT3: a tool of an MCP server has its own name too, where one server alone that whoever calls may use has a tool of that name. A tool, a function of the
  *     file and one that an agent defined come before it. Servers are asked what they have once a run, and only for this.
- * R2: a name that somebody else chose makes it their call: what a clause leaves open is asked then, and so is a function of the program.
- * R5: what comes back carries what the name carries, since it says which name that was. What is handed out carries it too where it says who may
+ * ACT2: a name that somebody else chose makes it their call: what a clause leaves open is asked then, and so is a function of the program.
+ * ACT5: what comes back carries what the name carries, since it says which name that was. What is handed out carries it too where it says who may
  *     read, and in strict code with all that the place depends on.
  */
 import { type Json, schemeOf, isObject } from "@remit/language";
@@ -69,7 +69,7 @@ export function beginAct(m: Ops, call: Call, d: HandoverDetail): void {
     }
 }
 
-/** What `act` is given, with what goes along (R5). */
+/** What `act` is given, with what goes along (ACT5). */
 export function argsOf(m: Ops, frame: Frame, d: HandoverDetail): { readonly named: Value; readonly given: Value } {
     const [named, given = m.fromJson({})] = d.args.map((arg) => arg.code(frame.locals)) as [Value, Value?];
     const { labels } = m.run;
@@ -201,7 +201,7 @@ export function actReturned(m: Ops, h: Handing, value: Value): void {
     give(m, h, m.fromJson(shown(out.json, false)), out.labels);
 }
 
-/** The call gives its value (R5). */
+/** The call gives its value (ACT5). */
 function give(m: Ops, { fiber, wait }: Pick<Handing, "fiber" | "wait">, value: Value, labels: number): void {
     m.deliver(fiber, join(m.run, value, m.run.labels.union(labels, m.run.labels.of(wait.state.labels))));
 }
@@ -301,12 +301,12 @@ export function actTold(m: Ops, h: Handing, told: Told): void {
     give(m, h, m.fromJson(resultOf(uri, out.json)), out.labels);
 }
 
-/** A failure as a result (R1). */
+/** A failure as a result (ACT1). */
 export function failed(m: Ops, fail: Fail): Value {
     return join(m.run, m.fromJson(shown(fail.message, true)), fail.labels);
 }
 
-/** What a tool gave (R4). */
+/** What a tool gave (ACT5). */
 function resultOf(uri: string, value: Json): Json {
     const scheme = schemeOf(uri).toLowerCase();
     if (!isObject(value)) return shown(value, false);

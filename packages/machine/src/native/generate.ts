@@ -3,7 +3,7 @@
  *
  * Boundary: what a prompt looks like, what an answer means and when to try again is the coroutine's (`../prompt/generate.ts`).
  *
- * G6: the `use`s visible are those that stand textually before the `generate` in its function, after the agent's own; each is evaluated now,
+ * GE6: the `use`s visible are those that stand textually before the `generate` in its function, after the agent's own; each is evaluated now,
  *     in the slots of the frame it stands in.
  */
 import type { Site } from "@remit/language";

@@ -3,11 +3,11 @@
  *
  * Boundary: questions about authority at one moment. Nothing is performed and nothing is changed.
  *
- * N1: a hand is a tool that the agent's principal has at this moment, by its remit, by a delegation in force, or because it was passed.
- * N2: what it does with its hands is decided like any use; its arguments carry its own origin and that of everything it was told.
- * N3: what a clause, a remit or a delegation names is told by its name, so that a tool as a whole never stands for it. What only some may read
+ * HS1: a hand is a tool that the agent's principal has at this moment, by its remit, by a delegation in force, or because it was passed.
+ * HS2: what it does with its hands is decided like any use; its arguments carry its own origin and that of everything it was told.
+ * HS3: what a clause, a remit or a delegation names is told by its name, so that a tool as a whole never stands for it. What only some may read
  *     is no use for an agent's hands, even where it is one of them: nobody follows where it goes from there. Its function may use it.
- * N4: what an agent writes is not trusted. Where a policy says something of that, no method that does more than read holds for every call.
+ * HS4: what an agent writes is not trusted. Where a policy says something of that, no method that does more than read holds for every call.
  */
 import {
     type Field,
@@ -162,7 +162,7 @@ export function handsOf(m: Ops, fiber: Fiber, session: Session, args: readonly V
         const target = (method: string | null): Target => ({ c, name: c.name, uri: form.uri, method, direct: c.right === null });
         const clauses = m.authority.clausesAt(c.file, c.name);
         const scheme = schemeOf(form.uri);
-        // N4.
+        // HS4.
         const isOpen = m.authority.untrusted === null;
         const told = (method: string | null): AgentHand["methods"][number] => {
             const decision = decideFor(m, fiber, {
@@ -195,7 +195,7 @@ export function handsOf(m: Ops, fiber: Fiber, session: Session, args: readonly V
     return hands;
 }
 
-/** Methods of a tool that something says something of (N3). */
+/** Methods of a tool that something says something of (HS3). */
 function namedOf(m: Ops, fiber: Fiber, session: Session, c: Capability): string[] {
     const key = m.authority.keyOf(c);
     const { gates, args, reads } = m.authority.clausesAt(c.file, c.name);
@@ -211,7 +211,7 @@ function namedOf(m: Ops, fiber: Fiber, session: Session, c: Capability): string[
     return named.filter((method) => method !== null);
 }
 
-/** Whose alone it is to read what a use gives (N3). Null: anybody's. */
+/** Whose alone it is to read what a use gives (HS3). Null: anybody's. */
 function readersOfUse(m: Ops, { c, uri }: Target, method: string, given: Given): string | null {
     const named = readersNamed(m.authority.clausesAt(c.file, c.name).reads, uri, method, given, undefined);
     if (named.length === 0) return null;

@@ -1,9 +1,9 @@
 /**
  * `parallel for`: one fiber for each iteration, under a limit, results in the order of the items.
  *
- * P1: an iteration has copies of the slots around it; what it makes is its own, what it did not make it cannot change (`Heap.touch`).
- * V3: the list of results, or the failure, has the label of the list of items: it decided how many there are.
- * P2: all iterations run even where one fails; then one failure names them all.
+ * PAR1: an iteration has copies of the slots around it; what it makes is its own, what it did not make it cannot change (`Heap.touch`).
+ * PAA3: the list of results, or the failure, has the label of the list of items: it decided how many there are.
+ * PAR2: all iterations run even where one fails; then one failure names them all.
  */
 import type { Json } from "@remit/language";
 import { listOf } from "../compile/closures.ts";

@@ -3,8 +3,8 @@
  *
  * Boundary: state of sessions. What is said in them is `turns.ts`, what follows from it `yield.ts`.
  *
- * J3: one session a call: opened by it, closed on every way out, never seen by anybody else.
- * J7: a yield is a fault domain: a limit of what is made at one place (depth, the size of a value, memory, work of one instruction) is a
+ * SS3: one session a call: opened by it, closed on every way out, never seen by anybody else.
+ * SS7: a yield is a fault domain: a limit of what is made at one place (depth, the size of a value, memory, work of one instruction) is a
  *     failure of the innermost yield around that place, and of the run only where there is none.
  */
 import { type SpendForm, shownName } from "@remit/language";

@@ -3,7 +3,7 @@
  *
  * Boundary: before control is handed over. Nothing has happened yet when one of these fails.
  *
- * J4: what is handed over is a copy; a capability among it is a grant for the session.
+ * TA4: what is handed over is a copy; a capability among it is a grant for the session.
  */
 import { type Site, shownName } from "@remit/language";
 import { readersOf } from "../authority/decide.ts";

@@ -40,7 +40,7 @@ export function start(m: Ops, h: Handing): void {
     });
 }
 
-/** S2. The first turn of a call, or a place in the queue for it where the session is at another's. */
+/** SES2. The first turn of a call, or a place in the queue for it where the session is at another's. */
 export function takeTurn(m: Ops, h: Handing): void {
     const session = sessionOf(m, h.wait);
     if (session.turning === null) {

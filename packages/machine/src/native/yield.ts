@@ -4,11 +4,11 @@
  * Boundary: what each turn's outcome means and what happens next. Texts that are sent are `../agent/handshake.ts`, what an answer may be is the
  * language's (`readAnswer`), how its function runs is `agent-code.ts`.
  *
- * J3: one session a call: opened by it, closed on every way out, never seen by anybody else. A yield inside an answer goes over the session of
+ * YI3: one session a call: opened by it, closed on every way out, never seen by anybody else. A yield inside an answer goes over the session of
  *     the answer.
- * J4: what is handed over is a copy; a capability among it is a grant for the session.
- * J5: what an agent gives carries its origin, `agent:NAME`, and so does all that its function computes.
- * J6: an answer that is no valid function is sent back with its errors, within `turns`; once a function ran, its end is the end of the call.
+ * YI4: what is handed over is a copy; a capability among it is a grant for the session.
+ * YI5: what an agent gives carries its origin, `agent:NAME`, and so does all that its function computes.
+ * YI6: an answer that is no valid function is sent back with its errors, within `turns`; once a function ran, its end is the end of the call.
  */
 import { acceptValue, isSource, type Json, shownName } from "@remit/language";
 import { readOnce } from "../agent/answers.ts";
@@ -261,7 +261,7 @@ function answered(m: Ops, h: Handing, reply: AgentReply): void {
     } else functionGiven(m, h, reply, labels);
 }
 
-/** The function that an agent answered a yield with: it runs, or is sent back with its errors (J6). */
+/** The function that an agent answered a yield with: it runs, or is sent back with its errors (YI6). */
 function functionGiven(m: Ops, h: Handing, reply: AgentReply, labels: number): void {
     const { d, wait, path } = h;
     const { state } = wait;

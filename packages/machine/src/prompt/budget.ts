@@ -4,11 +4,11 @@
  * Boundary: works on rendered bodies. Counting tokens is an effect, so fitting is a small state of its own: `startFit`, then `continueFit`
  * with each count's answer until `stage` is `done`. At most three counts.
  *
- * B1: an item's own budget is applied first, then the total.
- * B2: the total counts the whole context layer as shown: headings, sources, fences and texts.
- * B3: what gives way is the item with the lowest priority, among equals the last one. An item is cut as far as it has to be; where nothing
+ * BD1: an item's own budget is applied first, then the total.
+ * BD2: the total counts the whole context layer as shown: headings, sources, fences and texts.
+ * BD3: what gives way is the item with the lowest priority, among equals the last one. An item is cut as far as it has to be; where nothing
  *     of it would be left it leaves the prompt, and the next one gives way. An item without a declared priority has 0.
- * B4: pictures and files are not cut: one that is larger than its own budget leaves the prompt, and under a total each leaves in its turn. They
+ * BD4: pictures and files are not cut: one that is larger than its own budget leaves the prompt, and under a total each leaves in its turn. They
  *     count by the estimate of `fileSize`.
  */
 import type { BudgetForm, Json, Site } from "@remit/language";

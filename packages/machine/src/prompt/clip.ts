@@ -4,10 +4,10 @@
  * Boundary: bodies in, bodies out. Where a budget is counted in tokens the count is an effect; this file says what to count and reads the
  * answer.
  *
- * C1: a clipped body is never larger than its budget, measured on the text that is really shown (D4).
- * C2: a character (Unicode code point) is never split; a string whose own ends are halves of characters is kept as it is.
- * C3: what is kept is the longest prefix (suffix with `keep end`) of whole items that fits; nothing is ranked, summed up or marked.
- * C4: a number, boolean or none that does not fit is dropped whole: a part of a number is another number. The same goes for a list or
+ * CP1: a clipped body is never larger than its budget, measured on the text that is really shown (DC4).
+ * CP2: a character (Unicode code point) is never split; a string whose own ends are halves of characters is kept as it is.
+ * CP3: what is kept is the longest prefix (suffix with `keep end`) of whole items that fits; nothing is ranked, summed up or marked.
+ * CP4: a number, boolean or none that does not fit is dropped whole: a part of a number is another number. The same goes for a list or
  *     object for which even `[]` is too long.
  */
 

@@ -3,8 +3,8 @@
  *
  * Boundary: text and JSON only. Which errors are worth another attempt is decided in `generate.ts`.
  *
- * F1: the first attempt's instruction is the rendered `input`, byte for byte.
- * F2: feedback follows the original text, or goes into the key `repair` where the input is an object, or beside the input as
+ * FD1: the first attempt's instruction is the rendered `input`, byte for byte.
+ * FD2: feedback follows the original text, or goes into the key `repair` where the input is an object, or beside the input as
  *     `{input, repair}` where it is anything else or already has such a key.
  */
 import type { Json } from "@remit/language";

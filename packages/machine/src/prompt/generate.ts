@@ -7,15 +7,15 @@
  * Flow: describe the tools, count tokens where a budget is in tokens, then up to `attempts` times: send the prompt, let the model call
  * tools for up to `turns` provider turns, check the answer.
  *
- * G1: a further attempt is made only for a reply without an answer: not JSON, against the contract, cut off, or a refusal in words. What the
+ * GA1: a further attempt is made only for a reply without an answer: not JSON, against the contract, cut off, or a refusal in words. What the
  *     provider itself refuses or cannot deliver ends the generate at once. After the last attempt a cut-off answer and a refusal are told
  *     as what they are, never as a malformed answer.
- * G2: a call of the model never reaches a tool that was not offered, nor with arguments its schema does not take, nor past the gate: what it
+ * GA2: a call of the model never reaches a tool that was not offered, nor with arguments its schema does not take, nor past the gate: what it
  *     refuses is told to the model, what it wants asked is asked.
- * G3: a tool that fails is a result the model sees. Limits, violations and cancellation end the generate.
+ * GA3: a tool that fails is a result the model sees. Limits, violations and cancellation end the generate.
  *     A result longer than `RESULT_LIMIT` is shown cut, and says so; the ledger has the whole.
- * G4: the value carries the origins of the whole prompt, of every tool result that was shown, and `model:NAME`.
- * G5: where tools were called, a further attempt goes on from the conversation so far, so that no call is made twice.
+ * GA4: the value carries the origins of the whole prompt, of every tool result that was shown, and `model:NAME`.
+ * GA5: where tools were called, a further attempt goes on from the conversation so far, so that no call is made twice.
  */
 import { isObject, type Json } from "@remit/language";
 import type { Runtime } from "../builtin/builtin.ts";
@@ -282,7 +282,7 @@ type Verdict =
     | { readonly kind: "retry"; readonly rejection: Rejection; readonly last?: Failure }
     | { readonly kind: "fail"; readonly failure: Failure };
 
-/** What a reply amounts to (G1). */
+/** What a reply amounts to (GA1). */
 function judge(reply: ModelReply, state: State): Verdict {
     const { error, finish } = reply;
     const calls = reply.calls ?? [];

@@ -3,8 +3,8 @@
  *
  * Boundary: the two spellings of a file as data. Whether a model takes the part is its host's affair.
  *
- * I2: a file is counted by an estimate (`fileSize`), which the ledger shows.
- * I1: only what says its own media type and is base64 becomes a part; anything else is a `value` failure that says what was expected.
+ * IM2: a file is counted by an estimate (`fileSize`), which the ledger shows.
+ * IM1: only what says its own media type and is base64 becomes a part; anything else is a `value` failure that says what was expected.
  */
 import { isObject } from "@remit/language";
 import type { Runtime } from "../builtin/builtin.ts";

@@ -7,9 +7,9 @@
  * The layers that change least stand first, so that a provider's cache of a prompt's beginning is hit: identity is the system message; the
  * user message is context (outer to inner), then instruction, then contract.
  *
- * Y1: nothing between an item's pair of fence lines can look like the end of it: the mark in the fence never occurs in the text.
- * Y2: an item's fence depends on that item's text alone, so a change of a later item leaves the bytes before it as they were.
- * Y3: a label or a source expression takes one line each, whatever is in it.
+ * LAY1: nothing between an item's pair of fence lines can look like the end of it: the mark in the fence never occurs in the text.
+ * LAY2: an item's fence depends on that item's text alone, so a change of a later item leaves the bytes before it as they were.
+ * LAY3: a label or a source expression takes one line each, whatever is in it.
  */
 import type { Json } from "@remit/language";
 import type { Message, Part } from "../effect/effect.ts";
@@ -141,7 +141,7 @@ export function fenceTag(text: string): string {
 const SHORT_MARKS = 8;
 
 /**
- * FNV-1a over UTF-16 units, with a round number in front and a final mix (the finaliser of MurmurHash3). Not a cryptographic hash: Y1 holds
+ * FNV-1a over UTF-16 units, with a round number in front and a final mix (the finaliser of MurmurHash3). Not a cryptographic hash: LAY1 holds
  * because the text is searched for the mark, not because the mark is hard to guess.
  */
 function hash32(text: string, round: number): number {

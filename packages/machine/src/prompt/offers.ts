@@ -3,8 +3,8 @@
  *
  * Boundary: descriptions and calls as JSON. The coroutine that performs them is in `generate.ts`.
  *
- * O1: a call reaches a tool only if its name was offered and its arguments hold against the tool's schema.
- * O2: a method that its tool does not mark as reading only is asked for first, with the whole call and the origins of its arguments.
+ * OF1: a call reaches a tool only if its name was offered and its arguments hold against the tool's schema.
+ * OF2: a method that its tool does not mark as reading only is asked for first, with the whole call and the origins of its arguments.
  */
 import { isObject, type Json } from "@remit/language";
 import type { Right } from "../authority/decide.ts";

@@ -3,9 +3,9 @@
  *
  * Boundary: from `Value` to text and origins. Budgets are in `clip.ts`, the layout around the text in `layers.ts`.
  *
- * R1: a capability, a cycle or a nesting beyond `MAX_DEPTH` is a failure, never text.
- * R2: the origins given back are those of what the text holds, item by item, so that a clipped body forgets the origins of what was cut.
- * R3: what is rendered is charged while it grows: a value whose text is exponentially larger than itself ends as `limit.bytes`.
+ * REN1: a capability, a cycle or a nesting beyond `MAX_DEPTH` is a failure, never text.
+ * REN2: the origins given back are those of what the text holds, item by item, so that a clipped body forgets the origins of what was cut.
+ * REN3: what is rendered is charged while it grows: a value whose text is exponentially larger than itself ends as `limit.bytes`.
  */
 
 import type { Runtime } from "../builtin/builtin.ts";

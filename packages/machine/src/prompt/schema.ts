@@ -6,8 +6,8 @@
  * anyOf oneOf allOf not $ref` within the same schema. Everything else (`pattern`, `format`, `if` …) is the tool's own affair: it checks its
  * arguments again.
  *
- * J1: schema and value are both hostile. Work is bounded by `MAX_CHECKS`; past it the value is refused.
- * J2: own keys only; `__proto__` and its like are refused as property names.
+ * SM1: schema and value are both hostile. Work is bounded by `MAX_CHECKS`; past it the value is refused.
+ * SM2: own keys only; `__proto__` and its like are refused as property names.
  */
 import { amountOf, isObject, type Json } from "@remit/language";
 

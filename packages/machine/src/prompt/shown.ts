@@ -3,8 +3,8 @@
  *
  * Boundary: JSON in, JSON out. The ledger keeps the whole result; only the conversation with the model has the shorter one.
  *
- * K1: no result takes more than `RESULT_LIMIT` UTF-16 units of a conversation, the mark that says so aside.
- * K2: what is cut says so in its last line, with both sizes; a character is never split.
+ * SHO1: no result takes more than `RESULT_LIMIT` UTF-16 units of a conversation, the mark that says so aside.
+ * SHO2: what is cut says so in its last line, with both sizes; a character is never split.
  */
 
 import type { Json } from "@remit/language";

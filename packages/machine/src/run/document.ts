@@ -291,7 +291,7 @@ const ACCOUNT = record<AccountDoc>(
     {},
 );
 
-/** Versions of the compiled code of the files that have frames here (K4). */
+/** Versions of the compiled code of the files that have frames here (SD4). */
 const CODE = shape({ file: count, version: text }, { strict: says(is(true), "as it runs with labels in its control flow") });
 export type CodeDoc = Told<typeof CODE>;
 

@@ -4,7 +4,7 @@
  * Boundary: input JSON to arguments. Missing fields of the entry's contract are asked for as `input` effects, one after another, where
  * somebody is there to answer.
  *
- * N1: everything of the input carries its origins, `user` unless said otherwise; a file import carries the origins of its content.
+ * ER1: everything of the input carries its origins, `user` unless said otherwise; a file import carries the origins of its content.
  */
 import { type Contract, type Field, type Json, shownName } from "@remit/language";
 import { readersGiven } from "../authority/readers.ts";

@@ -4,7 +4,7 @@
  *
  * Boundary: reading only: nothing here changes what the run does next. Values are shown as the ledger shows them, capped (`look.ts`).
  *
- * K3: an inspection follows from the state, and from what must not be shown, alone: two machines that stand at the same place give equal ones, however they came there.
+ * IC3: an inspection follows from the state, and from what must not be shown, alone: two machines that stand at the same place give equal ones, however they came there.
  */
 import { type Json, type Site, type SpendForm, shownName } from "@remit/language";
 import type { Permit, Remit } from "../authority/policy.ts";

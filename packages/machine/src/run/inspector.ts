@@ -4,9 +4,9 @@
  * Boundary: the machine answers, no host is asked; gate, budgets, events and origins are those of any tool. Values are shown as a debugger
  * sees them (`look.ts`), authority as `inspect.ts` does.
  *
- * I1: nothing here changes what the run does but for the call itself: no value, label set in use, delegation or account.
- * I2: an answer follows from where the run stands, and holds at most `MAX_ANSWER` bytes; it says `more: true` where something was left out.
- * I3: an answer carries `tool:NAME` and the origins of everything that it shows. What it shows is data, whoever wrote it.
+ * IP1: nothing here changes what the run does but for the call itself: no value, label set in use, delegation or account.
+ * IP2: an answer follows from where the run stands, and holds at most `MAX_ANSWER` bytes; it says `more: true` where something was left out.
+ * IP3: an answer carries `tool:NAME` and the origins of everything that it shows. What it shows is data, whoever wrote it.
  */
 import { type Json, shownName } from "@remit/language";
 import type { Outcome, ToolDescription, ToolRequest } from "../effect/effect.ts";

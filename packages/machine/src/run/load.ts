@@ -1,7 +1,7 @@
 /**
  * A machine from its continuation.
  *
- * Boundary: reading what `save.ts` wrote. A document of another program, engine, version or compiled code (K4), or one that does not follow its
+ * Boundary: reading what `save.ts` wrote. A document of another program, engine, version or compiled code (SD4), or one that does not follow its
  * forerunner, is refused; nothing in it is run before it is whole.
  */
 import { type FileForm, FORM, type Json, validateProgram } from "@remit/language";
@@ -255,7 +255,7 @@ class Reader {
         for (const session of last.sessions) m.sessions.set(session.path, { ...session });
     }
 
-    /** K4. */
+    /** SD4. */
     private code(last: Continuation): void {
         const { compiled } = this.m;
         for (const { file, strict, version } of last.code) {

@@ -3,10 +3,10 @@
  *
  * Boundary: reading only; nothing here changes a value, counts a step or writes an event.
  *
- * K1: whatever the size and shape of a value, one look costs at most what its caps allow: `MAX_TEXT` units of text, `MAX_PAGE` parts,
+ * LO1: whatever the size and shape of a value, one look costs at most what its caps allow: `MAX_TEXT` units of text, `MAX_PAGE` parts,
  *     `MAX_WALK` parts walked for the origins inside.
  *     What must not be shown is taken out before anything is cut, so that no beginning of it is left before a cut.
- * K2: the origins of a part are those that reading it gives: its own and those of everything it was reached through (V3).
+ * LO2: the origins of a part are those that reading it gives: its own and those of everything it was reached through (V3).
  */
 import { heldIn, Capability, type CapabilityKind, Labelled, List, type Value } from "../value/value.ts";
 import type { Labels } from "../value/label.ts";

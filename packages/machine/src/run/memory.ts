@@ -20,7 +20,7 @@ const LONG = 128;
 /** Most texts that are looked for: more than that many do not fit any limit that is usual. */
 const MAX_TEXTS = 10_000_000;
 
-/** Makes room where there is less than nothing left, or fails. Where it is yields that hold most of it, the one that holds most fails (J7). */
+/** Makes room where there is less than nothing left, or fails. Where it is yields that hold most of it, the one that holds most fails (SS7). */
 export function measure(m: Machine, running: Fiber): void {
     const { run } = m;
     for (;;) {

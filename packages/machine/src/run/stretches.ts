@@ -3,11 +3,11 @@
  *
  * Boundary: beginning, putting back, and whether a stretch is worth a try. Instructions are `execute.ts`.
  *
- * X1: a call of a function that reaches no effect runs as closures. If that is given up (slice over, nested too deep) everything it wrote is
+ * STE1: a call of a function that reaches no effect runs as closures. If that is given up (slice over, nested too deep) everything it wrote is
  *     put back, its steps are given back, and the same call runs on frames, which stop anywhere.
- * X2: after a stretch that counted n steps was given up, the next n steps stay on frames: what is given up never costs more than what is done.
- *     Both hold for work as for steps (R3).
- * X3: an instruction with a lambda is a stretch too; where a whole slice is not enough for it, the next slice is twice as long.
+ * STE2: after a stretch that counted n steps was given up, the next n steps stay on frames: what is given up never costs more than what is done.
+ *     Both hold for work as for steps (SRU3).
+ * STE3: an instruction with a lambda is a stretch too; where a whole slice is not enough for it, the next slice is twice as long.
  */
 import { type Slots, BAIL, type Step } from "../compile/code.ts";
 import { FLOW } from "../compile/strict.ts";

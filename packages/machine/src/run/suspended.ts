@@ -3,10 +3,10 @@
  *
  * Boundary: when a fiber stops, how the run then ends, and how it goes on. Handlers and unwinding are `handlers.ts`.
  *
- * K1: a fiber that stops is not unwound: its frames, sessions and delegations stay as they are. Its siblings finish.
- * K2: the run ends as failed once nothing but stopped fibers is left. Its state can be saved then, and goes on from there.
- * K3: what was paid for is not paid for twice: an outcome that overdrew its budget is kept, and given once the budget is raised.
- * K4: effects that are asked for after a retry have the next attempt.
+ * SD1: a fiber that stops is not unwound: its frames, sessions and delegations stay as they are. Its siblings finish.
+ * SD2: the run ends as failed once nothing but stopped fibers is left. Its state can be saved then, and goes on from there.
+ * SD3: what was paid for is not paid for twice: an outcome that overdrew its budget is kept, and given once the budget is raised.
+ * SD4: effects that are asked for after a retry have the next attempt.
  */
 import type { Instruction } from "../compile/instructions.ts";
 import type { Outcome } from "../effect/effect.ts";
@@ -32,7 +32,7 @@ export interface Stopped {
     readonly pending: Pending;
     /** It was asked for. */
     readonly asked: boolean;
-    /** What it came to where that is still to be used (K3). */
+    /** What it came to where that is still to be used (SD3). */
     readonly outcome?: Outcome;
 }
 

@@ -3,17 +3,17 @@
  *
  * Boundary: counting. When accounts open and close, and what follows when one is used up, is `spending.ts`.
  *
- * B1: an effect has to fit every account around it: calls and turns count when it is asked for, tokens and, where the price of the model is
+ * AC1: an effect has to fit every account around it: calls and turns count when it is asked for, tokens and, where the price of the model is
  *     known, dollars are reserved then and settled with what its outcome says. It is refused where nothing is left, what others reserved included.
- * B2: a failure names the meter, the limit, what was used, and who wanted more at which path.
- * B3: a child never has more than its parent has left when it opens, and whatever it uses its parent uses too, at once: fibers side by side
+ * AC2: a failure names the meter, the limit, what was used, and who wanted more at which path.
+ * AC3: a child never has more than its parent has left when it opens, and whatever it uses its parent uses too, at once: fibers side by side
  *     draw from one pool.
- * B4: steps of an account are exact, however the run is cut into slices: they are those between entering and leaving it, on all its fibers, and
+ * AC4: steps of an account are exact, however the run is cut into slices: they are those between entering and leaving it, on all its fibers, and
  *     no slice goes beyond what the accounts of the running fiber have left.
- * B5: of several accounts that are used up it is the innermost that is named: what stands around it may still end in good order.
- * B9: a turn that the account can pay for once the turns in flight are settled waits for them, in the order in which it was asked for. With
+ * AC5: of several accounts that are used up it is the innermost that is named: what stands around it may still end in good order.
+ * AC9: a turn that the account can pay for once the turns in flight are settled waits for them, in the order in which it was asked for. With
  *     nothing in flight its reply is limited to what is left. So the sum of what is reserved never exceeds the limit.
- * B6: of a turn that is withdrawn nobody will say what it used: its prompt counts, as it was reckoned; what was reserved for its reply comes
+ * AC6: of a turn that is withdrawn nobody will say what it used: its prompt counts, as it was reckoned; what was reserved for its reply comes
  *     back. Otherwise turns that are begun and broken off would be free.
  */
 import { amountOf, type Json, type SpendForm } from "@remit/language";
@@ -267,7 +267,7 @@ export class Accounts {
     // ---- effects ----
 
     /**
-     * Counts an effect about to be asked for and reserves what a model turn is going to use (B1, B9). A turn that fits once the turns in flight
+     * Counts an effect about to be asked for and reserves what a model turn is going to use (AC1, AC9). A turn that fits once the turns in flight
      * are settled waits for them: `waits` is the account that it waits for. `blocked`: accounts that earlier effects wait for.
      */
     reserve(kind: EffectKind, request: Json, token: number, spender: Spender, blocked: ReadonlySet<number>): Reservation {
@@ -318,7 +318,7 @@ export class Accounts {
         return { prompt, promptUsd: Math.ceil(prompt * (price?.input ?? 0)), reply, replyPrice: price?.output ?? 0 };
     }
 
-    /** Nobody waits for an effect any more (B6). */
+    /** Nobody waits for an effect any more (AC6). */
     withdrawn(effect: Pick<Effect, "kind" | "request">, token: number, held: readonly number[]): void {
         if (held.length === 0) return;
         const turn = effect.kind === "model" && opOf(effect.request) === "turn";

@@ -4,8 +4,8 @@
  * Boundary: counting and telling. An agent outside the program is counted by the host while a turn runs, and told of by its reply; an agent of the
  * program is counted here, effect by effect.
  *
- * D1: what is over the budget is refused before it happens. All tries of a call draw from one budget.
- * D2: what an agent of the program did is told with the origins of what it saw.
+ * AT1: what is over the budget is refused before it happens. All tries of a call draw from one budget.
+ * AT2: what an agent of the program did is told with the origins of what it saw.
  */
 import { type Json, type Site, shownName } from "@remit/language";
 import type { Doing, Session } from "../agent/session.ts";
@@ -45,7 +45,7 @@ export function doingOf(config: AgentConfig | null): Doing | null {
     };
 }
 
-/** What is left of what `agent()` bounds by itself, for a turn of an agent outside the program. Throws where nothing is (D1). */
+/** What is left of what `agent()` bounds by itself, for a turn of an agent outside the program. Throws where nothing is (AT1). */
 export function leftToDo(
     { doing, ...session }: Session,
     path: string,
@@ -71,7 +71,7 @@ export function turnDone(session: Session, reply: AgentReply | null): void {
     session.doing.calls += reply.spent.calls;
 }
 
-/** Before an effect of agents of the program: their steps and calls (D1). */
+/** Before an effect of agents of the program: their steps and calls (AT1). */
 export function stepBegins(
     m: Machine,
     { kind, request, path, site }: Pick<Effect, "kind" | "request" | "path" | "site">,
@@ -93,7 +93,7 @@ export function stepBegins(
     }
 }
 
-/** After it: what is told of it (D2). */
+/** After it: what is told of it (AT2). */
 export function stepEnded(m: Machine, { kind, request, path }: Effect, outcome: Outcome, account: number): void {
     const call = isCall(kind, request);
     if (!call && !isTurn(kind, request)) return;

@@ -3,7 +3,7 @@
  *
  * Boundary: from a tool's description to the names of its methods and which of them only read. Who is asked, and when, is the asker's.
  *
- * B1: a tool that cannot say what it has has no method that only reads, and none that is found by its own name.
+ * DS1: a tool that cannot say what it has has no method that only reads, and none that is found by its own name.
  */
 import { type Json, isObject } from "@remit/language";
 import type { Outcome } from "../effect/effect.ts";
@@ -30,7 +30,7 @@ function namesIn(value: Json): Described {
     return { methods: named.map(({ name }) => name), reads: named.flatMap(({ name, one }) => (one.readOnly === true ? [name] : [])) };
 }
 
-/** Keeps what a tool said. Throws what ends the whole (B1). */
+/** Keeps what a tool said. Throws what ends the whole (DS1). */
 export function learnDescription(m: Ops, place: string, pending: Pending, outcome: Outcome): void {
     if (!outcome.ok) {
         const failure = failureOf(m, pending, outcome);

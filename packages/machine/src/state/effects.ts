@@ -36,7 +36,7 @@ export interface Wanted {
     readonly payer?: number | undefined;
 }
 
-/** Hands out an effect, lets it wait for the turns in flight (B9), or throws the failure of the budget that stands against it. */
+/** Hands out an effect, lets it wait for the turns in flight (AC9), or throws the failure of the budget that stands against it. */
 export function raise(m: Machine, fiber: Fiber, { kind, path, site, request, labels, origin, slot = 0, deadline, payer }: Wanted): void {
     const frame = fiber.frames[fiber.frames.length - 1];
     const account = payer ?? (frame === undefined ? 0 : accountAt(frame));
@@ -90,7 +90,7 @@ export function pay(m: Machine, pending: Pending): void {
     });
 }
 
-/** Asks for what the budget pays for by now (B9). False where nothing changed. */
+/** Asks for what the budget pays for by now (AC9). False where nothing changed. */
 export function payWaiting(m: Machine): boolean {
     const before = m.unpaid.size;
     for (const path of [...m.unpaid.keys()]) {

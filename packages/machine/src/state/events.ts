@@ -1,7 +1,7 @@
 /**
  * Events of calls, loops and declarations.
  *
- * L1: `data` follows AgentScript's trace where that has the field.
+ * ET1: `data` follows AgentScript's trace where that has the field.
  */
 import { type BudgetForm, type Json, type SpendForm, shownName } from "@remit/language";
 import type { Instruction, NextDetail, UseSpec } from "../compile/instructions.ts";

@@ -138,7 +138,7 @@ function leaveWait(m: Machine, frame: Frame, fail: Fail): void {
     frame.native = null;
 }
 
-/** Stops a fiber (K1). `again`: the effect whose outcome stopped it, or that its budget refused. */
+/** Stops a fiber (SD1). `again`: the effect whose outcome stopped it, or that its budget refused. */
 export function stop(m: Machine, fiber: Fiber, fail: Fail, again: readonly Stopped[]): void {
     if (fail.site === null) fail.site = siteOfTop(fiber);
     const withdrawn: Stopped[] = [];
@@ -196,7 +196,7 @@ function discard(m: Machine, fiber: Fiber, fail: Fail): void {
     m.fibers.delete(fiber.id);
 }
 
-/** The account of the innermost yield that a fiber stands in, at its frame `from` or below; null where it stands in none (J7). */
+/** The account of the innermost yield that a fiber stands in, at its frame `from` or below; null where it stands in none (SS7). */
 export function yieldAround(m: Machine, fiber: Fiber, from = fiber.frames.length - 1): number | null {
     for (let f: Fiber | null = fiber; f !== null; f = f.parent)
         for (let i = f === fiber ? from : f.frames.length - 1; i >= 0; i--) {

@@ -88,7 +88,7 @@ export interface Waits<W> {
     failure?(m: Ops, call: Call, wait: W, inside: readonly Inside[]): Fail | null;
     /** Whether it says how many turns its effects may take, whatever they report. */
     saysTurns?(call: Call, wait: W): boolean;
-    /** The account of the yield that it is, whose answer is a fault domain of its own (J7); null where it is none. */
+    /** The account of the yield that it is, whose answer is a fault domain of its own (SS7); null where it is none. */
     domain?(m: Ops, wait: W): number | null;
     /** The data that it holds besides the frame's slots. */
     held?(wait: W): readonly List[];

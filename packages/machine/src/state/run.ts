@@ -3,9 +3,9 @@
  *
  * Boundary: counting. What happens when a slice or a budget ends is decided by the interpreter.
  *
- * R1: `steps` is exact at every moment: what a given-up stretch counted is given back.
- * R2: inside a stretch of closures the end of the slice throws `BAIL`; between instructions nothing is thrown and the interpreter looks.
- * R3: work that is no step uses up the slice alone: a slice that ends by work is the slice that was granted the steps it had taken so far, so
+ * SRU1: `steps` is exact at every moment: what a given-up stretch counted is given back.
+ * SRU2: inside a stretch of closures the end of the slice throws `BAIL`; between instructions nothing is thrown and the interpreter looks.
+ * SRU3: work that is no step uses up the slice alone: a slice that ends by work is the slice that was granted the steps it had taken so far, so
  *     that no count and no event depends on it. A stretch that frames can take over is given up; a single instruction goes on to its end, up to
  *     `MAX_WORK`, and the slice ends with it.
  */

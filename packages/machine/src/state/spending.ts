@@ -3,8 +3,8 @@
  *
  * Boundary: between frames and `accounts.ts`, which counts.
  *
- * B7: an account is closed exactly where its call or region ends, however it ends; what its time waits for is withdrawn with it.
- * B8: the end of an account's time ends the region at once: fibers inside it are gone, what they asked for is withdrawn, and the failure is
+ * SP7: an account is closed exactly where its call or region ends, however it ends; what its time waits for is withdrawn with it.
+ * SP8: the end of an account's time ends the region at once: fibers inside it are gone, what they asked for is withdrawn, and the failure is
  *     that of the region.
  */
 import type { Json, Site, SpendForm } from "@remit/language";

@@ -4,7 +4,7 @@
  * Boundary: own keys of objects and items of lists. Built-in properties (`length`, `summary`) are rows of the built-in table, which the
  * caller looks up; here they are what is left when no own key answers.
  *
- * V3: what is read through a labelled reference has its label; an index lends its label to what it chose.
+ * ACC3: what is read through a labelled reference has its label; an index lends its label to what it chose.
  */
 import { type Site, withArticle } from "@remit/language";
 import { Fail } from "../effect/failure.ts";

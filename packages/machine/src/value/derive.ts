@@ -3,8 +3,8 @@
  *
  * Boundary: takes the place of `Labels` in a run that is done again from its ledger; the origins are the same at every moment, so the run is.
  *
- * C1: every step of a chain is a place in the source, or an effect; steps come after the steps they were made from.
- * C2: a value that was only passed on unchanged inside one statement is one step; putting it into a list or an object is passing it on.
+ * DR1: every step of a chain is a place in the source, or an effect; steps come after the steps they were made from.
+ * DR2: a value that was only passed on unchanged inside one statement is one step; putting it into a list or an object is passing it on.
  */
 import type { Site } from "@remit/language";
 import { Labels } from "./label.ts";

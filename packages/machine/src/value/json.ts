@@ -1,7 +1,7 @@
 /**
  * Between values and JSON.
  *
- * V6: going out collects the labels of everything met; a capability, a cycle, a nesting beyond `MAX_DEPTH` or a size beyond `MAX_SIZE` is a
+ * JSO6: going out collects the labels of everything met; a capability, a cycle, a nesting beyond `MAX_DEPTH` or a size beyond `MAX_SIZE` is a
  *     failure, never text. (A value whose parts are shared can be exponentially larger as JSON than it is in memory.)
  */
 import { type Json, withArticle } from "@remit/language";

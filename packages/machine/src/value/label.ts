@@ -1,8 +1,8 @@
 /**
  * Label sets: which origins a value has. Interned per run as small integers, 0 is the empty set.
  *
- * V1: ids mean something in one run only; whatever leaves the machine writes the sorted origin names.
- * V8: whether any set says who may read it is known without a look at values: where none does, nobody asks.
+ * LA1: ids mean something in one run only; whatever leaves the machine writes the sorted origin names.
+ * LA8: whether any set says who may read it is known without a look at values: where none does, nobody asks.
  */
 
 export class Labels {
@@ -12,7 +12,7 @@ export class Labels {
     private readonly single = new Map<string, number>();
     private readonly rows: (number | undefined)[][] = [[]];
 
-    /** Some set of this run has an `only:` (V8). */
+    /** Some set of this run has an `only:` (LA8). */
     isRestricted = false;
 
     /** A set that is new. */

@@ -4,8 +4,8 @@
  * Boundary: operands in, value out. Fast paths over raw numbers and strings are in `../compile/operators.ts` and fall back to these.
  * A step is never counted here.
  *
- * V3: the result of an operator has the labels of its operands, and of whatever it read inside them, and no others.
- * O1: every failure names its operator and its place.
+ * OE3: the result of an operator has the labels of its operands, and of whatever it read inside them, and no others.
+ * OP1: every failure names its operator and its place.
  */
 
 import { type Site, withArticle } from "@remit/language";

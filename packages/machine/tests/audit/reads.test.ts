@@ -1,4 +1,4 @@
-/** N1, N2: which methods only read, by the words of their names and by what their tools say of them. */
+/** RD1, RD2: which methods only read, by the words of their names and by what their tools say of them. */
 import type { Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import { declarations, readsByName, wordsOf } from "../../src/audit/reads.ts";

@@ -1,6 +1,6 @@
 /**
  * The table of authority against the machine: every principal tries every method of everything with every sample argument, by name and through what
- * it was passed, while all that the program delegates is in force; what comes out is what the table says (T1).
+ * it was passed, while all that the program delegates is in force; what comes out is what the table says (RO1).
  */
 import {
     type AuthorityRow,

@@ -1,4 +1,4 @@
-/** Where a call may lead, as the one who performs it is told (D5): what a row allows, and what others forbid or would have asked about. */
+/** Where a call may lead, as the one who performs it is told (DC5): what a row allows, and what others forbid or would have asked about. */
 import type { Json } from "@remit/language";
 import { expect, test } from "vitest";
 import type { Effect, ModelTurn, Outcome, ToolRequest } from "../../src/index.ts";

@@ -1,4 +1,4 @@
-/** R3: what built-ins do in vain or at length is counted, in proportion to what they look at, and no built-in does more than that. */
+/** SRU3: what built-ins do in vain or at length is counted, in proportion to what they look at, and no built-in does more than that. */
 import type { Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import { BUILTIN_TABLE, fromJson, type Value } from "../../src/index.ts";

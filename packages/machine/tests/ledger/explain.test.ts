@@ -1,4 +1,4 @@
-/** The projection explain: every character that a model was shown, at every attempt and turn (W1), and its printed form. */
+/** The projection explain: every character that a model was shown, at every attempt and turn (EP1), and its printed form. */
 import type { Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import { CONTRACT_HEAD, type Explanation, explainRun, explainText, redactEvent, type ShownMessage } from "../../src/index.ts";

@@ -1,4 +1,4 @@
-/** What a generate sees: G6, AgentScript's rules of context (lazy, lexical, closed), and what it gives back. */
+/** What a generate sees: GE6, AgentScript's rules of context (lazy, lexical, closed), and what it gives back. */
 import type { Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import type { Effect, Message, ModelTurn, Outcome } from "../../src/index.ts";

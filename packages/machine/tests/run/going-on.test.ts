@@ -1,4 +1,4 @@
-/** K1–K4: runs that failed go on: what stopped is asked for again, what was paid for is not, and siblings have finished. */
+/** SD1–SD4: runs that failed go on: what stopped is asked for again, what was paid for is not, and siblings have finished. */
 import type { Json } from "@remit/language";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -129,7 +129,7 @@ describe.each([
         expect(s.calls("tool")).toHaveLength(4);
     });
 
-    test("K3: an answer that overdrew its budget is used once the budget is raised, and not paid for twice", () => {
+    test("SD3: an answer that overdrew its budget is used once the budget is raised, and not paid for twice", () => {
         const answer: Answer = (effect) => (effect.kind === "model" ? reply({ a: "yes" }, 900) : ok(1));
         const s = new Subject(main(`spend 500 tokens { x = generate({ input: "q" }) -> { a: string }\nreturn x.a }`)).run(answer);
         expect(s.end).toMatch(/^limit\.tokens/);
@@ -190,7 +190,7 @@ describe.each([
         expect(s.calls("tool")).toHaveLength(1);
     });
 
-    test("K1: siblings finish, and only what stopped is asked for again", () => {
+    test("SD1: siblings finish, and only what stopped is asked for again", () => {
         let isUp = false;
         const answer: Answer = (e) =>
             e.kind === "tool" && !isUp && (e.request as { args: Json[] }).args[0] === 2

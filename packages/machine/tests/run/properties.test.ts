@@ -1,4 +1,4 @@
-/** M1, M4, M5, X1, M6: the same program is the same run, however it is compiled, sliced, saved or answered. */
+/** CU1, M4, M5, STE1, M6: the same program is the same run, however it is compiled, sliced, saved or answered. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { MachineEvent } from "../../src/index.ts";

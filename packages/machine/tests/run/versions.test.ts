@@ -1,4 +1,4 @@
-/** K4: a continuation goes on in the code that it was saved in, and in no other. */
+/** SD4: a continuation goes on in the code that it was saved in, and in no other. */
 import type { Json } from "@remit/language";
 import { expect, test } from "vitest";
 import { versionOf } from "../../src/compile/version.ts";

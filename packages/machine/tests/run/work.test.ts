@@ -1,4 +1,4 @@
-/** R3: a slice ends by work as it does by steps, and nothing of the run depends on where. */
+/** SRU3: a slice ends by work as it does by steps, and nothing of the run depends on where. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Compiled, Machine } from "../../src/index.ts";

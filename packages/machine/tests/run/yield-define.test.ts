@@ -1,4 +1,4 @@
-/** D1–D3: functions that an agent defined, used when the session in which it did is over. */
+/** DN1–DN3: functions that an agent defined, used when the session in which it did is over. */
 import type { Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import type { Effect, Outcome } from "../../src/index.ts";

@@ -123,19 +123,19 @@ describe("F8: a yield is bounded, and what bounds it is not caught inside", () =
             "limit.bytes",
             `func answer(agent, a) {\n${DOUBLED}return try { agent.yield(l: l) } catch e { 1 } }`,
         ],
-    ])("J7: %s is the failure of the yield, and the program goes on", (_, wanted, source) => {
+    ])("SS7: %s is the failure of the yield, and the program goes on", (_, wanted, source) => {
         for (const options of [{}, { mode: "frames" }, { slice: 3000 }] as const)
             expect(end(once(catching(""), { agents: [remit(source)], options }))).toEqual([wanted]);
     });
 
-    test("J7: what a program does by itself ends its run as before", () => {
+    test("SS7: what a program does by itself ends its run as before", () => {
         const own = (statements: string): string =>
             withFixer(`x = try { ${statements} } catch e { [e.kind] }\nreturn x`, "func f(n) { f(n + 1) }");
         expect(kind(once(own("f(0)")))).toBe("limit.depth");
         expect(kind(once(own(`${DOUBLED}json.text(l, 4)`)))).toBe("limit.bytes");
     });
 
-    test("J7: a limit of what stands around passes through", () => {
+    test("SS7: a limit of what stands around passes through", () => {
         const more = answer("l = [1]\nrepeat * 20 { l = l.concat(l) }\nreturn 1", "a");
         const region = withFixer(
             "x = try { spend 100k bytes { try { Fixer.yield(a: 1) } catch e { [1] } } } catch e { [e.kind] }\nreturn x",
@@ -146,7 +146,7 @@ describe("F8: a yield is bounded, and what bounds it is not caught inside", () =
         expect(kind(once(catching(""), { agents: [loop], options: { limits: { steps: 5000 } } }))).toBe("limit.steps");
     });
 
-    test("J7: of nested yields the inner one fails, and draws on the session's turns", () => {
+    test("SS7: of nested yields the inner one fails, and draws on the session's turns", () => {
         const asks = answer('x = try { agent.yield(b: 1) } catch e { [e.kind] }\nreturn [x, agent.send("left")]', "a");
         const deep = remit("func f(n) { return f(n + 1) }\nmain func answer(agent, b) { return f(0) }");
         const ran = once(withFixer("return Fixer.yield(a: 1) with { turns: 3 }"), { agents: [asks, deep, "still here"] });
@@ -155,7 +155,7 @@ describe("F8: a yield is bounded, and what bounds it is not caught inside", () =
         expect(kind(none)).toBe("limit.turns");
     });
 
-    test("J7: where answers hold most of the memory, a yield fails and not the program beside it", () => {
+    test("SS7: where answers hold most of the memory, a yield fails and not the program beside it", () => {
         const program = withFixer(
             `
             r = parallel for i in [0, 1] max 2 {

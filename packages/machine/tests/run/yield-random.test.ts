@@ -1,4 +1,4 @@
-/** M4, S1, S2, D1: random programs that hand over control are the same run, however they are saved, loaded, sliced and compiled. */
+/** M4, SES1, SES2, DN1: random programs that hand over control are the same run, however they are saved, loaded, sliced and compiled. */
 import type { Json, Program } from "@remit/language";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

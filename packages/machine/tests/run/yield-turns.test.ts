@@ -1,4 +1,4 @@
-/** S2: calls that go over one session at once have their turns one after another, in an order that a replay and a loaded run share. */
+/** SES2: calls that go over one session at once have their turns one after another, in an order that a replay and a loaded run share. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { answer, end, events, failed, handshakes, kind, once, type Answering, run, turns, withFixer } from "./handing.ts";

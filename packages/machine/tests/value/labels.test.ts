@@ -265,7 +265,7 @@ test("[a, b][0] lacks b's labels, and a list holds both", () => {
     expect(ran.effects.slice(2).map((e) => e.labels)).toEqual([["o:a"], ["o:a", "o:b"], []]);
 });
 
-test("V8: whether any set says who may read it", () => {
+test("LA8: whether any set says who may read it", () => {
     for (const labels of [new Labels(), new DerivedLabels()]) {
         const page = labels.of(["tool:Page"]);
         const user = labels.of(["user", "onlyme", "x only:"]);

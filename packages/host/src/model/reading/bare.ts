@@ -3,10 +3,10 @@
  *
  * Boundary: only called where no JSON answer was found. All of the text must be accounted for: what would have to be dropped makes it no answer.
  *
- * B1: prose is a value only where the contract asks for nothing but a text.
- * B2: a number, a word of a choice or a yes is taken from a sentence only where it ends the reply and a fixed mark (`answer:`, `severity is`)
+ * BA1: prose is a value only where the contract asks for nothing but a text.
+ * BA2: a number, a word of a choice or a yes is taken from a sentence only where it ends the reply and a fixed mark (`answer:`, `severity is`)
  *     begins the sentence.
- * B3: an object is only read from a text that names its fields. A bare `no` is no `{spam: false}`: it may as well decline, or answer something else.
+ * BA3: an object is only read from a text that names its fields. A bare `no` is no `{spam: false}`: it may as well decline, or answer something else.
  */
 import type { Contract, Field, Shapes } from "@remit/language";
 import { lines, nearestWord, open } from "./fit.ts";

@@ -3,7 +3,7 @@
  *
  * Boundary: syntax only. `true`, `false` and `null` are values; every other word is `Bare`, decided later by the contract.
  *
- * W1: an integer that a double does not give back digit for digit is a problem, not a rounded number.
+ * BW1: an integer that a double does not give back digit for digit is a problem, not a rounded number.
  */
 import { Bare, type Cursor, stop, type Value } from "./loose.ts";
 

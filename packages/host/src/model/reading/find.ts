@@ -3,9 +3,9 @@
  *
  * Boundary: places and syntax. Which one counts is decided in `choose.ts`.
  *
- * P1: a mark (fence, tag, backtick) inside a value that reads as JSON is text of that value.
- * P2: a piece that looked like JSON and broke is kept as broken, and nothing inside it is offered as an answer of its own.
- * P3: linear: every character is passed once, but for the first characters of brackets in prose.
+ * FIN1: a mark (fence, tag, backtick) inside a value that reads as JSON is text of that value.
+ * FIN2: a piece that looked like JSON and broke is kept as broken, and nothing inside it is offered as an answer of its own.
+ * FIN3: linear: every character is passed once, but for the first characters of brackets in prose.
  */
 import { MAX_NESTING, type Parsed, readValue } from "./lenient.ts";
 import { Bare, Loose, type Value } from "./loose.ts";
@@ -154,7 +154,7 @@ export function find(text: string): Found {
             const first = readings[0] as Parsed;
             const longest = Math.max(...readings.map((reading) => reading.end));
             effort -= longest - i;
-            // Deeper than anything is read: it is broken, and what stands inside it is no answer of its own (P2).
+            // Deeper than anything is read: it is broken, and what stands inside it is no answer of its own (FIN2).
             const deep = first.state === "broken" && first.depth > MAX_NESTING;
             const opaque = !deep && first.state !== "complete" && !first.evidence && !(first.state === "cut" && startsJson(text, i));
             const link = first.state === "complete" && text[first.end] === "(" && ch === "[";

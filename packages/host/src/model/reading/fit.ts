@@ -3,8 +3,8 @@
  *
  * Boundary: `mend` changes only what the contract decides without doubt; the contract module then coerces and checks (`verify.ts`).
  *
- * T1: every change is named in `repairs`. Where two readings are possible the value stays as it is, and the check refuses it.
- * T2: `strict` mends syntax only: quotes around unquoted text. No names, kinds or wrappers are changed.
+ * FT1: every change is named in `repairs`. Where two readings are possible the value stays as it is, and the check refuses it.
+ * FT2: `strict` mends syntax only: quotes around unquoted text. No names, kinds or wrappers are changed.
  */
 import type { Contract, Field, Json, Shapes } from "@remit/language";
 import { holds } from "./bareword.ts";

@@ -3,10 +3,10 @@
  *
  * Boundary: syntax only. It does not know the contract, so what was unquoted stays `Bare` and is decided by `fit.ts`. It never throws.
  *
- * R1: every departure from JSON is named in `repairs`; one that would lose or invent data is a `problem` instead, and the value must not be used.
- * R2: linear in what it reads: nothing is read twice but the look-ahead after a quote, which is bounded.
- * R3: where the text ends inside the value, `state` is `cut`; `closable` says that only closing brackets of objects are missing.
- * R4: a text with quotes inside a string can have two readings; `readValue` gives both where they differ, and the caller decides or refuses.
+ * LEN1: every departure from JSON is named in `repairs`; one that would lose or invent data is a `problem` instead, and the value must not be used.
+ * LEN2: linear in what it reads: nothing is read twice but the look-ahead after a quote, which is bounded.
+ * LEN3: where the text ends inside the value, `state` is `cut`; `closable` says that only closing brackets of objects are missing.
+ * LEN4: a text with quotes inside a string can have two readings; `readValue` gives both where they differ, and the caller decides or refuses.
  *
  * Why not a repair library: those mend silently. Duplicate keys, ellipses, holes in a list, cut strings and text in mid-value come out of them as
  * good JSON with something missing.

@@ -4,8 +4,8 @@
  * Boundary: the words alone; which piece counts is decided in `choose.ts`. A piece on its own needs no words, so all of this only matters where
  * a reply holds several answers that differ.
  *
- * M1: the sentence right before a piece speaks first, the ones before it only where it says nothing.
- * M2: a sentence that calls a piece final and doubts it at once ("the final answer would not be") makes it an aside, which never wins.
+ * MK1: the sentence right before a piece speaks first, the ones before it only where it says nothing.
+ * MK2: a sentence that calls a piece final and doubts it at once ("the final answer would not be") makes it an aside, which never wins.
  */
 import { ALTERNATIVE, ANSWER, CORRECTION, DOUBT, DRAFT, EXAMPLE, FINAL, LISTED, ONE_OF_SEVERAL } from "./words.ts";
 

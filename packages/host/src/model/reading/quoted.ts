@@ -3,8 +3,8 @@
  *
  * Boundary: from the opening quote to after the closing one. What may follow a text depends on its place alone (`key`, `value`, `item`).
  *
- * Q1: a quote that what follows shows to be inside the text is kept as text and sets `inner`, so that the caller looks for a second reading.
- * Q2: a backslash is never dropped: an escape that JSON does not have stays as written, and where one text mixes such with `\n`-like ones,
+ * QU1: a quote that what follows shows to be inside the text is kept as text and sets `inner`, so that the caller looks for a second reading.
+ * QU2: a backslash is never dropped: an escape that JSON does not have stays as written, and where one text mixes such with `\n`-like ones,
  *     nobody can say which were meant, which is a problem.
  */
 import type { Cursor } from "./loose.ts";

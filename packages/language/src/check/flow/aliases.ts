@@ -5,7 +5,7 @@
  * Boundary: one look at each function, until no look finds more. A variable, a result and the inside of a list or object have a class of what
  * they may hold (`classes.ts`); all that a list or object holds is one class inside its own.
  *
- * F7: in strict code the machine raises what a branch may change, wherever it is reached from (CL5 of the machine's `containers.ts`). So it
+ * AL7: in strict code the machine raises what a branch may change, wherever it is reached from (CL5 of the machine's `containers.ts`). So it
  *     refuses a change only where the *reference* carries something that the list or object may lack: a variable that was assigned under a
  *     condition, an item at a chosen index, a thing put into another under a condition (`chosen`). What may be chosen is told for every change.
  */

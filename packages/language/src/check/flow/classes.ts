@@ -3,7 +3,7 @@
  *
  * Boundary: classes and names of a whole program. What the code does with them is found by `aliases.ts`.
  *
- * F4: a change that is made through one name is followed through that name alone: every other name that may hold the same is loose.
+ * CS4: a change that is made through one name is followed through that name alone: every other name that may hold the same is loose.
  */
 import type { Expr, Stmt } from "../../syntax/tree.ts";
 import type { Range } from "../../text/source.ts";
@@ -214,7 +214,7 @@ export class Aliases {
         });
     }
 
-    /** Names of a function whose inside may change unseen (F4). */
+    /** Names of a function whose inside may change unseen (CS4). */
     loose(func: FuncInfo): Set<string> {
         this.told ??= this.tell();
         const { changed, iterated } = this.told;

@@ -12,7 +12,7 @@ import type { Aliases } from "./classes.ts";
 /** What is the same for every walk over a function. */
 export interface Known {
     readonly loose: ReadonlySet<string>;
-    /** What a name holds has all that the name carries (F7). */
+    /** What a name holds has all that the name carries (AL7). */
     readonly covered: (name: string) => boolean;
     readonly sites: ReadonlyMap<Generate, GenerateSite>;
     /** Functions that it calls by name. */

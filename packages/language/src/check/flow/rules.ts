@@ -3,7 +3,7 @@
  *
  * Boundary: the clauses of all imports of a thing (T6) and those of the project, as the machine reads them.
  *
- * F5: nothing is refused here that an `or ask`, an `among`, an `addresses`, a reader that is not known yet or an argument that cannot be told could let pass.
+ * RU5: nothing is refused here that an `or ask`, an `among`, an `addresses`, a reader that is not known yet or an argument that cannot be told could let pass.
  */
 import { addedTo, type Project } from "../../authority/project.ts";
 import { declaredKey, keyOf, methodName, schemeOf } from "../../authority/thing.ts";

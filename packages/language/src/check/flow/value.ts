@@ -3,10 +3,10 @@
  *
  * Boundary: values and how they are joined; the walk over a function is `walk.ts`, clauses are `rules.ts`.
  *
- * F1: a fact is in a value only if every run that gets there has it. Where two ways meet, what one of them does not have is dropped.
- * F2: what a reference carries (`top`) holds whatever is put into the thing later; what is known of its inside (`fields`, `items`, `inner`)
+ * VA1: a fact is in a value only if every run that gets there has it. Where two ways meet, what one of them does not have is dropped.
+ * VA2: what a reference carries (`top`) holds whatever is put into the thing later; what is known of its inside (`fields`, `items`, `inner`)
  *     only while nothing else can change it, which `sharing.ts` says.
- * F3: what is known grows with the text of the program and no faster: nesting and size are bounded, and less is known beyond.
+ * VA3: what is known grows with the text of the program and no faster: nesting and size are bounded, and less is known beyond.
  */
 import type { Range } from "../../text/source.ts";
 import type { Binding, FileScope } from "../../scope/model.ts";

@@ -4,7 +4,7 @@
  * Boundary: statements and expressions in the order of a run; every way is taken, and where ways meet only what all of them have is kept.
  * Calls are in `calls.ts`; which flows are refused is decided by `flows.ts` from the uses found here.
  *
- * F6: control flow carries something in strict code only (`compile/strict.ts` of the machine): what certainly decides over a place is in what is
+ * WA6: control flow carries something in strict code only (`compile/strict.ts` of the machine): what certainly decides over a place is in what is
  *     assigned, returned, passed and sent there, and in what the ways that meet again behind it may have assigned. A run may carry more.
  *
  * Why it is long: statements and expressions of one language, one case each; the work of a case is in its own function.

@@ -1,7 +1,7 @@
 /**
  * Authority: remits, clauses at imports, `delegate`, `spend`, `.only(…)`, `endorse`, `flow strict` (LANGUAGE 5).
  *
- * H1: each word here is a word only where AgentScript rejects the text; a name that is bound in scope stays a name.
+ * AH1: each word here is a word only where AgentScript rejects the text; a name that is bound in scope stays a name.
  *
  * Why it is long: the clauses of one section of the language, each a few lines, read with the same few helpers.
  */

@@ -1,7 +1,7 @@
 /**
  * Sequences in brackets: separators, what to do when one is missing, and the closing bracket.
  *
- * B1: after `separated` returned true an element begins; after false the sequence is over (its closer may be missing).
+ * BC1: after `separated` returned true an element begins; after false the sequence is over (its closer may be missing).
  */
 import type { Fix } from "../../diagnostics/diagnostic.ts";
 import { position } from "../../text/source.ts";

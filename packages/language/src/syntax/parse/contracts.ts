@@ -1,7 +1,7 @@
 /**
  * Contracts: names, lists, objects with fields, literals, unions, `T?`. Parentheses group and leave no node.
  *
- * C1: fields are separated by line breaks or commas. The type in `name T`, a default and a description stand on the line of the field.
+ * CR1: fields are separated by line breaks or commas. The type in `name T`, a default and a description stand on the line of the field.
  */
 import { T } from "../tokens.ts";
 import type { ContractField, ContractLiteral, ContractNode, Expr, Name, StringLit } from "../tree.ts";

@@ -1,7 +1,7 @@
 /**
  * The top level of a file: imports, agents, functions, shapes.
  *
- * D1: configuration and `use` of an agent stand before its first function.
+ * DL1: configuration and `use` of an agent stand before its first function.
  */
 import { FOREIGN_STARTS } from "../foreign.ts";
 import { IMPORT_KINDS, SYMBOLS, T } from "../tokens.ts";

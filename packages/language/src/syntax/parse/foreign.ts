@@ -1,7 +1,7 @@
 /**
  * Statements of other languages: each is one report that says what to write, and is skipped or read as what it means.
  *
- * F1: a word is foreign only where every occurrence in the file begins such a statement; a program that uses it as a name keeps it.
+ * FE1: a word is foreign only where every occurrence in the file begins such a statement; a program that uses it as a name keeps it.
  */
 import { FOREIGN_ADVICE, FOREIGN_STARTS, type ForeignStart } from "../foreign.ts";
 import { T } from "../tokens.ts";

@@ -1,7 +1,7 @@
 /**
  * Expressions that begin with a word of their own: `generate`, `parallel for`, `if` and `try`.
  *
- * F1: `if` and `try` are words here only where no variable of that name is in scope; `generate` and `parallel` always are.
+ * FM1: `if` and `try` are words here only where no variable of that name is in scope; `generate` and `parallel` always are.
  */
 import { DURATION_UNITS, T } from "../tokens.ts";
 import type {

@@ -3,7 +3,7 @@
  *
  * Boundary: reads one file; nothing here knows names, contracts or other files beyond what the grammar needs.
  *
- * R1: never throws, whatever the text. R4: takes time linear in the text.
+ * PS1: never throws, whatever the text. PS2: takes time linear in the text.
  */
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { Source } from "../../text/source.ts";

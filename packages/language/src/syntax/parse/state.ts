@@ -3,9 +3,9 @@
  *
  * Boundary: knows tokens, not the grammar.
  *
- * R1: nothing here or above it throws; every loop of the parser moves forward or ends.
- * R2: at one token at most one error is reported, so that one mistake is one message.
- * R3: no tree is deeper than `MAX_NESTING` brackets, blocks and signs plus `MAX_CHAIN` operators.
+ * STA1: nothing here or above it throws; every loop of the parser moves forward or ends.
+ * STA2: at one token at most one error is reported, so that one mistake is one message.
+ * STA3: no tree is deeper than `MAX_NESTING` brackets, blocks and signs plus `MAX_CHAIN` operators.
  */
 import type { Diagnostic, Fix } from "../../diagnostics/diagnostic.ts";
 import type { Range, Source } from "../../text/source.ts";

@@ -1,8 +1,8 @@
 /**
  * Statements and blocks.
  *
- * A1: where a word that Remit added could also be a name, it is the name if one is bound in scope, and AgentScript's reading stands.
- * A2: after a syntax error reading goes on at the next line outside brackets or at the closing brace.
+ * ST1: where a word that Remit added could also be a name, it is the name if one is bound in scope, and AgentScript's reading stands.
+ * ST2: after a syntax error reading goes on at the next line outside brackets or at the closing brace.
  */
 import { SYMBOLS, T } from "../tokens.ts";
 import type { Define, Assign, Block, Config, NumberLit, Stmt } from "../tree.ts";

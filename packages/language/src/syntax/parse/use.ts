@@ -1,8 +1,8 @@
 /**
  * What selects and bounds context: `use`, `use one of`, `context max`, budgets and labels.
  *
- * U1: the order is fixed: expression, `max`, `keep`, `priority`, `as`. `keep` belongs to the budget; `priority` stands after it.
- * U2: `tokens`, `keep`, `priority` and `image` are qualifiers only on the line of what they qualify and where no variable of that name
+ * USE1: the order is fixed: expression, `max`, `keep`, `priority`, `as`. `keep` belongs to the budget; `priority` stands after it.
+ * USE2: `tokens`, `keep`, `priority` and `image` are qualifiers only on the line of what they qualify and where no variable of that name
  *     is in scope; there AgentScript would read a statement of its own, and so does this reader, with a warning.
  */
 import { BUDGET_UNITS, T } from "../tokens.ts";
@@ -72,7 +72,7 @@ function imageFollows(p: State): boolean {
     return begins && unbound(p, "`use image`");
 }
 
-/** A qualifier is a word only where no variable has its name (U2). */
+/** A qualifier is a word only where no variable has its name (USE2). */
 function unbound(p: State, what: string): boolean {
     if (!isBound(p, p.k)) return true;
     const message = `\`${tokenText(p)}\` is a variable here, so this is read as AgentScript reads it, not as ${what}.`;

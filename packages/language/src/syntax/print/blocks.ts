@@ -1,7 +1,7 @@
 /**
  * Blocks and statements: one statement a line, four spaces a step.
  *
- * K1: a statement that would be read as part of the one before, or as another statement, gets parentheses. Trees that were read from text
+ * BK1: a statement that would be read as part of the one before, or as another statement, gets parentheses. Trees that were read from text
  *     never need them; trees made from a program form may.
  */
 import { quoteString } from "../strings.ts";

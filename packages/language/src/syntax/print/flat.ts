@@ -4,7 +4,7 @@
  * Boundary: makes strings; knows no comments and no layout. Serves `printExpr` (how a context item names its source) and the formatter,
  * which asks whether a node fits on a line.
  *
- * F1: parentheses are written where the tree needs them; those of the source are kept by the formatter and dropped by `printExpr`.
+ * FL1: parentheses are written where the tree needs them; those of the source are kept by the formatter and dropped by `printExpr`.
  */
 import { decodeQuoted, quoteString } from "../strings.ts";
 import { POSTFIX_PRECEDENCE, PRECEDENCE, UNARY_PRECEDENCE } from "../tokens.ts";

@@ -4,7 +4,7 @@
  * Boundary: a node goes on the present line if it fits and holds no comment; otherwise it is broken at its own brackets or operators and
  * the same question is asked of its parts.
  *
- * Y1: no line break is written before `(` or `[` of a call or an index, nor before the sign at the start of a statement (D6).
+ * LY1: no line break is written before `(` or `[` of a call or an index, nor before the sign at the start of a statement (D6).
  */
 import { blockLines, blockRawLines, decodeBlock, guardLines } from "../strings.ts";
 import { POSTFIX_PRECEDENCE, PRECEDENCE, UNARY_PRECEDENCE } from "../tokens.ts";

@@ -3,8 +3,8 @@
  *
  * Boundary: trees to text. Knows nothing of meaning; the same tree and comments give the same text.
  *
- * T1: parse(format(parse(text))) is the tree of the text, ranges aside. P1: formatting is idempotent. P2: no comment is lost.
- * P3: a file that could not be read whole is given back as it is, and so is one whose layout could not be read again.
+ * PRI1: parse(format(parse(text))) is the tree of the text, ranges aside. PRI2: formatting is idempotent. PRI3: no comment is lost.
+ * PT3: a file that could not be read whole is given back as it is, and so is one whose layout could not be read again.
  */
 import type { Fix } from "../../diagnostics/diagnostic.ts";
 import { source } from "../../text/source.ts";

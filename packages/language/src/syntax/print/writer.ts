@@ -4,7 +4,7 @@
  * Comments belong to no node. They are written in source order whenever the layout comes past their place: before a node that begins
  * after them, after one that ends before them on their line, or at the latest at the end of the statement they stand in.
  *
- * W1: every comment is written once, in order.
+ * WI1: every comment is written once, in order.
  */
 import type { Range } from "../../text/source.ts";
 import type { Block, Comment, File } from "../tree.ts";

@@ -20,8 +20,8 @@
  * | 12 | a number is a number |
  * | 13 | files that are named exist |
  *
- * A1: all problems come at once, in the order of the document.
- * A2: a writer's trajectory has no problem of any rule; a reader tolerates 10, 11, what is only written laxly of 12, and
+ * CE1: all problems come at once, in the order of the document.
+ * CE2: a writer's trajectory has no problem of any rule; a reader tolerates 10, 11, what is only written laxly of 12, and
  *     half a character, and tells them as notes.
  */
 import { isObject, type Json } from "@remit/language";

@@ -4,7 +4,7 @@
  * Boundary: from JSON to the one shape that the rest works with. Lax where Harbor's own reader is: a number in a text, another spelling of a
  * type of sound, a missing version.
  *
- * R1: nothing is lost: what comes out equals what came in, but for nulls of absent fields and the laxities above.
+ * REA1: nothing is lost: what comes out equals what came in, but for nulls of absent fields and the laxities above.
  */
 import type { Json } from "@remit/language";
 import { type AtifCheckOptions, type AtifProblem, asBoolean, asInteger, asNumber, checkTrajectory } from "./check.ts";

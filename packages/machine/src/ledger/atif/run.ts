@@ -12,10 +12,10 @@
  * | call of another agent, session with an agent outside the program | agent, `llm_call_count` 0; what it did is an embedded trajectory |
  * | question that is about no call | system |
  *
- * N1: a step stands where its happening began; a result stands in the step of its call, whenever it came.
- * N2: every step says its place in `extra.path`. Each `generate` begins a context of its own, with its system step.
- * N3: a use of an agent's own hands is a call of the agent where it tells of it; all of them stand in `extra.hands` of its trajectory.
- * N4: of a Re in Act program the agent is the program: what runs it is left out.
+ * RUN1: a step stands where its happening began; a result stands in the step of its call, whenever it came.
+ * RUN2: every step says its place in `extra.path`. Each `generate` begins a context of its own, with its system step.
+ * RUN3: a use of an agent's own hands is a call of the agent where it tells of it; all of them stand in `extra.hands` of its trajectory.
+ * RUN4: of a Re in Act program the agent is the program: what runs it is left out.
  */
 import type { Json } from "@remit/language";
 import type { AgentNote, AgentPart, AgentReply, Failure, Usage } from "../../effect/effect.ts";
@@ -312,7 +312,7 @@ const toolName = (event: LedgerEvent): string =>
 const memoryName = (event: LedgerEvent): string =>
     [field(event, "memory"), field(event, "operation") ?? field(event, "op")].filter((one) => typeof one === "string").join(".");
 
-/** N3. */
+/** RUN3. */
 function hand(p: Projecting, event: LedgerEvent): void {
     const { extra } = ownerOf(p, event.path);
     const name = [saidOf(event, "tool"), saidOf(event, "method")].filter((one) => typeof one === "string").join(".");

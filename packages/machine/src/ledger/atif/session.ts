@@ -4,7 +4,7 @@
  * Boundary: from prompts and replies (`AgentReply`) to steps. An agent does not say where one call of its model ends and the next begins, so
  * `llm_call_count` is left out; a step is a thought, a message, or both, with the calls that follow.
  *
- * S1: a call and its result stand in one step; of several reports of one call the last input, output and status that say something count.
+ * SEI1: a call and its result stand in one step; of several reports of one call the last input, output and status that say something count.
  */
 import type { Json } from "@remit/language";
 import type { AgentEntry, AgentPart, AgentReply, Failure, Usage } from "../../effect/effect.ts";

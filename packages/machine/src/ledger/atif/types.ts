@@ -3,7 +3,7 @@
  *
  * Boundary: shapes only. Reading, checking, writing and showing are beside this file.
  *
- * T1: every object refuses fields that are not in its table; `null` stands for an absent optional field.
+ * TY1: every object refuses fields that are not in its table; `null` stands for an absent optional field.
  */
 import type { Json } from "@remit/language";
 
