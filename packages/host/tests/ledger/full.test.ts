@@ -1,4 +1,4 @@
-/** A disk that is full, a real one: a small file system in memory (BL1, G8, SW1). Runs where the tests may mount one. */
+/** A disk that is full, a real one: a small file system in memory (BL1, G8, SW1). The tests mount it, so they run as root. */
 import { spawnSync } from "node:child_process";
 import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,14 +8,13 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest"
 import type { LedgerError, LedgerStore, RunHandle } from "../../src/index.ts";
 import { load, openLedger } from "../../src/index.ts";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
+import { mountRoom } from "./room.ts";
 import { codeOf, event, kept, newRun, pathOf } from "./stores.ts";
 
 const disk = mkdtempSync(join(tmpdir(), "remit-full-"));
 const config = mkdtempSync(join(tmpdir(), "remit-full-config-"));
-const mount = (): boolean => spawnSync("mount", ["-t", "tmpfs", "-o", "size=8m", "tmpfs", disk]).status === 0;
+const mount = (): void => mountRoom(disk, "8m");
 const unmount = (): void => void spawnSync("umount", ["-l", disk]);
-const canMount = mount();
-if (canMount) unmount();
 
 const file = join(disk, "ledger.db");
 const ballast = `${file}.ballast`;
@@ -36,8 +35,8 @@ afterAll(() => {
     for (const folder of [disk, config]) rmSync(folder, { recursive: true, force: true });
 });
 
-describe.skipIf(!canMount)("a full disk", () => {
-    beforeEach(() => void mount());
+describe("a full disk", () => {
+    beforeEach(mount);
     afterEach(unmount);
 
     test("BL1: the commit in hand takes the room of the ballast, a later one is told, and is kept once when there is room", async () => {
