@@ -106,6 +106,8 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
             begun: [],
             repeatable: [],
             answers: [{ path, outcome }],
+            // What was allowed on the way is held against the tool as it is now, as in the run that it was allowed in.
+            approvals: (await store.asks.approvals(info.id)).filter((one) => before.some((told) => told.path === one.path)),
             notes: taken(effect, { by: world.user, ...forked }, info),
         };
         const host = withPeople(world, { run: fresh, store, on, asks: { ...kept.asks, owner: world.user }, park });

@@ -3,8 +3,11 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Json } from "@remit/language";
+import { Compiled, type Effect, Machine } from "@remit/machine";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { OPTIONS } from "../../../machine/tests/run/forms.ts";
+import { formOf } from "../../../machine/tests/run/text.ts";
 import { environmentSecrets, looksSecret } from "../../src/secret/names.ts";
 import { isSecretRef, resolveSecret } from "../../src/secret/ref.ts";
 import { formsOf } from "../../src/secret/forms.ts";
@@ -232,4 +235,23 @@ describe("the scrubber", () => {
             }),
         );
     });
+});
+
+test("a large value of a saved state is looked through as a value, also where JSON stands within JSON in it", () => {
+    const secret = 'pa"ss\\wo"rd-1234';
+    const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
+    const value = { held: escaped(escaped(secret)), rows: Array.from({ length: 900 }, (_, n) => `row ${n}`) };
+    const source =
+        'import tool T from "http://example.test"\nmain agent A { role "r" description "d" main func(input) {\nx = T.get("a")\nT.get(x)\n} }';
+    const machine = Machine.start(new Compiled(formOf(source, false)), { ...OPTIONS, input: {} });
+    for (machine.advance(); machine.pending[0]?.path !== "main/T.get#1"; machine.advance()) {
+        const [{ path, request }] = machine.pending as [Effect];
+        const isDescribed = (request as { op?: Json }).op === "describe";
+        const methods = [{ name: "get", input: { type: "object" }, readOnly: true }];
+        machine.resolve(path, { ok: true, value: isDescribed ? { methods } : value, origins: ["tool:T"] });
+    }
+    const saved = JSON.stringify(machine.save({ image: true }));
+    expect(saved).toContain('"of":"json"');
+    const scrubber = createScrubber([{ name: "env:K", value: secret }]);
+    expect(JSON.stringify(scrubber.conceal(JSON.parse(saved) as Json))).not.toContain("wo");
 });

@@ -410,8 +410,8 @@ const OPTIONAL = {
         "the conductor's: time that counts, effects that may have been begun, sessions that may be open",
     ),
     texts: says(
-        list(tuple(count, text)),
-        'large texts by ids of the run: in an image all that it has, in a delta those that are new. {"$text": id, "of": "text"} stands for one wherever it is, with of "json" for the value whose JSON it is, and {"$plain": …} for an object that has a key of either name',
+        list(tuple(count, json)),
+        'large texts by ids of the run: in an image all that it has, in a delta those that are new. {"$text": id, "of": "text"} stands for one wherever it is, with of "json" for a value, which then stands here as it is, and {"$plain": …} for an object that has a key of either name',
     ),
 };
 

@@ -116,7 +116,7 @@ function strangeIn({ asked, inbox }: Continuation): string | null {
 /** With its large texts, those of the documents before it among them. */
 function whole({ texts, ...doc }: Continuation, known: Map<number, string>): Continuation {
     if (texts === undefined) return doc;
-    for (const [id, text] of texts) known.set(id, text);
+    for (const [id, kept] of texts) known.set(id, typeof kept === "string" ? kept : JSON.stringify(kept));
     return restored(doc as unknown as Json, "$text", (id) => {
         const text = known.get(id as number);
         if (text === undefined) throw refuse(`text ${String(id)} is missing`);

@@ -103,16 +103,21 @@ class Writer {
 
     /** LT1. */
     withoutTexts(doc: Continuation): Continuation {
-        if (!this.isWalked) return doc;
         const { saved } = this.m;
+        if (!this.isWalked) {
+            // An image begins anew: what only the documents before it held is written again.
+            if (this.image) saved.texts = new Map();
+            return doc;
+        }
         const known = this.image ? new Map<string, number>() : saved.texts;
-        const texts: [number, string][] = [];
-        const done = referred(doc as unknown as Json, "$text", (text) => {
+        const texts: [number, Json][] = [];
+        const done = referred(doc as unknown as Json, "$text", (text, of) => {
             let id = known.get(text);
             if (id === undefined) {
                 id = saved.texts.get(text) ?? saved.text++;
                 known.set(text, id);
-                texts.push([id, text]);
+                // A value stays a value, so that the host finds in it what is known to be a secret.
+                texts.push([id, of === "json" ? (JSON.parse(text) as Json) : text]);
             } else this.size = Math.max(0, this.size - text.length);
             return id;
         });

@@ -20,8 +20,8 @@ const VALUES: ReadonlySet<string> = new Set(["args", "result", "value"]);
  * `key`: the one by which a reference is known; `name` gives what stands there for a text. `of` says whether it is the text itself or a value's JSON. What
  * holds nothing large comes back as the same value.
  */
-export function referred(json: Json, key: string, name: (text: string) => Json, threshold = LARGE_TEXT): Json {
-    const refer = (text: string, of: "text" | "json"): Json => ({ [key]: name(text), of });
+export function referred(json: Json, key: string, name: (text: string, of: "text" | "json") => Json, threshold = LARGE_TEXT): Json {
+    const refer = (text: string, of: "text" | "json"): Json => ({ [key]: name(text, of), of });
     const inner = (one: Json, under?: string): Json => {
         if (typeof one === "string") return one.length > threshold ? refer(one, "text") : one;
         const out = mapped(one, inner);

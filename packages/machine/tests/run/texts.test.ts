@@ -185,3 +185,32 @@ describe("a prompt's parts", () => {
         expect(image.length).toBeLessThan(2.6 * rendered);
     });
 });
+
+test("LT1: a text that left with an image and comes back is written again", () => {
+    const compiled = new Compiled(
+        formOf(
+            agent('i = 0\nloop until i > 11 max 40 {\ns = T.get("big")\nt = T.get("a")\ns = ""\nt = T.get("b")\ni = i + 1\n}\ni'),
+            false,
+        ),
+    );
+    const large = text(2 * LARGE_TEXT, 1);
+    const machine = Machine.start(compiled, OPTIONS);
+    let documents: Json[] = [];
+    let without = 0;
+    for (let { state } = machine.advance(); state !== "done"; { state } = machine.advance()) {
+        const saved = machine.save({ spent: 0 });
+        const isImage = "image" in saved;
+        documents = isImage ? [print(saved.image)] : [...documents, print(saved.delta)];
+        if (isImage && !Object.hasOwn(saved.image as object, "texts")) without++;
+        Machine.load(compiled, OPTIONS, documents);
+        const [{ path, request }] = machine.pending as [Effect];
+        const isDescribed = (request as { op?: Json }).op === "describe";
+        const value = isDescribed
+            ? { methods: [{ name: "get", input: { type: "object" }, readOnly: true }] }
+            : JSON.stringify(request).includes('"big"')
+              ? large
+              : "small";
+        machine.resolve(path, { ok: true, value, origins: ["tool:T"] });
+    }
+    expect(without).toBeGreaterThan(1);
+});
