@@ -126,6 +126,17 @@ export async function worldAgain(run: KeptRun, options: ResumeRunOptions): Promi
     });
 }
 
+/** An example of a larger bound, by the kind of the failure. */
+const RAISED: { readonly [kind: string]: string } = {
+    "limit.cost": "usd=2",
+    "limit.time": "time=10min",
+    "limit.steps": "steps=1000m",
+    "limit.calls": "calls=100",
+    "limit.turns": "turns=50",
+    "limit.bytes": "bytes=1000m",
+    "limit.depth": "depth=5000",
+};
+
 /**
  * How a run that failed goes on (LANGUAGE 7). Throws `RemitError` where nothing that is said lets it, and where something is said of a run that did
  * not fail.
@@ -148,7 +159,7 @@ function goesOn(
     if (!isSaid) {
         const { kind, message } = info.failure as Failure;
         const hint = kind.startsWith("limit.")
-            ? "raise the bound with --raise, for example --raise tokens=200k"
+            ? `raise the bound with --raise, for example --raise ${RAISED[kind] ?? "tokens=200k"}`
             : "ask for what failed again with --retry, or give its outcome with --answer PATH=VALUE";
         throw new RemitError({ kind, message: `the run failed: ${message}`, hint }, info.id);
     }

@@ -292,3 +292,13 @@ test("a record without a code of one's own key is never called clean: its chains
     expect(await auditRun(at.store, run)).toMatchObject({ findings: [], unsure: [why] });
     expect(await auditRun(at.store, run, { acceptForeign: true })).toMatchObject({ findings: [], unsure: [] });
 });
+
+test("a violation that no gate told of is a finding, too", async () => {
+    const { run } = await begin(
+        'flow strict\nimport tool Files from "file://workspace"\n' +
+            main(
+                'Files.write({ path: "a.txt", content: "x" })\nt = Files.read({ path: "a.txt" }).content\nbest = [1]\nother = [2]\npick = best\nif t.length > 0 { pick = other }\npick.add("x")',
+            ),
+    );
+    expect((await auditRun(at.store, run)).findings).toMatchObject([{ rule: "flow-refused", severity: "high" }]);
+});
