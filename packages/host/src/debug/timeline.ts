@@ -107,7 +107,7 @@ export class Timeline {
     }
 
     get moment(): Moment {
-        const { outcomes, part } = this.retelling.place;
+        const { outcomes, part } = this.retelling;
         return { outcomes, part, steps: this.machine.usage.steps, ended: this.retelling.state === "done", events: this.events };
     }
 
@@ -213,7 +213,7 @@ export class Timeline {
         const best = this.checkpoints.findLast((one) => compareMoments(one.at, to) <= 0) as Checkpoint;
         if (back || compareMoments(best.at, this.moment) > 0) this.restore(best);
         const isBefore = (): boolean => {
-            const { outcomes, part } = this.retelling.place;
+            const { outcomes, part } = this.retelling;
             return outcomes < to.outcomes || (outcomes === to.outcomes && part < to.part);
         };
         while (isBefore()) {

@@ -30,5 +30,5 @@ export async function retell(
         await new Promise<void>((resolve) => void setImmediate(resolve));
         turned = performance.now();
     }
-    return { outcomes: retelling.place.outcomes, open: [...retelling.open], odd: retelling.odd };
+    return { outcomes: retelling.outcomes, open: [...retelling.open], odd: retelling.odd };
 }

@@ -61,8 +61,9 @@ export class Retelling {
     odd: string | null = null;
     private readonly told: Told;
     private readonly late: Set<string>;
-    private outcomes: number;
-    private part: number;
+    /** Outcomes that were looked at, and how often the run went on. */
+    outcomes: number;
+    part: number;
     private untold: readonly Answered[];
 
     /** `from`: the place at which the machine stands, where it was loaded. */
@@ -99,12 +100,7 @@ export class Retelling {
         const { strike } = this;
         const one = this.upcoming;
         if (strike?.until === null && (one === undefined || this.isUp(strike))) return this.timeUp(strike.failure);
-        if (one === undefined) return null;
-        if (!this.open.delete(one.path) && !isUnasked(one)) {
-            this.odd = one.path;
-            return null;
-        }
-        this.outcomes++;
+        if (one === undefined || !this.take(one)) return null;
         this.machine.resolve(one.path, one.outcome);
         return this.compute(advance);
     }
@@ -159,13 +155,17 @@ export class Retelling {
             this.state = "slice";
             return true;
         }
-        for (let one = this.upcoming; one !== undefined; one = this.upcoming) {
-            if (!this.open.delete(one.path) && !isUnasked(one)) {
-                this.odd = one.path;
-                break;
-            }
+        for (let one = this.upcoming; one !== undefined && this.take(one); ) one = this.upcoming;
+        return false;
+    }
+
+    /** Looks at the outcome that comes next; false where the machine did not ask for it. */
+    private take(one: Answered): boolean {
+        if (this.open.delete(one.path) || isUnasked(one)) {
             this.outcomes++;
+            return true;
         }
+        this.odd = one.path;
         return false;
     }
 
