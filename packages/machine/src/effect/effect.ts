@@ -7,37 +7,31 @@
  * EF2: `request` and `value` are plain JSON; a capability inside is written as a reference (`{"$capability": …}` never occurs in data).
  */
 import type { Contract, Json, Site } from "@remit/language";
+import {
+    any,
+    count,
+    flag,
+    is,
+    json,
+    list,
+    named,
+    number,
+    one,
+    orNull,
+    ref,
+    type Shape,
+    says,
+    shape,
+    type Told,
+    text,
+} from "../shape/build.ts";
 
-export type EffectKind = "model" | "tool" | "agent" | "author" | "ask" | "input" | "recall" | "remember" | "sleep" | "clock" | "random";
-
-export interface Effect {
-    /** `main/fix#0/for[2]/generate#1/attempt[0]`. */
-    readonly path: string;
-    readonly kind: EffectKind;
-    readonly principal: string;
-    readonly site: Site | null;
-    readonly request: Json;
-    /** Origins of everything in `request`, sorted. */
-    readonly labels: readonly string[];
-    /** Milliseconds the effect may take; silence is bounded by the host. */
-    readonly deadline?: number;
-    /** Which attempt it is, from 2 on, after the owner of the run had what failed asked for again. */
-    readonly attempt?: number;
-    /**
-     * Hash of what its tool said of the method when a person allowed the call: it is made only while the tool says the same, else its performer
-     * says `changed` first.
-     */
-    readonly allowed?: string;
-}
-
-/** What a provider says was used. Counts of tokens; `usd` where the price is known. */
-export interface Usage {
-    readonly input?: number;
-    readonly cached?: number;
-    readonly output?: number;
-    readonly reasoning?: number;
-    readonly usd?: number;
-}
+/** What a provider says was used. */
+export const USAGE = says(
+    shape({}, { input: number, cached: number, output: number, reasoning: number, usd: number }),
+    "tokens; usd where the price is known",
+);
+export type Usage = Told<typeof USAGE>;
 
 /** The sum of two usages, field by field; a field that neither has stays absent. */
 export function addUsage(a: Usage, b: Usage | undefined): Usage {
@@ -48,17 +42,21 @@ export function addUsage(a: Usage, b: Usage | undefined): Usage {
 }
 export const USAGE_FIELDS = ["input", "cached", "output", "reasoning", "usd"] as const satisfies readonly (keyof Usage)[];
 
-export type Outcome =
-    /** `parts`: further origins of parts of the value, by JSON Pointer (RFC 6901). */
-    | {
-          readonly ok: true;
-          readonly value: Json;
-          readonly origins: readonly string[];
-          readonly parts?: { readonly [pointer: string]: readonly string[] };
-          readonly usage?: Usage;
-      }
-    /** `origins`: of what the failure tells, besides what it came from. */
-    | { readonly ok: false; readonly failure: Failure; readonly origins?: readonly string[]; readonly usage?: Usage };
+const usage = ref<Usage>("Usage");
+const site = orNull(ref<Site>("Site"));
+const contract = ref<Contract>("Contract");
+
+export const OUTCOMES = {
+    done: shape(
+        { ok: is(true), value: json, origins: says(list(text), "origins of the value") },
+        { parts: says(named(list(text)), "further origins of parts, by JSON Pointer"), usage },
+    ),
+    failed: shape(
+        { ok: is(false), failure: ref<Failure>("Failure") },
+        { origins: says(list(text), "of what the failure tells, besides what it came from"), usage },
+    ),
+};
+export type Outcome = Told<(typeof OUTCOMES)[keyof typeof OUTCOMES]>;
 
 // ---- failures (LANGUAGE 7) -------------------------------------------------------------------------------------------
 
@@ -95,14 +93,16 @@ export const FAILURE_KINDS = {
 
 export type FailureKind = keyof typeof FAILURE_KINDS;
 
-export interface Failure {
-    readonly kind: FailureKind;
-    readonly message: string;
-    readonly site?: Site | null;
-    readonly detail?: Json;
-    /** What a person can do about it. */
-    readonly hint?: string;
-}
+export const FAILURE = shape(
+    { kind: ref<FailureKind>("FailureKind"), message: text },
+    {
+        site,
+        detail: json,
+        /** What a person can do about it. */
+        hint: text,
+    },
+);
+export type Failure = Told<typeof FAILURE>;
 
 // ---- requests, by kind -----------------------------------------------------------------------------------------------
 
@@ -111,163 +111,199 @@ export function opOf(request: Json): Json | undefined {
     return (request as { readonly op?: Json } | null)?.op;
 }
 
-export type Part =
-    | { readonly type: "text"; readonly text: string }
-    /** `data` is base64, or `ref` names a blob. */
-    | { readonly type: "file"; readonly mediaType: string; readonly data: string };
+export const PART = any(
+    shape({ type: is("text"), text }, {}),
+    shape({ type: is("file"), mediaType: text, data: says(text, "base64") }, {}),
+);
+export type Part = Told<typeof PART>;
 
-export type Message =
-    | { readonly role: "system"; readonly content: string }
-    | { readonly role: "user"; readonly content: readonly Part[] }
-    | { readonly role: "assistant"; readonly content: string; readonly calls?: readonly ToolCall[] }
-    | { readonly role: "tool"; readonly call: string; readonly name: string; readonly result: Json };
+export const TOOL_CALL = shape(
+    {
+        id: text,
+        /** As offered in `ToolOffer.name`. */
+        name: text,
+        args: json,
+    },
+    {
+        /** What the provider wants to see again beside this call (a signature); handed back unread. */
+        provider: json,
+    },
+);
+export type ToolCall = Told<typeof TOOL_CALL>;
+const calls = list(ref<ToolCall>("ToolCall"));
 
-export interface ToolCall {
-    readonly id: string;
-    /** As offered in `ToolOffer.name`. */
-    readonly name: string;
-    readonly args: Json;
-    /** What the provider wants to see again beside this call (a signature); handed back unread. */
-    readonly provider?: Json;
-}
+export const MESSAGE = any(
+    shape({ role: is("system"), content: text }, {}),
+    shape({ role: is("user"), content: list(ref<Part>("Part")) }, {}),
+    shape({ role: is("assistant"), content: text }, { calls }),
+    shape({ role: is("tool"), call: text, name: text, result: json }, {}),
+);
+export type Message = Told<typeof MESSAGE>;
 
-export interface ToolOffer {
-    /** Name shown to the model, e.g. `Repo_read`. */
-    readonly name: string;
-    readonly description?: string;
-    /** JSON Schema of the arguments. */
-    readonly input: Json;
-}
+export const TOOL_OFFER = shape(
+    {
+        /** Name shown to the model, e.g. `Repo_read`. */
+        name: text,
+        input: says(json, "JSON Schema of the arguments"),
+    },
+    { description: text },
+);
+export type ToolOffer = Told<typeof TOOL_OFFER>;
 
+/** The model import: name in the program, URI. */
+const MODEL = shape({ name: text, uri: text }, {});
+
+const TURN = shape(
+    {
+        op: is("turn"),
+        model: MODEL,
+        messages: list(ref<Message>("Message")),
+        strict: flag,
+        stream: flag,
+        debug: flag,
+        /** `Agent.func[n]`, for scripted models that answer by label. */
+        label: text,
+    },
+    {
+        /** Contract the reply is read against, with the shapes it refers to; absent for free text. */
+        contract,
+        shapes: named(contract),
+        maxOutput: number,
+        temperature: number,
+        think: any(flag, one(["auto", "low", "medium", "high"])),
+        tools: list(ref<ToolOffer>("ToolOffer")),
+    },
+);
 /** One provider turn. */
-export interface ModelTurn {
-    readonly op: "turn";
-    /** The model import: name in the program, URI. */
-    readonly model: { readonly name: string; readonly uri: string };
-    readonly messages: readonly Message[];
-    /** Contract the reply is read against, with the shapes it refers to; absent for free text. */
-    readonly contract?: Contract;
-    readonly shapes?: { readonly [name: string]: Contract };
-    readonly strict: boolean;
-    readonly maxOutput?: number;
-    readonly temperature?: number;
-    readonly think?: boolean | "auto" | "low" | "medium" | "high";
-    readonly tools?: readonly ToolOffer[];
-    readonly stream: boolean;
-    readonly debug: boolean;
-    /** `Agent.func[n]`, for scripted models that answer by label. */
-    readonly label: string;
-}
+export type ModelTurn = Told<typeof TURN>;
 
+const READING = shape(
+    {
+        /** Where the value was found: the whole reply, a fence, prose around it, a tool call … */
+        from: text,
+        /** What was mended on the way, in words; empty where the reply was right as it stood. */
+        repairs: list(text),
+        /** The provider's own constraint was used (JSON schema, grammar). */
+        constrained: flag,
+    },
+    {},
+);
 /** How the host read the reply against the contract. The machine checks the value again. */
-export interface Reading {
-    /** Where the value was found: the whole reply, a fence, prose around it, a tool call … */
-    readonly from: string;
-    /** What was mended on the way, in words; empty where the reply was right as it stood. */
-    readonly repairs: readonly string[];
-    /** The provider's own constraint was used (JSON schema, grammar). */
-    readonly constrained: boolean;
-}
+export type Reading = Told<typeof READING>;
 
+export const MODEL_REPLY = shape(
+    { text, finish: one(["stop", "length", "tool", "refusal", "other"]), model: text },
+    {
+        value: json,
+        error: shape({ kind: one(["not_json", "truncated", "ambiguous", "refused", "empty", "shape"]), message: text }, { rejected: json }),
+        reading: READING,
+        calls,
+        thinking: text,
+        /** Further tries that passing errors of the provider made necessary. */
+        retries: count,
+        /** What the provider did not take of the request, in words. */
+        notes: list(text),
+        /** The layer that the model was not shown: decoding was bound to the contract, so its schema was left out of the prompt. */
+        without: one(["contract"]),
+    },
+);
 /** Outcome value of a `model` turn. Exactly one of `value` and `error` is set where a contract was given and no calls were made. */
-export interface ModelReply {
-    readonly text: string;
-    readonly value?: Json;
-    readonly error?: {
-        readonly kind: "not_json" | "truncated" | "ambiguous" | "refused" | "empty" | "shape";
-        readonly message: string;
-        readonly rejected?: Json;
-    };
-    readonly reading?: Reading;
-    readonly calls?: readonly ToolCall[];
-    readonly finish: "stop" | "length" | "tool" | "refusal" | "other";
-    readonly model: string;
-    readonly thinking?: string;
-    /** Further tries that passing errors of the provider made necessary. */
-    readonly retries?: number;
-    /** What the provider did not take of the request, in words. */
-    readonly notes?: readonly string[];
-    /** The layer that the model was not shown: decoding was bound to the contract, so its schema was left out of the prompt. */
-    readonly without?: "contract";
-}
+export type ModelReply = Told<typeof MODEL_REPLY>;
 
+const COUNT = shape(
+    {
+        op: is("count"),
+        model: MODEL,
+        /** A text that may be cut anywhere, or pieces of which a prefix (suffix with keep end) of whole ones is kept. `max` in tokens. */
+        items: list(shape({ pieces: list(text), whole: flag, max: number, keep: one(["start", "end"]) }, {})),
+    },
+    {},
+);
 /** Token counting with a recorded outcome: how much of each text fits. `keep` says which end stays. */
-export interface ModelCount {
-    readonly op: "count";
-    readonly model: { readonly name: string; readonly uri: string };
-    /** A text that may be cut anywhere, or pieces of which a prefix (suffix with keep end) of whole ones is kept. `max` in tokens. */
-    readonly items: readonly {
-        readonly pieces: readonly string[];
-        readonly whole: boolean;
-        readonly max: number;
-        readonly keep: "start" | "end";
-    }[];
-}
+export type ModelCount = Told<typeof COUNT>;
+
+export const COUNT_REPLY = shape({ tokenizer: text, items: list(shape({ fits: number, tokens: number, total: number }, {})) }, {});
 /** `fits`: number of UTF-16 units (text) or of pieces kept; `tokens`: of what is kept; `total`: of all of it. */
-export interface CountReply {
-    readonly tokenizer: string;
-    readonly items: readonly { readonly fits: number; readonly tokens: number; readonly total: number }[];
-}
+export type CountReply = Told<typeof COUNT_REPLY>;
 
 /** Patterns for a resource (the path of a file, a URL): what lies within them matches one of each list. */
 export type Within = readonly (readonly string[])[];
 
 /** Where a call may lead. To be kept by whoever performs it, too: where links and redirects go is known only there. */
-export interface Reach {
-    /** All of it lies within these. */
-    readonly within?: Within;
-    /** Nothing of it lies within one of these. */
-    readonly without?: readonly Within[];
-}
+const REACH = {
+    within: says(list(list(text)), "patterns for the resource, one of each list"),
+    without: says(list(list(list(text))), "patterns that the resource must not match, all lists of one"),
+};
+export type Reach = { readonly [K in keyof typeof REACH]?: Told<(typeof REACH)[K]> };
 
-export interface ToolRequest extends Reach {
-    readonly op: "call" | "describe";
-    /** Import name in the program and its URI. */
-    readonly tool: string;
-    readonly uri: string;
-    /** File that imports it, as named in the program form: relative URIs and configuration belong to it. */
-    readonly file: string;
-    readonly method?: string;
-    /** Absent: the member is read, not called (modules only). */
-    readonly args?: Json[];
-    /** Who chose the call: the program's own text, or a model in a `generate` with tools. */
-    readonly chosenBy?: "program" | "model";
-}
+const TOOL = shape(
+    {
+        op: one(["call", "describe"]),
+        /** Import name in the program and its URI. */
+        tool: text,
+        uri: text,
+        /** File that imports it, as named in the program form: relative URIs and configuration belong to it. */
+        file: text,
+    },
+    {
+        method: text,
+        /** Absent: the member is read, not called (modules only). */
+        args: list(json) as Shape<Json[]>,
+        /** Who chose the call: the program's own text, or a model in a `generate` with tools. */
+        chosenBy: one(["program", "model"]),
+        ...REACH,
+    },
+);
+export type ToolRequest = Told<typeof TOOL>;
 
+export const TOOL_DESCRIPTION = shape(
+    {
+        methods: list(
+            shape(
+                {
+                    name: text,
+                    input: json,
+                    /** The tool itself, or its server, marks the method as reading only. */
+                    readOnly: flag,
+                },
+                {
+                    description: text,
+                    /** It says that the method changes something. Absent beside `readOnly: false`: it says nothing. */
+                    writes: flag,
+                },
+            ),
+        ),
+    },
+    {},
+);
 /** Outcome value of `op: "describe"`. */
-export interface ToolDescription {
-    readonly methods: readonly {
-        readonly name: string;
-        readonly description?: string;
-        readonly input: Json;
-        /** The tool itself, or its server, marks the method as reading only. */
-        readonly readOnly: boolean;
-        /** It says that the method changes something. Absent beside `readOnly: false`: it says nothing. */
-        readonly writes?: boolean;
-    }[];
-}
+export type ToolDescription = Told<typeof TOOL_DESCRIPTION>;
 
-export interface MemoryRequest {
-    readonly memory: string;
-    readonly uri: string;
-    readonly file: string;
-    /** `remember`: the record; `recall`: the query. */
-    readonly arg: Json;
-}
+const MEMORY = shape(
+    {
+        memory: text,
+        uri: text,
+        file: text,
+        /** `remember`: the record; `recall`: the query. */
+        arg: json,
+    },
+    {},
+);
+export type MemoryRequest = Told<typeof MEMORY>;
 
-export interface InputRequest {
-    /** `input.question`. */
-    readonly name: string;
-    readonly contract: Contract;
-    readonly description?: string;
-}
+const INPUT = shape(
+    {
+        /** `input.question`. */
+        name: text,
+        contract,
+    },
+    { description: text },
+);
+export type InputRequest = Told<typeof INPUT>;
 
+const ASK = shape({ question: text, detail: json, options: list(text) }, {});
 /** Outcome value: the option that was chosen, a string. Anything that is not an option that allows is a no. */
-export interface AskRequest {
-    readonly question: string;
-    readonly detail: Json;
-    readonly options: readonly string[];
-}
+export type AskRequest = Told<typeof ASK>;
 
 /** Answers to a question about a use, in the order in which they are offered. */
 export const ANSWERS = ["once", "session", "deny", "deny session", "abort"] as const;
@@ -280,88 +316,108 @@ export function verdictOf(outcome: Outcome): (typeof ANSWERS)[number] {
 
 // ---- agents outside the program (PROTOCOLS 4) ---------------------------------------------------------------------------
 
+export const AGENT_PART = any(shape({ type: is("text"), text }, {}), shape({ type: is("resource"), uri: text, mediaType: text, text }, {}));
 /** A part of a prompt to an agent. `resource` is an embedded document. */
-export type AgentPart =
-    | { readonly type: "text"; readonly text: string }
-    | { readonly type: "resource"; readonly uri: string; readonly mediaType: string; readonly text: string };
+export type AgentPart = Told<typeof AGENT_PART>;
 
+const HAND = shape(
+    {
+        /** Import name in the program, its URI, and the file that imports it. */
+        tool: text,
+        uri: text,
+        file: text,
+        /** What it may not use at all is left out, or stands among them as one that is asked about and not whole: the ruling on a use refuses it. */
+        methods: list(
+            shape(
+                {
+                    /** Null: every method that is not named beside it. */
+                    method: says(orNull(text), "null: every method"),
+                    gate: one(["may", "ask"]),
+                },
+                {
+                    /**
+                     * True: the gate holds for every call, whatever its arguments, and what it gives is for anybody to read. False: some calls are
+                     * outside it (bounds on paths, hosts, values; flows). Absent: not known, which counts against writing and not against reading.
+                     */
+                    whole: says(flag, "whether the gate holds whatever the arguments are"),
+                },
+            ),
+        ),
+    },
+    {},
+);
 /** A tool that the agent's own hands may reach while it works: what its remit and the call give it at this moment. */
-export interface AgentHand {
-    /** Import name in the program, its URI, and the file that imports it. */
-    readonly tool: string;
-    readonly uri: string;
-    readonly file: string;
-    /**
-     * `method` null: every method that is not named beside it. What it may not use at all is left out, or stands among them as one that is asked
-     * about and not whole: the ruling on a use refuses it.
-     */
-    readonly methods: readonly {
-        readonly method: string | null;
-        readonly gate: "may" | "ask";
-        /**
-         * True: the gate holds for every call, whatever its arguments, and what it gives is for anybody to read. False: some calls are outside it
-         * (bounds on paths, hosts, values; flows). Absent: not known, which counts against writing and not against reading.
-         */
-        readonly whole?: boolean;
-    }[];
-}
+export type AgentHand = Told<typeof HAND>;
 
+const LIMITS = shape(
+    {},
+    {
+        /** Messages and tool calls of the agent. */
+        steps: number,
+        /** Tool calls. */
+        calls: number,
+        /** Milliseconds of this turn. */
+        ms: number,
+        /** Milliseconds without any sign of life. */
+        silence: number,
+        /** Tokens, input and cached ones counted, as far as the agent reports usage. */
+        tokens: number,
+        usd: number,
+        /** Bytes (UTF-8) of the agent's text. */
+        bytes: number,
+    },
+);
 /** What a session may use, counted by the host while a turn runs. Absent: not bounded here. */
-export interface AgentLimits {
-    /** Messages and tool calls of the agent. */
-    readonly steps?: number;
-    /** Tool calls. */
-    readonly calls?: number;
-    /** Milliseconds of this turn. */
-    readonly ms?: number;
-    /** Milliseconds without any sign of life. */
-    readonly silence?: number;
-    /** Tokens, input and cached ones counted, as far as the agent reports usage. */
-    readonly tokens?: number;
-    readonly usd?: number;
-    /** Bytes (UTF-8) of the agent's text. */
-    readonly bytes?: number;
-}
+export type AgentLimits = Told<typeof LIMITS>;
 
+const AGENT_TURN = shape(
+    {
+        op: is("turn"),
+        /** The agent's import: name in the program, URI, and the file that imports it. */
+        agent: shape({ name: text, uri: text, file: text }, { unconfined: is(true) }),
+        /** One session, one process, by this id. */
+        session: says(text, "path of the call that opened it"),
+        /** From 0. */
+        turn: says(count, "of the call that opened the session"),
+        prompt: list(ref<AgentPart>("AgentPart")),
+        hands: list(HAND),
+        limits: LIMITS,
+    },
+    {
+        fresh: says(is(true), "the session begins with it: a further try of the same call"),
+        /** A wish, which the agent may not be able to fulfil. */
+        model: text,
+    },
+);
 /** One prompt turn of a session with an agent. The host opens the session at its first turn and ends it once the session's call is over. */
-export interface AgentTurn {
-    readonly op: "turn";
-    /** The agent's import: name in the program, URI, and the file that imports it. */
-    readonly agent: { readonly name: string; readonly uri: string; readonly file: string; readonly unconfined?: true };
-    /** Path of the call that opened the session: one session, one process, by this id. */
-    readonly session: string;
-    /** From 0. */
-    readonly turn: number;
-    /** The session begins with it, though others of the same call came before: a further try. */
-    readonly fresh?: true;
-    readonly prompt: readonly AgentPart[];
-    readonly hands: readonly AgentHand[];
-    readonly limits: AgentLimits;
-    /** A wish, which the agent may not be able to fulfil. */
-    readonly model?: string;
-}
+export type AgentTurn = Told<typeof AGENT_TURN>;
 
+const MEDIA = shape({ mediaType: text, data: text }, {});
+/** A picture or sound that the agent gave: base64, or the name of a blob. */
+export type AgentMedia = Told<typeof MEDIA>;
+
+const ENTRY = any(
+    shape({ kind: is("thought"), text }, { time: text }),
+    shape({ kind: is("message"), text }, { time: text, media: list(MEDIA) }),
+    shape(
+        { kind: is("call"), id: text, name: text, status: one(["pending", "in_progress", "completed", "failed"]) },
+        {
+            title: text,
+            /** As the protocol has it: read, edit, delete, move, search, execute, think, fetch, switch_mode, other. */
+            toolKind: text,
+            input: json,
+            output: json,
+            locations: list(text),
+            /** What was decided about it, and by whom: `remit`, `person`, `nobody`. */
+            permission: shape({ allowed: flag, by: text }, { why: text }),
+            time: text,
+        },
+    ),
+    shape({ kind: is("plan"), items: list(shape({ content: text, status: text }, {})) }, { time: text }),
+    shape({ kind: is("compaction") }, { summary: text, time: text }),
+);
 /** What happened during a turn, in order, as far as the agent told: the trajectory is made of it. `time` in ISO 8601. */
-export type AgentEntry =
-    | { readonly kind: "thought"; readonly text: string; readonly time?: string }
-    | { readonly kind: "message"; readonly text: string; readonly time?: string; readonly media?: readonly AgentMedia[] }
-    | {
-          readonly kind: "call";
-          readonly id: string;
-          readonly name: string;
-          readonly title?: string;
-          /** As the protocol has it: read, edit, delete, move, search, execute, think, fetch, switch_mode, other. */
-          readonly toolKind?: string;
-          readonly input?: Json;
-          readonly output?: Json;
-          readonly status: "pending" | "in_progress" | "completed" | "failed";
-          readonly locations?: readonly string[];
-          /** What was decided about it, and by whom: `remit`, `person`, `nobody`. */
-          readonly permission?: { readonly allowed: boolean; readonly by: string; readonly why?: string };
-          readonly time?: string;
-      }
-    | { readonly kind: "plan"; readonly items: readonly { readonly content: string; readonly status: string }[]; readonly time?: string }
-    | { readonly kind: "compaction"; readonly summary?: string; readonly time?: string };
+export type AgentEntry = Told<typeof ENTRY>;
 
 /** What an agent reports while it works, as it comes. `more`: the text goes on in its last entry of the same kind; a call stands for all that was said of it. */
 export type AgentNote =
@@ -371,23 +427,63 @@ export type AgentNote =
     /** How the agent calls itself, and how its process is kept. */
     | { readonly about: Pick<AgentReply, "agent" | "confinement"> };
 
-/** A picture or sound that the agent gave: base64, or the name of a blob. */
-export interface AgentMedia {
-    readonly mediaType: string;
-    readonly data: string;
-}
-
+export const AGENT_REPLY = shape(
+    {
+        /** The messages of the turn, joined. */
+        text,
+        stop: one(["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]),
+        entries: list(ENTRY),
+        /** How its process was kept: in a sandbox of the operating system, without one, or it is none of ours (a server, a stub). */
+        confinement: one(["sandbox", "unconfined", "remote"]),
+        /** Steps and tool calls that were counted. */
+        spent: shape({ steps: count, calls: count, ms: number }, {}),
+    },
+    {
+        resources: list(shape({ uri: text, mediaType: text, text }, {})),
+        /** As the agent calls itself. */
+        agent: shape({ name: text, version: text }, { model: text }),
+    },
+);
 /** Outcome value of a turn. A turn that ended by a limit, a crash or a cancel fails; `failure.detail.reply` then holds what there was of this. */
-export interface AgentReply {
-    /** The messages of the turn, joined. */
-    readonly text: string;
-    readonly resources?: readonly { readonly uri: string; readonly mediaType: string; readonly text: string }[];
-    readonly stop: "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled";
-    readonly entries: readonly AgentEntry[];
-    /** As the agent calls itself. */
-    readonly agent?: { readonly name: string; readonly version: string; readonly model?: string };
-    /** How its process was kept: in a sandbox of the operating system, without one, or it is none of ours (a server, a stub). */
-    readonly confinement: "sandbox" | "unconfined" | "remote";
-    /** Steps and tool calls that were counted. */
-    readonly spent: { readonly steps: number; readonly calls: number; readonly ms: number };
-}
+export type AgentReply = Told<typeof AGENT_REPLY>;
+
+// ---- effects -----------------------------------------------------------------------------------------------------------
+
+/** The request of each kind of effect. */
+export const REQUESTS = {
+    model: any(TURN, COUNT),
+    tool: TOOL,
+    agent: AGENT_TURN,
+    author: json,
+    ask: ASK,
+    input: INPUT,
+    recall: MEMORY,
+    remember: MEMORY,
+    sleep: json,
+    clock: json,
+    random: json,
+};
+export type EffectKind = keyof typeof REQUESTS;
+export const EFFECT_KINDS = Object.keys(REQUESTS) as readonly EffectKind[];
+
+/** An effect of one kind, or of any: `request` is as that kind has it. */
+export const effectShape = (kind: Shape<EffectKind>, request: Shape<Json>) =>
+    shape(
+        {
+            /** `main/fix#0/for[2]/generate#1/attempt[0]`. */
+            path: says(text, "unique in a run"),
+            kind,
+            principal: text,
+            site,
+            request,
+            labels: says(list(text), "origins of everything in the request, sorted"),
+        },
+        {
+            /** What the effect may take; silence is bounded by the host. */
+            deadline: says(number, "milliseconds"),
+            attempt: says(count, "from 2 on, after a retry of what failed"),
+            /** The call is made only while the tool says the same of the method, else its performer says `changed` first. */
+            allowed: says(text, "hash of the description under which a person allowed the call"),
+        },
+    );
+export type Effect = Told<ReturnType<typeof effectShape>>;

@@ -5,7 +5,8 @@
  *
  * EV1: an event's `path`, `kind` and `data` follow from the program and its effect results alone (times are in `time` and in `timing`).
  */
-import type { Json, Site } from "@remit/language";
+import type { Json } from "@remit/language";
+import type { SealedEvent } from "./seal.ts";
 
 export const EVENT_KINDS = [
     "run.started",
@@ -62,23 +63,7 @@ export const EVENT_KINDS = [
 export type EventKind = (typeof EVENT_KINDS)[number];
 
 /** What the machine reports. `data` is plain JSON without capabilities and without secrets. */
-export interface MachineEvent {
-    readonly path: string;
-    /** Path of the enclosing thing (agent call, iteration, generate), null at the top. */
-    readonly parent: string | null;
-    readonly kind: EventKind;
-    readonly principal: string;
-    readonly site: Site | null;
-    /** Sorted origins. */
-    readonly labels: readonly string[];
-    readonly data: Json;
-}
+export type MachineEvent = Omit<LedgerEvent, "seq" | "time" | "run" | "prev" | "hash">;
 
-/** A stored event. `time` in ISO 8601 UTC with milliseconds. Hashes are lower-case hex SHA-256. */
-export interface LedgerEvent extends MachineEvent {
-    readonly seq: number;
-    readonly time: string;
-    readonly run: string;
-    readonly prev: string;
-    readonly hash: string;
-}
+/** A stored event. */
+export type LedgerEvent = Omit<SealedEvent, "salt" | "removed">;

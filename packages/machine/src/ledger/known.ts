@@ -7,59 +7,19 @@
  * V1: a document with a field, kind or version that is not named here is an error, never read as if it were not there (`whatIsNew` gives a text).
  */
 import { isObject, type Json } from "@remit/language";
-import { type Effect, type EffectKind, FAILURE_KINDS, type Failure, type Outcome, type Usage } from "../effect/effect.ts";
-import { EVENT_KINDS, type MachineEvent } from "./events.ts";
-import type { SealedEvent } from "./seal.ts";
+import { effectShape, EFFECT_KINDS, FAILURE, FAILURE_KINDS, OUTCOMES, REQUESTS, USAGE } from "../effect/effect.ts";
+import { json as anything, one, type Schema } from "../shape/build.ts";
+import { EVENT_KINDS } from "./events.ts";
+import { EVENT } from "./seal.ts";
 
-/** Every field of a document: true where it is always there. */
-type Fields<T> = { readonly [K in keyof T]-?: boolean };
-
-const EFFECT: Fields<Effect> = {
-    path: true,
-    kind: true,
-    principal: true,
-    site: true,
-    request: true,
-    labels: true,
-    deadline: false,
-    attempt: false,
-    allowed: false,
-};
-const EFFECT_KINDS: { readonly [K in EffectKind]: true } = {
-    model: true,
-    tool: true,
-    agent: true,
-    author: true,
-    ask: true,
-    input: true,
-    recall: true,
-    remember: true,
-    sleep: true,
-    clock: true,
-    random: true,
-};
-const DONE: Fields<Extract<Outcome, { readonly ok: true }>> = { ok: true, value: true, origins: true, parts: false, usage: false };
-const FAILED: Fields<Extract<Outcome, { readonly ok: false }>> = { ok: true, failure: true, origins: false, usage: false };
-const FAILURE: Fields<Failure> = { kind: true, message: true, site: false, detail: false, hint: false };
-const USAGE: Fields<Usage> = { input: false, cached: false, output: false, reasoning: false, usd: false };
-const MACHINE_EVENT: Fields<MachineEvent> = { path: true, parent: true, kind: true, principal: true, site: true, labels: true, data: true };
-const EVENT: Fields<SealedEvent> = {
-    ...MACHINE_EVENT,
-    seq: true,
-    time: true,
-    run: true,
-    prev: true,
-    hash: true,
-    salt: false,
-    removed: false,
-};
+const EFFECT = effectShape(one(EFFECT_KINDS), anything);
 const EVENT_KIND: ReadonlySet<string> = new Set(EVENT_KINDS);
 type JsonObject = { readonly [key: string]: Json };
 
-/** The first field of a document that is not known, or known and not there. */
-export function fields(json: JsonObject, known: { readonly [key: string]: boolean }): string | null {
-    for (const key of Object.keys(json)) if (!Object.hasOwn(known, key)) return `it has a field '${key.slice(0, 40)}'`;
-    for (const key of Object.keys(known)) if (known[key] === true && json[key] === undefined) return `it has no field '${key}'`;
+/** The first field of a document that its shape has not, or has and the document does not. */
+export function fields(json: JsonObject, { properties, required }: Schema): string | null {
+    for (const key of Object.keys(json)) if (!Object.hasOwn(properties as Schema, key)) return `it has a field '${key.slice(0, 40)}'`;
+    for (const key of required as string[]) if (json[key] === undefined) return `it has no field '${key}'`;
     return null;
 }
 
@@ -71,11 +31,11 @@ function word(json: JsonObject, key: string, known: (word: string) => boolean): 
 /** What in a stored document this version does not know, as the end of a sentence; null where it knows all of it. */
 export const whatIsNew = {
     effect: (json: Json): string | null =>
-        isObject(json) ? (fields(json, EFFECT) ?? word(json, "kind", (kind) => Object.hasOwn(EFFECT_KINDS, kind))) : "it is no object",
+        isObject(json) ? (fields(json, EFFECT) ?? word(json, "kind", (kind) => Object.hasOwn(REQUESTS, kind))) : "it is no object",
     outcome: (json: Json): string | null => {
         if (!isObject(json)) return "it is no object";
         if (typeof json.ok !== "boolean") return "it does not say whether it is ok";
-        const found = fields(json, json.ok ? DONE : FAILED);
+        const found = fields(json, json.ok ? OUTCOMES.done : OUTCOMES.failed);
         if (found !== null) return found;
         const usage = json.usage === undefined ? null : isObject(json.usage) ? fields(json.usage, USAGE) : "it is no object";
         if (usage !== null) return `of its usage ${usage}`;

@@ -12,9 +12,10 @@
  * SL2: an event whose removed parts are replaced by their commitments verifies as the whole event does.
  * SL3: a verifier names the first event that was changed, dropped or moved. A cut tail is seen only against an anchor kept elsewhere.
  */
-import { amountOf, isObject, type Json } from "@remit/language";
+import { amountOf, isObject, type Json, type Site } from "@remit/language";
+import { json, list, matching, one, orNull, ref, type Shape, says, shape, type Told, text } from "../shape/build.ts";
 import { canonicalJson } from "./canonical.ts";
-import type { LedgerEvent, MachineEvent } from "./events.ts";
+import { EVENT_KINDS, type LedgerEvent, type MachineEvent } from "./events.ts";
 
 /** SHA-256 of a text's UTF-8 bytes, in lower-case hex. */
 export type Hash = (text: string) => string;
@@ -29,12 +30,39 @@ export const SALT_LENGTH = PART_SALT * PARTS.length;
 /** `prev` of a run's first event. */
 export const GENESIS = "0".repeat(64);
 
-export interface SealedEvent extends LedgerEvent {
-    /** `SALT_LENGTH` hex digits; a removed part's third is all `-`. */
-    readonly salt: string;
-    /** Commitments of removed parts. Absent in a whole event. */
-    readonly removed?: { readonly [part in SealedPart]?: string };
-}
+const hash = ref<string>("Hash");
+
+/** Commitments of removed parts. */
+export const REMOVED = says(
+    shape({}, { labels: hash, content: matching("^(?:[0-9a-f]{64})?$"), data: hash }),
+    "commitments of removed parts; empty for content that the event did not have",
+);
+export const HASH = matching("^[0-9a-f]{64}$");
+
+/** A stored event as the stream form has it, one a line: whole, or with parts removed. */
+export const EVENT = shape(
+    {
+        seq: says({ type: "integer", minimum: 1 } as Shape<number>, "place in the run's chain"),
+        time: says(matching("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"), "ISO 8601, UTC"),
+        run: text,
+        path: text,
+        /** Path of the enclosing thing (agent call, iteration, generate), null at the top. */
+        parent: orNull(text),
+        kind: one(EVENT_KINDS),
+        principal: text,
+        site: orNull(ref<Site>("Site")),
+        labels: says(list(text), "sorted origins"),
+        data: json,
+        prev: says(hash, "hash of the event before; zeros for the first"),
+        hash,
+        salt: says(
+            matching(`^(?:[0-9a-f]{${PART_SALT}}|-{${PART_SALT}}){3}$`),
+            "a third for each part (labels, content, data); dashes where the part was removed",
+        ),
+    },
+    { removed: ref<Told<typeof REMOVED>>("Removed") },
+);
+export type SealedEvent = Told<typeof EVENT>;
 
 /** Keys of `data` that hold what was said, sent or given back: the part `content`. */
 export const CONTENT_KEYS: ReadonlySet<string> = new Set([

@@ -417,11 +417,11 @@ const OPTIONAL = {
 
 const labelsFrom = (from: Shape<number>) => shape({ from, sets: list(list(text)) }, {});
 
-const IMAGE = shape(
+export const IMAGE = shape(
     { ...COMMON, form: is("image"), labels: labelsFrom(is(1) as Shape<number>), gone: empty, answered: empty, imports: list(cell) },
     OPTIONAL,
 );
-const DELTA = shape(
+export const DELTA = shape(
     {
         ...COMMON,
         form: is("delta"),
@@ -433,12 +433,6 @@ const DELTA = shape(
 );
 
 export type Continuation = Omit<Told<typeof DELTA>, "form"> & { readonly form: "image" | "delta"; readonly imports?: readonly Cell[] };
-
-/** Every field of a continuation: true where it is always there. */
-export const FIELDS: { readonly [field: string]: boolean } = {
-    ...Object.fromEntries(Object.keys({ ...(IMAGE.properties as Schema), ...OPTIONAL }).map((field) => [field, !(field in OPTIONAL)])),
-    imports: false,
-};
 
 /** The definitions that a continuation's schema has of its own. */
 export const SHAPES = {

@@ -23,8 +23,9 @@ import {
     type FrameDoc,
     type NativeDoc,
     type ThingDoc,
-    FIELDS,
     codedAs,
+    DELTA,
+    IMAGE,
 } from "./document.ts";
 import { Fiber, Frame, type Native } from "../state/fiber.ts";
 import type { HandoverState } from "../state/handover.ts";
@@ -95,7 +96,7 @@ function checked(m: Machine, json: Json, i: number): Continuation {
     if (doc.run !== m.options.run) throw refuse(`it belongs to run ${String(doc.run)}, not ${m.options.run}`);
     if (doc.form !== (i === 0 ? "image" : "delta"))
         throw refuse(i === 0 ? "the first document is no image" : "a later document is no delta");
-    const strange = fields(json, FIELDS) ?? strangeIn(doc);
+    const strange = fields(json, i === 0 ? IMAGE : DELTA) ?? strangeIn(doc);
     if (strange !== null) throw another(strange);
     return doc;
 }

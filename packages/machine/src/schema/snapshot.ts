@@ -17,7 +17,8 @@ import {
     type SnapshotThread,
 } from "../run/snapshot.ts";
 import { count, flag, is, json, list, named, number, one, orNull, record, ref, type Schema, says, schemaOf, text } from "../shape/build.ts";
-import { REQUESTS, SITE } from "./effect.ts";
+import { REQUESTS } from "../effect/effect.ts";
+import { SITE } from "./effect.ts";
 
 const site = orNull(ref("Site"));
 const CAPABILITIES = ["tool", "llm", "memory", "agent", "func", "skill"];

@@ -35,6 +35,7 @@ export const record = <T extends object>(required: Required<T>, optional: Option
 export const shape = <R extends Fields, O extends Fields>(required: R, optional: O): Shape<Shaped<R, O>> => closed(required, optional);
 
 export const text: Shape<string> = { type: "string" };
+export const matching = (pattern: string): Shape<string> => ({ type: "string", pattern });
 export const flag: Shape<boolean> = { type: "boolean" };
 export const number: Shape<number> = { type: "number" };
 /** A whole number from 0. */

@@ -13,8 +13,8 @@ import {
     type Outcome,
     redactEvent,
 } from "../../src/index.ts";
+import { REQUESTS } from "../../src/effect/effect.ts";
 import type { StartOptions } from "../../src/state/options.ts";
-import { REQUESTS } from "../../src/schema/effect.ts";
 import { PUBLISHED } from "../../src/schema/published.ts";
 import { seal, sha256 } from "../ledger/support.ts";
 import { OPTIONS } from "../run/forms.ts";
