@@ -8,46 +8,110 @@
  *     `schema/remit-yield-1.json`.
  */
 import { type Contract, type Json, PROGRAM_SCHEMA_ID, PROTOCOL_SKILL, type Shapes, schemaOfValue, toJsonSchema } from "@remit/language";
-import type { AgentPart, FailureKind } from "../effect/effect.ts";
+import { type AgentPart, FAILURE_KINDS, type FailureKind } from "../effect/effect.ts";
+import { any, count, is, json, list, matching, named, number, one, ref, type Shape, says, shape, type Told, text } from "../shape/build.ts";
 import type { SkillContent } from "../state/options.ts";
-import type { CapabilityKind } from "../value/value.ts";
+import { CAPABILITY_KINDS } from "../value/value.ts";
 
 export const HANDSHAKE = "remit-yield/1";
 
-/** One argument as the agent is told of it. */
-export type Param = { readonly name: string; readonly value: Json; readonly origins: readonly string[] } | HandleDoc;
+const name = ref<string>("Name");
+const nonEmpty: Shape<string> = { ...text, minLength: 1 };
+const schema = { type: "object", description: "a JSON Schema" } as Shape<Json>;
+const gate = says(one(["may", "ask"]), "ask: a person is asked first, and may refuse");
+const CALL = {
+    /** `repair(path: string, n: number = 3) -> string`. */
+    signature: says(text, "arguments go by place"),
+    input: says(schema, "JSON Schema: of a tool's one argument, else of an object of the parameters by name"),
+    output: says(schema, "JSON Schema of what it gives"),
+};
 
+const CALLABLE = shape({ gate }, CALL);
+export type Callable = Told<typeof CALLABLE>;
+
+const METHOD = shape({ method: nonEmpty, gate }, { description: text, ...CALL });
+export type HandleMethod = Told<typeof METHOD>;
+
+const HANDLE = shape(
+    {
+        name,
+        kind: one(CAPABILITY_KINDS),
+        handle: says(list(ref<HandleMethod>("Method")), "what can be called of it, and nothing else of it"),
+    },
+    {
+        /** A function, or an agent's main one. */
+        call: says(ref<Callable>("Callable"), "it is called by its name alone"),
+        unavailable: says(one(Object.keys(FAILURE_KINDS) as FailureKind[]), "it did not say what it has: the kind of its failure"),
+    },
+);
+export type HandleDoc = Told<typeof HANDLE>;
 /** What a capability is to an agent. */
-export interface Handle {
-    readonly kind: CapabilityKind;
-    readonly handle: readonly HandleMethod[];
-    /** How it is called by its name alone: a function, or an agent's main one. */
-    readonly call?: Callable;
-    /** Why nothing is known of it but its name: the kind of failure that its tool answered with. */
-    readonly unavailable?: FailureKind;
-}
+export type Handle = Omit<HandleDoc, "name">;
 
-export interface Callable {
-    /** `repair(path: string, n: number = 3) -> string`: arguments go by place. */
-    readonly signature?: string;
-    /** JSON Schema: of the one argument of a tool's method, else of an object of the parameters. */
-    readonly input?: Json;
-    /** JSON Schema of what it gives. */
-    readonly output?: Json;
-    readonly gate: "may" | "ask";
-}
+/** One argument as the agent is told of it. */
+export type Param = Omit<Told<typeof DATA>, "contract"> | HandleDoc;
 
-export interface HandleMethod extends Callable {
-    readonly method: string;
-    readonly description?: string;
-}
+const LIMITS = shape(
+    { turns: says({ ...count, minimum: 1 } as Shape<number>, "prompt turns that are left"), bytes: says(count, "of the function, UTF-8") },
+    { steps: says(number, "of its function and what it calls"), seconds: says(number, "of the whole call") },
+);
+export type HandshakeLimits = Told<typeof LIMITS>;
 
-export interface HandshakeLimits {
-    readonly steps?: number;
-    readonly seconds?: number;
-    readonly turns: number;
-    readonly bytes: number;
-}
+const SKILL = shape({ inline: says(text, "Markdown") }, { name: text, description: text, sha256: says(text, "of its SKILL.md") });
+
+const DATA = shape(
+    {
+        name,
+        contract: says(schema, "JSON Schema of the kind of value it is"),
+        value: json,
+        origins: says(list(text), "where it comes from, sorted"),
+    },
+    {},
+);
+
+const ANSWER = shape(
+    {
+        forms: list(one(["source", "program"])),
+        signature: says(text, "of the function, in source"),
+        /** `$id` of the published schema, and the definition in it. */
+        schema: says(text, "where the published schema of the program form says a function"),
+    },
+    {},
+);
+
+const PARAM = any(ref<Told<typeof DATA>>("Data"), ref<HandleDoc>("Handle"));
+
+/** The document (`schema/remit-yield-1.json`). `turn` and what is left of `turns` count the whole session. */
+const DOCUMENT = shape(
+    {
+        format: is(HANDSHAKE),
+        session: says(nonEmpty, "names the session, and nothing of the program"),
+        turn: says(count, "prompt turns of the session before this one"),
+        skills: says(
+            named(ref<Told<typeof SKILL>>("Skill")),
+            "by name; protocol, which teaches to answer, with the first turn of a session",
+        ),
+        params: says(list(ref<Told<typeof PARAM>>("Param")), "what the answer's function takes after `agent`, in order"),
+        expects: says(schema, "JSON Schema of the value; {}: any"),
+        limits: ref<HandshakeLimits>("Limits"),
+        answer: ref<Told<typeof ANSWER>>("Answer"),
+    },
+    {},
+);
+
+/** The definitions of its schema. */
+export const HANDSHAKE_SHAPES = {
+    Handshake: DOCUMENT,
+    Skill: SKILL,
+    Param: PARAM,
+    Data: DATA,
+    Handle: HANDLE,
+    Method: METHOD,
+    Callable: CALLABLE,
+    Limits: LIMITS,
+    Answer: ANSWER,
+    Name: matching("^[A-Za-z_][A-Za-z0-9_]*$"),
+};
 
 export interface Handshake {
     readonly session: string;
@@ -60,58 +124,19 @@ export interface Handshake {
     readonly first: boolean;
 }
 
-/** The document (`schema/remit-yield-1.json`). */
-export interface HandshakeDoc {
-    readonly format: typeof HANDSHAKE;
-    readonly session: string;
-    readonly turn: number;
-    /** `protocol` goes with the first turn of a session; the others are those that the call names. */
-    readonly skills: { readonly [name: string]: SkillDoc };
-    readonly params: readonly ParamDoc[];
-    /** JSON Schema of the value; `{}` where any will do. */
-    readonly expects: Json;
-    readonly limits: HandshakeLimits;
-    readonly answer: AnswerDoc;
-}
-
-export interface SkillDoc {
-    readonly name?: string;
-    readonly description?: string;
-    readonly sha256?: string;
-    readonly inline: string;
-}
-
-export type ParamDoc = DataDoc | HandleDoc;
-
-export interface DataDoc {
-    readonly name: string;
-    readonly contract: Json;
-    readonly value: Json;
-    readonly origins: readonly string[];
-}
-
-export type HandleDoc = { readonly name: string } & Handle;
-
-export interface AnswerDoc {
-    readonly forms: readonly ("source" | "program")[];
-    readonly signature: string;
-    /** Where a function as program form is said: `$id` of its published schema, and the definition in it. */
-    readonly schema: string;
-}
-
 const ANSWER_SCHEMA = `${PROGRAM_SCHEMA_ID}#/$defs/Func`;
 
-export function handshakeJson(of: Handshake): Json {
-    const skills: { [name: string]: SkillDoc } = {};
+function handshakeJson(of: Handshake): Json {
+    const skills: { [name: string]: Told<typeof SKILL> } = {};
     if (of.first) skills.protocol = { inline: PROTOCOL_SKILL.text };
     for (const { name, description, sha256, text } of of.skills) skills[name] = { name, description, sha256, inline: text };
-    const doc: HandshakeDoc = {
+    const doc: Told<typeof DOCUMENT> = {
         format: HANDSHAKE,
         session: of.session,
         turn: of.turn,
         skills,
         params: of.params.map(
-            (param): ParamDoc =>
+            (param): Told<typeof PARAM> =>
                 "handle" in param
                     ? param
                     : { name: param.name, contract: schemaOfValue(param.value), value: param.value, origins: param.origins },

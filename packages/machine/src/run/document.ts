@@ -35,7 +35,7 @@ import {
     text,
     tuple,
 } from "../shape/build.ts";
-import type { CapabilityKind } from "../value/value.ts";
+import { CAPABILITY_KINDS } from "../value/value.ts";
 import type { AccountDoc } from "../state/accounts.ts";
 import type { Defined } from "../state/definitions.ts";
 import type { Native, Pending } from "../state/fiber.ts";
@@ -58,15 +58,6 @@ export type Cell =
     | { readonly c: readonly [string, number, string, string | null]; readonly right?: Right }
     | { readonly n: string };
 
-const CAPABILITIES: { readonly [K in CapabilityKind]: true } = {
-    tool: true,
-    llm: true,
-    agent: true,
-    memory: true,
-    func: true,
-    skill: true,
-};
-
 const cell = ref<Cell>("Cell");
 const site = orNull(ref<Site>("Site"));
 
@@ -78,7 +69,7 @@ const CELL = any(
     says(shape({ r: count }, {}), "a list or object of the heap"),
     says(shape({ l: from1, v: cell }, {}), "a value with a set of labels"),
     says(
-        shape({ c: tuple(one(Object.keys(CAPABILITIES) as CapabilityKind[]), count, text, orNull(text)) }, { right: ref<Right>("Right") }),
+        shape({ c: tuple(one(CAPABILITY_KINDS), count, text, orNull(text)) }, { right: ref<Right>("Right") }),
         "a capability: kind, file, name, agent",
     ),
     says(shape({ n: one(["-0", "Infinity", "-Infinity", "NaN"]) }, {}), "a number that JSON has no text for"),

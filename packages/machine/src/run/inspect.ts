@@ -11,7 +11,8 @@ import type { Permit, Remit } from "../authority/policy.ts";
 import type { BodyForm, FrameForm } from "../compile/instructions.ts";
 import type { Effect } from "../effect/effect.ts";
 import type { Value } from "../value/value.ts";
-import type { AccountDoc } from "../state/accounts.ts";
+import { flag, list, number, one, orNull, ref, type Shape, says, shape, type Told, text } from "../shape/build.ts";
+import { type AccountDoc, METER_NAMES } from "../state/accounts.ts";
 import type { Fiber, Frame } from "../state/fiber.ts";
 import type { Limits } from "../state/options.ts";
 import { show } from "../state/show.ts";
@@ -58,46 +59,58 @@ export interface FrameView {
     readonly variables: readonly { readonly name: string; readonly value: Json; readonly origins: readonly string[] }[];
 }
 
-export interface ScopeView {
-    readonly name: "locals" | "around" | "imports";
-    readonly variables: readonly ValueView[];
-}
+export const SCOPE = shape({ name: one(["locals", "around", "imports"]), variables: list(ref<ValueView>("Value")) }, {});
+export type ScopeView = Told<typeof SCOPE>;
 
-export interface Account {
-    readonly used: {
-        readonly steps: number;
-        readonly tokens: number;
-        readonly usd: number;
-        readonly calls: number;
-        readonly turns: number;
-        readonly bytes: number;
-    };
-    readonly limits: Limits;
-    /** Budgets of calls and regions that are open, those around others first. */
-    readonly open: readonly {
-        readonly path: string;
-        readonly name: string;
-        readonly limits: SpendForm;
-        readonly used: AccountDoc["used"];
-        /** Tokens of turns that have no outcome yet. */
-        readonly reserved: number;
-    }[];
-}
+/** Amounts by meter, any of them. */
+const meters = <L>(...more: string[]): Shape<L> => ({
+    type: "object",
+    properties: Object.fromEntries([...METER_NAMES, ...more].map((meter) => [meter, number])),
+    additionalProperties: false,
+});
+const spend = meters<SpendForm>();
+const used = shape({ tokens: number, usd: number, calls: number, turns: number, steps: number, bytes: number }, {});
+
+export const ACCOUNT = shape(
+    {
+        used,
+        limits: meters<Limits>("depth", "memory"),
+        /** Budgets of calls and regions that are open, those around others first. `reserved`: tokens of turns that have no outcome yet. */
+        open: list(shape({ path: text, name: text, limits: spend, used, reserved: number }, {})),
+    },
+    {},
+);
+export type Account = Told<typeof ACCOUNT>;
+
+const site = orNull(ref<Site>("Site"));
+export const GRANT = shape(
+    {
+        /** `tool:mcp://mail`, or `all` for everything its file names. */
+        thing: text,
+        method: says(orNull(text), "null: every method"),
+        gate: one(["may", "open", "ask", "never"]),
+        within: list(shape({ arg: orNull(text), patterns: list(text) }, {})),
+        site,
+    },
+    {},
+);
+export type GrantView = Told<typeof GRANT>;
+
+export const PRINCIPAL = shape(
+    {
+        principal: text,
+        name: text,
+        /** True for whoever the run belongs to: nothing but clauses of imports binds it. */
+        base: flag,
+        endorse: flag,
+        /** All of them must permit. */
+        remits: list(shape({ site, strict: flag, spend: orNull(spend), rows: list(ref<GrantView>("Grant")) }, {})),
+    },
+    {},
+);
 
 /** What whoever runs at a frame may do there. */
-export interface AuthorityView {
-    readonly principal: string;
-    readonly name: string;
-    /** True for whoever the run belongs to: nothing but clauses of imports binds it. */
-    readonly base: boolean;
-    readonly endorse: boolean;
-    /** All of them must permit. */
-    readonly remits: readonly {
-        readonly site: Site | null;
-        readonly strict: boolean;
-        readonly spend: SpendForm | null;
-        readonly rows: readonly GrantView[];
-    }[];
+export interface AuthorityView extends Told<typeof PRINCIPAL> {
     /** Delegations to it that are in force here, innermost first. */
     readonly delegations: readonly {
         readonly token: number;
@@ -108,16 +121,6 @@ export interface AuthorityView {
     }[];
     /** What was answered for the session, in the order of the answers. */
     readonly answers: readonly { readonly use: string; readonly yes: boolean }[];
-}
-
-export interface GrantView {
-    /** `tool:mcp://mail`, or `all` for everything its file names. */
-    readonly thing: string;
-    /** Null: every method. */
-    readonly method: string | null;
-    readonly gate: Permit["gate"];
-    readonly within: Permit["bounds"];
-    readonly site: Site | null;
 }
 
 export function inspect(m: Machine, clean?: Clean): Inspection {

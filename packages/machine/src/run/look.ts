@@ -8,7 +8,8 @@
  *     What must not be shown is taken out before anything is cut, so that no beginning of it is left before a cut.
  * LO2: the origins of a part are those that reading it gives: its own and those of everything it was reached through (V3).
  */
-import { heldIn, Capability, type CapabilityKind, Labelled, List, type Value } from "../value/value.ts";
+import { heldIn, Capability, CAPABILITY_KINDS, Labelled, List, type Value } from "../value/value.ts";
+import { count, flag, list, one, orNull, ref, says, shape, type Told, text } from "../shape/build.ts";
 import type { Labels } from "../value/label.ts";
 import { methodsOf } from "../state/standing.ts";
 
@@ -18,33 +19,34 @@ export const MAX_WALK = 2000;
 /** Longest text of a string that is looked at by itself. */
 export const MAX_WHOLE = 65_536;
 
-export type ValueType = "none" | "boolean" | "number" | "string" | "list" | "object" | "capability";
+export const RIGHT = shape(
+    { holder: text, from: text, layers: count, methods: says(orNull(list(text)), "null: all of them"), live: flag },
+    {},
+);
+/** What a capability was given with. `live` false: the block or call it was given for has ended. */
+export type RightView = Told<typeof RIGHT>;
 
-/** What a capability was given with. `methods` null: all of them. `live` false: the block or call it was given for has ended. */
-export interface RightView {
-    readonly holder: string;
-    readonly from: string;
-    readonly layers: number;
-    readonly methods: readonly string[] | null;
-    readonly live: boolean;
-}
-
-export interface ValueView {
-    readonly name: string;
-    readonly type: ValueType;
-    /** One line, cut at `MAX_TEXT`. */
-    readonly text: string;
-    /** Items of a list, keys of an object, UTF-16 units of a string; 0 for others. */
-    readonly size: number;
-    /** Of the value as it is read here. */
-    readonly origins: readonly string[];
-    /** Further origins of parts inside it, as far as `MAX_WALK` parts go. */
-    readonly inside: readonly string[];
-    /** For a capability. */
-    readonly kind?: CapabilityKind;
-    /** For a capability that somebody was given; absent where the run's own principal holds it. */
-    readonly right?: RightView;
-}
+export const VALUE = shape(
+    {
+        name: text,
+        type: one(["none", "boolean", "number", "string", "list", "object", "capability"]),
+        text: says(text, "one line, cut where it is long"),
+        /** Items of a list, keys of an object, UTF-16 units of a string; 0 for others. */
+        size: count,
+        /** Of the value as it is read here. */
+        origins: list(text),
+        /** As far as `MAX_WALK` parts go. */
+        inside: says(list(text), "further origins of parts inside it"),
+    },
+    {
+        /** For a capability. */
+        kind: one(CAPABILITY_KINDS),
+        /** For a capability that somebody was given; absent where the run's own principal holds it. */
+        right: ref<RightView>("Right"),
+    },
+);
+export type ValueView = Told<typeof VALUE>;
+export type ValueType = ValueView["type"];
 
 /**
  * The beginning of a text without what must not be shown: as far as `room` units of the text go and then to the end of what begins there. `more`:

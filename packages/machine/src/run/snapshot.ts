@@ -1,71 +1,97 @@
 /**
  * A moment of a run as one JSON document: shapes only.
  *
- * Boundary: what stands in a document that leaves the machine; whoever writes it takes secrets out first.
+ * Boundary: what stands in a document that leaves the machine; its writer takes secrets out first.
  */
-import type { EffectKind } from "../effect/effect.ts";
-import type { Json } from "@remit/language";
-import type { CapabilityKind } from "../value/value.ts";
-import type { Account, AuthorityView, FrameView, ScopeView, ThreadView } from "./inspect.ts";
-import type { RightView } from "./look.ts";
+import type { Site } from "@remit/language";
+import { EFFECT_KINDS } from "../effect/effect.ts";
+import { count, flag, is, json, list, matching, named, number, one, orNull, ref, says, shape, type Told, text } from "../shape/build.ts";
+import { ACCOUNT, GRANT, PRINCIPAL, SCOPE } from "./inspect.ts";
+import { CAPABILITY_KINDS } from "../value/value.ts";
+import { RIGHT, type RightView, VALUE } from "./look.ts";
 
 export const SNAPSHOT = "remit-snapshot/1";
 
-export interface SnapshotFrame {
-    readonly name: string;
-    readonly path: string;
-    readonly site: FrameView["site"];
-    /** Key in `principals`. */
-    readonly principal: string;
-    readonly scopes: readonly ScopeView[];
-    /** Delegations to its principal that are in force here: tokens, keys in `delegations`. */
-    readonly delegations: readonly number[];
-}
+const site = orNull(ref<Site>("Site"));
 
-export interface SnapshotThread extends Omit<ThreadView, "name" | "stackFrames"> {
-    readonly path: string;
-    /** Innermost first. */
-    readonly frames: readonly SnapshotFrame[];
-}
+const FRAME = shape(
+    {
+        name: text,
+        path: text,
+        site,
+        principal: says(text, "key in principals"),
+        scopes: list(SCOPE),
+        /** Those to its principal that are in force here: tokens. */
+        delegations: says(list(count), "keys in delegations"),
+    },
+    {},
+);
+export type SnapshotFrame = Told<typeof FRAME>;
 
-export type SnapshotPrincipal = Omit<AuthorityView, "delegations" | "answers">;
-export type SnapshotDelegation = AuthorityView["delegations"][number] & { readonly to: string };
+const THREAD = shape(
+    {
+        id: count,
+        parent: orNull(count),
+        path: text,
+        state: one(["next", "ready", "waiting", "ended"]),
+        waiting: says(orNull(text), "path of what it waits for"),
+        frames: says(list(ref<SnapshotFrame>("Frame")), "innermost first"),
+    },
+    {},
+);
+export type SnapshotThread = Told<typeof THREAD>;
+export type SnapshotPrincipal = Told<typeof PRINCIPAL>;
 
+const DELEGATION = shape({ token: count, from: text, to: text, onward: flag, path: text, things: list(text) }, {});
+export type SnapshotDelegation = Told<typeof DELEGATION>;
+
+const CAPABILITY = shape(
+    {
+        thread: count,
+        frame: count,
+        name: text,
+        held: shape({ kind: orNull(one(CAPABILITY_KINDS)), text, right: ref<RightView>("Right") }, {}),
+    },
+    {},
+);
 /** A variable that holds a capability which somebody was given. */
-export interface SnapshotCapability {
-    readonly thread: number;
-    readonly frame: number;
-    readonly name: string;
-    readonly held: { readonly kind: CapabilityKind | null; readonly text: string; readonly right: RightView };
-}
+export type SnapshotCapability = Told<typeof CAPABILITY>;
 
-export interface SnapshotEffect {
-    readonly path: string;
-    readonly kind: EffectKind;
-    readonly principal: string;
-    readonly site: FrameView["site"];
-    readonly request: Json;
-    readonly labels: readonly string[];
-}
+const EFFECT = shape({ path: text, kind: one(EFFECT_KINDS), principal: text, site, request: json, labels: list(text) }, {});
+export type SnapshotEffect = Told<typeof EFFECT>;
 
-export interface Snapshot {
-    readonly format: typeof SNAPSHOT;
-    readonly run: string;
-    /** Lower-case hex SHA-256 of the program form. */
-    readonly program: string;
-    readonly moment: { readonly outcomes: number; readonly steps: number; readonly events: number; readonly ended: boolean };
-    readonly state: string;
-    readonly site: FrameView["site"];
-    readonly threads: readonly SnapshotThread[];
-    readonly principals: { readonly [id: string]: SnapshotPrincipal };
-    readonly delegations: { readonly [token: string]: SnapshotDelegation };
-    readonly capabilities: readonly SnapshotCapability[];
-    /** Answers for the session. */
-    readonly answers: AuthorityView["answers"];
-    readonly pending: readonly SnapshotEffect[];
-    readonly budget: Account;
-    /** Every origin of anything that is shown, sorted. */
-    readonly labels: readonly string[];
-    /** How the run ended; null while it goes on. */
-    readonly result: Json;
-}
+const ROOT = shape(
+    {
+        format: is(SNAPSHOT),
+        run: text,
+        /** SHA-256 of the program form. */
+        program: matching("^[0-9a-f]{64}$"),
+        moment: shape({ outcomes: count, steps: count, events: count, ended: flag }, {}),
+        state: text,
+        site,
+        threads: list(ref<SnapshotThread>("Thread")),
+        principals: named(ref<SnapshotPrincipal>("Principal")),
+        delegations: named(DELEGATION),
+        capabilities: list(CAPABILITY),
+        /** Answers for the session. */
+        answers: list(shape({ use: text, yes: flag }, {})),
+        pending: list(EFFECT),
+        budget: ACCOUNT,
+        labels: says(list(text), "every origin of anything that is shown, sorted"),
+        /** How the run ended; null while it goes on. */
+        result: json,
+    },
+    {},
+);
+export type Snapshot = Told<typeof ROOT>;
+
+/** The definitions of its schema, that of a site apart. */
+export const SNAPSHOT_SHAPES = {
+    Snapshot: ROOT,
+    Thread: THREAD,
+    Frame: FRAME,
+    Value: VALUE,
+    Right: RIGHT,
+    Principal: PRINCIPAL,
+    Grant: GRANT,
+};

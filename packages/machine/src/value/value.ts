@@ -117,7 +117,8 @@ export class Obj {
     }
 }
 
-export type CapabilityKind = "tool" | "llm" | "agent" | "memory" | "func" | "skill";
+export const CAPABILITY_KINDS = ["tool", "llm", "agent", "memory", "func", "skill"] as const;
+export type CapabilityKind = (typeof CAPABILITY_KINDS)[number];
 
 /** A name to be bound again, never the thing itself. `file` is the index of the program's file whose import (or declaration) it is. */
 export class Capability {
