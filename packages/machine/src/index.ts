@@ -12,7 +12,7 @@ export * from "./builtin/table.ts";
 export * from "./prompt/setup.ts";
 export { continueGenerate, startGenerate } from "./prompt/generate.ts";
 export { CONTRACT_HEAD, joined } from "./prompt/layers.ts";
-export { LARGE_TEXT, referred, restored } from "./value/texts.ts";
+export { LARGE_TEXT, mapped, referred, restored } from "./value/texts.ts";
 export * from "./ledger/canonical.ts";
 export * from "./ledger/seal.ts";
 export * from "./ledger/ndjson.ts";

@@ -8,6 +8,7 @@
  * PI8: `revealed(concealed(x))` equals `x` for every JSON value, also one that looks like a concealed one: such an object is written as entries.
  */
 import type { Json } from "@remit/language";
+import { mapped as parts } from "@remit/machine";
 import { RemitError } from "../failure/error.ts";
 
 /** In the place of a secret: the name of its reference (`SecretRef`), and the form in which it stood there. */
@@ -25,10 +26,8 @@ const ENTRIES = "$entries";
 
 /** With every text, keys included, as `text` gives it. */
 export function mapped(json: Json, text: (text: string) => string): Json {
-    return walked(
-        json,
-        { text, entries: (found) => ownObject(found.map(([key, value]) => [text(key), value])), key: (key) => text(key) !== key },
-        0,
+    return walked(json, text, (given, inner) =>
+        Object.keys(given).some((key) => text(key) !== key) ? ownObject(entriesOf(given, text, inner)) : undefined,
     );
 }
 
@@ -37,19 +36,10 @@ export function concealed(json: Json, pieces: (text: string) => string | readonl
         const found = pieces(given);
         return typeof found === "string" ? found : { [PIECES]: found as unknown as Json[] };
     };
-    return walked(
-        json,
-        {
-            text,
-            entries: (found) =>
-                found.some(([key]) => strange(key)) ? { [ENTRIES]: found.map(([key, value]) => [text(key), value]) } : ownObject(found),
-            key: strange,
-        },
-        0,
+    const strange = (key: string): boolean => key === PIECES || key === ENTRIES || typeof pieces(key) !== "string";
+    return walked(json, text, (given, inner) =>
+        Object.keys(given).some(strange) ? { [ENTRIES]: entriesOf(given, text, inner) } : undefined,
     );
-    function strange(key: string): boolean {
-        return key === PIECES || key === ENTRIES || typeof pieces(key) !== "string";
-    }
 }
 
 export function revealed(json: Json, secret: (piece: Piece) => string): Json {
@@ -61,57 +51,34 @@ export function revealed(json: Json, secret: (piece: Piece) => string): Json {
                   .join("");
     return walked(
         json,
-        {
-            text: (given) => given,
-            entries: ownObject,
-            key: () => false,
-            instead: (given, inner) =>
-                Object.hasOwn(given, PIECES)
-                    ? text(given)
-                    : Object.hasOwn(given, ENTRIES)
-                      ? ownObject((given[ENTRIES] as [Json, Json][]).map(([key, value]) => [text(key), inner(value)]))
-                      : undefined,
-        },
-        0,
+        (given) => given,
+        (given, inner) =>
+            Object.hasOwn(given, PIECES)
+                ? text(given)
+                : Object.hasOwn(given, ENTRIES)
+                  ? ownObject((given[ENTRIES] as [Json, Json][]).map(([key, value]) => [text(key), inner(value)]))
+                  : undefined,
     );
 }
 
-interface Walk {
-    readonly text: (text: string) => Json;
-    /** The object of these entries, whose values are done; called where a value changed, or a key does by `key`. */
-    readonly entries: (entries: readonly (readonly [string, Json])[]) => Json;
-    readonly key: (key: string) => boolean;
-    /** What stands for an object, its values not yet done; `undefined`: it stands for itself. */
-    readonly instead?: (object: { readonly [key: string]: Json }, inner: (json: Json) => Json) => Json | undefined;
-}
+type JsonObject = { readonly [key: string]: Json };
 
-function walked(json: Json, walk: Walk, depth: number): Json {
-    if (typeof json === "string") return walk.text(json);
+/** `instead`: what stands for an object, its values not yet done; `undefined`: it stands for itself. */
+function walked(
+    json: Json,
+    text: (text: string) => Json,
+    instead: (object: JsonObject, inner: (json: Json) => Json) => Json | undefined,
+    depth = 0,
+): Json {
+    if (typeof json === "string") return text(json);
     if (json === null || typeof json !== "object") return json;
     if (depth > MAX_NESTING) throw new RemitError({ kind: "value", message: `this value is nested more than ${MAX_NESTING} deep` });
-    const inner = (one: Json): Json => walked(one, walk, depth + 1);
-    if (Array.isArray(json)) {
-        let copy: Json[] | null = null;
-        for (let i = 0; i < json.length; i++) {
-            const done = inner(json[i] as Json);
-            if (done === json[i]) continue;
-            copy ??= json.slice();
-            copy[i] = done;
-        }
-        return copy ?? json;
-    }
-    const instead = walk.instead?.(json, inner);
-    if (instead !== undefined) return instead;
-    const keys = Object.keys(json);
-    let changed = false;
-    const values: Json[] = [];
-    for (const key of keys) {
-        const value = json[key] as Json;
-        const done = inner(value);
-        if (done !== value || walk.key(key)) changed = true;
-        values.push(done);
-    }
-    return changed ? walk.entries(keys.map((key, i) => [key, values[i] as Json])) : json;
+    const inner = (one: Json): Json => walked(one, text, instead, depth + 1);
+    return (Array.isArray(json) ? undefined : instead(json, inner)) ?? parts(json, inner);
+}
+
+function entriesOf<K extends Json>(given: JsonObject, key: (key: string) => K, inner: (json: Json) => Json): [K, Json][] {
+    return Object.entries(given).map(([name, value]) => [key(name), inner(value)]);
 }
 
 /** `__proto__` is a key like any other. */

@@ -52,7 +52,7 @@ export function restored(json: Json, key: string, text: (name: Json) => string):
 }
 
 /** With each part as `inner` gives it; the same value where none changes. */
-function mapped(json: Json, inner: (json: Json, key?: string) => Json): Json {
+export function mapped(json: Json, inner: (json: Json, key?: string) => Json): Json {
     if (json === null || typeof json !== "object") return json;
     if (Array.isArray(json)) {
         let list: Json[] | null = null;
