@@ -8,6 +8,7 @@ import type { Json } from "@remit/language";
 import type { AgentNote, Effect, Failure, Outcome, Usage } from "../effect/effect.ts";
 import type { MachineEvent } from "../ledger/events.ts";
 import type { Advance, Machine } from "../run/machine.ts";
+import { count, list, says, shape, type Told, text } from "../shape/build.ts";
 import type { Recovered } from "./recover.ts";
 
 /** What the conductor needs of a machine. */
@@ -23,15 +24,12 @@ export interface Conducted
     readonly usage: { readonly steps: number };
 }
 
-/** What the conductor keeps in the continuation. */
-export interface ConductDoc {
-    /** Milliseconds that count towards the run's time. */
-    readonly spent: number;
-    /** Effects that may have been begun. */
-    readonly begun: readonly string[];
-    /** Sessions with agents that may be open. */
-    readonly sessions: readonly string[];
-}
+/** What the conductor keeps in the continuation: milliseconds that count towards the run's time, effects, and sessions with agents. */
+export const CONDUCT = says(
+    shape({ spent: count, begun: list(text), sessions: list(text) }, {}),
+    "the conductor's: time that counts, effects that may have been begun, sessions that may be open",
+);
+export type ConductDoc = Told<typeof CONDUCT>;
 
 // ---- a performer and the conductor ---------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import type { Contract, Json, Site } from "@remit/language";
 import type { Doing, SessionDoc, WrittenDoc } from "../agent/session.ts";
 import type { Right, Way } from "../authority/decide.ts";
 import type { Permit } from "../authority/policy.ts";
-import type { ConductDoc } from "../conduct/messages.ts";
+import { CONDUCT } from "../conduct/messages.ts";
 import type { FailureKind, Outcome } from "../effect/effect.ts";
 import {
     any,
@@ -36,10 +36,10 @@ import {
     tuple,
 } from "../shape/build.ts";
 import { CAPABILITY_KINDS } from "../value/value.ts";
-import type { AccountDoc } from "../state/accounts.ts";
-import type { Defined } from "../state/definitions.ts";
+import { ACCOUNT, type AccountDoc } from "../state/accounts.ts";
+import { DEFINED } from "../state/definitions.ts";
 import type { Native, Pending } from "../state/fiber.ts";
-import type { Delegation, StandingDoc } from "../state/standing.ts";
+import { LAYERS, STANDING, type StandingDoc } from "../state/standing.ts";
 import type { Bound } from "./suspended.ts";
 
 export const CONTINUATION = { version: 1, engine: "remit-machine/1" } as const;
@@ -218,8 +218,6 @@ const PERMIT = record<Permit>(
     {},
 );
 
-const LAYERS: Schema = says(list(list(ref("Permit"))), "all must permit");
-
 const RIGHT = record<Right>(
     {
         holder: text,
@@ -235,49 +233,6 @@ const RIGHT = record<Right>(
         ),
         only: says(list(list(ref("Permit"))), "all must permit, whichever way is taken"),
         alive: says(list(count), "calls it lives in"),
-    },
-    {},
-);
-
-const STANDING = record<StandingDoc>(
-    {
-        delegations: list(
-            record<Delegation>(
-                {
-                    token: count,
-                    from: text,
-                    to: text,
-                    onward: flag,
-                    grants: { type: "object", additionalProperties: list(LAYERS) },
-                    path: text,
-                },
-                { all: is(true) },
-            ),
-        ),
-        alive: list(count),
-        next: count,
-        answers: list(tuple(text, flag)),
-        known: list(tuple(text, list(text))),
-    },
-    {},
-);
-
-const ACCOUNT = record<AccountDoc>(
-    {
-        token: count,
-        parent: says(count, "0 for the run's own"),
-        path: text,
-        name: text,
-        within: orNull(text),
-        fiber: count,
-        limits: record<AccountDoc["limits"]>(
-            {},
-            { tokens: number, usd: number, time: number, steps: number, calls: number, turns: number, bytes: number },
-        ),
-        used: record<AccountDoc["used"]>({ tokens: number, usd: number, calls: number, turns: number, steps: number, bytes: number }, {}),
-        reserved: says(number, "tokens"),
-        reservedUsd: says(number, "millionths of a US dollar"),
-        began: says(orNull(number), "milliseconds of the run at which its time began to run"),
     },
     {},
 );
@@ -360,10 +315,7 @@ const COMMON = {
         list(record<WrittenDoc>({ form: { type: "object" }, path: text, agent: tuple(count, text), live: flag }, {})),
         "files of functions that agents wrote, behind those of the program",
     ),
-    defined: says(
-        list(record<Defined>({ name: text, fn: count, agent: tuple(count, text) }, {})),
-        "functions that agents defined for the rest of the run",
-    ),
+    defined: says(list(DEFINED), "functions that agents defined for the rest of the run"),
     described: says(
         list(tuple(text, list(text), list(text))),
         "methods of tools that were asked what they have, and which of them only read, by the place of their import",
@@ -396,10 +348,7 @@ const COMMON = {
 };
 
 const OPTIONAL = {
-    conduct: says(
-        record<ConductDoc>({ spent: count, begun: list(text), sessions: list(text) }, {}),
-        "the conductor's: time that counts, effects that may have been begun, sessions that may be open",
-    ),
+    conduct: CONDUCT,
     texts: says(
         list(tuple(count, json)),
         'large texts by ids of the run: in an image all that it has, in a delta those that are new. {"$text": id, "of": "text"} stands for one wherever it is, with of "json" for a value, which then stands here as it is, and {"$plain": …} for an object that has a key of either name',

@@ -12,7 +12,7 @@ import type { BodyForm, FrameForm } from "../compile/instructions.ts";
 import type { Effect } from "../effect/effect.ts";
 import type { Value } from "../value/value.ts";
 import { flag, list, number, one, orNull, ref, type Shape, says, shape, type Told, text } from "../shape/build.ts";
-import { type AccountDoc, METER_NAMES } from "../state/accounts.ts";
+import { METER_NAMES, USED } from "../state/accounts.ts";
 import type { Fiber, Frame } from "../state/fiber.ts";
 import type { Limits } from "../state/options.ts";
 import { show } from "../state/show.ts";
@@ -69,14 +69,13 @@ const meters = <L>(...more: string[]): Shape<L> => ({
     additionalProperties: false,
 });
 const spend = meters<SpendForm>();
-const used = shape({ tokens: number, usd: number, calls: number, turns: number, steps: number, bytes: number }, {});
 
 export const ACCOUNT = shape(
     {
-        used,
+        used: USED,
         limits: meters<Limits>("depth", "memory"),
         /** Budgets of calls and regions that are open, those around others first. `reserved`: tokens of turns that have no outcome yet. */
-        open: list(shape({ path: text, name: text, limits: spend, used, reserved: number }, {})),
+        open: list(shape({ path: text, name: text, limits: spend, used: USED, reserved: number }, {})),
     },
     {},
 );

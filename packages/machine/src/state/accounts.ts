@@ -20,6 +20,7 @@ import { amountOf, type Json, type SpendForm } from "@remit/language";
 import { type Effect, type EffectKind, type ModelTurn, opOf, type Usage } from "../effect/effect.ts";
 import { shownPrincipal } from "../authority/authority.ts";
 import { Fail } from "../effect/failure.ts";
+import { count, number, orNull, says, shape, type Told, text } from "../shape/build.ts";
 import type { Limits, Prices } from "./options.ts";
 import type { Run } from "./run.ts";
 
@@ -42,27 +43,29 @@ type Counted = Exclude<Meter, "time">;
 /** What a run or a part of it used. Tokens: in, cached ones included, and out. */
 export type Used = { -readonly [M in Counted]: number };
 
-export interface AccountDoc {
-    readonly token: number;
-    /** 0: the run's own. */
-    readonly parent: number;
-    /** Of the call or the region. */
-    readonly path: string;
-    /** Whose it is, as shown. */
-    readonly name: string;
-    /** The agent call or iteration that its events belong to. */
-    readonly within: string | null;
-    /** The fiber in which it opened. */
-    readonly fiber: number;
-    readonly limits: SpendForm;
-    readonly used: Readonly<Used>;
-    /** Tokens. */
-    readonly reserved: number;
-    /** Millionths of a dollar. */
-    readonly reservedUsd: number;
-    /** Milliseconds of the run at which its time began to run, null where that was not yet said. */
-    readonly began: number | null;
-}
+export const USED = shape({ tokens: number, usd: number, calls: number, turns: number, steps: number, bytes: number }, {});
+
+export const ACCOUNT = shape(
+    {
+        token: count,
+        parent: says(count, "0 for the run's own"),
+        /** Of the call or the region. */
+        path: text,
+        /** Whose it is, as shown. */
+        name: text,
+        /** The agent call or iteration that its events belong to. */
+        within: orNull(text),
+        /** The fiber in which it opened. */
+        fiber: count,
+        limits: shape({}, { tokens: number, usd: number, time: number, steps: number, calls: number, turns: number, bytes: number }),
+        used: USED,
+        reserved: says(number, "tokens"),
+        reservedUsd: says(number, "millionths of a US dollar"),
+        began: says(orNull(number), "milliseconds of the run at which its time began to run"),
+    },
+    {},
+);
+export type AccountDoc = Told<typeof ACCOUNT>;
 
 export interface Account extends Omit<AccountDoc, "parent" | "used" | "reserved" | "reservedUsd" | "began"> {
     readonly parent: Account | null;

@@ -5,15 +5,20 @@
  */
 
 import type { Fn, AgentEntry } from "../compile/program.ts";
+import { count, shape, type Told, text, tuple } from "../shape/build.ts";
 import type { Ops } from "./ops.ts";
 
-export interface Defined {
-    readonly name: string;
-    /** Number of the function. */
-    readonly fn: number;
-    /** File and name of the agent that wrote it. */
-    readonly agent: readonly [number, string];
-}
+export const DEFINED = shape(
+    {
+        name: text,
+        /** Number of the function. */
+        fn: count,
+        /** File and name of the agent that wrote it. */
+        agent: tuple(count, text),
+    },
+    {},
+);
+export type Defined = Told<typeof DEFINED>;
 
 /** A function that the program had when it began, in the file that it began with. */
 export function programFn(m: Pick<Ops, "run" | "compiled" | "defined" | "authored">, name: string): Fn | undefined {

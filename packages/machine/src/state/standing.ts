@@ -14,37 +14,47 @@ import { type Permit, rank, type Remit } from "../authority/policy.ts";
 import type { Why } from "../authority/refusal.ts";
 import type { DelegateDetail } from "../compile/instructions.ts";
 import { Fail } from "../effect/failure.ts";
+import { count, flag, is, list, named, ref, says, shape, type Told, text, tuple } from "../shape/build.ts";
 import { rawOf } from "../value/operators.ts";
 import { Capability, type Value } from "../value/value.ts";
 import type { Fiber, Frame } from "./fiber.ts";
 import type { Call, Ops } from "./ops.ts";
 import { refuse } from "./refusal.ts";
 
-/** Layers, all of which must permit. */
-export type Layers = readonly (readonly Permit[])[];
+export const LAYERS = says(list(list(ref<Permit>("Permit"))), "all must permit");
+export type Layers = Told<typeof LAYERS>;
 
-export interface Delegation {
-    readonly token: number;
-    readonly from: string;
-    readonly to: string;
-    readonly onward: boolean;
-    /** It gives all that whoever delegates has: also to define functions of the program. */
-    readonly all?: true;
-    /** By key of the thing; each way is a list of layers. */
-    readonly grants: { readonly [key: string]: readonly Layers[] };
-    readonly path: string;
-}
+const DELEGATION = shape(
+    {
+        token: count,
+        from: text,
+        to: text,
+        onward: flag,
+        /** By key of the thing; each way is a list of layers. */
+        grants: named(list(LAYERS)),
+        path: text,
+    },
+    {
+        /** It gives all that its giver has: also to define functions of the program. */
+        all: is(true),
+    },
+);
+export type Delegation = Told<typeof DELEGATION>;
 
 /** What a run keeps of authority besides frames and values. */
-export interface StandingDoc {
-    readonly delegations: readonly Delegation[];
-    readonly alive: readonly number[];
-    readonly next: number;
-    /** Answers for the session: key of principal and use, and whether it was a yes. */
-    readonly answers: readonly (readonly [string, boolean])[];
-    /** Texts that came from origins which `among` clauses ask about. */
-    readonly known: readonly (readonly [string, readonly string[]])[];
-}
+export const STANDING = shape(
+    {
+        delegations: list(DELEGATION),
+        alive: list(count),
+        next: count,
+        /** Answers for the session: key of principal and use, and whether it was a yes. */
+        answers: list(tuple(text, flag)),
+        /** Texts that came from origins which `among` clauses ask about. */
+        known: list(tuple(text, list(text))),
+    },
+    {},
+);
+export type StandingDoc = Told<typeof STANDING>;
 
 const OPEN: Permit = { method: null, gate: "open", bounds: [], site: null };
 const FULL: Layers = [[OPEN]];
