@@ -54,7 +54,7 @@ export * from "./audit/invariant.ts";
 export { type AuditOptions, type Auditor, auditEvents, auditorOf, RULES, type RuleRow } from "./audit/rules.ts";
 export { type Profile, profileOf } from "./audit/drift.ts";
 export * from "./audit/report.ts";
-export { type AtifMedia, type Written as AtifWritten, writeTrajectory } from "./ledger/atif/build.ts";
+export type { AtifMedia, Written as AtifWritten } from "./ledger/atif/build.ts";
 export { type AtifCheckOptions, type AtifProblem, checkTrajectory } from "./ledger/atif/check.ts";
 export { type ReadTrajectory, readTrajectory } from "./ledger/atif/read.ts";
 export { type AtifOfRunOptions, atifOfRun } from "./ledger/atif/run.ts";

@@ -7,7 +7,7 @@
  * BI2: what is built passes `checkTrajectory` as a writer's, whatever the data: every text becomes valid Unicode, arguments that are no object
  *     are wrapped as `{"_raw": …}`, ids of calls in a step differ.
  */
-import type { Json } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import type { Usage } from "../../effect/effect.ts";
 import { isTimestamp } from "./time.ts";
 import {
@@ -83,7 +83,7 @@ export function addCall(to: Step, call: { readonly id: string; readonly name: st
     const made: AtifToolCall = {
         tool_call_id: id,
         function_name: call.name,
-        arguments: args === undefined ? {} : args !== null && typeof args === "object" && !Array.isArray(args) ? args : { _raw: args },
+        arguments: args === undefined ? {} : isObject(args) ? args : { _raw: args },
     };
     to.tool_calls.push(made);
     return made;
@@ -149,7 +149,7 @@ export function resultContent(media: MediaFolder, value: Json): { readonly conte
 }
 
 function block(value: Json): { readonly text: string } | { readonly mediaType: string; readonly data: string } | null {
-    if (value === null || typeof value !== "object" || Array.isArray(value)) return null;
+    if (!isObject(value)) return null;
     if (value.type === "content" && value.content !== undefined) return block(value.content);
     if (value.type === "text" && typeof value.text === "string") return { text: value.text };
     if ((value.type === "image" || value.type === "audio") && typeof value.data === "string" && typeof value.mimeType === "string")
@@ -261,9 +261,4 @@ function wellFormed(value: Json): Json {
         Object.defineProperty(out, key.toWellFormed(), { value: wellFormed(held), enumerable: true, writable: true, configurable: true });
     }
     return out;
-}
-
-/** A trajectory as JSON again: nulls of absent fields left out, its version kept. */
-export function writeTrajectory(trajectory: Trajectory): Json {
-    return wellFormed(trajectory as unknown as Json);
 }

@@ -123,7 +123,7 @@ function kind(value: Json, field: Field, as: Kind, at: string, c: Versioned): vo
                 c.tell(9, at, `expected one of ${as.of.join(", ")}, found ${quoted(value)}`);
         } else if ("shape" in as) {
             if (as.shape === "Trajectory") trajectory(value, at, c.depth + 1, c);
-            else shape(value, as.shape, at, c);
+            else shape(value, as.shape as ShapeName, at, c);
         } else if (!Array.isArray(value)) c.tell(9, at, `expected a list, found ${named(value)}`);
         else for (const [i, item] of value.entries()) kind(item, {} as Field, as.list, pointer(at, i), c);
         return;

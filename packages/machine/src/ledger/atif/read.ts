@@ -23,7 +23,7 @@ export function readTrajectory(given: Json, options: Omit<AtifCheckOptions, "wri
 
 function normal(value: Json, as: Kind): Json {
     if (typeof as === "object") {
-        if ("shape" in as) return fields(value as JsonObject, as.shape);
+        if ("shape" in as) return fields(value as JsonObject, as.shape as ShapeName);
         if ("list" in as) return (value as Json[]).map((item) => normal(item, as.list));
         return value;
     }

@@ -3,7 +3,7 @@
  *
  * Boundary: pure text. Every line is plain: control characters of data never reach it.
  */
-import type { Json } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import { plainText } from "../read.ts";
 import type { Paint } from "../trace.ts";
 import type { Content, Metrics, Step, Trajectory } from "./types.ts";
@@ -65,8 +65,7 @@ function step(of: Step, indent: string, w: Writer): void {
     const inner = `${indent}  `;
     if (of.reasoning_content !== undefined) text("thinks", of.reasoning_content, inner, w);
     const management = of.extra?.context_management;
-    if (management !== null && typeof management === "object" && !Array.isArray(management) && typeof management.type === "string")
-        text("context", management.type, inner, w);
+    if (isObject(management) && typeof management.type === "string") text("context", management.type, inner, w);
     const message = contentText(of.message);
     if (message !== "") text(null, message, inner, w);
     const results = of.observation?.results ?? [];

@@ -1,5 +1,5 @@
 /**
- * ATIF, the Agent Trajectory Interchange Format, as of version 1.8 (Harbor RFC 0001): the shapes, and the same as a table that checks by.
+ * ATIF, the Agent Trajectory Interchange Format, as of version 1.8 (Harbor RFC 0001): the shapes, a table from which the types follow and that checks by.
  *
  * Boundary: shapes only. Reading, checking, writing and showing are beside this file.
  *
@@ -21,111 +21,6 @@ export const ATIF_VERSIONS = [
     "ATIF-v1.7",
     "ATIF-v1.8",
 ] as const;
-export type AtifVersion = (typeof ATIF_VERSIONS)[number];
-
-export interface Trajectory {
-    schema_version: AtifVersion;
-    /** Of the run: several trajectories may share one. */
-    session_id?: string;
-    /** Of this document. */
-    trajectory_id?: string;
-    agent: TrajectoryAgent;
-    steps: Step[];
-    notes?: string;
-    final_metrics?: FinalMetrics;
-    continued_trajectory_ref?: string;
-    extra?: JsonObject;
-    subagent_trajectories?: Trajectory[];
-}
-
-export interface TrajectoryAgent {
-    name: string;
-    version: string;
-    model_name?: string;
-    /** Function definitions as OpenAI has them. */
-    tool_definitions?: JsonObject[];
-    extra?: JsonObject;
-}
-
-export interface Step {
-    /** From 1, without gaps. */
-    step_id: number;
-    /** ISO 8601. */
-    timestamp?: string;
-    source: "system" | "user" | "agent";
-    model_name?: string;
-    reasoning_effort?: string | number;
-    message: Content;
-    reasoning_content?: string;
-    tool_calls?: AtifToolCall[];
-    observation?: { results: ObservationResult[] };
-    metrics?: Metrics;
-    is_copied_context?: boolean;
-    /** Absent: not known. 0: no model was asked. */
-    llm_call_count?: number;
-    extra?: JsonObject;
-}
-
-export type Content = string | ContentPart[];
-
-export interface ContentPart {
-    type: "text" | "image" | "audio";
-    text?: string;
-    source?: MediaSource;
-}
-
-/** `path`: a file relative to the trajectory's, an absolute one, or a URL. */
-export interface MediaSource {
-    media_type: string;
-    path: string;
-    duration_sec?: number;
-}
-
-export interface AtifToolCall {
-    tool_call_id: string;
-    function_name: string;
-    arguments: JsonObject;
-    extra?: JsonObject;
-}
-
-export interface ObservationResult {
-    /** A `tool_call_id` of the same step. */
-    source_call_id?: string;
-    content?: Content;
-    subagent_trajectory_ref?: SubagentRef[];
-    extra?: JsonObject;
-}
-
-export interface SubagentRef {
-    trajectory_id?: string;
-    session_id?: string;
-    trajectory_path?: string;
-    extra?: JsonObject;
-}
-
-export interface Metrics {
-    /** Cached ones counted. */
-    prompt_tokens?: number;
-    completion_tokens?: number;
-    cached_tokens?: number;
-    cost_usd?: number;
-    prompt_token_ids?: number[];
-    completion_token_ids?: number[];
-    logprobs?: number[];
-    extra?: JsonObject;
-}
-
-export interface FinalMetrics {
-    total_prompt_tokens?: number;
-    total_completion_tokens?: number;
-    total_cached_tokens?: number;
-    total_cost_usd?: number;
-    total_steps?: number;
-    extra?: JsonObject;
-}
-
-// ---- the same as a table -----------------------------------------------------------------------------------------------
-
 export const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
 export const AUDIO_TYPES = [
     "audio/wav",
@@ -160,18 +55,7 @@ export function audioType(given: string): (typeof AUDIO_TYPES)[number] | null {
     return AUDIO_TYPES.find((one) => one === name) ?? null;
 }
 
-export type ShapeName =
-    | "Trajectory"
-    | "Agent"
-    | "Step"
-    | "ToolCall"
-    | "Observation"
-    | "ObservationResult"
-    | "SubagentTrajectoryRef"
-    | "Metrics"
-    | "FinalMetrics"
-    | "ContentPart"
-    | "Source";
+export type ShapeName = keyof typeof TABLE;
 
 export type Kind =
     | "string"
@@ -182,7 +66,7 @@ export type Kind =
     | "effort"
     | "content"
     | { readonly list: Kind }
-    | { readonly shape: ShapeName }
+    | { readonly shape: string }
     | { readonly of: readonly string[] };
 
 export interface Field {
@@ -200,14 +84,16 @@ export interface Field {
 
 export type Fields = { readonly [name: string]: Field };
 
-const TEXT: Field = { kind: "string" };
-const OBJECT: Field = { kind: "object" };
-const TOKENS: Field = { kind: "integer", counts: true };
+const TEXT = { kind: "string" } as const;
+const OBJECT = { kind: "object" } as const;
+const TOKENS = { kind: "integer", counts: true } as const;
 
-export const SHAPES: { readonly [name in ShapeName]: Fields } = {
+const TABLE = {
     Trajectory: {
         schema_version: { kind: { of: ATIF_VERSIONS } },
+        /** Of the run: several trajectories may share one. */
         session_id: TEXT,
+        /** Of this document. */
         trajectory_id: { kind: "string", since: 7 },
         agent: { kind: { shape: "Agent" }, required: true },
         steps: { kind: { list: { shape: "Step" } }, required: true },
@@ -221,11 +107,14 @@ export const SHAPES: { readonly [name in ShapeName]: Fields } = {
         name: { kind: "string", required: true },
         version: { kind: "string", required: true },
         model_name: TEXT,
+        /** Function definitions as OpenAI has them. */
         tool_definitions: { kind: { list: "object" }, since: 5 },
         extra: OBJECT,
     },
     Step: {
+        /** From 1, without gaps. */
         step_id: { kind: "integer", required: true, least: 1 },
+        /** ISO 8601. */
         timestamp: TEXT,
         source: { kind: { of: ["system", "user", "agent"] }, required: true },
         model_name: { kind: "string", agentOnly: true },
@@ -236,6 +125,7 @@ export const SHAPES: { readonly [name in ShapeName]: Fields } = {
         observation: { kind: { shape: "Observation" } },
         metrics: { kind: { shape: "Metrics" }, agentOnly: true },
         is_copied_context: { kind: "boolean", since: 5 },
+        /** Absent: not known. 0: no model was asked. */
         llm_call_count: { kind: "integer", least: 0, since: 7 },
         extra: OBJECT,
     },
@@ -247,6 +137,7 @@ export const SHAPES: { readonly [name in ShapeName]: Fields } = {
     },
     Observation: { results: { kind: { list: { shape: "ObservationResult" } }, required: true } },
     ObservationResult: {
+        /** A `tool_call_id` of the same step. */
         source_call_id: TEXT,
         content: { kind: "content" },
         subagent_trajectory_ref: { kind: { list: { shape: "SubagentTrajectoryRef" } } },
@@ -259,6 +150,7 @@ export const SHAPES: { readonly [name in ShapeName]: Fields } = {
         extra: OBJECT,
     },
     Metrics: {
+        /** Cached ones counted. */
         prompt_tokens: TOKENS,
         completion_tokens: TOKENS,
         cached_tokens: TOKENS,
@@ -281,9 +173,55 @@ export const SHAPES: { readonly [name in ShapeName]: Fields } = {
         text: TEXT,
         source: { kind: { shape: "Source" } },
     },
+    /** `path`: a file relative to the trajectory's, an absolute one, or a URL. */
     Source: {
         media_type: { kind: "string", required: true },
         path: { kind: "string", required: true },
         duration_sec: { kind: "number", least: 0 },
     },
+} as const satisfies { readonly [name: string]: Fields };
+
+export const SHAPES: { readonly [name in ShapeName]: Fields } = TABLE;
+
+// ---- the types -----------------------------------------------------------------------------------------------------------
+
+interface Plain {
+    readonly string: string;
+    readonly integer: number;
+    readonly number: number;
+    readonly boolean: boolean;
+    readonly object: JsonObject;
+    readonly effort: string | number;
+    readonly content: Content;
+}
+type Held<K> = K extends keyof Plain
+    ? Plain[K]
+    : K extends { readonly list: infer Item }
+      ? Held<Item>[]
+      : K extends { readonly shape: "Trajectory" }
+        ? Trajectory
+        : K extends { readonly shape: infer N extends ShapeName }
+          ? Shaped<N>
+          : K extends { readonly of: readonly (infer Word)[] }
+            ? Word
+            : never;
+type Row<N extends ShapeName> = (typeof TABLE)[N];
+type Always<N extends ShapeName> = { [F in keyof Row<N>]: Row<N>[F] extends { readonly required: true } ? F : never }[keyof Row<N>];
+type HeldBy<N extends ShapeName, F extends keyof Row<N>> = Row<N>[F] extends { readonly kind: infer K } ? Held<K> : never;
+type Shaped<N extends ShapeName> = { -readonly [F in keyof Pick<Row<N>, Always<N>>]: HeldBy<N, F> } & {
+    -readonly [F in keyof Omit<Row<N>, Always<N>>]?: HeldBy<N, F & keyof Row<N>>;
 };
+
+export type AtifVersion = (typeof ATIF_VERSIONS)[number];
+/** A reader takes one without a version; one that is written has it. */
+export type Trajectory = Shaped<"Trajectory"> & { schema_version: AtifVersion };
+export type TrajectoryAgent = Shaped<"Agent">;
+export type Step = Shaped<"Step">;
+export type Content = string | ContentPart[];
+export type ContentPart = Shaped<"ContentPart">;
+export type MediaSource = Shaped<"Source">;
+export type AtifToolCall = Shaped<"ToolCall">;
+export type ObservationResult = Shaped<"ObservationResult">;
+export type SubagentRef = Shaped<"SubagentTrajectoryRef">;
+export type Metrics = Shaped<"Metrics">;
+export type FinalMetrics = Shaped<"FinalMetrics">;

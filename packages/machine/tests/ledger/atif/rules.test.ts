@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json } from "@remit/language";
-import { checkTrajectory, readTrajectory, writeTrajectory } from "../../../src/index.ts";
+import { checkTrajectory, readTrajectory } from "../../../src/index.ts";
 import { BASE, GOOD, MUTATIONS, mutated, sample, schemaProblems } from "./support.ts";
 
 /** Without nulls of fields of the format; `extra` and arguments are data. */
@@ -24,7 +24,7 @@ test.each(GOOD)("%s comes out as it went in", (name) => {
     const given = sample(name);
     const read = readTrajectory(given);
     if (!read.ok) throw new Error(JSON.stringify(read.problems));
-    const written = writeTrajectory(read.trajectory);
+    const written = read.trajectory as unknown as Json;
     expect(written).toEqual(withoutNulls(given));
     expect(readTrajectory(written)).toEqual(read);
     expect(schemaProblems(written)).toEqual([]);
@@ -107,7 +107,7 @@ test("whatever JSON there is, the check says something and never throws", () => 
     fc.assert(
         fc.property(place, anything, (key, value) => {
             const read = readTrajectory({ ...(sample(BASE) as object), [key]: value } as Json);
-            if (read.ok) expect(readTrajectory(writeTrajectory(read.trajectory)).ok).toBe(true);
+            if (read.ok) expect(readTrajectory(read.trajectory as unknown as Json).ok).toBe(true);
             else expect(read.problems.every((one) => one.path === "" || one.path.startsWith("/"))).toBe(true);
         }),
     );
