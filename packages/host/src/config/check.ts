@@ -6,7 +6,7 @@
  * CC1: every problem is reported, each with its file and key. An unknown key is a problem.
  * CC2: a key of the prototype chain (`__proto__`, `constructor`) is an ordinary key, and so unknown.
  */
-import { type Json, nearest } from "@remit/language";
+import { isObject, type Json, nearest } from "@remit/language";
 import { readJson } from "../input/json.ts";
 
 export type Rule =
@@ -101,7 +101,7 @@ function mismatch(json: Json, rule: Rule): string | null {
             return Array.isArray(json) ? null : `a list is expected, not ${kindOf(json)}`;
         case "map":
         case "object":
-            return json === null || typeof json !== "object" || Array.isArray(json) ? `an object is expected, not ${kindOf(json)}` : null;
+            return !isObject(json) ? `an object is expected, not ${kindOf(json)}` : null;
     }
 }
 

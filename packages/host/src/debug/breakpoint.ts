@@ -7,6 +7,7 @@
  *     the event, so that what led to it can still be looked at.
  * BE2: a `debugger` in the source is a breakpoint that needs none to be set.
  */
+import { isObject } from "@remit/language";
 import { EVENT_KINDS, type EventKind, type MachineEvent } from "@remit/machine";
 
 export type Breakpoint =
@@ -80,7 +81,7 @@ export function matchesEvent(one: Breakpoint, event: MachineEvent): boolean {
 
 function field(event: MachineEvent, name: string): unknown {
     const { data } = event;
-    return data !== null && typeof data === "object" && !Array.isArray(data) && Object.hasOwn(data, name) ? data[name] : undefined;
+    return isObject(data) && Object.hasOwn(data, name) ? data[name] : undefined;
 }
 
 function kindIn(event: MachineEvent): string | null {

@@ -6,7 +6,7 @@
  * I1: where the contract takes text, what was typed is the text as it stands, except a whole JSON string in its quotes.
  * I2: everywhere else it is JSON if it can be read as JSON; a contract of literals takes them without quotes.
  */
-import type { Contract, Json } from "@remit/language";
+import { isObject, type Contract, type Json } from "@remit/language";
 import { readJson } from "./json.ts";
 
 export type Answer = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly message: string };
@@ -52,7 +52,7 @@ function fitting(option: Contract, json: Json | undefined, typed: string): Json 
         case "list":
             return Array.isArray(json) ? json : undefined;
         case "object":
-            return json !== null && typeof json === "object" && !Array.isArray(json) ? json : undefined;
+            return isObject(json) ? json : undefined;
         case "json":
             return json === undefined ? typed : json;
         default:

@@ -10,7 +10,7 @@
  * AK4: an attempt that is refused changes nothing.
  */
 import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
-import type { Json } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import { canonicalJson } from "@remit/language";
 import type { AskRequest } from "@remit/machine";
 import { sha256 } from "./blob.ts";
@@ -162,7 +162,7 @@ export function boundOf(run: string, path: string, request: AskRequest, schema: 
 
 export function detailOf(request: AskRequest): { readonly [key: string]: Json } {
     const { detail } = request;
-    return detail !== null && typeof detail === "object" && !Array.isArray(detail) ? detail : {};
+    return isObject(detail) ? detail : {};
 }
 
 /** What the rules work with. */

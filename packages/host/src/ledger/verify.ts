@@ -4,7 +4,7 @@
  *
  * Boundary: pure over what the store reads; names the first thing that does not hold.
  */
-import { amountOf, canonicalJson, type Json } from "@remit/language";
+import { isObject, amountOf, canonicalJson, type Json } from "@remit/language";
 import { type SealedEvent, verifyChain } from "@remit/machine";
 import type { Anchor } from "./anchor.ts";
 import { sha256 } from "./blob.ts";
@@ -117,5 +117,5 @@ export function verifyRun(claims: Claims): Verification {
 
 function fieldOf(event: SealedEvent, name: string): Json | undefined {
     const { data } = event;
-    return data !== null && typeof data === "object" && !Array.isArray(data) && Object.hasOwn(data, name) ? data[name] : undefined;
+    return isObject(data) && Object.hasOwn(data, name) ? data[name] : undefined;
 }

@@ -7,6 +7,7 @@
  * JL2: a line that cannot be read is an error with its number, never skipped: something was damaged, and a person should know.
  * JL3: the file is private (0600) when it is made here.
  */
+import { isObject } from "@remit/language";
 import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readFileSync, readSync, statSync, writeSync } from "node:fs";
 import { ToolFail } from "../tool/tool.ts";
 import type { Envelope, Store } from "./memory.ts";
@@ -83,9 +84,9 @@ function envelopeOf(line: string, number: number, shown: string): Envelope {
 }
 
 function isEnvelope(one: unknown): one is Envelope {
-    if (one === null || typeof one !== "object" || Array.isArray(one)) return false;
+    if (!isObject(one)) return false;
     const { id, created_at: made, updated_at: changed, record, origins } = one as { [key: string]: unknown };
     if (origins !== undefined && !(Array.isArray(origins) && origins.every((origin) => typeof origin === "string"))) return false;
     const texts = typeof id === "string" && typeof made === "string" && typeof changed === "string";
-    return texts && record !== null && typeof record === "object" && !Array.isArray(record);
+    return texts && isObject(record);
 }

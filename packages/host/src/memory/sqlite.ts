@@ -9,7 +9,7 @@
  */
 import { lstatSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import type { Json } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import { hasStrangeJournal } from "../ledger/journal.ts";
 import { appear } from "../ledger/place.ts";
 import { ToolFail } from "../tool/tool.ts";
@@ -122,7 +122,7 @@ function column(value: Json | undefined): string | null {
 function recordOf(text: string, id: string, shown: string): Envelope["record"] {
     try {
         const record = JSON.parse(text) as Json;
-        if (record !== null && typeof record === "object" && !Array.isArray(record)) return record;
+        if (isObject(record)) return record;
     } catch (error) {
         if (!(error instanceof SyntaxError)) throw error;
     }

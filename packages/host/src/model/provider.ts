@@ -10,7 +10,7 @@
  * PV5: where an answer says that nothing is left for a while, the next turns of the endpoint wait for it, as long as patience lasts.
  * PV4: where an endpoint refuses the contract's schema, it is asked once without and remembered; `constrained` says which it was.
  */
-import type { Json } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import type { ModelReply, ModelTurn, ToolCall } from "@remit/machine";
 import { cancelled, type Engine, failed, type Raw, type Turned, type TurnIO } from "./engine.ts";
 import { exhaustedFor, type Limiter, pauseFor } from "../process/limiter.ts";
@@ -179,7 +179,7 @@ function thinks(request: ModelTurn): boolean {
 
 /** What is sent as the provider's own constraint, or null where the prompt alone must do. */
 function constraintOf(request: ModelTurn, schema: Json | undefined, provider: Provider, baseURL: string | null): Constraint | null {
-    if (schema === undefined || schema === null || typeof schema !== "object" || Array.isArray(schema)) return null;
+    if (!isObject(schema)) return null;
     // An answer is an object for OpenAI and Anthropic; while tools are offered the answer of a turn need not be the result.
     if (schema.type !== "object" && provider !== "google") return null;
     const tools = (request.tools?.length ?? 0) > 0;
@@ -191,11 +191,10 @@ function constraintOf(request: ModelTurn, schema: Json | undefined, provider: Pr
 
 /** OpenAI's strict mode takes only schemas whose every property is required and typed and that allow no others. */
 function strictly(schema: Json): boolean {
-    if (schema === null || typeof schema !== "object" || Array.isArray(schema)) return false;
+    if (!isObject(schema)) return false;
     if (schema.type === "object") {
         const properties = schema.properties;
-        if (properties === null || typeof properties !== "object" || Array.isArray(properties) || schema.additionalProperties !== false)
-            return false;
+        if (!isObject(properties) || schema.additionalProperties !== false) return false;
         const required = new Set(Array.isArray(schema.required) ? schema.required : []);
         return Object.entries(properties).every(([name, inner]) => required.has(name) && strictly(inner));
     }

@@ -37,10 +37,10 @@ export function scriptOf(json: Json): Script | null {
     if (!("replies" in json || "labels" in json || "rules" in json)) return { replies: [], labels: json, rules: [] };
     const { replies = [], labels = {}, rules = [], ...others } = json;
     if (Object.keys(others).length > 0 || !Array.isArray(replies) || !Array.isArray(rules)) return null;
-    if (labels === null || typeof labels !== "object" || Array.isArray(labels)) return null;
+    if (!isObject(labels)) return null;
     const read: { when: string[]; reply: Json }[] = [];
     for (const rule of rules) {
-        if (rule === null || typeof rule !== "object" || Array.isArray(rule) || rule.reply === undefined) return null;
+        if (!isObject(rule) || rule.reply === undefined) return null;
         const when = typeof rule.when === "string" ? [rule.when] : rule.when;
         if (!Array.isArray(when) || !when.every((words): words is string => typeof words === "string")) return null;
         read.push({ when, reply: rule.reply });
@@ -110,7 +110,7 @@ function lineOf(text: string): JsonLine | null {
         // The caller says which line.
         return null;
     }
-    if (json === null || typeof json !== "object" || Array.isArray(json) || json.v !== 1 || typeof json.request !== "string") return null;
+    if (!isObject(json) || json.v !== 1 || typeof json.request !== "string") return null;
     const { kind, reply, failure } = json;
     if (kind !== undefined && !(kind === "agent" && isObject(json.parts) && typeof json.label === "string")) return null;
     const good = isObject(reply)

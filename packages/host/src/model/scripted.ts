@@ -13,7 +13,7 @@
  *
  * Boundary: what a model says is decided by the file alone. A missing reply is a failure that names the label.
  */
-import type { Json } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import { FAILURE_KINDS, type FailureKind, type ModelReply, type ModelTurn, type ToolCall, type Usage } from "@remit/machine";
 import { cancelled, type Engine, failed, promptText, type Turned, type TurnIO } from "./engine.ts";
 import { pauseFor } from "../process/limiter.ts";
@@ -57,7 +57,7 @@ const FINISHES: ReadonlySet<string> = new Set<ModelReply["finish"]>(["stop", "le
 type Written = { readonly [key: string]: Json };
 
 function written(reply: Json): Written | null {
-    if (reply === null || typeof reply !== "object" || Array.isArray(reply)) return null;
+    if (!isObject(reply)) return null;
     const keys = Object.keys(reply);
     return keys.every((key) => KEYS.has(key)) && keys.some((key) => key === "text" || key === "json" || key === "calls" || key === "fail")
         ? reply
@@ -112,20 +112,18 @@ function callsOf(json: Json, label: string): ToolCall[] | null {
     if (!Array.isArray(json)) return null;
     const made: ToolCall[] = [];
     for (const [at, call] of json.entries()) {
-        if (call === null || typeof call !== "object" || Array.isArray(call) || typeof call.name !== "string") return null;
+        if (!isObject(call) || typeof call.name !== "string") return null;
         made.push({ id: typeof call.id === "string" ? call.id : `${label}-${at}`, name: call.name, args: call.args ?? {} });
     }
     return made;
 }
 
 function failing(json: Json, uri: string): Turned {
-    const { kind, message } = json !== null && typeof json === "object" && !Array.isArray(json) ? json : { kind: "model", message: json };
+    const { kind, message } = isObject(json) ? json : { kind: "model", message: json };
     const known = typeof kind === "string" && Object.hasOwn(FAILURE_KINDS, kind) ? (kind as FailureKind) : "model";
     return failed(known, typeof message === "string" ? message : `${uri} fails, as its file says`);
 }
 
 function isUsage(json: Json | undefined): json is Json & Usage {
-    return (
-        json !== null && typeof json === "object" && !Array.isArray(json) && Object.values(json).every((count) => typeof count === "number")
-    );
+    return isObject(json) && Object.values(json).every((count) => typeof count === "number");
 }

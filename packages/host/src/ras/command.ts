@@ -3,9 +3,9 @@
  *
  * Boundary: texts in, a call or a sentence out; the same for the installed commands and for those inside a Bash program.
  */
-import type { Json } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import { readJson } from "../input/json.ts";
-import { type CallKind, type Fields, isFields } from "./frames.ts";
+import type { CallKind, Fields } from "./frames.ts";
 
 export type Command =
     | { readonly ok: true; readonly kind: CallKind; readonly args: { readonly [name: string]: Json } }
@@ -72,12 +72,12 @@ function readFlags(name: string, argv: readonly string[], input: string): Comman
 
 /** Arguments by name as their tool's schema has them: what is no text there is read as JSON, where it fits. */
 export function typedArguments(args: Fields, schema: Json): Fields {
-    const properties = isFields(schema) && isFields(schema.properties) ? schema.properties : {};
+    const properties = isObject(schema) && isObject(schema.properties) ? schema.properties : {};
     return Object.fromEntries(Object.entries(args).map(([key, value]) => [key, typedAs(value, properties[key])]));
 }
 
 function typedAs(value: Json, schema: Json | undefined): Json {
-    if (!isFields(schema)) return value;
+    if (!isObject(schema)) return value;
     const types = typesOf(schema);
     if (types.includes("array") && !types.includes("string")) {
         const whole = typeof value === "string" && /^\s*\[/.test(value) ? readJson(value) : null;
@@ -97,7 +97,7 @@ function typesOf(schema: Fields): readonly Json[] {
 }
 
 function typeIn(schema: Json): Json {
-    return isFields(schema) ? (schema.type ?? null) : null;
+    return isObject(schema) ? (schema.type ?? null) : null;
 }
 
 function typeOf(value: Json): string {
@@ -156,7 +156,7 @@ export function shownAnswer(
     args: { readonly [name: string]: Json },
     answer: Json,
 ): { readonly out: string; readonly code: number } {
-    const it = answer !== null && typeof answer === "object" && !Array.isArray(answer) ? answer : {};
+    const it = isObject(answer) ? answer : {};
     const manual = kind === "act" && args.name === "__manual__" && it.isError !== true ? manualText(it, args.args) : null;
     if (manual !== null) return { out: manual, code: 0 };
     return { out: JSON.stringify(answer), code: (kind === "act" ? it.isError === true : "error" in it) ? 1 : 0 };
@@ -164,13 +164,13 @@ export function shownAnswer(
 
 /** What there is, a line each; of what was asked for by name, what it takes, too. */
 function manualText(result: Fields, about: Json | undefined): string | null {
-    const listed = isFields(result.structuredContent) ? result.structuredContent.tools : undefined;
+    const listed = isObject(result.structuredContent) ? result.structuredContent.tools : undefined;
     if (!Array.isArray(listed)) {
         const [first] = Array.isArray(result.content) ? result.content : [];
-        return isFields(first) && typeof first.text === "string" ? first.text : null;
+        return isObject(first) && typeof first.text === "string" ? first.text : null;
     }
-    const isNamed = isFields(about) && typeof about.name === "string";
-    const text = listed.filter(isFields).map(({ name, alias, description, inputSchema }) => {
+    const isNamed = isObject(about) && typeof about.name === "string";
+    const text = listed.filter(isObject).map(({ name, alias, description, inputSchema }) => {
         const line = `${String(name)}${typeof alias === "string" ? ` (or ${alias})` : ""}: ${String(description)}`;
         return isNamed ? `${line}\n${JSON.stringify(inputSchema ?? {})}` : line;
     });

@@ -8,7 +8,7 @@
  *   command → host   {hello, as: "command", kind, argv}   {input}
  *   host → command   {input: true}            {out?, err?, code}
  */
-import type { Json } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import { readJson } from "../input/json.ts";
 
 export type CallKind = "reason" | "act" | "agent";
@@ -16,10 +16,6 @@ export const CALL_KINDS: readonly CallKind[] = ["reason", "act", "agent"];
 
 export interface Fields {
     readonly [name: string]: Json;
-}
-
-export function isFields(value: Json | undefined): value is Fields {
-    return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
 /** Longest line, bytes. */
@@ -39,7 +35,7 @@ export function frameReader(take: (frame: Fields) => boolean): (piece: Buffer) =
             rest = rest.subarray(at + 1);
             if (line.length > MAX_FRAME) return false;
             const read = readJson(line.toString("utf8"));
-            if (!read.ok || !isFields(read.value) || !take(read.value)) return false;
+            if (!read.ok || !isObject(read.value) || !take(read.value)) return false;
         }
         size += rest.length;
         pieces.push(rest);

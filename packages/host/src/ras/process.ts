@@ -17,13 +17,13 @@ import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { StringDecoder } from "node:string_decoder";
-import type { Json } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import { folderBeside } from "../process/sandbox.ts";
 import { findCommand } from "../process/command.ts";
 import type { Environment } from "../ledger/place.ts";
 import { ToolFail } from "../tool/tool.ts";
 import { readCommand, readsInput, shownAnswer } from "./command.ts";
-import { CALL_KINDS, type CallKind, type Fields, frameReader, isFields } from "./frames.ts";
+import { CALL_KINDS, type CallKind, type Fields, frameReader } from "./frames.ts";
 import { type Launched, launch } from "../tool/launch.ts";
 import { BASH_CLIENT, bashCommand } from "./runner-bash.ts";
 import { NODE_RUNNER } from "./runner-node.ts";
@@ -149,7 +149,7 @@ export async function startRas(source: RasSource, options: RasOptions): Promise<
             }
             if (!Array.isArray(frame.calls)) return false;
             for (const one of frame.calls) {
-                if (!isFields(one) || typeof one.id !== "number" || ids.has(one.id) || !isFields(one.args)) return false;
+                if (!isObject(one) || typeof one.id !== "number" || ids.has(one.id) || !isObject(one.args)) return false;
                 const kind = CALL_KINDS.find((name) => name === one.kind);
                 if (kind === undefined) return false;
                 const { id } = one;

@@ -12,12 +12,12 @@
  *     makes another call before it made all of those is not the same any more: that call is named.
  */
 import { isAbsolute, resolve } from "node:path";
-import { canonicalJson, type Json } from "@remit/language";
+import { isObject, canonicalJson, type Json } from "@remit/language";
 import { type Fields as ToolFields, objectArgument, readFields, schemaOf, unknownMethod } from "../tool/args.ts";
 import { type CallIO, type Open, ToolFail } from "../tool/tool.ts";
 import { BRIDGE_NAMES } from "./bridge.ts";
 import { typedArguments } from "./command.ts";
-import { type Fields, isFields } from "./frames.ts";
+import type { Fields } from "./frames.ts";
 import { RAS_LIMITS, type RasAnswer, type RasCall, type RasLimits, type RasProcess, type RasStep, startRas } from "./process.ts";
 import { findRiffs, type Riff, type Riffs, withheldOf } from "./riffs.ts";
 import { rasSource } from "./source.ts";
@@ -114,7 +114,7 @@ export const openRas: Open = (uri, about, context) => {
         const one = kept.get(key);
         if (one === undefined) return { calls: [], done: false, gone: true };
         const all = [...one.ready.splice(0), ...(Array.isArray(answers) ? answers : [])];
-        const given = all.filter(isFields).map(({ id: call, value }) => {
+        const given = all.filter(isObject).map(({ id: call, value }) => {
             const of = one.calls.get(call as number);
             one.calls.delete(call as number);
             return answerTo(call as number, of, value ?? null, one.riffs.riffs);
@@ -228,9 +228,9 @@ interface Answered {
 
 /** Calls that were answered, in order. */
 function answered(history: Json): Answered[] {
-    return (Array.isArray(history) ? history : []).filter(isFields).flatMap(({ calls, answers }) => {
-        const values = new Map((Array.isArray(answers) ? answers : []).filter(isFields).map(({ id, value }) => [id, value ?? null]));
-        const made = (Array.isArray(calls) ? calls : []).filter(isFields);
+    return (Array.isArray(history) ? history : []).filter(isObject).flatMap(({ calls, answers }) => {
+        const values = new Map((Array.isArray(answers) ? answers : []).filter(isObject).map(({ id, value }) => [id, value ?? null]));
+        const made = (Array.isArray(calls) ? calls : []).filter(isObject);
         return made.map((call) => ({ call: wordsOf(call as unknown as Made), value: values.get(call.id as Json) ?? null }));
     });
 }
@@ -250,7 +250,7 @@ function texts(value: Json | undefined): string[] {
 }
 
 function limitsOf(given: Json | undefined): RasLimits {
-    const said = isFields(given) ? given : {};
+    const said = isObject(given) ? given : {};
     const out: Record<string, number> = {};
     for (const [name, most] of Object.entries(RAS_LIMITS)) {
         const value = said[name];
@@ -265,12 +265,12 @@ function limitsOf(given: Json | undefined): RasLimits {
 
 /** Arguments as the tool's manual has them, and whether the manual says that it only reads. */
 function ready({ name, args, flags, manual }: Given): Json {
-    const listed = isFields(manual) && isFields(manual.structuredContent) ? manual.structuredContent.tools : undefined;
-    const all = (Array.isArray(listed) ? listed : []).filter(isFields);
+    const listed = isObject(manual) && isObject(manual.structuredContent) ? manual.structuredContent.tools : undefined;
+    const all = (Array.isArray(listed) ? listed : []).filter(isObject);
     const fits = all.filter((one) => one.name === name || one.alias === name || one.name === `${String(name)}.call`);
     const [tool] = fits.length === 0 && all.length === 1 ? all : fits;
-    const typed = flags === true && isFields(args) ? typedArguments(args, tool?.inputSchema ?? null) : (args ?? null);
-    const said = isFields(tool?.annotations) ? tool.annotations.readOnlyHint : undefined;
+    const typed = flags === true && isObject(args) ? typedArguments(args, tool?.inputSchema ?? null) : (args ?? null);
+    const said = isObject(tool?.annotations) ? tool.annotations.readOnlyHint : undefined;
     return { args: typed, reads: said === true };
 }
 
@@ -283,7 +283,7 @@ function readyOf({ id, kind, args }: RasCall, of: Kept): Ready {
     const { name } = args;
     if (typeof name !== "string") return told(id, "act(): the name must be a text");
     const given = args.args ?? {};
-    const wanted = name === "__manual__" && isFields(given) && typeof given.name === "string" ? given.name : null;
+    const wanted = name === "__manual__" && isObject(given) && typeof given.name === "string" ? given.name : null;
     if (name === "__manual__") return { id, kind: "manual", args: wanted === null ? {} : { name: wanted } };
     const tool = name.split(".", 1)[0] as string;
     const act = { id, kind: "act", args: { name, args: given, flags: args.flags === true } } as const;
@@ -303,9 +303,9 @@ function readyOf({ id, kind, args }: RasCall, of: Kept): Ready {
 
 /** `agent()`: the policy apart, since it names what is no value. */
 function readyAgent(id: number, args: Fields): Ready {
-    const fails = (config: Json | undefined): boolean => isFields(config) && config.on_error === "fail";
+    const fails = (config: Json | undefined): boolean => isObject(config) && config.on_error === "fail";
     const { config = {} } = args;
-    if (!isFields(config)) return { id, kind: "result", args: { result: { error: "agent(): its config must be an object" } } };
+    if (!isObject(config)) return { id, kind: "result", args: { result: { error: "agent(): its config must be an object" } } };
     const { policy = null, agent = null, ...rest } = config;
     if (agent !== null) return { id, kind: "result", args: { result: { error: "agent(): which agent it is, is said by --agent" } } };
     const named = policy === null || typeof policy === "string" ? policy : asText(policy);
@@ -330,7 +330,7 @@ function failed(message: string): Json {
 /** What a call is answered with in the program. */
 function answerTo(id: number, call: Ready | undefined, value: Json, riffs: readonly Riff[]): RasAnswer {
     if (call === undefined) return { id, value: null };
-    if (call.fails === true && isFields(value) && typeof value.failed === "string") return { id, value: null, error: value.failed };
+    if (call.fails === true && isObject(value) && typeof value.failed === "string") return { id, value: null, error: value.failed };
     return { id, value: shaped(call, value, riffs) };
 }
 
@@ -344,14 +344,14 @@ function shaped(call: Ready, value: Json, riffs: readonly Riff[]): Json {
 
 /** What there is to call: the tools without the bridge's own, and the Riffs. */
 function manualResult(value: Json, riffs: readonly Riff[], wanted: Json | undefined): Json {
-    const listed = isFields(value) && isFields(value.structuredContent) ? value.structuredContent.tools : undefined;
-    const tools = (Array.isArray(listed) ? listed : []).filter(isFields).filter((one) => String(one.name).split(".", 1)[0] !== "Ras");
+    const listed = isObject(value) && isObject(value.structuredContent) ? value.structuredContent.tools : undefined;
+    const tools = (Array.isArray(listed) ? listed : []).filter(isObject).filter((one) => String(one.name).split(".", 1)[0] !== "Ras");
     const named = riffs
         .filter((one) => wanted === undefined || one.name === wanted)
         .map((one) => ({ name: one.name, description: one.description, inputSchema: one.parameters ?? { type: "object" } }));
     const all = [...tools, ...named];
     if (all.length === 0 && wanted !== undefined)
-        return isFields(value) && value.isError === true ? value : failed(`there is no tool '${asText(wanted)}'`);
+        return isObject(value) && value.isError === true ? value : failed(`there is no tool '${asText(wanted)}'`);
     const text = all.map((one) => {
         const line = `${String(one.name)}: ${String(one.description)}`;
         return wanted === undefined ? line : `${line}\n${JSON.stringify(one.inputSchema)}`;
@@ -361,7 +361,7 @@ function manualResult(value: Json, riffs: readonly Riff[], wanted: Json | undefi
 
 /** The one observation of a Riff: what it printed, and what it returned. */
 function riffResult(value: Json): Json {
-    if (!isFields(value)) return failed("the Riff gave nothing");
+    if (!isObject(value)) return failed("the Riff gave nothing");
     const { output, error } = value;
     const returned = value.value;
     const printed = typeof output === "string" ? output : "";
@@ -376,7 +376,7 @@ function riffResult(value: Json): Json {
         .slice(0, MAX_RESULT);
     return {
         content: [{ type: "text", text }],
-        ...(isFields(returned) ? { structuredContent: returned } : {}),
+        ...(isObject(returned) ? { structuredContent: returned } : {}),
         ...(typeof error === "string" ? { isError: true } : {}),
     };
 }

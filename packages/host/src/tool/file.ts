@@ -6,7 +6,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Json } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import { type Fields, objectArgument, readFields, schemaOf, unknownMethod } from "./args.ts";
 import { checkPath } from "./bounds.ts";
 import { type Jail, jail, type Place } from "./jail.ts";
@@ -209,9 +209,9 @@ function previousText(before: Buffer | null): Json {
 /** Ids of the list that `write` and `patch` give, of one of its elements, or of the whole result. */
 function effectIds(name: string, args: readonly Json[] | undefined): string[] {
     const [first] = args ?? [];
-    const given = first !== null && typeof first === "object" && !Array.isArray(first) && "effects" in first ? first.effects : first;
+    const given = isObject(first) && "effects" in first ? first.effects : first;
     const list = Array.isArray(given) ? given : [given];
-    const ids = list.map((one) => (one !== null && typeof one === "object" && !Array.isArray(one) ? one.id : undefined));
+    const ids = list.map((one) => (isObject(one) ? one.id : undefined));
     if (args?.length !== 1 || ids.length === 0 || !ids.every((id) => typeof id === "string"))
         throw new ToolFail(`${name}.undo expects the effects that write or patch gave`);
     return ids as string[];

@@ -9,7 +9,7 @@
  * TL3: whatever a tool gives carries the origin `tool:NAME`.
  */
 import { existsSync, realpathSync } from "node:fs";
-import type { Json } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import type { Effect, Failure, Outcome, ToolDescription, ToolRequest } from "@remit/machine";
 import { type Config, NO_CONFIG } from "../config/config.ts";
 import { type Environment, stateFolder } from "../ledger/place.ts";
@@ -227,7 +227,7 @@ function withoutCredentials(uri: string): string {
 /** `call({tool: NAME})` is as repeatable as NAME. */
 function calledTool(request: Json): string | undefined {
     const args = (request as unknown as ToolRequest).args?.[0];
-    return args !== null && typeof args === "object" && !Array.isArray(args) && typeof args.tool === "string" ? args.tool : undefined;
+    return isObject(args) && typeof args.tool === "string" ? args.tool : undefined;
 }
 
 /** What can be imported with this configuration. */

@@ -10,7 +10,7 @@ const STOPS: readonly AgentReply["stop"][] = ["end_turn", "max_tokens", "max_tur
 
 /** The reply as it is, with what may be missing; null where it is none. */
 export function readReply(value: Json | undefined): AgentReply | null {
-    if (value === undefined || !isObject(value)) return null;
+    if (!isObject(value)) return null;
     const { text, stop, entries, resources, spent } = value;
     if (typeof text !== "string" || !STOPS.includes(stop as AgentReply["stop"])) return null;
     if (!Array.isArray(entries) || !entries.every((one) => isObject(one) && typeof one.kind === "string")) return null;

@@ -7,7 +7,7 @@
  * COT3: in a value with defaults filled in, what was there keeps its own labels where they were; a default has those of what was found absent.
  */
 
-import { type Contract, checkValue, type Json, type Shapes, type Site } from "@remit/language";
+import { isObject, type Contract, checkValue, type Json, type Shapes, type Site } from "@remit/language";
 import { copyOf } from "../builtin/canonical.ts";
 import { Fail } from "../effect/failure.ts";
 import { located } from "../value/access.ts";
@@ -71,7 +71,7 @@ function filled(m: RunState, value: Value, json: Json, contract: Contract, shape
             return made;
         }
         case "object": {
-            if (!(value instanceof Obj) || json === null || typeof json !== "object" || Array.isArray(json)) break;
+            if (!(value instanceof Obj) || !isObject(json)) break;
             const fields = new Map(contract.fields.map((field) => [field.name, field.contract]));
             const made = m.heap.object([]);
             made.keyLabel = value.keyLabel;

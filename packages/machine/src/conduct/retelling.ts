@@ -12,7 +12,7 @@
  *     the same.
  * RT7: where a failed run went on, and how, is in its `run.resumed` event.
  */
-import type { Json } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import type { Failure } from "../effect/effect.ts";
 import type { MachineEvent } from "../ledger/events.ts";
 import { isUnasked } from "../state/verdicts.ts";
@@ -187,7 +187,7 @@ export function toldParts(events: Iterable<MachineEvent>, end?: Failure): ToldPa
     let strike: ToldPart["strike"] = null;
     let next: ToldPart["strike"] = null;
     for (const { kind, data } of events) {
-        if (data === null || typeof data !== "object" || Array.isArray(data)) continue;
+        if (!isObject(data)) continue;
         if (kind === "budget" && data.host === true && data.limit === "limit.time") next = struck(data, end);
         // What the host notes stands before what the program tells in the same commit: it is about the part that ends next.
         if (kind === "failure") [strike, next] = [next, null];

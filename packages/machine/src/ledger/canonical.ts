@@ -6,7 +6,7 @@
  * CAO2: the canonical ledger of a run does not hold time, sequence, run id or hashes, and events stand by path: two runs of the same program
  *     with the same effect results have the same one, whatever the order in which concurrent effects came back.
  */
-import { canonicalJson, type Json } from "@remit/language";
+import { isObject, canonicalJson, type Json } from "@remit/language";
 import type { MachineEvent } from "./events.ts";
 
 export { canonicalJson };
@@ -21,7 +21,7 @@ export function comparable(event: MachineEvent): MachineEvent {
 }
 
 function untimed(data: Json): Json {
-    if (data === null || typeof data !== "object" || Array.isArray(data) || !Object.hasOwn(data, TIMING)) return data;
+    if (!isObject(data) || !Object.hasOwn(data, TIMING)) return data;
     const { [TIMING]: _, ...rest } = data;
     return rest;
 }

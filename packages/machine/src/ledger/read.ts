@@ -3,7 +3,7 @@
  *
  * Boundary: an event's data is JSON that may have been redacted, so every reader gives a plain answer where a field is absent.
  */
-import { type Json, plainColumns } from "@remit/language";
+import { isObject, type Json, plainColumns } from "@remit/language";
 import type { Part } from "../effect/effect.ts";
 import { joined } from "../prompt/layers.ts";
 import type { LedgerEvent, MachineEvent } from "./events.ts";
@@ -11,7 +11,7 @@ import type { LedgerEvent, MachineEvent } from "./events.ts";
 export type JsonObject = { [key: string]: Json };
 
 export function objectIn(data: Json | undefined): JsonObject {
-    return data !== null && typeof data === "object" && !Array.isArray(data) ? data : {};
+    return isObject(data) ? data : {};
 }
 
 export function field(event: { readonly data: Json }, key: string): Json | undefined {

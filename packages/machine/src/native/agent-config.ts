@@ -3,7 +3,7 @@
  *
  * Boundary: from a value of the program to checked options.
  */
-import { BUDGET_OPTIONS, type Json, type Site, type SpendForm } from "@remit/language";
+import { isObject, BUDGET_OPTIONS, type Json, type Site, type SpendForm } from "@remit/language";
 import type { HandoverDetail } from "../compile/instructions.ts";
 import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
@@ -59,7 +59,7 @@ export function agentConfig(m: Ops, value: Value, d: HandoverDetail, site: Site 
     const model = read("model");
     if (model !== null && typeof model !== "string") throw wrong("'model' is a text");
     const budget = read("budget") ?? {};
-    if (typeof budget !== "object" || budget === null || Array.isArray(budget)) throw wrong("'budget' is an object");
+    if (!isObject(budget)) throw wrong("'budget' is an object");
     const amount = (key: (typeof BUDGET_OPTIONS)[number]): number | undefined => {
         const n = budget[key];
         if (n === undefined || n === null) return undefined;

@@ -3,7 +3,7 @@
  *
  * Boundary: from values to requests and from outcomes to values; the gate before them is `gate.ts`.
  */
-import { type Json, schemeOf, type Site } from "@remit/language";
+import { isObject, type Json, schemeOf, type Site } from "@remit/language";
 import type { ImportEntry } from "../compile/program.ts";
 import type { Effect, MemoryRequest, Outcome, Reach, ToolRequest } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
@@ -94,8 +94,7 @@ export function askMemory(m: Ops, call: Call, use: ImportUse): void {
     if (gated(m, call, use) === null) return;
     const out = argsToJson(m, frame, args, site);
     const arg = out.json[0] as Json;
-    if (arg === null || typeof arg !== "object" || Array.isArray(arg))
-        throw new Fail("value", `${form.name}.${method} expects an object`, { site, labels: m.run.labels.of(out.labels) });
+    if (!isObject(arg)) throw new Fail("value", `${form.name}.${method} expects an object`, { site, labels: m.run.labels.of(out.labels) });
     const request: MemoryRequest = { memory: form.name, uri: form.uri, file: m.compiled.fileName(file), arg };
     const kind = method === "add" ? "remember" : "recall";
     m.raise(fiber, { kind, path, site, request: request as unknown as Json, labels: out.labels, origin: `memory:${form.name}` });
@@ -133,8 +132,7 @@ function remembered(m: Ops, effect: Effect, outcome: Json, value: Value): Value 
     if (!(list instanceof List) || !Array.isArray(outcome)) return value;
     list.items = list.items.map((item, i) => {
         const record = outcome[i];
-        const id =
-            record !== null && typeof record === "object" && !Array.isArray(record) && record !== undefined ? (record.id ?? null) : null;
+        const id = isObject(record) ? (record.id ?? null) : null;
         const l = tracer.record(uri, id);
         if (l === 0) return item;
         const raw = rawOf(item);
@@ -163,10 +161,7 @@ export function effectEnded(m: Ops, frame: Frame, effect: Effect, outcome: Outco
     if (effect.kind === "tool") {
         const r = effect.request as unknown as ToolRequest;
         const value = outcome.ok ? outcome.value : null;
-        const effects =
-            value !== null && typeof value === "object" && !Array.isArray(value) && Object.hasOwn(value, "effects")
-                ? (value.effects as Json)
-                : null;
+        const effects = isObject(value) && Object.hasOwn(value, "effects") ? (value.effects as Json) : null;
         m.emit("tool.ended", path, frame.parent, site, labels, {
             tool: r.tool,
             method: r.method ?? null,

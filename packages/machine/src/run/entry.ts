@@ -6,7 +6,7 @@
  *
  * ER1: everything of the input carries its origins, `user` unless said otherwise; a file import carries the origins of its content.
  */
-import { type Contract, type Field, type Json, shownName } from "@remit/language";
+import { isObject, type Contract, type Field, type Json, shownName } from "@remit/language";
 import { readersGiven } from "../authority/readers.ts";
 import { type Slots, slotsOf } from "../compile/code.ts";
 import { checkArguments } from "../compile/contracts.ts";
@@ -111,7 +111,7 @@ export function startEntry(m: Machine): void {
 
 function argumentsOf(fn: Fn, input: Json): (Json | undefined)[] {
     const { params } = fn.form;
-    const object = input !== null && typeof input === "object" && !Array.isArray(input) ? input : null;
+    const object = isObject(input) ? input : null;
     const field = (name: string): Json | undefined => (object !== null && Object.hasOwn(object, name) ? object[name] : undefined);
     if (params.length === 0) return [];
     const [only] = params;
@@ -145,7 +145,7 @@ function questionsOf(m: Machine, fn: Fn, args: (Json | undefined)[]): Question[]
             return;
         }
         const contract = resolve(p.contract, shapes);
-        if (contract?.type !== "object" || given === null || typeof given !== "object" || Array.isArray(given)) return;
+        if (contract?.type !== "object" || !isObject(given)) return;
         for (const f of contract.fields) {
             const own = Object.hasOwn(given, f.name) ? given[f.name] : null;
             if (own === null && !mayBeNone(f))

@@ -8,7 +8,7 @@
  * IP2: an answer follows from where the run stands, and holds at most `MAX_ANSWER` bytes; it says `more: true` where something was left out.
  * IP3: an answer carries `tool:NAME` and the origins of everything that it shows. What it shows is data, whoever wrote it.
  */
-import { type Json, shownName } from "@remit/language";
+import { isObject, type Json, shownName } from "@remit/language";
 import type { Outcome, ToolDescription, ToolRequest } from "../effect/effect.ts";
 import { Labelled, List, type Value } from "../value/value.ts";
 import type { Fiber, Frame } from "../state/fiber.ts";
@@ -96,7 +96,7 @@ export function inspected(
 
 function argumentOf(r: ToolRequest): { readonly [key: string]: Json } {
     const arg = r.args?.[0];
-    return arg !== null && typeof arg === "object" && !Array.isArray(arg) && arg !== undefined ? arg : {};
+    return isObject(arg) ? arg : {};
 }
 
 interface Numbered {

@@ -4,7 +4,7 @@
  * Boundary: reading what `save.ts` wrote. A document of another program, engine, version or compiled code (SD4), or one that does not follow its
  * forerunner, is refused; nothing in it is run before it is whole.
  */
-import { type FileForm, FORM, type Json, validateProgram } from "@remit/language";
+import { isObject, type FileForm, FORM, type Json, validateProgram } from "@remit/language";
 import type { Slots } from "../compile/code.ts";
 import { versionOf } from "../compile/version.ts";
 import { Fail } from "../effect/failure.ts";
@@ -58,20 +58,16 @@ export function isOfAnotherBuild(fail: Fail): boolean {
  */
 export function takeWorld(m: Machine, documents: readonly Json[]): void {
     const last = documents.at(-1);
-    const { accounts, conduct } = isRecord(last) ? last : {};
+    const { accounts, conduct } = isObject(last) ? last : {};
     for (const one of Array.isArray(accounts) ? accounts : [])
         for (const account of m.accounts.open.values())
-            if (isRecord(one) && one.path === account.path && typeof one.began === "number") account.began ??= one.began;
-    const { spent, begun, sessions } = isRecord(conduct) ? conduct : {};
+            if (isObject(one) && one.path === account.path && typeof one.began === "number") account.began ??= one.began;
+    const { spent, begun, sessions } = isObject(conduct) ? conduct : {};
     if (typeof spent === "number" && isTexts(begun) && isTexts(sessions)) m.conduct = { spent, begun, sessions };
 }
 
 function isTexts(json: Json | undefined): json is string[] {
     return Array.isArray(json) && json.every((one) => typeof one === "string");
-}
-
-function isRecord(json: Json | undefined): json is { [key: string]: Json } {
-    return json !== undefined && json !== null && typeof json === "object" && !Array.isArray(json);
 }
 
 export function load(m: Machine, documents: readonly Json[]): Machine {
@@ -87,7 +83,7 @@ export function load(m: Machine, documents: readonly Json[]): Machine {
 }
 
 function checked(m: Machine, json: Json, i: number): Continuation {
-    if (json === null || typeof json !== "object" || Array.isArray(json)) throw refuse("it is no object");
+    if (!isObject(json)) throw refuse("it is no object");
     const doc = json as unknown as Continuation;
     if (doc.version !== CONTINUATION.version)
         throw another(`its version is ${String(doc.version)}, this machine reads ${CONTINUATION.version}`);

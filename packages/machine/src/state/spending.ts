@@ -7,7 +7,7 @@
  * SP8: the end of an account's time ends the region at once: fibers inside it are gone, what they asked for is withdrawn, and the failure is
  *     that of the region.
  */
-import type { Json, Site, SpendForm } from "@remit/language";
+import { isObject, type Json, type Site, type SpendForm } from "@remit/language";
 import type { Outcome } from "../effect/effect.ts";
 import type { Fail } from "../effect/failure.ts";
 import type { Region, SpendDetail } from "../compile/instructions.ts";
@@ -124,7 +124,7 @@ export function struckAt({ path, outcome }: { readonly path: string; readonly ou
     const never = Number.POSITIVE_INFINITY;
     if (!outcome.ok || !path.endsWith("/time")) return never;
     const { value } = outcome;
-    if (value === null || typeof value !== "object" || Array.isArray(value)) return never;
+    if (!isObject(value)) return never;
     return typeof value.at === "number" ? value.at : never;
 }
 

@@ -3,7 +3,7 @@
  *
  * Boundary: reads and labels; nothing that the run can see changes. Used in a run that is done again from its ledger.
  */
-import type { Json, Site } from "@remit/language";
+import { isObject, type Json, type Site } from "@remit/language";
 import type { DerivedLabels, Step } from "../value/derive.ts";
 import { Labelled, List, Obj, type Value } from "../value/value.ts";
 import type { Frame } from "./fiber.ts";
@@ -120,8 +120,7 @@ export class Tracer {
     }
 
     stored(memory: string, outcome: Json, args: number): void {
-        if (outcome !== null && typeof outcome === "object" && !Array.isArray(outcome) && typeof outcome.id === "string")
-            this.records.set(`${memory} ${outcome.id}`, args);
+        if (isObject(outcome) && typeof outcome.id === "string") this.records.set(`${memory} ${outcome.id}`, args);
     }
 
     /** The label of a record that this run stored itself; 0 where it did not. */

@@ -3,7 +3,7 @@
  *
  * Boundary: reads and writes the run's standing. Whether there is something to ask is `authority/decide.ts`.
  */
-import { canonicalJson, type Json } from "@remit/language";
+import { isObject, canonicalJson, type Json } from "@remit/language";
 import type { Outcome } from "../effect/effect.ts";
 import { notedIn } from "../ledger/notes.ts";
 import type { Ops } from "./ops.ts";
@@ -40,7 +40,7 @@ export interface Lasting {
 export function lasting({ path, outcome }: { readonly path: string; readonly outcome: Outcome }): Lasting | null {
     if (!outcome.ok || !/\/hand\[\d+\]\/ask$/.test(path)) return null;
     const { value } = outcome;
-    if (value === null || typeof value !== "object" || Array.isArray(value)) return null;
+    if (!isObject(value)) return null;
     return typeof value.use === "string" && typeof value.yes === "boolean" ? { use: value.use, yes: value.yes } : null;
 }
 

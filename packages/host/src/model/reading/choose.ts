@@ -11,7 +11,7 @@
  * - a list is asked for: its parts cannot be told from its drafts.
  * Any attempt after the answer that does not fit is the result (R7).
  */
-import { canonicalJson, type Contract, type Json, type Shapes } from "@remit/language";
+import { isObject, canonicalJson, type Contract, type Json, type Shapes } from "@remit/language";
 import type { ModelReply } from "@remit/machine";
 import type { Found, Piece } from "./find.ts";
 import { type Fitted, fit, open, soleField } from "./fit.ts";
@@ -106,7 +106,7 @@ function cut(parsed: Parsed, fitted: Fitted, contract: Contract, shapes: Shapes,
 
 function allFields(value: Json, contract: Contract, shapes: Shapes): boolean {
     const at = open(contract, shapes);
-    if (at.type !== "object" || value === null || typeof value !== "object" || Array.isArray(value)) return false;
+    if (at.type !== "object" || !isObject(value)) return false;
     return at.fields.every((field) => {
         if (!Object.hasOwn(value, field.name)) return false;
         const inner = open(field.contract, shapes);
