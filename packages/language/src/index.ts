@@ -14,7 +14,6 @@ export {
 export { showAuthority, spendText } from "./authority/show.ts";
 export { type Schema as ToolSchema, toolSchema, type Unknown, unknownIn } from "./authority/schemas.ts";
 export { declaredKey, keyOf, methodName, plainCodes, type Resource, resourceOf, schemeOf } from "./authority/thing.ts";
-export { assignable, disjoint } from "./contract/assignable.ts";
 export {
     type Checked,
     type Checker,
@@ -26,7 +25,6 @@ export {
 } from "./contract/check.ts";
 export { acceptValue, coerceValue, compileAcceptance } from "./contract/coerce.ts";
 export * from "./contract/contract.ts";
-export { type FromSchema, fromJsonSchema } from "./contract/from-schema.ts";
 export { contractOf, literalOf } from "./contract/from-tree.ts";
 export { inferContract } from "./contract/infer.ts";
 export type { Mismatch } from "./contract/problem.ts";

@@ -1,12 +1,10 @@
 /** Invariants of contracts (ZE1, SE2, K1, E1, E2 …) on random contracts and values. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { assignable, disjoint } from "../../src/contract/assignable.ts";
 import { checkValue } from "../../src/contract/check.ts";
 import { acceptValue, coerceValue } from "../../src/contract/coerce.ts";
 import type { Contract, Json } from "../../src/contract/contract.ts";
 import { contractOf } from "../../src/contract/from-tree.ts";
-import { fromJsonSchema } from "../../src/contract/from-schema.ts";
 import { inferContract } from "../../src/contract/infer.ts";
 import { takesNone } from "../../src/contract/open.ts";
 import { toJsonSchema } from "../../src/contract/schema.ts";
@@ -98,26 +96,6 @@ describe("contracts", () => {
         );
     });
 
-    test("assignable contracts pass every value on; disjoint ones pass none", () => {
-        fc.assert(
-            fc.property(anyContract, contractAndValue, (to, [from, value]) => {
-                const given = checkValue(from, value, SHAPES, { strict: true });
-                if (!given.ok) return;
-                const taken = checkValue(to, given.value, SHAPES).ok;
-                if (assignable(from, to, SHAPES)) expect(taken).toBe(true);
-                if (disjoint(from, to, SHAPES)) expect(taken).toBe(false);
-            }),
-            { numRuns: 3000 },
-        );
-        fc.assert(
-            fc.property(anyContract, (contract) => {
-                expect(assignable(contract, contract, SHAPES)).toBe(true);
-                expect(disjoint(contract, contract, SHAPES)).toBe(false);
-            }),
-            RUNS,
-        );
-    });
-
     test("IE1: an example holds the contract inferred from it", () => {
         fc.assert(
             fc.property(anyValue, (example) => {
@@ -142,18 +120,6 @@ describe("contracts", () => {
         );
     });
 
-    test("a schema read back as a contract takes the same values", () => {
-        fc.assert(
-            fc.property(contractAndValue, ([contract, value]) => {
-                const back = fromJsonSchema(toJsonSchema(contract, SHAPES));
-                expect(back.lost).toEqual([]);
-                const strict = { strict: true };
-                expect(checkValue(back.contract, value, back.shapes, strict).ok).toBe(checkValue(contract, value, SHAPES, strict).ok);
-            }),
-            RUNS,
-        );
-    });
-
     test("nothing that is thrown at a contract throws", () => {
         fc.assert(
             fc.property(
@@ -164,15 +130,6 @@ describe("contracts", () => {
                     expect(typeof found.ok).toBe("boolean");
                 },
             ),
-            RUNS,
-        );
-    });
-
-    test("nothing that claims to be a JSON Schema throws", () => {
-        fc.assert(
-            fc.property(fc.jsonValue(), (value) => {
-                expect(fromJsonSchema(value as Json).contract).toBeDefined();
-            }),
             RUNS,
         );
     });

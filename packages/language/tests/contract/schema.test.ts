@@ -1,7 +1,6 @@
-/** Contracts as JSON Schema and as TypeScript, byte for byte, and JSON Schema as contracts. */
+/** Contracts as JSON Schema and as TypeScript, byte for byte. */
 import { describe, expect, test } from "vitest";
 import type { Contract, Json, Shapes } from "../../src/contract/contract.ts";
-import { fromJsonSchema } from "../../src/contract/from-schema.ts";
 import { inferContract } from "../../src/contract/infer.ts";
 import { toJsonSchema } from "../../src/contract/schema.ts";
 import { showContract } from "../../src/contract/show.ts";
@@ -67,44 +66,6 @@ describe("JSON Schema, byte for byte", () => {
         const text = JSON.stringify(toJsonSchema({ type: "ref", name: "S39" }, many as Shapes));
         expect(text.length).toBeLessThan(10_000);
         expect(text).toContain('"$ref":"#/$defs/S38"');
-    });
-});
-
-describe("from JSON Schema", () => {
-    const read = (schema: Json) => {
-        const { contract: found, shapes: named, lost } = fromJsonSchema(schema);
-        return [showContract(found), Object.entries(named).map(([name, of]) => `${name} = ${showContract(of)}`), lost];
-    };
-    test.each<[Json, unknown]>([
-        [
-            { type: "object", properties: { a: { type: "string", description: "the a" }, b: { type: "integer" } }, required: ["a"] },
-            ['{ a: string "the a", b?: number }', [], ["/properties/b: integer"]],
-        ],
-        [{ type: ["string", "null"] }, ["string?", [], []]],
-        [{ type: "string", nullable: true }, ["string?", [], []]],
-        [{ enum: ["a", 1, null] }, ['("a" | 1)?', [], []]],
-        [{ const: "a" }, ['"a"', [], []]],
-        [{ anyOf: [{ type: "string" }, { type: "array", items: { type: "number" } }] }, ["string | list[number]", [], []]],
-        [true, ["json", [], []]],
-        [{}, ["json", [], []]],
-        [{ type: "object" }, ["{}", [], []]],
-        [{ type: "array" }, ["list", [], []]],
-        [
-            { $ref: "#/$defs/T", $defs: { T: { type: "object", properties: { next: { $ref: "#/$defs/T" } } } } },
-            ["T", ["T = { next?: T }"], []],
-        ],
-        [{ $ref: "#/definitions/my%20type", definitions: {} }, ["json", [], ["/: $ref #/definitions/my%20type"]]],
-        [{ $ref: "#/$defs/A", $defs: { A: { $ref: "#/$defs/A" } } }, ["A", ["A = json"], ["/$defs/A: $ref to itself"]]],
-        [{ type: "string", minLength: 3, pattern: "x" }, ["string", [], ["/: minLength", "/: pattern"]]],
-        [{ type: "object", properties: { constructor: { type: "string" } } }, ["{}", [], ["/properties/constructor: the name"]]],
-        [
-            { type: "object", properties: { n: { type: "number", default: 2 }, m: { type: "number", default: "x" } } },
-            ["{ n: number = 2, m?: number }", [], []],
-        ],
-        [{ type: "strange" }, ["json", [], ["/: type"]]],
-        [{ enum: [{}] }, ["json", [], ["/: enum"]]],
-    ])("%j", (schema, expected) => {
-        expect(read(schema)).toEqual(expected);
     });
 });
 
