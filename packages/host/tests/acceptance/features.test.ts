@@ -149,9 +149,12 @@ main func() {
     const tools = {
         Page: { get: () => ({ name: "ann' OR '1'='1" }) },
         Db: {
-            query: ({ sql, params = [] }: { sql: string; params?: string[] }) => {
-                asked.push(sql);
-                return db.prepare(sql).all(...params) as Json;
+            query: {
+                input: { type: "object", properties: { sql: {}, params: {} } },
+                call: ({ sql, params = [] }: { sql: string; params?: string[] }) => {
+                    asked.push(sql);
+                    return db.prepare(sql).all(...params) as Json;
+                },
             },
         },
     };

@@ -75,7 +75,10 @@ const CASES: readonly Case[] = [
         positive: main(
             `to = input.to\n if (input.to != "") { to = Inbox.read({}).from }\n try { Mail.send({ to: to }) } catch e { 0 }`,
         ).replace(`"host:mail"`, `"host:mail" { arg to: trusted }`),
-        nearMiss: main(`Mail.send({ to: input.to, body: Inbox.read({}).from })`).replace(`"host:mail"`, `"host:mail" { arg to: trusted }`),
+        nearMiss: main(`Mail.send({ to: input.to, body: Inbox.read({}).from })`).replace(
+            `"host:mail"`,
+            `"host:mail" { arg to: trusted, arg body: from("tool:Inbox") }`,
+        ),
         input: { to: "bob@example.com" },
         says: "argument to of Mail.send carries tool:Inbox, which its clause does not allow (arg to: trusted, <memory>:",
     },

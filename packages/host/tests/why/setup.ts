@@ -86,7 +86,7 @@ export function toolsOf(at: World): { readonly [name: string]: HostTool } {
         },
         Send: {
             go: {
-                input: { type: "object" },
+                input: { type: "object", properties: { to: {}, body: {}, other: {} } },
                 call: (args: Json) => {
                     at.sent.push(args);
                     return { ok: true };

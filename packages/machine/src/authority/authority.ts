@@ -23,6 +23,7 @@ import {
 } from "@remit/language";
 import type { AgentEntry, Compiled } from "../compile/program.ts";
 import type { Capability } from "../value/value.ts";
+import { type Rule, rulesOf } from "./named.ts";
 import { type Clauses, clausesOf, compileRemit, NO_CLAUSES, type PolicySaid, type ReadersRule, type Remit, thingsOf } from "./policy.ts";
 
 export type { Policy };
@@ -37,6 +38,7 @@ function put<T>(places: Places<T>, { file, form }: Imported, value: T): void {
 }
 
 const NO_REMITS: readonly Remit[] = [];
+const NO_RULES: readonly Rule[] = [];
 
 export class Authority {
     /** Nothing is said anywhere: every use by the program's own text is allowed. */
@@ -47,6 +49,7 @@ export class Authority {
     /** With what agents wrote behind it. */
     program: Compiled;
     private readonly clauses: Places<Clauses> = [];
+    private readonly rules: Places<readonly Rule[]> = [];
     private readonly policies = new Map<string, Remit | null>();
     private readonly remits = new Map<string, readonly Remit[]>();
     private readonly trusted: ReadonlySet<string>;
@@ -65,6 +68,14 @@ export class Authority {
         let said = this.untrusted !== null;
         for (const [key, imports] of importsByThing(program.program)) {
             for (const one of imports) put(this.keys, one, key);
+            const rules =
+                imports[0]?.form.what === "tool"
+                    ? rulesOf(program.program, policy, [key, imports], (file, at) => program.site(file, at))
+                    : [];
+            if (rules.length > 0) {
+                for (const one of imports) put(this.rules, one, rules);
+                said = true;
+            }
             const made = clausesOf(program, imports, added(policy, key, imports));
             if (made === NO_CLAUSES) continue;
             for (const one of imports) put(this.clauses, one, made);
@@ -127,6 +138,11 @@ export class Authority {
 
     clausesAt(file: number, name: string): Clauses {
         return this.clauses[file]?.get(name) ?? NO_CLAUSES;
+    }
+
+    /** What is said of a tool's methods and arguments by name, wherever it is said. */
+    rulesAt(file: number, name: string): readonly Rule[] {
+        return this.rules[file]?.get(name) ?? NO_RULES;
     }
 
     /** Who reads what is sent to a model, or who may read what it answers, as all imports of that name and URI say. */

@@ -12,13 +12,15 @@
  * DC6: what says which commands may run means them in the tool's own folder, unless it says in which: elsewhere the same words start other programs.
  * DC7: the policy of a call binds what its agent has in any way: by its remit, by a delegation, by a value that it was given or was there before.
  */
-import { type Json, methodName, type ReadersForm, resourceOf, type Site, schemeOf, type Untrusted } from "@remit/language";
+import { type Json, methodName, type ReadersForm, resourceOf, type Site, schemeOf, type ToolSchema, type Untrusted } from "@remit/language";
 import type { Reach } from "../effect/effect.ts";
 import type { Labels } from "../value/label.ts";
 import { addressesIn, hasLink } from "./addresses.ts";
 import { type Given, isPlace, wordsOf } from "./given.ts";
 import { commandLine, matchesAny, normalisePath } from "./match.ts";
 import { type ArgRule, type Bound, type Clauses, type Permit, type ReadersRule, type Remit, stricter, type Verdict } from "./policy.ts";
+import { argumentsIn, type Unknown, UNNAMED } from "./named.ts";
+import { namesAt, readersOf } from "./readers.ts";
 import { readsByScheme } from "./reading.ts";
 
 /** A right that was given with a value: never wider than what the giver had (LANGUAGE 5). Null for a value means everything `user` may. */
@@ -71,9 +73,10 @@ export type Decision =
       }
     | {
           readonly kind: "refused";
-          readonly why: "remit" | "gate" | "holder" | "revoked" | "flow";
+          readonly why: "remit" | "gate" | "holder" | "revoked" | "flow" | "name";
           readonly clause: Site | null;
           readonly flow?: Flow;
+          readonly unknown?: Unknown;
       };
 
 /** An argument that carries what a clause forbids. */
@@ -102,6 +105,10 @@ export interface Standing {
     /** Whether a word occurred in what came from an origin. */
     readonly known: (origin: string, word: string) => boolean;
     readonly untrusted: Untrusted | null;
+    /** A rule about the thing names what it does not have. */
+    readonly unknown: Unknown | null;
+    /** What the thing says it has; null where it does not say. */
+    readonly schema: ToolSchema | null;
 }
 
 /** Everything at once: rights, gates, flows. */
@@ -144,6 +151,7 @@ export function decide(use: Use, on: Standing): Decision {
     if (gate?.gate === "never") return { kind: "refused", why: "gate", clause: gate.site };
     const settled = gate?.gate ?? (verdict === "open" ? (use.chosenBy === "program" || use.readOnly === true ? "may" : "ask") : verdict);
     const final = gate === undefined ? settled : stricter(verdict === "open" ? "may" : verdict, settled);
+    if (on.unknown !== null) return { kind: "refused", why: "name", clause: on.unknown.site, unknown: on.unknown };
     const reach = reachOf(use.uri, seen);
     const flows = flowsOf(use, method, on);
     const first = flows[0];
@@ -339,6 +347,7 @@ function flowsOf(use: Use, method: string | null, on: Standing): readonly Hit[] 
             },
         });
     }
+    if (args.length > 0 && method !== null && use.key.startsWith("tool:")) hits.push(...unnamedFlows(use, method, on));
     if (on.untrusted !== null && method !== null && use.key.startsWith("tool:")) hits.push(...untrustedFlows(use, method, on));
     hits.push(...readersFlows(use, method, on));
     return hits;
@@ -369,9 +378,7 @@ function untrustedFlows(use: Use, method: string, on: Standing): Hit[] {
         (rule) => rule.project !== true && rule.partly !== true && (rule.method === null || rule.method === method),
     );
     // A name that binds all arguments of a call because they have none (A3) lets none of them in: nobody can tell which one is meant.
-    const meant = new Set(
-        said.flatMap(({ name }) => (names.includes(name) ? [name] : isPlace(name) && use.given.named(name).length > 0 ? names : [])),
-    );
+    const meant = meantBy(said, use.given, names);
     const rule = { ask: gate === "ask", site: site ?? null };
     return names.flatMap((name): Hit[] => {
         if (meant.has(name)) return [];
@@ -379,6 +386,33 @@ function untrustedFlows(use: Use, method: string, on: Standing): Hit[] {
         const origins = found.flatMap((one) => on.labels.origins(one.labels));
         const bad = [...new Set(origins)].filter((origin) => !origin.startsWith("only:") && !on.trusted(origin)).sort();
         return bad.length === 0 ? [] : [{ rule, flow: { arg: name, origins: bad, rule: `untrusted: ${gate}`, unsaid: true } }];
+    });
+}
+
+/** Of the arguments of a call those that clauses name. */
+function meantBy(said: readonly ArgRule[], given: Given, names: readonly string[]): ReadonlySet<string> {
+    return new Set(
+        said.flatMap(({ name }) => (names.includes(name) ? [name] : isPlace(name) && given.named(name).length > 0 ? names : [])),
+    );
+}
+
+/**
+ * Arguments that neither a clause names nor the tool itself, where a clause speaks of the method's arguments: under which name the tool takes what the
+ * clause means nobody can tell, so they take only what is trusted.
+ */
+function unnamedFlows({ given, uri }: Use, method: string, on: Standing): Hit[] {
+    const said = on.clauses.args.filter((rule) => rule.method === null || rule.method === method);
+    const [first] = said;
+    if (first === undefined) return [];
+    const told = on.schema === null ? null : argumentsIn(on.schema, uri, method);
+    const { names } = given;
+    const meant = meantBy(said, given, names);
+    return names.flatMap((name): Hit[] => {
+        // A place is one in the call, whatever the arguments are called.
+        if (meant.has(name) || (told !== null && (isPlace(name) || told.has(name)))) return [];
+        const bad = on.labels.origins(given.carried(name)).filter((origin) => !origin.startsWith("only:") && !on.trusted(origin));
+        const rule = { ask: false, site: first.site };
+        return bad.length === 0 ? [] : [{ rule, flow: { arg: name, origins: [...new Set(bad)].sort(), rule: UNNAMED, unsaid: true } }];
     });
 }
 
@@ -399,48 +433,6 @@ function allowed(origin: string, rule: ArgRule, on: Standing): boolean {
     if (origin.startsWith("only:")) return true;
     if (rule.from === null) return on.trusted(origin);
     return rule.from.some((o) => (o === origin && on.one(origin)) || (o === "trusted" && on.trusted(origin)));
-}
-
-/** Who may read what carries these origins; null: everybody. */
-export function readersOf(origins: readonly string[]): readonly string[] | null {
-    let readers: string[] | null = null;
-    for (const origin of origins) {
-        if (!origin.startsWith("only:")) continue;
-        const names = namesOf(origin);
-        readers = readers === null ? names : readers.filter((name) => names.includes(name));
-    }
-    return readers;
-}
-
-/** `only:` and the names as JSON text, so that no name can be taken for two. */
-export function readersLabel(names: readonly string[]): string {
-    return `only:${JSON.stringify([...new Set(names)].sort())}`;
-}
-
-function namesOf(origin: string): string[] {
-    try {
-        const names: Json = JSON.parse(origin.slice("only:".length));
-        return Array.isArray(names) && names.every((n) => typeof n === "string") ? (names as string[]) : [];
-    } catch (error) {
-        // Not written by `readersLabel`: nobody may read it.
-        if (error instanceof SyntaxError) return [];
-        throw error;
-    }
-}
-
-/** Names that a readers clause stands for at a call; null: everybody; undefined: it cannot be told, as where what it points at names nobody. */
-export function namesAt(readers: ReadersForm, given: Given, result: Json | undefined): readonly string[] | null | undefined {
-    if (readers.everyone === true) return null;
-    if (readers.names !== undefined) return readers.names;
-    if (readers.arg !== undefined) return someOf(given.named(readers.arg).map((f) => f.json));
-    if (readers.result === undefined || result === undefined || result === null || typeof result !== "object" || Array.isArray(result))
-        return undefined;
-    return Object.hasOwn(result, readers.result) ? someOf(result[readers.result] as Json) : undefined;
-}
-
-function someOf(json: Json): readonly string[] | undefined {
-    const words = wordsOf(json);
-    return words === null || words.length === 0 || words.includes("") ? undefined : words;
 }
 
 const NO_AUDIENCE: ReadersRule = { method: null, readers: { everyone: true }, ask: false, site: null };

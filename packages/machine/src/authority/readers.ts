@@ -1,14 +1,13 @@
 /**
- * Who may read what comes from a thing: its `reads` clauses, as labels of what comes.
+ * Who may read what comes from a thing: its `reads` clauses, as labels of what comes, and what such labels say.
  *
- * Boundary: pure; clauses and a use in, labels out. Whom a value may go to is `decide.ts`.
+ * Boundary: pure; clauses and a use in, labels out, and back. Whom a value may go to is `decide.ts`.
  *
  * REE1: a clause of a method is one of the method that is meant, however the call is spelled.
  * REE2: where it cannot be told who may read, nobody may.
  */
-import { type Json, methodName } from "@remit/language";
-import { namesAt, readersLabel } from "./decide.ts";
-import { aliasOfJson, type Given, jsonGiven } from "./given.ts";
+import { type Json, methodName, type ReadersForm } from "@remit/language";
+import { aliasOfJson, type Given, jsonGiven, wordsOf } from "./given.ts";
 import type { ReadersRule } from "./policy.ts";
 
 /** Labels of what a use gives. `method` null: a thing without methods, which every clause is about. */
@@ -41,4 +40,46 @@ export function readersNamed(
         .filter((rule) => named === null || rule.method === null || rule.method === named)
         .map((rule) => namesAt(rule.readers, given, result))
         .filter((names) => names !== null);
+}
+
+/** Who may read what carries these origins; null: everybody. */
+export function readersOf(origins: readonly string[]): readonly string[] | null {
+    let readers: string[] | null = null;
+    for (const origin of origins) {
+        if (!origin.startsWith("only:")) continue;
+        const names = namesOf(origin);
+        readers = readers === null ? names : readers.filter((name) => names.includes(name));
+    }
+    return readers;
+}
+
+/** `only:` and the names as JSON text, so that no name can be taken for two. */
+export function readersLabel(names: readonly string[]): string {
+    return `only:${JSON.stringify([...new Set(names)].sort())}`;
+}
+
+function namesOf(origin: string): string[] {
+    try {
+        const names: Json = JSON.parse(origin.slice("only:".length));
+        return Array.isArray(names) && names.every((n) => typeof n === "string") ? (names as string[]) : [];
+    } catch (error) {
+        // Not written by `readersLabel`: nobody may read it.
+        if (error instanceof SyntaxError) return [];
+        throw error;
+    }
+}
+
+/** Names that a readers clause stands for at a call; null: everybody; undefined: it cannot be told, as where what it points at names nobody. */
+export function namesAt(readers: ReadersForm, given: Given, result: Json | undefined): readonly string[] | null | undefined {
+    if (readers.everyone === true) return null;
+    if (readers.names !== undefined) return readers.names;
+    if (readers.arg !== undefined) return someOf(given.named(readers.arg).map((f) => f.json));
+    if (readers.result === undefined || result === undefined || result === null || typeof result !== "object" || Array.isArray(result))
+        return undefined;
+    return Object.hasOwn(result, readers.result) ? someOf(result[readers.result] as Json) : undefined;
+}
+
+function someOf(json: Json): readonly string[] | undefined {
+    const words = wordsOf(json);
+    return words === null || words.length === 0 || words.includes("") ? undefined : words;
 }

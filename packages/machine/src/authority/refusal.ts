@@ -6,10 +6,11 @@
  *
  * RF1: what is said names the rule, the line where it stands, the argument and what of it breaks the rule; `remedyOf` names the one thing to do.
  */
-import { isObject, type Json, type Site } from "@remit/language";
+import { isObject, type Json, nearest, type Site } from "@remit/language";
 import type { FailureKind } from "../effect/effect.ts";
 import { shownPrincipal } from "./authority.ts";
 import type { Flow } from "./decide.ts";
+import { type Unknown, UNNAMED } from "./named.ts";
 
 /** What was wanted, and why it is not simply done. */
 export interface Refusal {
@@ -21,6 +22,8 @@ export interface Refusal {
     readonly clause: Site | null;
     /** What breaks a rule about values. */
     readonly flow?: Flow;
+    /** What a rule names and the tool does not have. */
+    readonly unknown?: Unknown;
 }
 
 interface Words {
@@ -48,6 +51,11 @@ const WHY = {
         kind: "violation.flow",
         says: (_who, what) => `${what} is given a value that may not go there`,
         remedy: () => "use a value that comes from where the clause says, or endorse it where that is right",
+    },
+    name: {
+        kind: "denied",
+        says: (_who, what) => `a rule about ${what} names what it does not have`,
+        remedy: () => "name in the rule what the tool has",
     },
     offer: remit(
         (who, what) => `${who} offers ${what} to a model, which it was not given`,
@@ -87,10 +95,16 @@ export function kindOf({ why }: Pick<Refusal, "why">): FailureKind {
     return WHY[why].kind;
 }
 
-export function refusalText({ principal, capability, why, clause, flow }: Refusal): string {
+export function refusalText({ principal, capability, why, clause, flow, unknown }: Refusal): string {
+    if (unknown !== undefined) return unknownText(unknown);
     if (flow !== undefined) return flowText(capability, flow, clause);
     const said = WHY[why].says(shownPrincipal(principal), capability);
     return clause === null ? said : `${said} (${placeText(clause)})`;
+}
+
+function unknownText({ what, name, of, site }: Unknown): string {
+    const at = site === null ? "in the project's policy" : `at ${placeText(site)}:${site.column}`;
+    return `the rule ${at} names the ${what} '${name}', which ${of} does not have`;
 }
 
 /** `what`: the use, as it is shown. */
@@ -102,7 +116,11 @@ export function flowText(what: string, { arg, origins, rule, unsaid }: Flow, cla
     return `argument ${arg} of ${what} carries ${from}, which ${broken} (${at === "" ? rule : `${rule}, ${at}`})`;
 }
 
-export function remedyOf({ principal, capability, why, flow }: Refusal): string {
+export function remedyOf({ principal, capability, why, flow, unknown }: Refusal): string {
+    if (unknown !== undefined) {
+        const near = nearest(unknown.name, unknown.known);
+        return near === null ? `it has ${unknown.known.join(", ") || "none"}` : `did you mean '${near}'?`;
+    }
     const said = WHY[why].remedy(shownPrincipal(principal), capability);
     return flow?.unsaid === true ? `${clauseFor(capability, flow)}endorse the value where that is right` : said;
 }
@@ -121,8 +139,15 @@ function placeText({ file, line }: Site): string {
 }
 
 /** As an event, a question and the detail of a failure hold it. */
-export function refusalJson({ principal, capability, why, clause, flow }: Refusal): { readonly [key: string]: Json } {
-    return { principal, capability, why, clause: clause as Json, ...(flow === undefined ? {} : { flow: flowJson(flow) }) };
+export function refusalJson({ principal, capability, why, clause, flow, unknown }: Refusal): { readonly [key: string]: Json } {
+    return {
+        principal,
+        capability,
+        why,
+        clause: clause as Json,
+        ...(flow === undefined ? {} : { flow: flowJson(flow) }),
+        ...(unknown === undefined ? {} : { unknown: unknown as unknown as Json }),
+    };
 }
 
 export function flowJson({ arg, origins, rule }: Flow): Json {
@@ -133,13 +158,13 @@ export function flowIn(data: Json | undefined): Flow | null {
     if (data === undefined || !isObject(data)) return null;
     const { arg, origins, rule } = data;
     if (typeof arg !== "string" || typeof rule !== "string" || !Array.isArray(origins)) return null;
-    return { arg, origins: origins.map(String), rule, ...(rule.startsWith("untrusted: ") ? { unsaid: true } : {}) };
+    return { arg, origins: origins.map(String), rule, ...(rule.startsWith("untrusted: ") || rule === UNNAMED ? { unsaid: true } : {}) };
 }
 
 /** The record that an event, a question or the detail of a failure holds; null where it holds none, as those of earlier versions. */
 export function refusalIn(data: Json | undefined): Refusal | null {
     if (data === undefined || !isObject(data)) return null;
-    const { principal, capability, why, clause = null, flow } = data;
+    const { principal, capability, why, clause = null, flow, unknown } = data;
     if (typeof principal !== "string" || typeof capability !== "string" || typeof why !== "string" || !Object.hasOwn(WHY, why)) return null;
     const broken = flowIn(flow);
     return {
@@ -148,5 +173,6 @@ export function refusalIn(data: Json | undefined): Refusal | null {
         why: why as Why,
         clause: isObject(clause) ? (clause as unknown as Site) : null,
         ...(broken === null ? {} : { flow: broken }),
+        ...(isObject(unknown) ? { unknown: unknown as unknown as Unknown } : {}),
     };
 }

@@ -132,6 +132,7 @@ export function caughtByAgent(m: Ops, h: Handing, fail: Fail): void {
     let ended = fail.kind;
     if (state.config?.onError === "retry_within_budget" && fail.class === "failure" && state.tries < TRIES) {
         state.tries++;
+        fiber.touch();
         try {
             turn(m, h, state.prompt);
             return;

@@ -4,7 +4,7 @@
  * Boundary: who may, what is told of it, and the value with its new origins.
  */
 
-import { readersLabel } from "../authority/decide.ts";
+import { readersLabel } from "../authority/readers.ts";
 import type { Refusal } from "../authority/refusal.ts";
 import type { Code } from "../compile/code.ts";
 import { born } from "../compile/containers.ts";

@@ -6,7 +6,7 @@
  * TA4: what is handed over is a copy; a capability among it is a grant for the session.
  */
 import { type Site, shownName } from "@remit/language";
-import { readersOf } from "../authority/decide.ts";
+import { readersOf } from "../authority/readers.ts";
 import type { Session } from "../agent/session.ts";
 import type { Code } from "../compile/code.ts";
 import type { HandoverDetail } from "../compile/instructions.ts";

@@ -11,9 +11,12 @@ import type { AgentPart, AgentTurn } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import { join } from "../value/operators.ts";
-import type { Value } from "../value/value.ts";
+import type { Capability, Value } from "../value/value.ts";
 import { leftToDo } from "../state/activity.ts";
+import { placeOf } from "../state/descriptions.ts";
 import { askDescription } from "../state/effects.ts";
+import { isUnread } from "../state/gate.ts";
+import { waysOf } from "../state/standing.ts";
 import { type Handing, handing, labelOfSaid, payerOf, sessionOf } from "../state/handover.ts";
 import { pushAgent } from "../state/agent-code.ts";
 import { type Ops, waitingCall } from "../state/ops.ts";
@@ -26,8 +29,9 @@ const EARLY_MS = 500;
 /** The first turn, or the question what the tools are that go along. */
 export function start(m: Ops, h: Handing): void {
     const { state, args, what } = h.wait;
-    const tools = passed(args.items);
-    if (what !== "yield" || tools.length === 0) {
+    const handed = passed(args.items);
+    const tools = [...(what === "yield" ? handed : []), ...unreadBy(m, h, handed)];
+    if (tools.length === 0) {
         takeTurn(m, h);
         return;
     }
@@ -38,6 +42,17 @@ export function start(m: Ops, h: Handing): void {
     tools.forEach((c, slot) => {
         askDescription(m, h.fiber, c, { path: state.waiting[slot] as string, slot, payer });
     });
+}
+
+/** What its hands may reach, and of which something is said that the tool has to be asked for first. */
+function unreadBy(m: Ops, { fiber, wait }: Handing, handed: readonly Capability[]): Capability[] {
+    const session = sessionOf(m, wait);
+    if (m.compiled.agent(...session.agent)?.outside == null) return [];
+    const own = [...(m.compiled.files[session.agent[0]]?.imports.values() ?? [])].flatMap(({ form, value }) =>
+        form.what === "tool" && value !== null && waysOf(m, fiber, session.principal, m.authority.keyOf(value)).length > 0 ? [value] : [],
+    );
+    const more = [...own, ...(wait.what === "yield" ? [] : handed)].filter((c) => isUnread(m, c));
+    return [...new Map(more.map((c) => [placeOf(c), c])).values()];
 }
 
 /** SES2. The first turn of a call, or a place in the queue for it where the session is at another's. */

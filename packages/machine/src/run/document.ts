@@ -348,6 +348,10 @@ const COMMON = {
 };
 
 const OPTIONAL = {
+    arguments: says(
+        list(tuple(text, list(tuple(text, orNull(list(text)))))),
+        "what the arguments of these methods are called, by the place of the import; null where the tool does not say",
+    ),
     conduct: CONDUCT,
     texts: says(
         list(tuple(count, json)),

@@ -248,6 +248,11 @@ class Reader {
         }
         for (const one of last.defined) m.defined.set(one.name, { ...one });
         for (const [place, methods, reads] of last.described) m.described.set(place, { methods, reads });
+        for (const [place, args] of last.arguments ?? []) {
+            const said = m.described.get(place);
+            if (said === undefined) throw refuse("arguments are told of a tool that was not asked");
+            m.described.set(place, { ...said, args: new Map(args) });
+        }
         settle(m);
         for (const session of last.sessions) m.sessions.set(session.path, { ...session });
     }

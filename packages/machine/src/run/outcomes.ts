@@ -3,13 +3,15 @@
  *
  * Boundary: what an outcome means to an operation is its room's.
  */
-import { type Effect, opOf, type Outcome } from "../effect/effect.ts";
+import { type Effect, opOf, type Outcome, type ToolRequest } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import { replyIn } from "../agent/reply.ts";
 import { readersOfResult } from "../state/result-readers.ts";
 import { stepEnded } from "../state/activity.ts";
 import { answerEntry } from "./entry.ts";
 import type { Pending } from "../state/fiber.ts";
+import { isUnread } from "../state/gate.ts";
+import { describesItself, namesIn, placeOf } from "../state/descriptions.ts";
 import { timeUp } from "../state/handlers.ts";
 import type { Machine } from "./machine.ts";
 import { waitsOf, waitingCall } from "../state/ops.ts";
@@ -77,9 +79,14 @@ export function tell(m: Machine, pending: Pending, told: Outcome): void {
 
 /** What `among` clauses will ask about: texts of a tool or memory, as far as nothing else is in them. */
 function learn(m: Machine, effect: Effect, outcome: Outcome): void {
+    if (outcome.ok && effect.kind === "tool" && opOf(effect.request) === "describe") {
+        const { file, tool } = effect.request as unknown as ToolRequest;
+        const c = m.compiled.capabilityAt(file, tool);
+        if (describesItself(outcome.value) && isUnread(m, c)) m.described.set(placeOf(c), namesIn(outcome.value));
+        return;
+    }
     if (m.authority.watched.size === 0 || !outcome.ok || outcome.parts !== undefined) return;
     if (effect.kind !== "tool" && effect.kind !== "recall") return;
-    if (opOf(effect.request) === "describe") return;
     const r = effect.request as { tool?: string; memory?: string };
     const origin = effect.kind === "tool" ? `tool:${r.tool}` : `memory:${r.memory}`;
     if (m.authority.watched.has(origin) && outcome.origins.every((one) => one === origin || one.startsWith("only:")))

@@ -30,6 +30,7 @@ import {
     codedAs,
 } from "./document.ts";
 import { Fiber, type Frame, type GenerateWait, type Native, type Pending, type ParallelWait } from "../state/fiber.ts";
+import type { Described } from "../state/descriptions.ts";
 import type { Machine } from "./machine.ts";
 
 /** Deltas of less than this do not call for an image, however small the last one was. */
@@ -174,6 +175,7 @@ class Writer {
             written: m.written.map((one) => ({ ...one, form: one.form as unknown as Json })),
             defined: [...m.defined.values()],
             described: [...m.described].map(([place, { methods, reads }]) => [place, methods, reads] as const),
+            ...argumentsOf(m.described),
             steps: run.steps,
             standing: m.standing.doc(),
             nextFiber: m.nextFiber,
@@ -413,4 +415,10 @@ function weight(json: Json): number {
         if (j !== null && typeof j === "object") for (const v of Array.isArray(j) ? j : Object.values(j)) if (v !== undefined) rest.push(v);
     }
     return size;
+}
+
+/** Left out where no tool was asked. */
+function argumentsOf(described: ReadonlyMap<string, Described>): Pick<Continuation, "arguments"> {
+    const told = [...described].flatMap(([place, { args }]) => (args === undefined ? [] : [[place, [...args]] as const]));
+    return told.length === 0 ? {} : { arguments: told };
 }

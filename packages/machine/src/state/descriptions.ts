@@ -6,6 +6,7 @@
  * DS1: a tool that cannot say what it has has no method that only reads, and none that is found by its own name.
  */
 import { type Json, isObject } from "@remit/language";
+import { type Arguments, argumentsTold } from "../authority/named.ts";
 import type { Outcome } from "../effect/effect.ts";
 import type { Capability } from "../value/value.ts";
 import { askDescription, describedEvent, failureOf } from "./effects.ts";
@@ -17,6 +18,8 @@ export interface Described {
     readonly methods: readonly string[];
     /** Those that only read, as the tool says. */
     readonly reads: readonly string[];
+    /** Absent where an earlier build asked, which did not keep them. */
+    readonly args?: Arguments;
 }
 
 /** An import's place in what is known of tools. */
@@ -24,10 +27,18 @@ export function placeOf({ file, name }: { readonly file: number; readonly name: 
     return `${file}/${name}`;
 }
 
-function namesIn(value: Json): Described {
+export function describesItself(value: Json): boolean {
+    return isObject(value) && Array.isArray(value.methods);
+}
+
+export function namesIn(value: Json): Described {
     const methods = isObject(value) && Array.isArray(value.methods) ? value.methods : [];
     const named = methods.flatMap((one) => (isObject(one) && typeof one.name === "string" ? [{ name: one.name, one }] : []));
-    return { methods: named.map(({ name }) => name), reads: named.flatMap(({ name, one }) => (one.readOnly === true ? [name] : [])) };
+    return {
+        methods: named.map(({ name }) => name),
+        reads: named.flatMap(({ name, one }) => (one.readOnly === true ? [name] : [])),
+        args: argumentsTold(value),
+    };
 }
 
 /** Keeps what a tool said. Throws what ends the whole (DS1). */
@@ -36,7 +47,7 @@ export function learnDescription(m: Ops, place: string, pending: Pending, outcom
         const failure = failureOf(m, pending, outcome);
         if (!failure.isTold) throw failure;
     }
-    m.described.set(place, outcome.ok ? namesIn(outcome.value) : { methods: [], reads: [] });
+    m.described.set(place, outcome.ok ? namesIn(outcome.value) : { methods: [], reads: [], args: new Map() });
 }
 
 /** The instruction waits for a tool to say what it has, and then runs again. */

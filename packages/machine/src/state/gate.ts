@@ -8,9 +8,10 @@
  * A11b: nobody is asked about arguments that cannot be shown whole.
  * A12: a violation names who committed it, so that its own code cannot catch it.
  */
-import { type Json, type Site, schemeOf, canonicalJson } from "@remit/language";
+import { type Json, type Site, schemeOf, toolSchema, canonicalJson } from "@remit/language";
 import { type Decision, decide, type Standing, type Use } from "../authority/decide.ts";
 import { flowJson, type Refusal, refusalJson } from "../authority/refusal.ts";
+import { schemaFor, unknownOf } from "../authority/named.ts";
 import { readsByScheme } from "../authority/reading.ts";
 import { aliasOf, aliasOfJson, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
 import { type AskRequest, type Outcome, type Reach, ANSWERS, verdictOf } from "../effect/effect.ts";
@@ -93,7 +94,28 @@ export function standingOn(m: Ops, fiber: Fiber, principal: string, c: Capabilit
         labels: m.run.labels,
         known: standing.knows,
         untrusted: authority.untrusted,
+        ...namedOn(m, c),
     };
+}
+
+/** What a tool has, held against what is said of it. */
+function namedOn({ authority, compiled, described }: Ops, c: Capability): Pick<Standing, "unknown" | "schema"> {
+    const rules = authority.rulesAt(c.file, c.name);
+    if (rules.length === 0) return NOTHING_NAMED;
+    const uri = compiled.importOf(c)?.uri ?? "";
+    const schema = schemaFor(uri, described.get(placeOf(c))?.args ?? null);
+    return { schema, unknown: schema === null ? null : unknownOf(c.name, uri, schema, rules) };
+}
+
+const NOTHING_NAMED = { unknown: null, schema: null } as const;
+
+/** Something is said of the arguments of a tool by name, and it was not asked yet. */
+export function isUnread({ authority, compiled, described }: Ops, c: Capability): boolean {
+    return (
+        authority.rulesAt(c.file, c.name).some(({ arg }) => arg !== null) &&
+        toolSchema("tool", compiled.importOf(c)?.uri ?? "") === null &&
+        described.get(placeOf(c))?.args === undefined
+    );
 }
 
 /**
@@ -123,6 +145,11 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
               : m.described.get(placeOf(target.c))?.reads.includes(method ?? "");
     const wish: Wish = { principal: frame.principal, target: meant, given, chosenBy, readOnly };
     const decision = decideFor(m, fiber, wish);
+    // A use that is refused whatever the tool has does not start it.
+    if ((decision.kind !== "refused" || decision.flow?.unsaid === true) && isUnread(m, target.c)) {
+        awaitDescription(m, call, target.c);
+        return null;
+    }
     if (decision.kind === "may") return decision.reach;
     if (chosenBy === "program" && isUnsaid(decision) && isUndescribed(m, target, method)) {
         awaitDescription(m, call, target.c);
@@ -232,8 +259,17 @@ export function detailOf(m: Ops, wish: Wish, decision: Exclude<Decision, { kind:
     };
 }
 
-export function refusalOf({ principal, target }: Wish, { why, clause, flow }: Exclude<Decision, { kind: "may" }>): Refusal {
-    return { principal, capability: textOf(target), why, clause, ...(flow === undefined ? {} : { flow }) };
+export function refusalOf({ principal, target }: Wish, decision: Exclude<Decision, { kind: "may" }>): Refusal {
+    const { why, clause, flow } = decision;
+    const unknown = decision.kind === "refused" ? decision.unknown : undefined;
+    return {
+        principal,
+        capability: textOf(target),
+        why,
+        clause,
+        ...(flow === undefined ? {} : { flow }),
+        ...(unknown === undefined ? {} : { unknown }),
+    };
 }
 
 /** Origins of each argument, by its name where the call has one object, else by place. */

@@ -14,7 +14,10 @@ function found(call: string, clauses = ""): AuditFinding[] {
     const text = `${IMPORTS.replace('"mcp://mail"', `"mcp://mail" ${clauses}`)}main agent Main { main func() { x = Web.get({ url: "/" }).did  ${call} } }`;
     const form = formOf(text);
     const ran = once(form, {
-        answer: (e) => (e.kind === "tool" ? said({ did: "eve" }, [`tool:${(e.request as { tool: string }).tool}`]) : undefined),
+        answer: (e) =>
+            e.kind === "tool" && (e.request as { op: string }).op === "call"
+                ? said({ did: "eve" }, [`tool:${(e.request as { tool: string }).tool}`])
+                : undefined,
     });
     expect(ran.result.ok).toBe(true);
     const events = ran.events.map((event, seq) => ({ ...event, seq, run: "run", hash: `h${seq}` }) as unknown as LedgerEvent);

@@ -326,11 +326,11 @@ describe("the gate holds whatever it is given", () => {
     test("what a person cannot be shown whole is not asked about", () => {
         const long = 's = "0123456789abcdef"  i = 0  loop until i >= 21 max 30 { s = s + s  i += 1 }';
         const ran = once(formOf(text(`${long}  Send.go({ to: "alice", body: s })`)), { yes: "once" });
-        expect(ran.effects).toEqual([]);
+        expect(did(ran)).toEqual([]);
         expect(outcome(ran)).toMatch(/^(?:value|limit\.bytes)$/);
         const deep = "l = []  i = 0  loop until i >= 200 max 300 { l = [l]  i += 1 }";
         const hidden = once(formOf(text(`${deep}  Send.go({ to: "alice", body: l })`)), { yes: "once" });
-        expect(hidden.effects).toEqual([]);
+        expect(did(hidden)).toEqual([]);
         expect(outcome(hidden)).toBe("value");
     });
     test("patterns that take others exponentially long", () => {

@@ -5,13 +5,13 @@ import { ANSWER } from "./flow-programs.ts";
 import { once, said } from "./running.ts";
 
 function answer(e: Effect): Outcome | undefined {
-    const r = e.request as { tool?: string; method?: string; memory?: string; model?: { name: string } };
+    const r = e.request as { op?: string; tool?: string; method?: string; memory?: string; model?: { name: string } };
     if (e.kind === "model") {
         const name = r.model?.name ?? "";
         return said({ text: "k", value: "k", calls: [], finish: "stop", model: name }, [`model:${name}`]);
     }
     if (e.kind === "recall") return said([ANSWER], [`memory:${r.memory}`]);
-    if (e.kind === "tool") return said(ANSWER, [`tool:${r.tool}`]);
+    if (e.kind === "tool" && r.op !== "describe") return said(ANSWER, [`tool:${r.tool}`]);
     return undefined;
 }
 

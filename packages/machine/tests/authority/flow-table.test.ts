@@ -195,13 +195,13 @@ const PASSES: readonly string[] = [
 const ANSWER = { a: "x", list: ["p", "q"], inner: { b: "y" } };
 
 function answer(e: Effect): Outcome | undefined {
-    const r = e.request as { tool?: string; memory?: string; model?: { name: string } };
+    const r = e.request as { op?: string; tool?: string; memory?: string; model?: { name: string } };
     if (e.kind === "model") {
         const name = r.model?.name ?? "";
         return said({ text: "k", value: "k", calls: [], finish: "stop", model: name }, [`model:${name}`]);
     }
     if (e.kind === "recall") return said([ANSWER], [`memory:${r.memory}`]);
-    return e.kind === "tool" ? said(ANSWER, [`tool:${r.tool}`]) : undefined;
+    return e.kind === "tool" && r.op !== "describe" ? said(ANSWER, [`tool:${r.tool}`]) : undefined;
 }
 
 const content = (name: string): FileContent => ({ json: ANSWER, origins: [`file:${name}.json`] });

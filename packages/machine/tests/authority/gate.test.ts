@@ -2,7 +2,7 @@
 import { type Json, loadProgram, lower, type Program } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import type { Effect, Outcome } from "../../src/index.ts";
-import { type How, type Ran, runAll } from "../run/forms.ts";
+import { describing, type How, type Ran, runAll } from "../run/forms.ts";
 
 const IMPORTS = `
 import tool Repo from "file://workspace"
@@ -54,7 +54,8 @@ function once(form: Program, more: Asked): Ran {
             const own = more.answer?.(e);
             if (own !== undefined) return own;
             if (e.kind === "ask") return said(more.yes ?? "deny", ["user"]);
-            const r = e.request as { tool?: string; method?: string };
+            const r = e.request as { op?: string; tool?: string; method?: string };
+            if (r.op === "describe") return said(describing(form), [`tool:${r.tool}`]);
             return said({ did: `${r.tool}.${r.method}` }, [`tool:${r.tool}`]);
         },
     });
@@ -62,7 +63,7 @@ function once(form: Program, more: Asked): Ran {
 
 const calls = (ran: Ran): string[] =>
     ran.effects
-        .filter((e) => e.kind === "tool")
+        .filter((e) => e.kind === "tool" && (e.request as { op?: string }).op !== "describe")
         .map((e) => `${(e.request as { tool: string }).tool}.${(e.request as { method: string }).method}`);
 const program = (remit: string, fixer: string, main: string): string =>
     `${IMPORTS}\nagent Fixer {\n${remit}\n${fixer}\n}\nmain agent Main {\nmain func(input) {\n${main}\n}\n}\n`;

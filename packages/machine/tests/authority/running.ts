@@ -2,7 +2,7 @@
 import { type Json, loadProgram, lower, type Program } from "@remit/language";
 import { expect } from "vitest";
 import type { Effect, Outcome } from "../../src/index.ts";
-import { type How, type Ran, runAll } from "../run/forms.ts";
+import { type How, describing, type Ran, runAll } from "../run/forms.ts";
 
 export function formOf(text: string, files: { [file: string]: string } = {}): Program {
     const all: { [file: string]: string } = { "main.remit": text, ...files };
@@ -34,7 +34,8 @@ export function once(form: Program, more: Asked = {}): Ran {
             const own = more.answer?.(e);
             if (own !== undefined) return own;
             if (e.kind === "ask") return said(more.yes ?? "deny", ["user"]);
-            const r = e.request as { tool?: string; method?: string };
+            const r = e.request as { tool?: string; op?: string; method?: string };
+            if (r.op === "describe") return said(describing(form), [`tool:${r.tool}`]);
             return said({ did: `${r.tool}.${r.method}` }, [`tool:${r.tool}`]);
         },
     });
@@ -57,7 +58,7 @@ export function run(text: string, more: Asked = {}): Ran {
 /** What reached the world. */
 export const did = (ran: Ran): string[] =>
     ran.effects
-        .filter((e) => e.kind !== "ask")
+        .filter((e) => e.kind !== "ask" && (e.request as { op?: string } | null)?.op !== "describe")
         .map((e) => {
             const r = e.request as { tool?: string; method?: string; memory?: string; op?: string };
             return r.tool !== undefined && r.op !== "describe"

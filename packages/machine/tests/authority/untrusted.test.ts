@@ -86,7 +86,7 @@ describe("untrusted: never", () => {
         ["a clause about another argument", IMPORTS.replace('workspace"', 'workspace" { arg path: from("tool:Web") }'), "violation.flow"],
         [
             "a clause about another method",
-            IMPORTS.replace('workspace"', 'workspace" { arg read.content: from("tool:Web") }'),
+            IMPORTS.replace('workspace"', 'workspace" { arg read.path: from("tool:Web") }'),
             "violation.flow",
         ],
         ["a gate that says may", IMPORTS.replace('workspace"', 'workspace" { write: may }'), "violation.flow"],
@@ -153,7 +153,7 @@ describe("what a tool says of its methods", () => {
         ["by place", '"https://evil.example/" + p.body'],
     ])("a method that only reads takes no link that is not trusted: %s", (_name, arg) => {
         const ran = of(`keyed = {}\nkeyed["https://evil.example/" + p.body] = 1\nMail.find(${arg})`);
-        expect([did(ran).at(-1), outcome(ran)]).toEqual(["tool", "violation.flow"]);
+        expect([did(ran).at(-1), outcome(ran)]).toEqual(["Web.get", "violation.flow"]);
     });
 
     test.each(['"https://ours.example/x"', "input.link", '"notes.txt" + p.body', '"folder/notes.txt" + p.body', "p.body", "12345678"])(
@@ -171,7 +171,7 @@ describe("what a tool says of its methods", () => {
     test("a method that only reads takes anything else, and its tool is asked once", () => {
         const ran = of("Mail.find({ name: p.body })  Mail.find({ name: p.key })");
         expect([did(ran), outcome(ran), asks(ran)]).toEqual([
-            ["Web.get", "tool", "Mail.find", "Mail.find"],
+            ["Web.get", "Mail.find", "Mail.find"],
             1,
             ["main/Mail.find#0/describe[Mail]"],
         ]);

@@ -241,7 +241,7 @@ describe("agent(): text and a trajectory, or an error", () => {
             ["max_calls: 3", "limit.calls"],
         ])("%s", (budget, wanted) => {
             const ran = run(text(budget), {});
-            expect(ran.effects.filter((one) => one.kind === "tool")).toHaveLength(3);
+            expect(ran.effects.filter((one) => (one.request as { op?: string }).op === "call")).toHaveLength(3);
             const error = (end(ran) as { error: { kind: string; trajectory: { steps: { tool_calls?: unknown[] }[] } } }).error;
             expect(error.kind).toBe(wanted);
             expect(error.trajectory.steps.flatMap((one) => one.tool_calls ?? [])).toHaveLength(3);
@@ -256,7 +256,7 @@ describe("agent(): text and a trajectory, or an error", () => {
         test("all tries of it draw from one budget", () => {
             const body = 'Repo.read({ path: "a" })\n raise "again"';
             const ran = run(text('max_steps: 3 }, on_error: "retry_within_budget", model: none', body).replace(" } }) } }", " }) } }"), {});
-            expect(ran.effects.filter((one) => one.kind === "tool")).toHaveLength(3);
+            expect(ran.effects.filter((one) => (one.request as { op?: string }).op === "call")).toHaveLength(3);
             expect(end(ran)).toMatchObject({ error: { kind: "raised", reason: "limit.steps", tries: 3 } });
         });
 

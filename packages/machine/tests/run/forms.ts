@@ -53,6 +53,13 @@ export interface Ran {
     readonly effects: Effect[];
 }
 
+/** What a tool says of itself that has all methods and all arguments of which a program speaks. */
+export function describing(p: Program): Json {
+    const words = [...new Set(JSON.stringify(p).match(/[A-Za-z_]\w*/g))].sort();
+    const input = { type: "object", properties: Object.fromEntries(words.map((word) => [word, {}])) };
+    return { methods: words.map((name) => ({ name, input })) };
+}
+
 export type Answer = (effect: Effect) => Outcome;
 
 export const OPTIONS = { run: "run", programHash: "hash", input: {} } as const satisfies StartOptions;

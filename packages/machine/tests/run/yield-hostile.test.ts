@@ -29,7 +29,7 @@ describe("labels of what an agent does", () => {
     const MAIL = 'import tool Mail from "mcp://mail" { send: may, arg to: among("user") }';
     const described = (e: Effect): Outcome | undefined =>
         (e.request as { op?: string }).op === "describe"
-            ? said({ methods: [{ name: "send", input: {}, readOnly: false }] }, [])
+            ? said({ methods: [{ name: "send", input: { properties: { to: {}, body: {} } }, readOnly: false }] }, [])
             : undefined;
 
     test("among: a word of the user is let through from an answer, one that it made up is not", () => {

@@ -2,7 +2,11 @@
 import type { Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import { type AgentTurn, Compiled, Machine, type Ruling } from "../../../src/index.ts";
-import { formOf } from "../running.ts";
+import { describing } from "../../run/forms.ts";
+import { formOf, said } from "../running.ts";
+
+/** What the tool has besides what the rules name. */
+const WORDS = 'func words() { return "send body find drop" }';
 
 const OPTIONS = { run: "r", programHash: "h", entry: { file: 0, agent: "A", func: "__main" }, input: null, imports: {}, limits: {} };
 
@@ -12,8 +16,13 @@ function turn(clauses: string, remit: string): { hands: AgentTurn["hands"]; rule
 import tool Web from "https://api.example.com" { reads get: "alice" }
 import agent Fixer from "acp://x" { remit { ${remit} } }
 main agent A { main func(input) { Fixer.send("go") } }`;
-    const machine = Machine.start(new Compiled(formOf(text)), OPTIONS);
-    const effect = machine.advance().effects.find(({ kind }) => kind === "agent");
+    const form = formOf(`${text}\n${WORDS}`);
+    const machine = Machine.start(new Compiled(form), OPTIONS);
+    // What something is said of is asked first what it has.
+    let { effects } = machine.advance();
+    for (const { kind, path } of effects) if (kind === "tool") machine.resolve(path, said(describing(form), ["tool:Mail"]));
+    if (effects.some(({ kind }) => kind === "tool")) effects = machine.advance().effects;
+    const effect = effects.find(({ kind }) => kind === "agent");
     if (effect === undefined) throw new Error("nobody was asked");
     return {
         hands: (effect.request as unknown as AgentTurn).hands,

@@ -52,7 +52,7 @@ describe("the generic call of a server", () => {
         ["without", 'import tool Mail from "mcp://mail"'],
     ])("of a tool that somebody else named is asked about, in a program %s", (_name, mail) => {
         const ran = run(`${C}\n${mail}\n${main("Mail.call({ tool: C.get({}), args: { } })")}`, { answer: answer("send"), yes: "deny" });
-        expect(ran.effects.map((e) => e.kind)).toEqual(["tool", "ask"]);
+        expect(ran.effects.flatMap((e) => ((e.request as { op?: string }).op === "describe" ? [] : [e.kind]))).toEqual(["tool", "ask"]);
         expect(outcome(ran)).toBe("denied");
         const own = run(`${C}\n${mail}\n${main("Mail.call({ tool: input, args: { to: C.get({}) } })")}`, {
             answer: answer("x"),

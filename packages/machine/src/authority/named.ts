@@ -1,0 +1,181 @@
+/**
+ * What a program and its project's policy say of the methods and arguments of tools, held against what a tool says it has.
+ *
+ * Boundary: pure; from the program form to the names that its rules use, and from a description to what of them is not there. Who asks a tool, and
+ * when, is `state/gate.ts`. The runtime's own tools are known without that (`toolSchema`).
+ *
+ * SN2: no tool is used while a rule names a method or an argument that it does not have: such a rule would bind nothing.
+ * SN3: where a tool does not tell the names of a method's arguments, none of them is called unknown; those that no clause names take only what is
+ *     trusted (`unnamedFlows`).
+ */
+import {
+    addedTo,
+    type BoundForm,
+    type ClauseForm,
+    type Imported,
+    type Json,
+    isObject,
+    methodName,
+    type Program,
+    type ProjectPolicy,
+    type RefForm,
+    remitsOfProject,
+    type Site,
+    type ToolSchema,
+    toolSchema,
+    unknownIn,
+} from "@remit/language";
+
+/** A method, an argument or both, as a rule names them. */
+export interface Rule {
+    readonly method: string | null;
+    readonly arg: string | null;
+    readonly site: Site | null;
+}
+
+type SiteOf = (file: number, at: ClauseForm["at"]) => Site | null;
+
+/** Names of arguments by method; null: the tool does not tell them. */
+export type Arguments = ReadonlyMap<string, readonly string[] | null>;
+
+/** The rules about the thing that some imports lead to. */
+export function rulesOf(
+    program: Program,
+    policy: ProjectPolicy,
+    [key, imports]: readonly [string, readonly Imported[]],
+    siteOf: SiteOf,
+): Rule[] {
+    const rules: Rule[] = [];
+    for (const { form, file } of imports) for (const clause of form.clauses ?? []) rules.push(...ofClause(clause, siteOf(file, clause.at)));
+    const forms = imports.map(({ form }) => form);
+    for (const clause of addedTo(policy, key, forms)) rules.push(...ofClause(clause, clause.site ?? null));
+    program.files.forEach((one, index) => {
+        const names = new Set(imports.flatMap(({ form, file }) => (file === index ? [form.name] : [])));
+        if (names.size === 0) return;
+        for (const ref of refsOf(program, index)) if (names.has(ref.name)) rules.push(...ofRef(ref, siteOf(index, ref.at)));
+        for (const agent of one.agents)
+            for (const remit of remitsOfProject(policy, agent.name))
+                for (const ref of refsIn(remit as unknown as Json)) if (names.has(ref.name)) rules.push(...ofRef(ref, remit.site ?? null));
+    });
+    return rules;
+}
+
+/** A program is walked once, however many runs begin with it. */
+const WALKED = new WeakMap<Program, Map<number, readonly RefForm[]>>();
+
+function refsOf(program: Program, index: number): readonly RefForm[] {
+    const known = WALKED.get(program) ?? new Map<number, readonly RefForm[]>();
+    WALKED.set(program, known);
+    let refs = known.get(index);
+    if (refs === undefined) {
+        const { remits, agents, funcs } = program.files[index] as Program["files"][number];
+        refs = refsIn([remits, agents, funcs, ofThisFile(program, index)] as unknown as Json);
+        known.set(index, refs);
+    }
+    return refs;
+}
+
+/** Remits at imports of agents, which speak of the names of the file that declares the agent; of this one's where it is outside the program. */
+function ofThisFile(program: Program, index: number): readonly unknown[] {
+    return program.files.flatMap((file, at) =>
+        file.imports.flatMap(({ from, remit }) => (remit !== undefined && (from ?? at) === index ? [remit] : [])),
+    );
+}
+
+function ofClause(clause: ClauseForm, site: Site | null): Rule[] {
+    if (clause.kind === "trusted") return [];
+    const arg = clause.kind === "arg" ? clause.name : clause.kind === "gate" ? undefined : clause.readers.arg;
+    return clause.method === undefined && arg === undefined ? [] : [{ method: clause.method ?? null, arg: arg ?? null, site }];
+}
+
+function ofRef({ method, in: bounds = [] }: Pick<RefForm, "method" | "in">, site: Site | null): Rule[] {
+    const args = bounds.flatMap(({ arg }: BoundForm) => (arg === undefined ? [] : [arg]));
+    if (args.length === 0) return method === undefined ? [] : [{ method, arg: null, site }];
+    return args.map((arg) => ({ method: method ?? null, arg, site }));
+}
+
+/** What grants and delegations name, wherever in a form they stand. A form is as deep as its writer likes: it is not gone through by calls. */
+function refsIn(form: Json): RefForm[] {
+    const found: RefForm[] = [];
+    const left: Json[] = [form];
+    for (let one = left.pop(); one !== undefined; one = left.pop()) {
+        if (one === null || typeof one !== "object") continue;
+        if (!Array.isArray(one)) {
+            if (Array.isArray(one["refs"])) found.push(...(one["refs"] as unknown as RefForm[]));
+            found.push(...narrowed(one));
+        }
+        for (const inner of Object.values(one).reverse()) if (inner !== undefined) left.push(inner);
+    }
+    return found;
+}
+
+/** `Repo.only(read, write in path: "a")`, where what is narrowed is named. */
+function narrowed({ kind, object, methods, at }: { readonly [key: string]: Json }): RefForm[] {
+    if (kind !== "narrow" || object === null || typeof object !== "object" || Array.isArray(object)) return [];
+    const { name } = object as { readonly name?: Json };
+    if (typeof name !== "string") return [];
+    return (methods as unknown as readonly Omit<RefForm, "name">[]).map((one) => ({ ...one, name, at: at as unknown as RefForm["at"] }));
+}
+
+/** The rule for an argument that no clause and no schema names. */
+export const UNNAMED = "no clause names it: trusted";
+
+/** What a rule names that its tool does not have. */
+export interface Unknown {
+    readonly what: "method" | "argument";
+    readonly name: string;
+    /** `Mail.send`, `Mail`. */
+    readonly of: string;
+    readonly known: readonly string[];
+    readonly site: Site | null;
+}
+
+/** What a tool has, as far as it is known without asking it, or as it said. */
+export function schemaFor(uri: string, told: Arguments | null): ToolSchema | null {
+    const own = toolSchema("tool", uri);
+    if (own !== null || told === null || told.size === 0) return own;
+    // A clause about the generic call of a server is one about a method of that name.
+    const generic: [string, null][] = /^mcp:/i.test(uri) ? [["call", null]] : [];
+    return { methods: new Map([...generic, ...[...told].map(([name, args]) => [name, args === null ? null : new Set(args)] as const)]) };
+}
+
+/** SN2. The first rule that names what the tool does not have. */
+export function unknownOf(tool: string, uri: string, has: ToolSchema, rules: readonly Rule[]): Unknown | null {
+    for (const { method, arg, site } of rules) {
+        const found = unknownIn(has, uri, method, arg);
+        if (found === null) continue;
+        const { what, name, known } = found;
+        return { what, name, known, of: what === "method" || method === null ? tool : `${tool}.${method}`, site };
+    }
+    return null;
+}
+
+/** The names of a method's arguments; null where the tool does not tell them. */
+export function argumentsIn({ methods, others }: ToolSchema, uri: string, method: string): ReadonlySet<string> | null {
+    for (const [name, args] of methods) if (methodName(uri, name) === method) return args;
+    return others ?? null;
+}
+
+/** What a tool said of its methods. */
+export function argumentsTold(said: Json): Arguments {
+    const methods = isObject(said) && Array.isArray(said.methods) ? said.methods : [];
+    return new Map(
+        methods.flatMap((one) => {
+            if (!isObject(one) || typeof one.name !== "string") return [];
+            const names = argsOf(one.input ?? null);
+            return [[one.name, names] as const];
+        }),
+    );
+}
+
+/** SN3. Null where arguments besides those that are named are taken, or where they are not all named in one place. */
+function argsOf(input: Json): readonly string[] | null {
+    if (input === null || typeof input !== "object" || Array.isArray(input)) return null;
+    const { properties } = input;
+    if (properties === null || typeof properties !== "object" || Array.isArray(properties)) return null;
+    const more = input["additionalProperties"];
+    if ((more !== undefined && more !== false) || OPEN.some((word) => Object.hasOwn(input, word))) return null;
+    return Object.keys(properties);
+}
+
+const OPEN: readonly string[] = ["patternProperties", "allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if", "dependentSchemas"];
