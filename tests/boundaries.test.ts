@@ -97,12 +97,11 @@ type Rule = "cyclic" | "knotted" | "long" | "wide";
  * `long` and `wide`: functions over 80 lines and with over five parameters.
  */
 const ALLOWED: Record<string, Partial<Record<Rule, number>>> = {
-    cli: { long: 1 },
-    "host/model": { long: 1, wide: 1 },
+    "host/model": { long: 1 },
     "host/model/reading": { long: 1 },
     "host/ras": { long: 2 },
     "host/run": { long: 1 },
-    "host/tool": { long: 1, wide: 1 },
+    "host/tool": { long: 1 },
     "language/check": { wide: 5 },
     "language/contract": { long: 2, wide: 1 },
     "language/syntax": { wide: 1 },

@@ -70,7 +70,7 @@ export function build(finish: (code: number) => void): Command {
             if (command.opts()["color"] === false) process.env["NO_COLOR"] = "1";
         });
 
-    const add = (name: string, description: string, load: () => Promise<{ default: Work }>): Command =>
+    const add: Add = (name, description, load) =>
         program
             .command(name)
             .description(description)
@@ -83,10 +83,24 @@ export function build(finish: (code: number) => void): Command {
                 finish(await work(command.args, command.optsWithGlobals()));
             });
 
-    // ---- running
+    toRun(add);
+    toAnswer(add);
+    toDebug(add);
+    reInAct(add);
+    ofPrograms(add);
+    ofRuns(add);
+    ofProjects(add);
+    return program;
+}
+
+/** A command of this name, what it does, and where its work is. */
+type Add = (name: string, description: string, load: () => Promise<{ default: Work }>) => Command;
+
+// ---- running
+
+function toRun(add: Add): void {
     const run = add("run <file>", "Run a program and print its value as JSON", () => import("./commands/run.ts"));
-    program.commands.at(-1)?.allowExcessArguments(false);
-    running(run)
+    running(run.allowExcessArguments(false))
         .option("-i, --input <json>", "input as JSON, @FILE, or - for standard input", undefined)
         .option("--input-origin <origin...>", "whose word the input is, such as web:form or unlabelled; default: user")
         .option("--trace", "show the trace on standard error when the run has ended")
@@ -109,7 +123,9 @@ export function build(finish: (code: number) => void): Command {
         ["--parse", "AgentScript: remit parse"],
     ] as const)
         run.addOption(new Option(flags, text).hideHelp());
+}
 
+function toAnswer(add: Add): void {
     performing(
         add("resume <run>", "Continue a run that was interrupted, waits for an answer, or failed", () => import("./commands/resume.ts")),
     )
@@ -142,7 +158,9 @@ export function build(finish: (code: number) => void): Command {
             () => import("./commands/replay.ts"),
         ),
     ).option("--json", "the result as JSON on one line");
+}
 
+function toDebug(add: Add): void {
     ledger(
         add(
             "debug [run]",
@@ -173,8 +191,9 @@ export function build(finish: (code: number) => void): Command {
         .option("--at <place>", "start, end, failure, a number of steps, or a path; default: where it failed, else the end")
         .option("--against <file>", "compare with a snapshot that was kept; exit with 1 where they differ")
         .option("--json", "as JSON");
+}
 
-    // ---- Re in Act
+function reInAct(add: Add): void {
     tools(
         running(
             add(
@@ -205,8 +224,11 @@ export function build(finish: (code: number) => void): Command {
     tools(running(add("act [name] [arguments...]", "One call of a tool: its result on standard output", () => import("./commands/act.ts"))))
         .option("--manual [name]", "what there is to call")
         .option("--verbose", "progress on standard error");
+}
 
-    // ---- reading programs
+// ---- reading programs and runs
+
+function ofPrograms(add: Add): void {
     add("check <files...>", "Report every error of all files in one pass", () => import("./commands/check.ts"))
         .option("--json", "diagnostics as JSON")
         .option("--authority", "print who may do what: every principal, thing and method, its gate, and what gives it")
@@ -229,8 +251,9 @@ export function build(finish: (code: number) => void): Command {
         .option("--at <path>", "only the generates whose path contains this")
         .option("--full", "of a run: the messages too, exactly as they were sent")
         .option("--json", "as JSON");
+}
 
-    // ---- reading runs
+function ofRuns(add: Add): void {
     ledger(add("runs [runs...]", "List the runs of the ledger, or remove some", () => import("./commands/runs.ts")))
         .option("-n, --limit <count>", "how many, newest first", "20")
         .option("--waiting", "only runs that wait for an answer or were interrupted")
@@ -292,8 +315,11 @@ export function build(finish: (code: number) => void): Command {
         "--json",
         "as JSON",
     );
+}
 
-    // ---- projects
+// ---- projects
+
+function ofProjects(add: Add): void {
     add("init [folder]", "Make a project that runs", () => import("./commands/init.ts"))
         .option("--agent", "one that hands control to an agent: a stub at first")
         .option("--force", "write into a folder that is not empty");
@@ -320,7 +346,6 @@ export function build(finish: (code: number) => void): Command {
         .option("--yes", "trust without asking, where nobody is at a terminal")
         .option("--revoke", "take it back")
         .option("--show", "only say");
-    return program;
 }
 
 /** Shown below the options of a command. */

@@ -233,7 +233,8 @@ async function whole(model: SdkModel, options: SdkOptions, watch: Watch): Promis
         else if (part.type === "reasoning") thinking += part.text;
         else if (part.type === "tool-call" && part.providerExecuted !== true) calls.push(callOf(part));
     }
-    return answer(text, thinking, calls, finishOf(result.finishReason), result.usage, result.warnings, result.request?.body);
+    const { usage, warnings, request } = result;
+    return answer({ text, thinking, calls, finish: finishOf(result.finishReason), usage }, warnings, request?.body);
 }
 
 async function streamed(model: SdkModel, options: SdkOptions, io: TurnIO, watch: Watch, shown: { text: boolean }): Promise<Answer> {
@@ -242,7 +243,7 @@ async function streamed(model: SdkModel, options: SdkOptions, io: TurnIO, watch:
     const calls: ToolCall[] = [];
     let text = "";
     let thinking = "";
-    let ended: { finish: ModelReply["finish"]; usage: SdkUsage } | null = null;
+    let ended: Pick<Said, "finish" | "usage"> | null = null;
     let warnings: readonly unknown[] = [];
     try {
         for (;;) {
@@ -277,7 +278,7 @@ async function streamed(model: SdkModel, options: SdkOptions, io: TurnIO, watch:
         reader.cancel().catch(() => undefined);
     }
     if (ended === null || (ended.finish === "other" && text === "" && calls.length === 0)) throw new Broken();
-    return answer(text, thinking, calls, ended.finish, ended.usage, warnings, request?.body);
+    return answer({ text, thinking, calls, ...ended }, warnings, request?.body);
 }
 
 /** A stream that ended without saying so. */
@@ -285,15 +286,15 @@ class Broken extends Error {
     readonly code = "ECONNRESET";
 }
 
-function answer(
-    text: string,
-    thinking: string,
-    calls: readonly ToolCall[],
-    finish: ModelReply["finish"],
-    usage: SdkUsage,
-    warnings: readonly unknown[],
-    body: unknown,
-): Answer {
+interface Said {
+    readonly text: string;
+    readonly thinking: string;
+    readonly calls: readonly ToolCall[];
+    readonly finish: ModelReply["finish"];
+    readonly usage: SdkUsage;
+}
+
+function answer({ text, thinking, calls, finish, usage }: Said, warnings: readonly unknown[], body: unknown): Answer {
     const counted = usageOf(usage);
     const notes = warnings.map(noteOf);
     return {

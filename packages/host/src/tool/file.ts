@@ -83,9 +83,9 @@ export const openFile: Open = (uri, _about, context) => {
                 case "list":
                     return { ok: true, entries: list(inside, bound(inside.existing(at))) };
                 case "write":
-                    return change(inside, changes, io, "write", bound(inside.target(at)), () => given.content as string);
+                    return change({ inside, changes, io }, "write", bound(inside.target(at)), () => given.content as string);
                 default:
-                    return change(inside, changes, io, "patch", bound(inside.target(at)), (before) => patched(before, at, given));
+                    return change({ inside, changes, io }, "patch", bound(inside.target(at)), (before) => patched(before, at, given));
             }
         },
     };
@@ -155,14 +155,13 @@ function patched(before: Buffer | null, at: string, given: { readonly [name: str
     return text.slice(0, found) + replace + text.slice(found + search.length);
 }
 
-function change(
-    inside: Jail,
-    changes: Journal,
-    io: CallIO,
-    action: "write" | "patch",
-    place: Place,
-    next: (before: Buffer | null) => string,
-): Json {
+interface Changing {
+    readonly inside: Jail;
+    readonly changes: Journal;
+    readonly io: CallIO;
+}
+
+function change({ inside, changes, io }: Changing, action: "write" | "patch", place: Place, next: (before: Buffer | null) => string): Json {
     const before = inside.before(place);
     const after = Buffer.from(wellFormed(next(before), place), "utf8");
     const id = randomUUID();
