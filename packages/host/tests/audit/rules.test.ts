@@ -68,7 +68,7 @@ const CASES: readonly Case[] = [
             `try { Fixer.go({ path: "src/a" }) } catch e { 0 }`,
             FIXER('may Repo.write in path: "src/**"', "Repo.write({ path: input.path })"),
         ),
-        says: "Fixer uses Repo.write, which its remit does not give it (<memory>:",
+        says: 'Fixer uses Repo.write with path "etc/a", which its remit allows only in "src/**" (<memory>:',
     },
     {
         rule: "flow-refused",

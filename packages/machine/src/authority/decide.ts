@@ -77,6 +77,8 @@ export type Decision =
           readonly clause: Site | null;
           readonly flow?: Flow;
           readonly unknown?: Unknown;
+          /** The row that speaks of the method and refuses it: by its bounds, or because it says `never`. */
+          readonly row?: Permit;
       };
 
 /** An argument that carries what a clause forbids. */
@@ -115,9 +117,9 @@ export interface Standing {
 export function decide(use: Use, on: Standing): Decision {
     const { clauses } = on;
     const method = use.method === null ? null : methodName(use.uri, use.method);
-    const seen: Seen = { hits: [], missed: [], unsure: [] };
+    const seen: Seen = { hits: [], missed: [], unsure: [], outside: [] };
     const bound = on.policies.length === 0 ? "may" : ownVerdict(on.policies, use, method, seen);
-    if (bound === null || bound === "never") return { kind: "refused", why: "remit", clause: siteOf(seen, "never") ?? lineOf(on.policies) };
+    if (bound === null || bound === "never") return remitRefuses(seen, lineOf(on.policies));
     let verdict: Verdict;
     if (use.right === null && on.remits.length === 0) verdict = "open";
     else {
@@ -126,7 +128,7 @@ export function decide(use: Use, on: Standing): Decision {
             if (!use.right.alive.every(on.live)) return { kind: "refused", why: "revoked", clause: null };
         }
         const own = ownVerdict(on.remits, use, method, seen);
-        if (own === "never") return { kind: "refused", why: "remit", clause: siteOf(seen, "never") };
+        if (own === "never") return remitRefuses(seen, null);
         // Of all ways that there are.
         let given: Verdict | null = null;
         if (use.right === null) {
@@ -134,7 +136,7 @@ export function decide(use: Use, on: Standing): Decision {
             for (const layers of on.delegated) given = either(given, layered(layers, use, method, seen));
         } else {
             const left = layered(use.right.only, use, method, seen);
-            if (left === null) return { kind: "refused", why: "remit", clause: null };
+            if (left === null) return remitRefuses(seen, null);
             let dead = false;
             for (const way of use.right.ways)
                 if (way.alive.every(on.live)) given = either(given, layered(way.layers, use, method, seen));
@@ -143,7 +145,7 @@ export function decide(use: Use, on: Standing): Decision {
             // DC4. What is asked of the holder, or was asked of whoever handed it on, is asked all the same.
             if (given !== null && (own === "ask" || left === "ask")) given = "ask";
         }
-        if (given === null) return { kind: "refused", why: "remit", clause: use.right === null ? lineOf(on.remits) : null };
+        if (given === null) return remitRefuses(seen, use.right === null ? lineOf(on.remits) : null);
         verdict = given;
     }
     verdict = stricter(verdict, seen.unsure.length > 0 ? "ask" : bound);
@@ -179,6 +181,14 @@ interface Seen {
     readonly missed: Permit[];
     /** They ask about it as long as it cannot be told; they give nothing. */
     readonly unsure: Permit[];
+    /** They would let it through, but for their bounds. */
+    readonly outside: Permit[];
+}
+
+/** `otherwise`: the line of the remit, where none of its rows speaks of the method. */
+function remitRefuses({ hits, outside }: Seen, otherwise: Site | null): Decision {
+    const row = hits.find(({ gate }) => gate === "never") ?? outside.at(-1);
+    return { kind: "refused", why: "remit", clause: row?.site ?? otherwise, ...(row === undefined ? {} : { row }) };
 }
 
 function siteOf(seen: Seen, gate: Verdict): Site | null {
@@ -225,6 +235,7 @@ function rowVerdict(rows: readonly Permit[], use: Use, method: string | null, se
         if (!fits) {
             if ((row.gate === "never" || row.gate === "ask") && row.bounds.every((bound) => bound.arg === null || holds(bound, use, true)))
                 seen.missed.push(row);
+            if (row.gate !== "never") seen.outside.push(row);
             if (row.gate === "ask" && !isFollowed(row, use) && row.bounds.every((bound) => holds(bound, use, true))) seen.unsure.push(row);
             continue;
         }
@@ -236,7 +247,7 @@ function rowVerdict(rows: readonly Permit[], use: Use, method: string | null, se
 }
 
 function layered(layers: readonly (readonly Permit[])[], use: Use, method: string | null, seen: Seen): Verdict | null {
-    const own: Seen = { hits: [], missed: [], unsure: [] };
+    const own: Seen = { hits: [], missed: [], unsure: [], outside: seen.outside };
     let verdict: Verdict = "may";
     for (const layer of layers) {
         const found = rowVerdict(layer, use, method, own, null);

@@ -9,6 +9,7 @@
 import { isObject, type Json, nearest, type Site } from "@remit/language";
 import type { FailureKind } from "../effect/effect.ts";
 import { shownPrincipal } from "./authority.ts";
+import { boundIn, boundRemedy, boundText, type BrokenBound } from "./bound.ts";
 import type { Flow } from "./decide.ts";
 import { type Unknown, UNNAMED } from "./named.ts";
 
@@ -24,6 +25,8 @@ export interface Refusal {
     readonly flow?: Flow;
     /** What a rule names and the tool does not have. */
     readonly unknown?: Unknown;
+    /** What breaks a row of a remit. */
+    readonly bound?: BrokenBound;
 }
 
 interface Words {
@@ -95,10 +98,11 @@ export function kindOf({ why }: Pick<Refusal, "why">): FailureKind {
     return WHY[why].kind;
 }
 
-export function refusalText({ principal, capability, why, clause, flow, unknown }: Refusal): string {
+export function refusalText({ principal, capability, why, clause, flow, unknown, bound }: Refusal): string {
     if (unknown !== undefined) return unknownText(unknown);
     if (flow !== undefined) return flowText(capability, flow, clause);
-    const said = WHY[why].says(shownPrincipal(principal), capability);
+    const who = shownPrincipal(principal);
+    const said = bound === undefined ? WHY[why].says(who, capability) : `${who} uses ${capability}${boundText(bound)}`;
     return clause === null ? said : `${said} (${placeText(clause)})`;
 }
 
@@ -116,11 +120,12 @@ export function flowText(what: string, { arg, origins, rule, unsaid }: Flow, cla
     return `argument ${arg} of ${what} carries ${from}, which ${broken} (${at === "" ? rule : `${rule}, ${at}`})`;
 }
 
-export function remedyOf({ principal, capability, why, flow, unknown }: Refusal): string {
+export function remedyOf({ principal, capability, why, flow, unknown, bound }: Refusal): string {
     if (unknown !== undefined) {
         const near = nearest(unknown.name, unknown.known);
         return near === null ? `it has ${unknown.known.join(", ") || "none"}` : `did you mean '${near}'?`;
     }
+    if (bound !== undefined) return boundRemedy(bound, shownPrincipal(principal));
     const said = WHY[why].remedy(shownPrincipal(principal), capability);
     return flow?.unsaid === true ? `${clauseFor(capability, flow)}endorse the value where that is right` : said;
 }
@@ -139,7 +144,7 @@ function placeText({ file, line }: Site): string {
 }
 
 /** As an event, a question and the detail of a failure hold it. */
-export function refusalJson({ principal, capability, why, clause, flow, unknown }: Refusal): { readonly [key: string]: Json } {
+export function refusalJson({ principal, capability, why, clause, flow, unknown, bound }: Refusal): { readonly [key: string]: Json } {
     return {
         principal,
         capability,
@@ -147,6 +152,7 @@ export function refusalJson({ principal, capability, why, clause, flow, unknown 
         clause: clause as Json,
         ...(flow === undefined ? {} : { flow: flowJson(flow) }),
         ...(unknown === undefined ? {} : { unknown: unknown as unknown as Json }),
+        ...(bound === undefined ? {} : { bound: { ...bound, patterns: [...bound.patterns] } }),
     };
 }
 
@@ -167,6 +173,7 @@ export function refusalIn(data: Json | undefined): Refusal | null {
     const { principal, capability, why, clause = null, flow, unknown } = data;
     if (typeof principal !== "string" || typeof capability !== "string" || typeof why !== "string" || !Object.hasOwn(WHY, why)) return null;
     const broken = flowIn(flow);
+    const outside = boundIn(data["bound"]);
     return {
         principal,
         capability,
@@ -174,5 +181,6 @@ export function refusalIn(data: Json | undefined): Refusal | null {
         clause: isObject(clause) ? (clause as unknown as Site) : null,
         ...(broken === null ? {} : { flow: broken }),
         ...(isObject(unknown) ? { unknown: unknown as unknown as Unknown } : {}),
+        ...(outside === null ? {} : { bound: outside }),
     };
 }

@@ -10,6 +10,7 @@
  */
 import { type Json, type Site, schemeOf, toolSchema, canonicalJson } from "@remit/language";
 import { type Decision, decide, type Standing, type Use } from "../authority/decide.ts";
+import { brokenBound } from "../authority/bound.ts";
 import { flowJson, type Refusal, refusalJson } from "../authority/refusal.ts";
 import { schemaFor, unknownOf } from "../authority/named.ts";
 import { readsByScheme } from "../authority/reading.ts";
@@ -259,9 +260,11 @@ export function detailOf(m: Ops, wish: Wish, decision: Exclude<Decision, { kind:
     };
 }
 
-export function refusalOf({ principal, target }: Wish, decision: Exclude<Decision, { kind: "may" }>): Refusal {
+export function refusalOf({ principal, target, given }: Wish, decision: Exclude<Decision, { kind: "may" }>): Refusal {
     const { why, clause, flow } = decision;
     const unknown = decision.kind === "refused" ? decision.unknown : undefined;
+    const row = decision.kind === "refused" ? decision.row : undefined;
+    const bound = row === undefined ? null : brokenBound(row, { uri: target.uri, given });
     return {
         principal,
         capability: textOf(target),
@@ -269,6 +272,7 @@ export function refusalOf({ principal, target }: Wish, decision: Exclude<Decisio
         clause,
         ...(flow === undefined ? {} : { flow }),
         ...(unknown === undefined ? {} : { unknown }),
+        ...(bound === null ? {} : { bound }),
     };
 }
 

@@ -28,6 +28,18 @@ agent Keeper {
     remit { may Reader }
     main func(x) { Reader(Web) }
 }
+agent Narrow {
+    remit { may Repo.list in "src/**" }
+    main func(x) { Repo.list({ path: "docs" }) }
+}
+agent Spared {
+    remit {
+        never Repo.list in "src/**"
+        may Repo
+    }
+    main func(x) { Repo.list({ path: "src/a" }) }
+}
+import tool Repo from "file://workspace"
 `;
 const ran = (body: string) =>
     runAll(formOf(`${IMPORTS}${HELPER}main agent A {\n main func(input) {\n${body}\n }\n}`, true), {
@@ -41,7 +53,9 @@ describe("a refusal", () => {
             "argument to of Mail.send carries tool:Web, which its clause does not allow (arg to: trusted, main.remit:3)",
         ],
         ["Mail.erase({ id: 1 })", "user uses Mail.erase, which a clause of its import forbids (main.remit:5)"],
-        ["Helper(1)", "Helper uses Mail.send, which its remit does not give it (main.remit:11)"],
+        ["Helper(1)", "Helper uses Mail.send, which its remit forbids (main.remit:11)"],
+        ["Narrow(1)", 'Narrow uses Repo.list with path "docs", which its remit allows only in "src/**" (main.remit:24)'],
+        ["Spared(1)", 'Spared uses Repo.list with path "src/a", which its remit forbids in "src/**" (main.remit:29)'],
     ])("%s names the rule, its line, the argument and what of it breaks the rule", (body, text) => {
         const { events, result } = ran(body);
         const denied = events.find(({ kind }) => kind === "policy.denied");

@@ -1,0 +1,71 @@
+/**
+ * The bound of a remit's row that a refused use breaks: its argument, what stands there, and what may stand there.
+ *
+ * Boundary: pure; words for a refusal. Whether a row fits is `decide.ts`.
+ */
+import { isObject, type Json, resourceOf } from "@remit/language";
+import { holds, type Use } from "./decide.ts";
+import type { Permit } from "./policy.ts";
+
+export interface BrokenBound {
+    /** Name of the argument, or its place from 1. Empty for a row without bounds. */
+    readonly arg: string;
+    /** What stands there, as JSON text; null where the call does not have the argument. */
+    readonly value: string | null;
+    readonly patterns: readonly string[];
+    /** The row says `never`: what is inside of the bound is refused. */
+    readonly never?: true;
+}
+
+/** More of a value is cut: a message names it and does not print it. */
+const MAX_VALUE = 120;
+
+/** Null where the row breaks for a reason that is not one of its bounds. */
+export function brokenBound({ gate, bounds }: Permit, use: Pick<Use, "uri" | "given">): BrokenBound | null {
+    if (gate === "never" && bounds.length === 0) return { arg: "", value: null, patterns: [], never: true };
+    const broken = gate === "never" ? bounds[0] : bounds.find((bound) => !holds(bound, use, false));
+    if (broken === undefined) return null;
+    const arg = broken.arg ?? resourceOf(use.uri)?.field ?? "1";
+    const found = use.given.named(arg).map(({ json }) => json);
+    return {
+        arg,
+        value: found.length === 0 ? null : shortText(found.length === 1 ? (found[0] as Json) : found),
+        patterns: broken.patterns,
+        ...(gate === "never" ? { never: true as const } : {}),
+    };
+}
+
+function shortText(json: Json): string {
+    const text = JSON.stringify(json);
+    return text.length <= MAX_VALUE ? text : `${text.slice(0, MAX_VALUE)}…`;
+}
+
+/** What follows `Fixer uses Repo.write`. */
+export function boundText({ arg, value, patterns, never }: BrokenBound): string {
+    if (arg === "") return ", which its remit forbids";
+    const what = `${value === null ? "without" : "with"} ${argumentText(arg)}${value === null ? "" : ` ${value}`}`;
+    const bound = `in ${patterns.map((one) => JSON.stringify(one)).join(", ")}`;
+    return ` ${what}, which its remit ${never === true ? `forbids ${bound}` : `allows only ${bound}`}`;
+}
+
+/** The one thing to do. */
+export function boundRemedy({ arg, patterns, never }: BrokenBound, who: string): string {
+    if (arg === "") return `remove the line with \`never\` from the remit of ${who}`;
+    const bound = patterns.map((one) => JSON.stringify(one)).join(", ");
+    const where = `the bound in the remit of ${who}`;
+    return never === true
+        ? `use ${argumentText(arg)} outside of ${bound}, or narrow ${where}`
+        : `use ${argumentText(arg)} inside of ${bound}, or widen ${where}`;
+}
+
+function argumentText(arg: string): string {
+    return /^\d/.test(arg) ? `argument ${arg}` : arg;
+}
+
+/** As an event holds it; null where it holds none. */
+export function boundIn(data: Json | undefined): BrokenBound | null {
+    if (data === undefined || !isObject(data)) return null;
+    const { arg, value, patterns, never } = data;
+    if (typeof arg !== "string" || !Array.isArray(patterns) || (value !== null && typeof value !== "string")) return null;
+    return { arg, value, patterns: patterns.map(String), ...(never === true ? { never } : {}) };
+}
