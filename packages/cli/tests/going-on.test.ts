@@ -29,3 +29,11 @@ main agent A {
     expect(at.remit(...(hint?.[1] ?? "").split(" "))).toMatchObject({ code: 0, out: expect.stringContaining("x1500") });
     expect(at.remit("resume", "last", "--raise", "width=1").err).toContain("bytes, depth, memory, usd, time");
 });
+
+test("an amount below the bound in force is refused with both", () => {
+    at.write("p.remit", "main func() {\n    i = 0\n    loop until i < 0 max 1000000 { i = i + 1 }\n    i\n}\n");
+    expect(at.remit("run", "p.remit", "--max-steps", "500").err).toContain("limit.steps");
+    const refused = at.remit("resume", "last", "--raise", "steps=400");
+    expect(refused.code).toBe(1);
+    expect(refused.err).toContain("--raise steps gives 400, which is less than the 500 that the run may use now");
+});

@@ -145,7 +145,7 @@ function goesOn(
     { machine, recovered }: Continued,
     info: RunInfo,
     { raise = [], retry = false, answers = {} }: ResumeRunOptions,
-    user: string,
+    { user, limits }: { readonly user: string; readonly limits: KeptOptions["limits"] },
 ): Recovered {
     const paths = Object.keys(answers);
     const isSaid = raise.length > 0 || retry || paths.length > 0;
@@ -164,6 +164,18 @@ function goesOn(
         throw new RemitError({ kind, message: `the run failed: ${message}`, hint }, info.id);
     }
     const { pending, failed = [] } = machine;
+    for (const { account, meter, amount } of raise) {
+        const inForce = account === "run" ? ((machine.raised ?? {})[meter] ?? limits[meter as keyof typeof limits]) : undefined;
+        if (inForce !== undefined && amount < inForce)
+            throw new RemitError(
+                {
+                    kind: "value",
+                    message: `--raise ${meter} gives ${amount}, which is less than the ${inForce} that the run may use now`,
+                    hint: `give more than ${inForce}`,
+                },
+                info.id,
+            );
+    }
     try {
         machine.goOn?.({ raise, retry, answer: paths }, user);
     } catch (error) {
@@ -194,7 +206,7 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
                 ? machineOf(of, secrets)
                 : machineGoingOn(of, saved, secrets, () => recordOf(shownStore(store, secrets), of.info.id)),
         );
-        const recovered = goesOn(begins, info, options, options.user ?? world.user);
+        const recovered = goesOn(begins, info, options, { user: options.user ?? world.user, limits: kept.limits });
         const { machine, info: now } = begins;
         const timeout = machine.raised?.time ?? kept.limits.time;
         return execute<T>(machine, {
