@@ -6,11 +6,7 @@
  * AI3: without trust a file can only make an audit stricter: add invariants, and fail on `medium` or less.
  */
 import { type Invariant, parseInvariant, type Severity, severityRank } from "@remit/machine";
-
-export interface AuditFile {
-    readonly invariants?: readonly string[];
-    readonly failOn?: Severity;
-}
+import type { AuditFile } from "./rules.ts";
 
 export interface AuditConfig {
     readonly invariants: readonly Invariant[];

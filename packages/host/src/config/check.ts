@@ -23,6 +23,29 @@ export type Rule =
 
 export type Keys = { readonly [key: string]: Rule & { readonly needed?: true } };
 
+/** What JSON is that keeps a rule. */
+export type Read<R> = R extends { readonly one: readonly (infer Word)[] }
+    ? Word
+    : R extends { readonly is: "list"; readonly of: infer Item }
+      ? readonly Read<Item>[]
+      : R extends { readonly is: "map"; readonly of: infer Item }
+        ? { readonly [name: string]: Read<Item> }
+        : R extends { readonly is: "object"; readonly keys: infer K }
+          ? ReadKeys<K>
+          : R extends { readonly is: infer Is extends keyof Plain }
+            ? Plain[Is]
+            : never;
+interface Plain {
+    readonly text: string;
+    readonly number: number;
+    readonly "yes or no": boolean;
+    readonly "text or texts": string | readonly string[];
+    readonly json: Json;
+}
+export type ReadKeys<K> = { readonly [F in keyof K as K[F] extends { readonly needed: true } ? F : never]: Read<K[F]> } & {
+    readonly [F in keyof K as K[F] extends { readonly needed: true } ? never : F]?: Read<K[F]>;
+};
+
 export interface Problem {
     /** As shown: relative to where the person is, or absolute. */
     readonly file: string;

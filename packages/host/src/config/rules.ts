@@ -3,19 +3,17 @@
  *
  * Boundary: tables and shapes. What needs trust is a column of the table (`NEEDS_TRUST`), not code.
  */
-import type { Rate } from "../process/limiter.ts";
 import type { Json } from "@remit/language";
 import { SEVERITIES } from "@remit/machine";
-import type { AuditFile } from "./audit.ts";
-import type { Keys, Rule } from "./check.ts";
+import type { Keys, Read, ReadKeys, Rule } from "./check.ts";
 
-const text: Rule = { is: "text" };
-const texts: Rule = { is: "list", of: text };
-const origin: Rule = { is: "text", form: /^https?:\/\/[^/?#@\s]+\/?$/, say: "an origin such as https://api.example.com" };
-const reference: Rule = { is: "text", form: /^(env|file):./, say: "a secret such as env:NAME or file:PATH" };
+const text = { is: "text" } as const satisfies Rule;
+const texts = { is: "list", of: text } as const satisfies Rule;
+const origin = { is: "text", form: /^https?:\/\/[^/?#@\s]+\/?$/, say: "an origin such as https://api.example.com" } as const satisfies Rule;
+const reference = { is: "text", form: /^(env|file):./, say: "a secret such as env:NAME or file:PATH" } as const satisfies Rule;
 
 /** A server of tools. `env` and `headers` may hold `$NAME` and `${NAME}`. */
-const server: Rule = {
+const server = {
     is: "object",
     keys: {
         transport: { is: "text", one: ["stdio", "http"] },
@@ -25,68 +23,90 @@ const server: Rule = {
         cwd: text,
         url: { is: "text", form: /^https?:\/\/[^\s]+$/, say: "an http or https URL" },
         headers: { is: "map", of: text },
+        /** Of one call. Default 60 s. */
         timeoutMs: { is: "number", min: 1, whole: true },
+        /** Which era of the protocol; `auto` finds out. */
         protocol: { is: "text", one: ["auto", "legacy", "modern"] },
     },
-};
-const servers: Rule = { is: "map", of: server };
+} as const satisfies Rule;
+const servers = { is: "map", of: server } as const satisfies Rule;
 
-const npm: Rule = {
+const npm = {
     is: "map",
     of: {
         is: "object",
         keys: {
+            /** Range the installed version must be in: `*`, `x.y.z`, `^`, `~`, `>=`. */
             version: {
                 is: "text",
                 form: /^(\*|(\^|~|>=)?\d+(\.\d+){0,2}(-[0-9A-Za-z.-]+)?)$/,
                 say: "a version such as ^2.3, ~1.2.3, >=1.0.0, 1.2.3 or *",
             },
+            /** Subpaths that may be imported beside the package itself. */
             exports: texts,
+            /** False: its functions only read and compute. Default true. */
             effectful: { is: "yes or no" },
         },
     },
-};
+} as const satisfies Rule;
 
-const price: Rule = {
+/** US dollars for a million tokens. */
+const price = {
     is: "object",
-    keys: { input: { is: "number", needed: true } as Rule, cached: { is: "number" }, output: { is: "number", needed: true } as Rule },
-};
-const rate: Rule = {
+    keys: { input: { is: "number", needed: true }, cached: { is: "number" }, output: { is: "number", needed: true } },
+} as const satisfies Rule;
+const rate = {
     is: "object",
     keys: {
         requestsPerMinute: { is: "number", min: 1, whole: true },
         tokensPerMinute: { is: "number", min: 1, whole: true },
     },
-};
-const model: Rule = {
+} as const satisfies Rule;
+/** A model that answers for the `import llm` of its name. `headers` may hold `$NAME` and `${NAME}`. */
+const model = {
     is: "object",
     keys: {
-        uri: { ...text, needed: true } as Rule,
+        uri: { ...text, needed: true },
+        /** Where its requests go instead of the provider's own address. */
         baseUrl: { is: "text", form: /^https?:\/\/[^\s@]+$/, say: "an http or https URL without a password" },
+        /** Secret: `env:NAME` or `file:PATH`. */
         key: reference,
         headers: { is: "map", of: text },
     },
-};
+} as const satisfies Rule;
 
-/** An agent outside the program, or what is to be said of one that is known. `env` and `headers` may hold `$NAME` and `${NAME}`. */
-const agent: Rule = {
+/**
+ * An agent that `acp://NAME` means. What is not said is what is known of an agent of that name (`KNOWN` in `agent/uri.ts`). `env` and `headers` may
+ * hold `$NAME` and `${NAME}`.
+ */
+const agent = {
     is: "object",
     keys: {
+        /** Program and arguments, started without a shell. */
         command: texts,
+        /** Where it runs, in place of a command. */
         url: { is: "text", form: /^(https?|wss?):\/\/[^\s@]+$/, say: "an http, https, ws or wss URL without a password" },
+        /** What goes along with every request to `url`. */
         headers: { is: "map", of: text },
+        /** The environment beside what every agent gets. */
         env: { is: "map", of: text },
+        /** Origins of its model, all that it reaches from its sandbox. */
         endpoints: { is: "list", of: origin },
+        /** Folders and files that it sees in its sandbox beside the system's and its own. */
         sandbox: { is: "object", keys: { read: texts } },
+        /** Id of the mode that its sessions begin in. */
         mode: text,
+        /** Values of its own options, by their ids: a text, true or false. */
         options: { is: "map", of: { is: "json" } },
+        /** Version of the Agent Client Protocol. Default 1; 2 is a draft. */
         protocol: { is: "number", min: 1, whole: true },
+        /** How long it may take to end by itself, milliseconds. Default 2,000. */
         graceMs: { is: "number", min: 1, whole: true },
     },
-};
+} as const satisfies Rule;
 
 /** Keys of `remit.json`. */
-export const REMIT_KEYS: Keys = {
+export const REMIT_KEYS = {
     $schema: text,
     workspace: text,
     limits: {
@@ -112,10 +132,13 @@ export const REMIT_KEYS: Keys = {
     http: { is: "object", keys: { private: { is: "list", of: origin } } },
     env: { is: "object", keys: { allow: texts } },
     secrets: { is: "map", of: { is: "list", of: origin } },
+    /** Clauses and remits in the language's own words; it takes away, whatever it says. */
     policy: {
         is: "object",
         keys: {
+            /** By URI of an import, or by its name in the program. */
             clauses: { is: "map", of: { is: "text or texts" } },
+            /** By name of the agent. */
             remits: { is: "map", of: { is: "text or texts" } },
             flow: { is: "text", one: ["strict"] },
             untrusted: { is: "text", one: ["ask", "never"] },
@@ -124,9 +147,9 @@ export const REMIT_KEYS: Keys = {
     },
     audit: {
         is: "object",
-        keys: { invariants: texts, failOn: { is: "text", one: [...SEVERITIES] } },
+        keys: { invariants: texts, failOn: { is: "text", one: SEVERITIES } },
     },
-};
+} as const satisfies Keys;
 
 /** Keys of AgentScript's two files. */
 export const AGENTSCRIPT_MCP_KEYS: Keys = { mcpServers: servers };
@@ -141,101 +164,14 @@ export const NEEDS_TRUST: ReadonlySet<string> = new Set(["models", "prices", "mc
 
 // ---- what they are read to -------------------------------------------------------------------------------------------
 
-export interface ServerConfig {
-    readonly transport?: "stdio" | "http";
-    readonly command?: string;
-    readonly args?: readonly string[];
-    readonly env?: { readonly [name: string]: string };
-    readonly cwd?: string;
-    readonly url?: string;
-    readonly headers?: { readonly [name: string]: string };
-    /** Of one call. Default 60 s. */
-    readonly timeoutMs?: number;
-    /** Which era of the protocol; `auto` finds out. */
-    readonly protocol?: "auto" | "legacy" | "modern";
-}
-
-/** An agent that `acp://NAME` means. What is not said is what is known of an agent of that name (`KNOWN` in `agent/uri.ts`). */
-export interface AgentConfig {
-    /** Program and arguments, started without a shell. */
-    readonly command?: readonly string[];
-    /** Where it runs, in place of a command. */
-    readonly url?: string;
-    /** What goes along with every request to `url`; may hold `$NAME` and `${NAME}`. */
-    readonly headers?: { readonly [name: string]: string };
-    /** The environment beside what every agent gets; may hold `$NAME` and `${NAME}`. */
-    readonly env?: { readonly [name: string]: string };
-    /** Origins of its model, all that it reaches from its sandbox. */
-    readonly endpoints?: readonly string[];
-    /** Folders and files that it sees in its sandbox beside the system's and its own. */
-    readonly sandbox?: { readonly read?: readonly string[] };
-    /** Id of the mode that its sessions begin in. */
-    readonly mode?: string;
-    /** Values of its own options, by their ids: a text, true or false. */
-    readonly options?: { readonly [id: string]: Json };
-    /** Version of the Agent Client Protocol. Default 1; 2 is a draft. */
-    readonly protocol?: number;
-    /** How long it may take to end by itself, milliseconds. Default 2,000. */
-    readonly graceMs?: number;
-}
-
-export interface NpmAllow {
-    /** Range the installed version must be in: `*`, `x.y.z`, `^`, `~`, `>=`. */
-    readonly version?: string;
-    /** Subpaths that may be imported beside the package itself. */
-    readonly exports?: readonly string[];
-    /** False: its functions only read and compute. Default true. */
-    readonly effectful?: boolean;
-}
-
-/** A model that answers for the `import llm` of its name. */
-export interface ModelConfig {
-    readonly uri: string;
-    /** Where its requests go instead of the provider's own address. */
-    readonly baseUrl?: string;
-    /** Secret: `env:NAME` or `file:PATH`. */
-    readonly key?: string;
-    /** May hold `$NAME` and `${NAME}`. */
-    readonly headers?: { readonly [name: string]: string };
-}
-
-/** US dollars for a million tokens. */
-export interface Price {
-    readonly input: number;
-    readonly cached?: number;
-    readonly output: number;
-}
-
-export interface RemitFile {
-    readonly workspace?: string;
-    readonly limits?: { readonly [name: string]: number };
-    readonly models?: { readonly [name: string]: ModelConfig };
-    readonly prices?: { readonly [model: string]: Price };
-    readonly rates?: { readonly [hostOrProvider: string]: Rate };
-    readonly mcpServers?: { readonly [name: string]: ServerConfig };
-    readonly agents?: { readonly [name: string]: AgentConfig };
-    readonly allow?: {
-        readonly node?: readonly string[];
-        readonly npm?: { readonly [name: string]: NpmAllow };
-        readonly local?: readonly string[];
-    };
-    readonly http?: { readonly private?: readonly string[] };
-    readonly env?: { readonly allow?: readonly string[] };
-    readonly secrets?: { readonly [reference: string]: readonly string[] };
-    readonly policy?: PolicyFile;
-    readonly audit?: AuditFile;
-}
-
-/** Clauses and remits in the language's own words; it takes away, whatever it says. */
-export interface PolicyFile {
-    /** By URI of an import, or by its name in the program. */
-    readonly clauses?: { readonly [place: string]: string | readonly string[] };
-    /** By name of the agent. */
-    readonly remits?: { readonly [agent: string]: string | readonly string[] };
-    readonly flow?: "strict";
-    readonly untrusted?: "ask" | "never";
-    readonly input?: "unlabelled";
-}
+export type ServerConfig = Read<typeof server>;
+export type AgentConfig = Read<typeof agent>;
+export type NpmAllow = Read<typeof npm>[string];
+export type ModelConfig = Read<typeof model>;
+export type Price = Read<typeof price>;
+export type RemitFile = ReadKeys<typeof REMIT_KEYS>;
+export type PolicyFile = NonNullable<RemitFile["policy"]>;
+export type AuditFile = NonNullable<RemitFile["audit"]>;
 
 /** What a server must say beyond the form of its keys; the problem in words, null where there is none. */
 export function serverProblem(server: { readonly [key: string]: Json }): string | null {
