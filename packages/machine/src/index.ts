@@ -23,7 +23,7 @@ export { isOfAnotherBuild, takeWorld } from "./run/load.ts";
 export { type Advance, Machine } from "./run/machine.ts";
 export type { Result } from "./run/ending.ts";
 export { struckAt } from "./state/spending.ts";
-export type { GoOn } from "./run/suspended.ts";
+export type { GoOn } from "./run/stops.ts";
 export type { Account, AuthorityView, FrameView, GrantView, Inspection, Looked, Place, ScopeView, ThreadView } from "./run/inspect.ts";
 export { INSPECTOR } from "./run/inspector.ts";
 export { type Clean, MAX_PAGE, type RightView, type ValueType, type ValueView } from "./run/look.ts";

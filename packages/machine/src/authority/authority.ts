@@ -1,7 +1,7 @@
 /**
  * The authority of one run: what its program, and its project, say about principals and things.
  *
- * Boundary: tables and lookups; made once for a run. Who stands where is the fibers' (`run/standing.ts`).
+ * Boundary: tables and lookups; made once for a run. Who stands where is the fibers' (`run/delegations.ts`).
  *
  * A5: an agent with a remit is a principal of its own, known by the file that declares it and its name; everybody else is the run's own
  *     principal, `user` unless said otherwise.

@@ -18,7 +18,7 @@ import type { MachineEvent } from "../ledger/events.ts";
 import { isUnasked } from "../state/verdicts.ts";
 import type { Advance } from "../run/machine.ts";
 import { struckAt } from "../state/spending.ts";
-import type { GoOn } from "../run/suspended.ts";
+import type { GoOn } from "../run/stops.ts";
 import type { Answered, Conducted } from "./messages.ts";
 
 /** `until`: steps, where it computed; else it waited for `open` effects after `steps`, which older records do not say. */

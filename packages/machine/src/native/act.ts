@@ -25,7 +25,7 @@ import { askDescription, failureOf, givenValue } from "../state/effects.ts";
 import type { Frame } from "../state/fiber.ts";
 import { type Handing, type HandoverState, type HandoverWait, stateOf } from "../state/handover.ts";
 import type { Call, Ops, Told } from "../state/ops.ts";
-import { hasSome } from "../state/standing.ts";
+import { hasSome } from "../state/delegations.ts";
 import { askTool } from "./tools.ts";
 import { isWritten } from "../state/agent-code.ts";
 

@@ -24,7 +24,7 @@ import { Fail } from "../effect/failure.ts";
 import { programFn, settle } from "../state/definitions.ts";
 import type { Ops, Begins } from "../state/ops.ts";
 import { refuse } from "../state/refusal.ts";
-import { inForce } from "../state/standing.ts";
+import { inForce } from "../state/delegations.ts";
 import { isWritten } from "../state/agent-code.ts";
 
 /** The contracts of what is replaced hold on: of parameters where the new function says nothing, of the result always. */

@@ -1,12 +1,12 @@
 /**
  * `delegate … to`: a block in which an agent has more than its remit.
  *
- * Boundary: the instruction. What is given, and that it ends with the block, is `standing.ts`.
+ * Boundary: the instruction. What is given, and that it ends with the block, is `delegations.ts`.
  */
 
 import type { DelegateDetail } from "../compile/instructions.ts";
 import type { Begins } from "../state/ops.ts";
-import { delegated } from "../state/standing.ts";
+import { delegated } from "../state/delegations.ts";
 
 export const delegate: Begins<DelegateDetail> = {
     begin(m, call, d) {

@@ -16,7 +16,7 @@ import type { Value } from "../value/value.ts";
 import type { Begins, Ops, Call } from "../state/ops.ts";
 import { refuse } from "../state/refusal.ts";
 import { show } from "../state/show.ts";
-import { policiesOn } from "../state/standing.ts";
+import { policiesOn } from "../state/delegations.ts";
 
 export const endorse: Begins<EndorseDetail> = {
     begin(m, call, d) {

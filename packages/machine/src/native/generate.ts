@@ -27,7 +27,7 @@ import type { Fiber, Frame, GenerateWait } from "../state/fiber.ts";
 import { gatekeeper } from "../state/gate.ts";
 import { refuse } from "../state/refusal.ts";
 import type { Ops, Call, Begins, Waits } from "../state/ops.ts";
-import { hasSome } from "../state/standing.ts";
+import { hasSome } from "../state/delegations.ts";
 
 /** Starts what was set up. True where it needs no effect: its value is there at once. */
 export function beginGenerating(m: Ops, call: Call, wait: GenerateWait, setup: GenerateSetup): boolean {

@@ -37,7 +37,7 @@ import type { Fiber } from "../state/fiber.ts";
 import { decideFor, detailOf, refusalOf, sessionKey, type Target, type Wish } from "../state/gate.ts";
 import type { HandoverWait } from "../state/handover.ts";
 import type { Ops } from "../state/ops.ts";
-import { inForce, methodsOf, policiesOn, waysOf } from "../state/standing.ts";
+import { inForce, methodsOf, policiesOn, waysOf } from "../state/delegations.ts";
 
 const MEMORY: readonly HandleMethod[] = [
     { method: "add", description: "Keeps a record.", input: { type: "object" }, gate: "ask" },

@@ -16,7 +16,7 @@ import { doingOf } from "../state/activity.ts";
 import type { Fiber, Frame } from "../state/fiber.ts";
 import { type Handing, type HandoverState, type HandoverWait, payerOf } from "../state/handover.ts";
 import { spentData, spendOf } from "../state/spending.ts";
-import { granted } from "../state/standing.ts";
+import { granted } from "../state/delegations.ts";
 import type { Ops } from "../state/ops.ts";
 
 /** Prompt turns of a yield where nothing is said. */

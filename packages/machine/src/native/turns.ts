@@ -16,7 +16,7 @@ import { leftToDo } from "../state/activity.ts";
 import { placeOf } from "../state/descriptions.ts";
 import { askDescription } from "../state/effects.ts";
 import { isUnread } from "../state/gate.ts";
-import { waysOf } from "../state/standing.ts";
+import { waysOf } from "../state/delegations.ts";
 import { type Handing, handing, labelOfSaid, payerOf, sessionOf } from "../state/handover.ts";
 import { pushAgent } from "../state/agent-code.ts";
 import { type Ops, waitingCall } from "../state/ops.ts";

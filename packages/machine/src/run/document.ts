@@ -39,8 +39,8 @@ import { CAPABILITY_KINDS } from "../value/value.ts";
 import { ACCOUNT, type AccountDoc } from "../state/accounts.ts";
 import { DEFINED } from "../state/definitions.ts";
 import type { Native, Pending } from "../state/fiber.ts";
-import { LAYERS, STANDING, type StandingDoc } from "../state/standing.ts";
-import type { Bound } from "./suspended.ts";
+import { LAYERS, STANDING, type StandingDoc } from "../state/delegations.ts";
+import type { Bound } from "./stops.ts";
 
 export const CONTINUATION = { version: 1, engine: "remit-machine/1" } as const;
 

@@ -1,7 +1,7 @@
 /**
  * The end of a run: its last events and its result.
  *
- * Boundary: what is told at the end. When a run ends is `machine.ts` and `suspended.ts`.
+ * Boundary: what is told at the end. When a run ends is `machine.ts` and `stops.ts`.
  */
 import type { Json } from "@remit/language";
 import { Fail } from "../effect/failure.ts";

@@ -18,7 +18,7 @@ import { type Fiber, type Frame, pathOf } from "../state/fiber.ts";
 import { failOf, unwind, fiberEnded } from "../state/handlers.ts";
 import { begin, waitsOf, waitingCall } from "../state/ops.ts";
 import { closeAccount, closeRegion, leaveRegions, spendOpened } from "../state/spending.ts";
-import { lifted } from "../state/standing.ts";
+import { lifted } from "../state/delegations.ts";
 import { stepsSpent } from "../state/steps.ts";
 import { DEFAULTS } from "../state/options.ts";
 import { callFn, callValue } from "./calls.ts";

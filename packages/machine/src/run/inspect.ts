@@ -16,7 +16,7 @@ import { METER_NAMES, USED } from "../state/accounts.ts";
 import type { Fiber, Frame } from "../state/fiber.ts";
 import type { Limits } from "../state/options.ts";
 import { show } from "../state/show.ts";
-import { type Delegation, inForce } from "../state/standing.ts";
+import { type Delegation, inForce } from "../state/delegations.ts";
 import type { Result } from "./ending.ts";
 import { type Clean, type Looker, partOf, partsOf, type ValueView, viewOf, wholeOf } from "./look.ts";
 import type { Machine } from "./machine.ts";

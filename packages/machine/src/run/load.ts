@@ -30,7 +30,7 @@ import {
 import { Fiber, Frame, type Native } from "../state/fiber.ts";
 import type { HandoverState } from "../state/handover.ts";
 import type { Machine } from "./machine.ts";
-import { boundBy, failureOfRun } from "./suspended.ts";
+import { boundBy, failureOfRun } from "./stops.ts";
 import { takeIn } from "../state/agent-code.ts";
 
 function refuse(message: string): Fail {

@@ -11,7 +11,7 @@
 import { heldIn, Capability, CAPABILITY_KINDS, Labelled, List, type Value } from "../value/value.ts";
 import { count, flag, list, one, orNull, ref, says, shape, type Told, text } from "../shape/build.ts";
 import type { Labels } from "../value/label.ts";
-import { methodsOf } from "../state/standing.ts";
+import { methodsOf } from "../state/delegations.ts";
 
 export const MAX_TEXT = 200;
 export const MAX_PAGE = 1000;

@@ -36,7 +36,7 @@ import type { Ops, Call, Iteration } from "../state/ops.ts";
 import { DEFAULTS, type StartOptions } from "../state/options.ts";
 import { Run } from "../state/run.ts";
 import { accountAt, closeAccount, openAccount, overdrawn, struckAt } from "../state/spending.ts";
-import { minted, narrowed, Standing } from "../state/standing.ts";
+import { minted, narrowed, Standing } from "../state/delegations.ts";
 import { countCall } from "../state/steps.ts";
 import { Tracer } from "../state/tracer.ts";
 import { serveTurns } from "../native/turns.ts";
@@ -51,7 +51,7 @@ import { load } from "./load.ts";
 import type { Clean } from "./look.ts";
 import { applyOutcome } from "./outcomes.ts";
 import { Saved, save } from "./save.ts";
-import { type Bound, failureOfRun, type GoOn, goOn, isStuck } from "./suspended.ts";
+import { type Bound, failureOfRun, type GoOn, goOn, isStuck } from "./stops.ts";
 
 export interface Advance {
     /** `waiting`: for outcomes; `slice`: call again, now or after other work; `done`: it ended. */

@@ -14,7 +14,7 @@ import type { Effect, Outcome } from "../effect/effect.ts";
 import type { Fail } from "../effect/failure.ts";
 import type { List, Owner } from "../value/value.ts";
 import type { HandoverWait } from "./handover.ts";
-import type { Stop } from "../run/suspended.ts";
+import type { Stop } from "../run/stops.ts";
 
 /** The place in the run of a call site of a frame. */
 export function pathOf(frame: Frame, site: PathSite): string {

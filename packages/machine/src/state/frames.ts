@@ -20,7 +20,7 @@ import { agentStarted } from "./events.ts";
 import { Fiber, Frame, pathOf, siteAt } from "./fiber.ts";
 import type { Call, Iteration, Ops } from "./ops.ts";
 import { accountAt, spendOf, openAccount } from "./spending.ts";
-import { granted, lifted } from "./standing.ts";
+import { granted, lifted } from "./delegations.ts";
 
 export function tooDeep(limit: number): Fail {
     return new Fail("limit.depth", `Maximum call depth of ${limit} exceeded`, { here: true });

@@ -25,7 +25,7 @@ import { shownArgs } from "./events.ts";
 import type { AskWait, Fiber, Frame } from "./fiber.ts";
 import { type Ops, type Call, deniedAs, type Waits } from "./ops.ts";
 import { refuse } from "./refusal.ts";
-import { inForce, policiesOn } from "./standing.ts";
+import { inForce, policiesOn } from "./delegations.ts";
 import { isWritten } from "./agent-code.ts";
 
 export interface Target {

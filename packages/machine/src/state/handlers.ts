@@ -1,7 +1,7 @@
 /**
  * What follows from a failure: the handler that takes it is looked for, what stands inside is left, and the fiber goes on there, or stops.
  *
- * Boundary: fibers and frames. What an operation that waits does about a failure is its room's; how a stopped run goes on is `suspended.ts`.
+ * Boundary: fibers and frames. What an operation that waits does about a failure is its room's; how a stopped run goes on is `stops.ts`.
  *
  * B8: the end of an account's time ends the region at once: fibers inside it are gone, what they asked for is withdrawn, and the failure is
  *     that of the region.
@@ -13,7 +13,7 @@ import { raiseBy } from "../compile/strict.ts";
 import { Fail } from "../effect/failure.ts";
 import type { Value } from "../value/value.ts";
 import type { Machine } from "../run/machine.ts";
-import type { Stopped } from "../run/suspended.ts";
+import type { Stopped } from "../run/stops.ts";
 import { type Frame, type Fiber, siteOfTop, type Native, type Pending } from "./fiber.ts";
 import { tooDeep } from "./frames.ts";
 import { waitsOf, waitingCall, type Ops } from "./ops.ts";

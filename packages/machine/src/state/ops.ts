@@ -34,7 +34,7 @@ import type { Callee } from "./frames.ts";
 import type { Target } from "./gate.ts";
 import type { StartOptions } from "./options.ts";
 import type { Run } from "./run.ts";
-import type { Standing } from "./standing.ts";
+import type { Standing } from "./delegations.ts";
 import type { Tracer } from "./tracer.ts";
 
 /** Where an operation stands: the present instruction of the innermost frame of a fiber. */

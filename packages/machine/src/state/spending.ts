@@ -16,7 +16,7 @@ import type { Machine } from "../run/machine.ts";
 import { agentEnded } from "./events.ts";
 import { pathOf, type Fiber, type Frame } from "./fiber.ts";
 import type { Ops } from "./ops.ts";
-import { lifted, regionsAt } from "./standing.ts";
+import { lifted, regionsAt } from "./delegations.ts";
 
 /** The account that pays where a frame stands at `pc`. */
 export function accountAt(frame: Frame, pc = frame.pc): number {
