@@ -73,3 +73,4 @@ export { HANDOVERS } from "./scope/builtins.ts";
 export { BUDGET_OPTIONS } from "./check/handover.ts";
 export { PROTOCOL_SKILL } from "./protocol/skill.ts";
 export type { ProtocolSkill } from "./protocol/types.ts";
+export { DuplicateVerb, type Registry, registryOf, type Verb, type VerbParam } from "./verbs/verb.ts";

@@ -8,7 +8,7 @@
  */
 import { type Json, type Shapes, isObject } from "../contract/contract.ts";
 import { type Errors, type FormCode, type FormError, newErrors } from "../form/errors.ts";
-import { type FileForm, FORM, type FuncForm, type Program } from "../form/form.ts";
+import { BLOCKS, type FileForm, FORM, type FuncForm, type Program, type StartForm } from "../form/form.ts";
 import { CONTRACT_NAMES } from "../contract/from-tree.ts";
 import { AUTHOR_CAPS, type Caps, DEFAULT_CAPS, parseWithin } from "../form/measure.ts";
 import { checkSource } from "./reread.ts";
@@ -88,7 +88,7 @@ function read(
 
 /** References between files, which are no part of a source. */
 function checkReferences(program: Program, errors: Errors): void {
-    const { entry, files } = program;
+    const { files } = program;
     const report = (code: FormCode, message: string, keys: readonly (string | number)[]): void => {
         errors.add(code, keys, message);
     };
@@ -107,10 +107,16 @@ function checkReferences(program: Program, errors: Errors): void {
                 report("DUPLICATE_BINDING", `'${name}' is a contract of the language`, ["files", index, "shapes", i, "name"]);
         });
     });
-    if (entry === undefined) return;
-    const file = files[entry.file];
-    const agent = entry.agent === undefined ? file : file?.agents.find((one) => one.name === entry.agent);
-    if (file === undefined) add(`there is no file ${entry.file}`, "entry", "file");
-    else if (agent === undefined) add(`file ${entry.file} has no agent '${entry.agent}'`, "entry", "agent");
-    else if (!agent.funcs.some((func) => func.name === entry.func)) add(`there is no function '${entry.func}' there`, "entry", "func");
+    for (const key of ["entry", "main"] as const)
+        if (program[key] !== undefined) checkStart(files, program[key], (m, at) => add(m, key, at));
+}
+
+function checkStart(files: readonly FileForm[], start: StartForm, add: (message: string, key: string) => void): void {
+    const file = files[start.file];
+    const agent = start.agent === undefined ? file : file?.agents.find((one) => one.name === start.agent);
+    if (file === undefined) add(`there is no file ${start.file}`, "file");
+    else if (agent === undefined) add(`file ${start.file} has no agent '${start.agent}'`, "agent");
+    else if (start.agent === undefined && start.func === BLOCKS) {
+        if (file.blocks === undefined) add(`file ${start.file} has no blocks`, "func");
+    } else if (!agent.funcs.some((func) => func.name === start.func)) add(`there is no function '${start.func}' there`, "func");
 }

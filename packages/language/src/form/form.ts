@@ -24,9 +24,21 @@ export interface Program {
     readonly format: typeof FORM;
     /** Imported files come before their importers; the last one is the program's own. */
     readonly files: readonly FileForm[];
-    /** Absent for a library of functions. */
-    readonly entry?: { readonly file: number; readonly agent?: string; readonly func: string };
+    /** Absent for a library of functions. Its func is `BLOCKS` in a file that has blocks. */
+    readonly entry?: StartForm;
+    /** Of a program whose entry is its blocks: what the entry would be without them. */
+    readonly main?: StartForm;
 }
+
+/** Where a run begins. */
+export interface StartForm {
+    readonly file: number;
+    readonly agent?: string;
+    readonly func: string;
+}
+
+/** The entry of a file that has blocks: all of them in source order. `__block#0` and so on are the single ones. */
+export const BLOCKS = "__blocks";
 
 export interface FileForm {
     readonly file: string;
@@ -38,6 +50,92 @@ export interface FileForm {
     readonly remits?: readonly RemitForm[];
     /** `flow strict`: control flow carries labels in the code of this file. */
     readonly flow?: "strict";
+    /** In source order. */
+    readonly blocks?: readonly BlockForm[];
+    /** It holds the code of verbs that blocks of the program use: a func of the name of each. Its own name is `VERBS_FILE`. */
+    readonly prelude?: true;
+}
+
+export const VERBS_FILE = "verbs.remit";
+
+// ---- blocks (LANGUAGE 8) ---------------------------------------------------------------------------------------------
+
+/** `temporal static ( … ) as verdict`. `name`: what later blocks and functions call its value. */
+export interface BlockForm {
+    readonly kind: "block";
+    readonly backend: Backend;
+    readonly mode: "static" | "dynamic";
+    readonly body: FlowForm;
+    readonly name?: string;
+    readonly at?: At;
+}
+
+export type Backend = "memory" | "temporal";
+
+/** A pipe in a pipe and a fan-out of one branch do not occur: they mean what stands in them. */
+export type FlowForm =
+    /** `a >=> b`: two or more. */
+    | { readonly kind: "pipe"; readonly stages: readonly FlowForm[]; readonly at?: At }
+    /** `a <*> b`: two or more. */
+    | { readonly kind: "fan"; readonly branches: readonly FlowForm[]; readonly at?: At }
+    | StageForm
+    | BlockForm;
+
+/** `read "a.md"`, `Repo.write(path: "x") with { retries: 2 }`. Names are resolved by the machine: func, agent, import, then verb. */
+export interface StageForm {
+    readonly kind: "stage";
+    readonly call: string;
+    /** Of a tool: `Repo.write`. */
+    readonly method?: string;
+    /** Those without a name come first. */
+    readonly args: readonly StageArgForm[];
+    readonly with?: StageWithForm;
+    readonly at?: At;
+}
+
+export interface StageArgForm {
+    readonly name?: string;
+    readonly value: StageValueForm;
+}
+
+export type StageValueForm =
+    | { readonly kind: "literal"; readonly value: Json }
+    /** A verb, func, agent, tool or its method, a file import, or the name of an earlier block. */
+    | StageRefForm
+    /** `tools: [Search, Repo.read]`. */
+    | { readonly kind: "refs"; readonly items: readonly StageNameForm[] };
+
+export interface StageNameForm {
+    readonly name: string;
+    readonly method?: string;
+    readonly at?: At;
+}
+
+export interface StageRefForm extends StageNameForm {
+    readonly kind: "ref";
+}
+
+export interface StageWithForm {
+    /** Milliseconds. */
+    readonly timeout?: number;
+    readonly retries?: number;
+    readonly on_error?: "fail" | "collect" | "none";
+    readonly queue?: string;
+    readonly credential?: CredentialForm;
+    /** On whose behalf. */
+    readonly as?: string;
+    /** 1 comes first. */
+    readonly priority?: number;
+    /** A second. */
+    readonly rate?: number;
+    /** The name of an imported llm. */
+    readonly model?: string;
+}
+
+/** `env("KEY")`, `exec("op read …")`. */
+export interface CredentialForm {
+    readonly source: "env" | "file" | "exec" | "oauth" | "secret";
+    readonly arg: string;
 }
 
 // ---- authority (LANGUAGE 5) ------------------------------------------------------------------------------------------

@@ -47,7 +47,8 @@ function nodeName(table: string, kind: string): string {
 
 function tableOf(group: GroupName, kind: string): string {
     if (group === "statement" || group === "setting") return "statement";
-    if (group === "contract" || group === "clause") return group;
+    if (group === "contract" || group === "clause" || group === "flow" || group === "value") return group;
+    if (group === "block") return "flow";
     return Object.hasOwn(NODES.part, kind) ? "part" : "expression";
 }
 

@@ -103,13 +103,18 @@ export type RecordName =
     | "Spend"
     | "With"
     | "Readers"
-    | "Narrowed";
+    | "Narrowed"
+    | "StageArg"
+    | "StageName"
+    | "StageWith"
+    | "Credential";
 
 export const RECORDS: Readonly<Record<RecordName, Keys>> = {
     Program: {
         format: must(one(FORM)),
         files: must(list(record("File"), 1), "imported files before their importers, the program's own last"),
         entry: may(record("Entry"), "absent for a library of functions"),
+        main: may(record("Entry"), "of a program that begins with its blocks: where it would begin without them"),
     },
     Entry: { file: must(WHOLE, "index into files"), agent: may(NAME), func: must(NAME) },
     File: {
@@ -120,6 +125,8 @@ export const RECORDS: Readonly<Record<RecordName, Keys>> = {
         agents: must(list(record("Agent"))),
         remits: may(list(record("Remit"))),
         flow: may(one("strict")),
+        blocks: may(list(group("block"), 1), "in source order"),
+        prelude: may(TRUE, "it holds the code of verbs that blocks of the program use"),
     },
     Import: {
         what: must(one("tool", "llm", "file", "agent", "memory", "skill")),
@@ -207,6 +214,20 @@ export const RECORDS: Readonly<Record<RecordName, Keys>> = {
     },
     Readers: { names: may(list(TEXT, 1)), arg: may(SOME_TEXT), result: may(SOME_TEXT), everyone: may(TRUE) },
     Narrowed: { method: must(METHOD), in: may(list(record("Bound"), 1)) },
+    StageArg: { name: may(NAME, "those without one come first"), value: must(group("value")) },
+    StageName: { name: must(NAME), method: may(NAME), ...AT },
+    StageWith: {
+        timeout: may({ rule: "number", above: 0 }, "milliseconds"),
+        retries: may(WHOLE),
+        on_error: may(one("fail", "collect", "none")),
+        queue: may(SOME_TEXT),
+        credential: may(record("Credential")),
+        as: may(SOME_TEXT, "the identity on whose behalf"),
+        priority: may(COUNT, "1 comes first"),
+        rate: may({ rule: "number", above: 0 }, "a second"),
+        model: may(NAME, "an imported llm"),
+    },
+    Credential: { source: must(one("env", "file", "exec", "oauth", "secret")), arg: must(SOME_TEXT) },
 };
 
 const BRANCHING: Keys = { branches: must(BRANCHES), otherwise: may(BLOCK) };
@@ -215,7 +236,9 @@ const EACH: Keys = { item: must(VARIABLE), list: must(EXPR), max: must(COUNT), b
 const VALUE: Keys = { value: must(EXPR) };
 
 /** Nodes by their discriminator, which is not among the keys. */
-export const NODES: Readonly<Record<"statement" | "expression" | "part" | "contract" | "clause", Readonly<Record<string, Keys>>>> = {
+export const NODES: Readonly<
+    Record<"statement" | "expression" | "part" | "contract" | "clause" | "flow" | "value", Readonly<Record<string, Keys>>>
+> = {
     statement: {
         config: { key: must(one("model", "role", "description")), ...VALUE, ...AT },
         context: { max: must(record("Budget")), ...AT },
@@ -319,9 +342,32 @@ export const NODES: Readonly<Record<"statement" | "expression" | "part" | "contr
         reads: { method: may(METHOD), readers: must(record("Readers")), ...AT },
         audience: { method: may(METHOD), readers: must(record("Readers")), ask: may(TRUE), ...AT },
     },
+    flow: {
+        pipe: { stages: must(list(group("flow"), 2)), ...AT },
+        fan: { branches: must(list(group("flow"), 2)), ...AT },
+        stage: {
+            call: must(NAME, "a func, agent, tool or verb"),
+            method: may(NAME, "of a tool"),
+            args: must(list(record("StageArg"))),
+            with: may(record("StageWith")),
+            ...AT,
+        },
+        block: {
+            backend: must(one("memory", "temporal")),
+            mode: must(one("static", "dynamic")),
+            body: must(group("flow")),
+            name: may(VARIABLE, "what later blocks and functions call its value"),
+            ...AT,
+        },
+    },
+    value: {
+        literal: { value: must(JSON_VALUE) },
+        ref: RECORDS.StageName,
+        refs: { items: must(list(record("StageName"))) },
+    },
 };
 
-export type GroupName = "statement" | "setting" | "expression" | "item" | "entry" | "contract" | "clause";
+export type GroupName = "statement" | "setting" | "expression" | "item" | "entry" | "contract" | "clause" | "flow" | "block" | "value";
 
 export interface Group {
     readonly key: "kind" | "type";
@@ -351,6 +397,9 @@ export const GROUPS: Readonly<Record<GroupName, Group>> = {
     entry: groupOf("an entry of an object", "kind", [every(NODES.part)]),
     contract: groupOf("a contract", "type", [every(NODES.contract)]),
     clause: groupOf("a clause", "kind", [every(NODES.clause)]),
+    flow: groupOf("a part of a block", "kind", [every(NODES.flow)]),
+    block: groupOf("a block", "kind", [{ table: NODES.flow, kinds: ["block"] }]),
+    value: groupOf("an argument of a stage", "kind", [every(NODES.value)]),
 };
 
 /** Names that are read as something else in an expression, whatever is in scope. */

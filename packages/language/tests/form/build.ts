@@ -49,6 +49,11 @@ export function body(...statements: Json[]): Obj {
         }),
     );
 }
+export const stage = (call: string, ...args: Json[]): Obj => ({ kind: "stage", call, args });
+/** A program of one block. */
+export function blocks(flow: Json, more: Obj = {}): Obj {
+    return program(file({ blocks: [{ kind: "block", backend: "memory", mode: "static", body: flow, ...more }] }));
+}
 export const BODY = "/files/0/agents/0/funcs/0/body";
 
 export function refuses(form: unknown, ...expected: [code: string, pointer: string][]): void {

@@ -5,7 +5,26 @@ import type { Json } from "../../src/contract/contract.ts";
 import { MAX_ERRORS } from "../../src/form/errors.ts";
 import { DEFAULT_CAPS } from "../../src/form/measure.ts";
 import { validateFunc, validateProgram } from "../../src/answer/validate.ts";
-import { type Obj, lit, name, expr, set, call, member, use, generate, func, file, program, body, BODY, refuses, accepts } from "./build.ts";
+import {
+    type Obj,
+    lit,
+    name,
+    expr,
+    set,
+    call,
+    member,
+    use,
+    generate,
+    func,
+    file,
+    program,
+    body,
+    BODY,
+    blocks,
+    stage,
+    refuses,
+    accepts,
+} from "./build.ts";
 
 describe("F1: structure", () => {
     const cases: [string, unknown, ...[string, string][]][] = [
@@ -76,6 +95,37 @@ describe("F1: structure", () => {
         ],
         ["one candidate", body({ kind: "use.one", label: "l", candidates: [{ name: "a" }] }), ["FORM_VALUE", `${BODY}/0/candidates`]],
         ["a function that is no JSON", program(file({ funcs: [(() => 1) as unknown as Json] })), ["FORM_JSON", "/files/0/funcs/0"]],
+        ["a fan-out of one branch", blocks({ kind: "fan", branches: [stage("echo")] }), ["FORM_VALUE", "/files/0/blocks/0/body/branches"]],
+        ["a pipe of one stage", blocks({ kind: "pipe", stages: [stage("echo")] }), ["FORM_VALUE", "/files/0/blocks/0/body/stages"]],
+        ["an expression as a stage", blocks(name("x")), ["FORM_KIND", "/files/0/blocks/0/body/kind"]],
+        ["no blocks", program(file({ blocks: [] })), ["FORM_VALUE", "/files/0/blocks"]],
+        ["a stage as a block", program(file({ blocks: [stage("echo")] })), ["FORM_KIND", "/files/0/blocks/0/kind"]],
+        ["an unknown backend", blocks(stage("echo"), { backend: "sibyl" }), ["FORM_VALUE", "/files/0/blocks/0/backend"]],
+        [
+            "an argument that is an expression",
+            blocks({ ...stage("echo"), args: [{ value: name("x") }] }),
+            ["FORM_KIND", "/files/0/blocks/0/body/args/0/value/kind"],
+        ],
+        [
+            "an unknown option of a stage",
+            blocks({ ...stage("echo"), with: { speed: 1 } }),
+            ["FORM_KEY", "/files/0/blocks/0/body/with/speed"],
+        ],
+        [
+            "a credential from nowhere",
+            blocks({ ...stage("echo"), with: { credential: { source: "vault", arg: "x" } } }),
+            ["FORM_VALUE", "/files/0/blocks/0/body/with/credential/source"],
+        ],
+        [
+            "an entry of blocks without blocks",
+            { ...program(file()), entry: { file: 0, func: "__blocks" } },
+            ["FORM_REFERENCE", "/entry/func"],
+        ],
+        [
+            "a main that does not exist",
+            { ...blocks(stage("echo")), entry: { file: 0, func: "__blocks" }, main: { file: 0, agent: "A", func: "main" } },
+            ["FORM_REFERENCE", "/main/agent"],
+        ],
         ["a date", program(file({ file: new Date(0) as unknown as Json })), ["FORM_JSON", "/files/0/file"]],
         ["not a number", body(expr(lit(Number.NaN))), ["FORM_JSON", `${BODY}/0/value/value`]],
     ];

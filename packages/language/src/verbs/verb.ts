@@ -1,0 +1,70 @@
+/**
+ * A verb as data: what a stage of a block may call besides the functions, agents and tools of its file.
+ *
+ * Boundary: shapes, and a registry that is a value. Nothing registers itself. The checker, the machine, `remit verbs` and the prompt of prose
+ * translation all read the same entries.
+ *
+ * VRB1: a name stands for one verb; a second entry of a name is refused.
+ */
+import type { Contract, Json } from "../contract/contract.ts";
+import type { Backend } from "../form/form.ts";
+
+export interface VerbParam {
+    readonly name: string;
+    readonly contract: Contract;
+    readonly description?: string;
+    /** Used where nothing is given. */
+    readonly default?: Json;
+    /** May be left out, and is none then. */
+    readonly optional?: true;
+    /** Literals without a name fill these, from the left. */
+    readonly literal?: true;
+    /** What flows into the stage may fill it. */
+    readonly flows?: true;
+    /** What may stand here instead of a value: the name of something of the file. */
+    readonly takes?: "call" | "tools";
+    /** Milliseconds, written as a duration: `30s`, `2 min`. */
+    readonly duration?: true;
+}
+
+export interface Verb {
+    readonly name: string;
+    /** One sentence. */
+    readonly description: string;
+    readonly params: readonly VerbParam[];
+    readonly result: Contract;
+    /** Kinds of effect that it can have, sorted, as a function's. */
+    readonly effects: readonly string[];
+    readonly backends: readonly Backend[];
+    /** A stage as a person would write it. */
+    readonly example?: string;
+    /** What credential it wants, in words. */
+    readonly credential?: string;
+    /** Remit source: a func of the verb's name with these parameters in this order, and the imports, shapes and functions that it needs. */
+    readonly code?: string;
+    /** Name of the machine's operation. */
+    readonly native?: string;
+    /** `verb:NAME`: a function of the host, called by its method `call`. */
+    readonly uri?: string;
+}
+
+/** Verbs by name, in the order in which they were given. */
+export type Registry = ReadonlyMap<string, Verb>;
+
+export class DuplicateVerb extends Error {
+    readonly verb: string;
+    constructor(verb: string) {
+        super(`two verbs are called '${verb}'; give one of them another name`);
+        this.name = "DuplicateVerb";
+        this.verb = verb;
+    }
+}
+
+export function registryOf(...lists: readonly (readonly Verb[])[]): Registry {
+    const registry = new Map<string, Verb>();
+    for (const verb of lists.flat()) {
+        if (registry.has(verb.name)) throw new DuplicateVerb(verb.name);
+        registry.set(verb.name, verb);
+    }
+    return registry;
+}
