@@ -19,7 +19,7 @@ export * from "./ledger/ndjson.ts";
 export { Compiled, compileProgram } from "./compile/program.ts";
 export { variantSites } from "./compile/variants.ts";
 export { isUnasked } from "./state/verdicts.ts";
-export { isOfAnotherBuild, takeWorld } from "./run/load.ts";
+export { computedTo, isOfAnotherBuild, takeWorld } from "./run/load.ts";
 export { type Advance, Machine } from "./run/machine.ts";
 export type { Result } from "./run/ending.ts";
 export { struckAt } from "./state/spending.ts";

@@ -398,6 +398,7 @@ const WHY: { readonly [R in Stop["reason"]]: string } = {
     start: "this is the beginning",
     end: "this is the end",
     waiting: "the record ends: no answer was recorded",
+    cut: "the record ends: the run was stopped while it computed",
     diverged: "the record does not fit the program",
     pause: "stopped",
 };

@@ -25,6 +25,8 @@ export function whyOf(stop: Stop): readonly [string, string] {
             return ["pause", "the run ended; going back is possible"];
         case "waiting":
             return ["pause", "the record ends: no answer was recorded"];
+        case "cut":
+            return ["pause", "the record ends: the run was stopped while it computed"];
         case "diverged":
             return ["pause", stop.message ?? "the record does not fit the program"];
         default:

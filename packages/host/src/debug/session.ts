@@ -31,6 +31,8 @@ export type StopReason =
     | "end"
     /** The record ends while effects have no outcome. */
     | "waiting"
+    /** The record ends while the run computes: it was stopped, or its process is gone. */
+    | "cut"
     /** The record does not fit the program. */
     | "diverged"
     | "pause";
@@ -455,7 +457,7 @@ export class DebugSession {
     private ended(): Stop {
         const { divergence } = this.timeline;
         if (divergence !== null) return { reason: "diverged", moment: this.moment, message: divergence };
-        return this.stopped(this.moment.ended ? "end" : "waiting");
+        return this.stopped(this.moment.ended ? "end" : this.timeline.waits ? "waiting" : "cut");
     }
 }
 

@@ -25,12 +25,12 @@ import {
     struckAt,
     type Told,
     type ToldPlace,
-    toldParts,
 } from "@remit/machine";
 import { type LedgerStore, recordOf, type RunInfo, type RunRecord, type SavedState } from "../ledger/store.ts";
 import { RemitError } from "../failure/error.ts";
 import { SLICE, startOptionsOf } from "../run/machine.ts";
 import { isHosts } from "../run/replay.ts";
+import { toldBy } from "../run/retell.ts";
 import { createScrubber, type Scrubber } from "../secret/scrub.ts";
 
 export interface Moment {
@@ -98,7 +98,7 @@ export class Timeline {
         this.every = Math.max(1, options.every ?? EVERY);
         this.room = options.room ?? ROOM;
         this.scrubber = options.scrubber ?? createScrubber();
-        this.came = { outcomes: record.outcomes.slice(0, this.info.effects), parts: toldParts(record.events, this.info.failure) };
+        this.came = toldBy({ ...record, outcomes: record.outcomes.slice(0, this.info.effects) });
         this.machine = Machine.start(this.compiled, this.options);
         this.retelling = new Retelling(this.machine, this.came);
         this.begin();
@@ -148,7 +148,8 @@ export class Timeline {
         const events: MachineEvent[] = [];
         if (this.retelling.state !== "slice") {
             if (!this.answer(events)) return null;
-        } else {
+        } else if (this.retelling.isCut) return null;
+        else {
             // An instruction that needs more than what is left before the time was up gets nowhere: then the time is up.
             let room = 2;
             do {
@@ -156,7 +157,7 @@ export class Timeline {
                     room === 2 ? go(until) : this.machine.advance(Math.min(until, before.steps + room), true),
                 );
                 room *= 2;
-            } while (this.retelling.state === "slice" && compareMoments(this.moment, before) === 0);
+            } while (this.retelling.state === "slice" && !this.retelling.isCut && compareMoments(this.moment, before) === 0);
         }
         this.keep();
         return events;
@@ -183,7 +184,7 @@ export class Timeline {
 
     /** It computes, or asks what the machine itself answers. */
     private get goes(): boolean {
-        return this.retelling.state === "slice" || this.asking !== null;
+        return (this.retelling.state === "slice" && !this.retelling.isCut) || this.asking !== null;
     }
 
     private compute(events: MachineEvent[], go: (until: number) => Advance): void {

@@ -6,7 +6,7 @@
  * U4: a state of another build is never read. The program is run again on this one with all that came in up to that state; only where every event
  *     comes out equal does the run go on, else it is refused with both versions and the build to go on with.
  */
-import { type Conducted, Fail, Machine, compileProgram, isOfAnotherBuild, takeWorld } from "@remit/machine";
+import { type Conducted, Fail, Machine, compileProgram, computedTo, isOfAnotherBuild, takeWorld } from "@remit/machine";
 import type { KeptRun, RunRecord, SavedState } from "../ledger/store.ts";
 import { machineId } from "../load/engine.ts";
 import { leaving } from "../secret/exits.ts";
@@ -35,7 +35,9 @@ export async function machineGoingOn(
         const told = leaving(machine, secrets);
         const { outcomes, ...rest } = await record();
         const upTo = { ...rest, outcomes: outcomes.filter(({ n }) => n <= saved.outcomes) };
-        const { first } = await replayRun(upTo, () => told, machineId(), true);
+        const { first } = await replayRun(upTo, () => told, machineId(), {
+            steps: computedTo(documents) ?? Number.POSITIVE_INFINITY,
+        });
         if (first !== undefined) throw refused(error, run, `${first.path}: ${first.message}`);
         takeWorld(machine, documents);
         return told;

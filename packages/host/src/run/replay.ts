@@ -8,7 +8,7 @@
  *     the machine was. What a step and a byte are is in `run.ended`, so that a machine that counts otherwise is told by it; `engine` says it.
  */
 import { amountOf, type Json } from "@remit/language";
-import { canonicalJson, comparable, type Conducted, type LedgerEvent, type MachineEvent, type Result } from "@remit/machine";
+import { type Advance, canonicalJson, comparable, type Conducted, type LedgerEvent, type MachineEvent, type Result } from "@remit/machine";
 import type { KeptRun, RunRecord } from "../ledger/store.ts";
 import type { KeptOptions } from "./options.ts";
 import { retell } from "./retell.ts";
@@ -34,9 +34,15 @@ export interface Replayed {
 
 /**
  * `engine`: the build of the machine that replays. `record`: without what is known to be a secret now, as what the machine tells is (`shownStore`).
- * `all`: every event has to be in the ledger, also of a run that has not ended.
+ * `to`: it is told up to a state that was kept: every event has to be in the ledger, also of a run that has not ended. `steps`: of that state, where
+ * the run was computing; infinite where it waited.
  */
-export async function replayRun(record: RunRecord, machineOf: (run: KeptRun) => Conducted, engine: string, all = false): Promise<Replayed> {
+export async function replayRun(
+    record: RunRecord,
+    machineOf: (run: KeptRun) => Conducted,
+    engine: string,
+    to?: { readonly steps: number },
+): Promise<Replayed> {
     const { info } = record;
     const recordedBy = (record.options as Partial<KeptOptions>).engine ?? engine;
     const over = info.status === "done" || info.status === "failed";
@@ -54,14 +60,15 @@ export async function replayRun(record: RunRecord, machineOf: (run: KeptRun) => 
         const queue = recorded.get(event.path);
         const was = queue?.events[queue.at++];
         if (was === undefined) {
-            if (over || all) diverge({ path: event.path, message: `${event.kind} is not in the ledger` });
+            if (over || to !== undefined) diverge({ path: event.path, message: `${event.kind} is not in the ledger` });
         } else if (canonical(was) !== canonical(event)) diverge({ path: event.path, seq: was.seq, message: different(was, event) });
     };
-    const retold = await retell(record, machine, (advance) => {
+    const see = (advance: Advance): boolean => {
         for (const event of advance.events) compare(event);
         end = advance.result ?? end;
         return first === undefined;
-    });
+    };
+    const retold = await retell(record, machine, see, to?.steps);
     if (first === undefined && retold.odd !== null)
         diverge({ path: retold.odd, message: "the ledger has an outcome for this, but the program did not ask for it" });
     if (first === undefined && over && end === undefined)

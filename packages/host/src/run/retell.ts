@@ -4,7 +4,7 @@
  * Boundary: over a record of the ledger; performs nothing. What is told when is the conductor's (`Retelling`); whether what comes out is what came out
  * before is `replay.ts`.
  */
-import { type Advance, type Conducted, Retelling, toldParts } from "@remit/machine";
+import { type Advance, type Conducted, Retelling, type Told, toldParts } from "@remit/machine";
 import type { RunRecord } from "../ledger/store.ts";
 import { TURN_MS } from "./local.ts";
 
@@ -17,18 +17,30 @@ export interface Retold {
     readonly odd: string | null;
 }
 
-/** `see`: told of every advance; false ends the telling. */
+/** What came in, by the ledger. `upTo`: steps at which the telling ends where the run was computing then. */
+export function toldBy({ info, events, outcomes }: Pick<RunRecord, "info" | "events" | "outcomes">, upTo = stepsOf(info)): Told {
+    return { outcomes, parts: toldParts(events, info.failure), upTo };
+}
+
+/** Steps of a run that has not ended: none is known beyond them. */
+function stepsOf({ status, steps }: RunRecord["info"]): number {
+    return status === "done" || status === "failed" ? Number.POSITIVE_INFINITY : steps;
+}
+
+/** `see`: told of every advance; false ends the telling. `upTo` as in `toldBy`. */
 export async function retell(
-    { info, events, outcomes }: Pick<RunRecord, "info" | "events" | "outcomes">,
+    record: Pick<RunRecord, "info" | "events" | "outcomes">,
     machine: Conducted,
     see: (advance: Advance) => boolean = () => true,
+    upTo?: number,
 ): Promise<Retold> {
-    const retelling = new Retelling(machine, { outcomes, parts: toldParts(events, info.failure) });
+    const retelling = new Retelling(machine, toldBy(record, upTo));
     let turned = performance.now();
     for (let advance = retelling.next(); advance !== null && see(advance); advance = retelling.next()) {
         if (performance.now() - turned <= TURN_MS) continue;
         await new Promise<void>((resolve) => void setImmediate(resolve));
         turned = performance.now();
     }
+    retelling.tellRest();
     return { outcomes: retelling.outcomes, open: [...retelling.open], odd: retelling.odd };
 }

@@ -9,7 +9,7 @@
  *     One commit is under way at a time; what comes meanwhile shares the next.
  * D2: after a commit that failed for good nothing more is begun, and the ledger holds everything that was acknowledged.
  * D3: after cancel every performer is told to stop, answers that still come within the grace time are kept, and the run can be resumed.
- *     A run that was stopped at a question waits for its answer.
+ *     A run that was stopped at a question waits for its answer; one that computed goes on at the end of the slice in which it was stopped.
  * D5: events are committed with the state that follows them, so that a crash in between leaves neither.
  * D6: where the run's time ended it is kept in a `budget` event, because it follows from the world: at which step, or waiting.
  * D7: what only waits for time begins when it is asked for, whether or not anything was committed, and its end is told to the machine at the end
@@ -328,14 +328,14 @@ export class Conductor {
     private flush(): void {
         if (this.inFlight !== null || this.phase === "asking" || this.phase === "over") return;
         const { draft, end } = this;
-        // D5.
-        const whole = this.state !== "slice";
+        // D5; D3: what winds up computes no further.
+        const whole = this.state !== "slice" || this.phase !== "running";
         const isOpen = this.phase === "running" && !this.drains;
         const room = isOpen ? (this.options.concurrency ?? CONCURRENCY) : null;
         const kept = keptOf(draft, whole, this.works.admit(whole ? draft.fresh : [], room, draft.after));
         const ends = this.phase === "ending";
         if (!ends && !(whole && this.changed) && isEmpty(draft, kept)) return;
-        const saves = this.options.saves && this.changed && (this.state === "waiting" || this.machine.canGoOn === true);
+        const saves = this.options.saves && this.changed && whole && (this.state !== "done" || this.machine.canGoOn === true);
         const more = { ...(saves ? { state: this.saved() } : {}), steps: this.machine.usage.steps, spent: this.time.spent };
         const batch = batchOf(draft, kept, more, ends ? end : null);
         const closes = whole ? draft.events.filter(({ kind }) => ENDS_SESSION.has(kind)) : [];
@@ -430,7 +430,7 @@ export class Conductor {
             return;
         }
         // What was computed is kept first: its state knows nothing of what came after the cancel.
-        if (this.inFlight !== null || (isWhole && this.changed)) return;
+        if (this.inFlight !== null || this.changed) return;
         const waiting = [...this.works.own(), ...this.works.later.values()].filter(isPersonal);
         this.draft.outcomes.push(...this.kept);
         this.conclude(waiting.length > 0 ? { status: "waiting", waiting } : { status: "stopped" });

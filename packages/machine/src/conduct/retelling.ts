@@ -11,6 +11,7 @@
  * RT6: outcomes that were told in the same moment as the one that ended the run, or a part of it, were not looked at; the ledger has them all
  *     the same.
  * RT7: where a failed run went on, and how, is in its `run.resumed` event.
+ * RT8: where the record ends while the run computes (it was stopped, or its process is gone), nothing beyond its last step is computed.
  */
 import { isObject, type Json } from "@remit/language";
 import type { Failure } from "../effect/effect.ts";
@@ -40,6 +41,8 @@ export interface ToldPart {
 export interface Told {
     readonly outcomes: readonly Answered[];
     readonly parts: readonly ToldPart[];
+    /** Steps at which the record ends, where the run has not ended; infinite or absent where it has. */
+    readonly upTo?: number;
 }
 
 /** How far the telling is. */
@@ -59,6 +62,8 @@ export class Retelling {
     state: Advance["state"] = "slice";
     /** The path of an outcome that the machine did not ask for: it goes another way than the one that the record is of. */
     odd: string | null = null;
+    /** RT8: the record ends here, in the middle of what the run computes. */
+    isCut = false;
     private readonly told: Told;
     private readonly late: Set<string>;
     /** Outcomes that were looked at, and how often the run went on. */
@@ -95,7 +100,7 @@ export class Retelling {
 
     /** The next slice, or what came in next and the first slice after it. Null where the record ends, and where it does not fit (`odd`). */
     next(advance: (until: number) => Advance = (until) => this.machine.advance(until)): Advance | null {
-        if (this.state === "slice") return this.compute(advance);
+        if (this.state === "slice") return this.isCut ? null : this.compute(advance);
         if (this.state === "done") return this.goOn() ? this.compute(advance) : null;
         const { strike } = this;
         const one = this.upcoming;
@@ -115,8 +120,10 @@ export class Retelling {
      */
     compute(advance: (until: number) => Advance): Advance {
         const { strike } = this;
+        const { upTo = Number.POSITIVE_INFINITY } = this.told;
         const until = strike?.until ?? Number.POSITIVE_INFINITY;
-        const took = this.took(advance(until));
+        const took = this.took(advance(Math.min(until, upTo)));
+        this.isCut = this.state === "slice" && this.part === this.told.parts.length - 1 && this.reach >= upTo;
         if (strike === null || this.state !== "slice" || this.reach < until) return took;
         const last = this.timeUp(strike.failure);
         return { ...last, events: [...took.events, ...last.events] };
@@ -124,6 +131,12 @@ export class Retelling {
 
     private get reach(): number {
         return Math.max(this.machine.reach, this.machine.usage.steps);
+    }
+
+    /** Where the record ends in the middle of what the run computes: what came by then waits for the end of that. */
+    tellRest(): void {
+        for (let one = this.upcoming; this.isCut && one !== undefined && this.take(one); one = this.upcoming)
+            this.machine.resolve(one.path, one.outcome);
     }
 
     private isUp({ steps, open }: Strike): boolean {

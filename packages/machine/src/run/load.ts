@@ -66,6 +66,13 @@ export function takeWorld(m: Machine, documents: readonly Json[]): void {
     if (typeof spent === "number" && isTexts(begun) && isTexts(sessions)) m.conduct = { spent, begun, sessions };
 }
 
+/** Steps at which a continuation that is not loaded was taken while the run computed; undefined where it waited. */
+export function computedTo(documents: readonly Json[]): number | undefined {
+    const last = documents.at(-1);
+    const { ready, steps, failed } = isObject(last) ? last : {};
+    return Array.isArray(ready) && ready.length > 0 && failed !== true && typeof steps === "number" ? steps : undefined;
+}
+
 function isTexts(json: Json | undefined): json is string[] {
     return Array.isArray(json) && json.every((one) => typeof one === "string");
 }
