@@ -54,7 +54,7 @@ export * from "./text/source.ts";
 export { amountOf, withArticle } from "./text/words.ts";
 export { SYNTAX_CODES } from "./syntax/codes.ts";
 export { parse } from "./syntax/parse/parse.ts";
-export { isName } from "./syntax/print/flat.ts";
+export { isIdentifier as isName } from "./contract/open.ts";
 export { applyFixes, format, printExpr } from "./syntax/print/print.ts";
 export type * as tree from "./syntax/tree.ts";
 export { BUILTINS, type BuiltinRow } from "./scope/builtins.ts";

@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import type { tree } from "../../src/index.ts";
-import { needsParens } from "../../src/syntax/print/flat.ts";
+import { needsParens } from "../../src/syntax/print/literals.ts";
 import { POSTFIX_PRECEDENCE, PRECEDENCE, UNARY_PRECEDENCE, WORDS } from "../../src/syntax/tokens.ts";
 
 const range = { start: 0, end: 0 };

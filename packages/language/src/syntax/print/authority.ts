@@ -3,7 +3,7 @@
  */
 import { quoteString } from "../strings.ts";
 import type { Amount, Bound, Grant, ImportClause, Readers, Ref, RemitBody, RemitUse, StringLit } from "../tree.ts";
-import { commentsBefore, hasComments, leading, leadingClose, newline, put, room, trailing, trailingOpen, type Writer } from "./writer.ts";
+import { put, sequence, type Writer } from "./writer.ts";
 
 function strings(list: readonly StringLit[]): string {
     return list.map((s) => quoteString(s.value, '"')).join(", ");
@@ -76,42 +76,7 @@ export function remitUse(w: Writer, node: RemitUse): void {
     }
 }
 
-export function remitBody(w: Writer, node: RemitBody): void {
-    const close = node.range.end - 1;
-    if (node.clauses.length === 0 && !commentsBefore(w, close)) {
-        put(w, "{}");
-        return;
-    }
-    const only = node.clauses.length === 1 ? `{ ${remitLine(node.clauses[0] as RemitBody["clauses"][number])} }` : undefined;
-    if (only !== undefined && !hasComments(w, node.range) && only.length <= room(w) - 2) {
-        put(w, only);
-        return;
-    }
-    lines(w, node.clauses, (clause) => put(w, remitLine(clause)), node.range.start + 1, close, "");
-}
-
-/** `{`, one element a line, `}`. */
-export function lines<X extends { readonly range: { readonly start: number; readonly end: number } }>(
-    w: Writer,
-    items: readonly X[],
-    write: (item: X, comma: string) => void,
-    from: number,
-    close: number,
-    comma: string,
-): void {
-    put(w, "{");
-    w.indent++;
-    w.at = from;
-    trailingOpen(w, from, items[0]?.range.start ?? close);
-    newline(w);
-    items.forEach((item, index) => {
-        const last = index === items.length - 1;
-        leading(w, item.range.start, index === 0);
-        write(item, last ? "" : comma);
-        trailing(w, item.range.end, last ? close : (items[index + 1] as X).range.start, last);
-        newline(w);
-    });
-    leadingClose(w, close, items.length === 0);
-    w.indent--;
-    put(w, "}");
+export function remitBody(w: Writer, { clauses, range }: RemitBody): void {
+    const brackets = { open: "{", from: range.start + 1, close: range.end - 1, comma: "" } as const;
+    sequence(w, brackets, clauses, (_, clause) => put(w, remitLine(clause)), clauses.length === 1 ? 0 : undefined);
 }

@@ -7,35 +7,35 @@
 import { quoteString } from "../strings.ts";
 import type { Agent, Block, Candidate, Config, ContextBudget, Expr, Func, Label, Stmt, Use, UseOneOf } from "../tree.ts";
 import { amountsText, refsText } from "./authority.ts";
-import { branches, catchBlock, contractNode, expression, parameters, sequence } from "./layout.ts";
-import { commentsBefore, leading, leadingClose, newline, put, significant, trailing, trailingOpen, type Writer } from "./writer.ts";
+import { attempt, branches, contractNode, expression, parameters } from "./layout.ts";
+import { isSigned, leftmost } from "./literals.ts";
+import { commentsBefore, indented, mayBreak, put, sequence, significant, type Writer } from "./writer.ts";
 
 export function block(w: Writer, node: Block): void {
-    const close = node.range.end - 1;
-    put(w, "{");
-    if (node.statements.length === 0 && !commentsBefore(w, close)) {
+    const { statements, range } = node;
+    const close = range.end - 1;
+    if (statements.length === 0 && !commentsBefore(w, close)) put(w, "{}");
+    else if (w.limit !== undefined) blockOnOneLine(w, statements);
+    else {
+        put(w, "{");
+        indented(w, { from: range.start + 1, close }, statements, (one, index) => statement(w, one, statements[index - 1]));
         put(w, "}");
-        return;
     }
-    w.indent++;
-    const from = node.range.start + 1;
-    w.at = Math.max(w.at, from);
-    trailingOpen(w, from, node.statements[0]?.range.start ?? close);
-    newline(w);
-    statements(w, node.statements, close);
-    w.indent--;
-    put(w, "}");
 }
 
-function statements(w: Writer, list: readonly Stmt[], close: number): void {
-    list.forEach((node, index) => {
-        leading(w, node.range.start, index === 0);
-        statement(w, node, index === 0 ? undefined : list[index - 1]);
-        const next = list[index + 1]?.range.start;
-        trailing(w, node.range.end, next ?? close, next === undefined);
-        newline(w);
+/** Statements that are shown on one line; the others hold blocks, or a prompt. */
+const SHOWN: ReadonlySet<Stmt["kind"]> = new Set<Stmt["kind"]>(["expr", "return", "raise", "assign", "break", "continue", "debugger"]);
+
+/** `{ expression }`. To the formatter a block of anything else does not go on one line. */
+function blockOnOneLine(w: Writer, statements: readonly Stmt[]): void {
+    if (!w.display && (statements.length > 1 || statements[0]?.kind !== "expr") && !mayBreak(w)) return;
+    put(w, "{ ");
+    statements.forEach((one, index) => {
+        if (index > 0) put(w, " ");
+        if (SHOWN.has(one.kind)) statement(w, one, undefined);
+        else put(w, "…");
     });
-    leadingClose(w, close, list.length === 0);
+    put(w, " }");
 }
 
 // ---- statements --------------------------------------------------------------------------------------------------
@@ -73,9 +73,7 @@ function statement(w: Writer, node: Stmt, before: Stmt | undefined): void {
             branches(w, node.branches, node.otherwise);
             return;
         case "try":
-            put(w, "try ");
-            block(w, node.body);
-            catchBlock(w, node.name, node.handler);
+            attempt(w, node);
             return;
         case "delegate":
             put(w, `delegate ${node.all ? "all" : refsText(node.refs)} to ${node.to.text}${node.onward ? " onward" : ""} `);
@@ -125,7 +123,12 @@ export function agentLine(w: Writer, node: Config | ContextBudget | Use | UseOne
         }
         case "use.one":
             put(w, "use one of ");
-            sequence(w, "{", "}", node.candidates, candidate, node.range.start + "use one of {".length, closeOf(w, node), "");
+            sequence(
+                w,
+                { open: "{", from: node.range.start + "use one of {".length, close: closeOf(w, node), comma: "" },
+                node.candidates,
+                candidate,
+            );
             put(w, qualifiers(node));
             return;
     }
@@ -163,24 +166,14 @@ const RESERVED: ReadonlySet<string> = new Set("use return repeat for loop if mod
 function opening(w: Writer, node: Expr, before: Stmt | undefined, tail: number): void {
     const first = leftmost(node);
     const guarded =
-        (first.kind === "unary" && first.op === "-" && before !== undefined && open(before)) ||
-        (first.kind === "number" && first.value < 0 && before !== undefined && open(before)) ||
-        (first.kind === "ident" && (RESERVED.has(first.name) || goesOn(first.name, before))) ||
-        first.kind === "if.expr" ||
-        first.kind === "try.expr";
+        !w.display &&
+        ((isSigned(first) && before !== undefined && open(before)) ||
+            (first.kind === "ident" && (RESERVED.has(first.name) || goesOn(first.name, before))) ||
+            first.kind === "if.expr" ||
+            first.kind === "try.expr");
     if (guarded) put(w, "(");
     expression(w, node, guarded ? tail + 1 : tail);
     if (guarded) put(w, ")");
-}
-
-function leftmost(node: Expr): Expr {
-    let at = node;
-    for (;;) {
-        if (at.kind === "binary") at = at.left;
-        else if (at.kind === "member" || at.kind === "index" || at.kind === "narrow") at = at.object;
-        else if (at.kind === "call") at = at.callee;
-        else return at;
-    }
 }
 
 /** Whether an expression ends the statement, so that an operator on the next line would go on with it. */
@@ -223,7 +216,7 @@ export function func(w: Writer, node: Func): void {
     const from = node.name?.range.end ?? node.range.start;
     const last = node.params.at(-1);
     const close = last === undefined ? significant(w, significant(w, from) + 1) : significant(w, last.range.end);
-    parameters(w, node.params, from, close, result === undefined ? 2 : 5);
+    parameters(w, node.params, { from: node.range.start, close }, result === undefined ? 2 : 5);
     put(w, " ");
     if (result !== undefined) {
         put(w, "-> ");

@@ -1,12 +1,13 @@
 /**
- * Expressions and contracts over one or several lines.
+ * Expressions and contracts, on one line or several.
  *
  * Boundary: a node goes on the present line if it fits and holds no comment; otherwise it is broken at its own brackets or operators and
  * the same question is asked of its parts.
  *
  * LY1: no line break is written before `(` or `[` of a call or an index, nor before the sign at the start of a statement (D6).
  */
-import { blockLines, blockRawLines, decodeBlock, guardLines } from "../strings.ts";
+import { isIdentifier } from "../../contract/open.ts";
+import { blockLines, blockRawLines, decodeBlock, guardLines, quoteString } from "../strings.ts";
 import { POSTFIX_PRECEDENCE, PRECEDENCE, UNARY_PRECEDENCE } from "../tokens.ts";
 import type {
     Arg,
@@ -15,85 +16,73 @@ import type {
     Call,
     ContractField,
     ContractNode,
+    Endorse,
     Expr,
     Generate,
     GenerateOption,
-    Name,
+    Narrow,
     ObjectEntry,
     Param,
     Spread,
     StringLit,
+    Try,
+    TryExpr,
 } from "../tree.ts";
+import { boundsText } from "./authority.ts";
 import {
-    breaksAlways,
-    catchHead,
     contractLiteral,
     endorsesBare,
-    endorseText,
-    fieldHead,
-    flatArg,
-    flatContract,
-    flatOption,
-    spacedSequence,
-    flatExpr,
-    flatField,
-    flatParam,
-    sequence as flatSequence,
-    groups,
+    isSigned,
     keyText,
-    lambdaHead,
-    narrowText,
     needsParens,
-    numberText,
-    type Style,
+    numberLiteral,
+    readsAsNarrow,
     stringText,
-} from "./flat.ts";
+    unwrapped,
+} from "./literals.ts";
 import {
+    type Brackets,
     between,
-    commentsBefore,
     commentsAfter,
+    commentsBefore,
+    fits,
     hasComments,
-    leading,
-    leadingClose,
+    mayBreak,
     newline,
     put,
     putLine,
-    room,
+    sequence,
     significant,
-    trailing,
     type Writer,
 } from "./writer.ts";
 
-export function styleOf(w: Writer): Style {
-    return { text: w.text, display: false };
-}
-
 /** An expression where at least `least` is wanted, with `tail` characters to follow on its last line. */
 export function expression(w: Writer, node: Expr, tail: number, least = 0): void {
-    between(w, node.range.start);
-    if (!hasComments(w, node.range)) {
-        const flat = flatExpr(node, styleOf(w), room(w) - tail, least);
-        if (flat !== undefined) {
-            put(w, flat);
-            return;
-        }
+    if (w.failed) return;
+    if (w.limit === undefined) {
+        between(w, node.range.start);
+        if (!hasComments(w, node.range) && fits(w, tail, () => grouped(w, node, 0, least))) return;
     }
-    if (needsParens(node, least)) {
-        put(w, "(");
-        broken(w, node, tail + 1);
-        put(w, ")");
-    } else broken(w, node, tail);
+    grouped(w, node, tail, least);
+}
+
+function grouped(w: Writer, node: Expr, tail: number, least: number): void {
+    const inner = w.display ? unwrapped(node) : node;
+    const parens = needsParens(inner, least);
+    if (parens) put(w, "(");
+    write(w, inner, parens ? tail + 1 : tail);
+    if (parens) put(w, ")");
 }
 
 /** Why it is long: one case for each kind of expression. */
-function broken(w: Writer, node: Expr, tail: number): void {
+function write(w: Writer, node: Expr, tail: number): void {
     switch (node.kind) {
         case "string":
-            if (node.style === "block") blockString(w, node);
-            else put(w, stringText(node, styleOf(w)));
+            if (node.style === "block" && !w.display) blockString(w, node);
+            else put(w, stringText(w, node));
             return;
         case "number":
-            put(w, numberText(node.text, node.value));
+            put(w, numberLiteral(node));
             return;
         case "bool":
             put(w, String(node.value));
@@ -107,10 +96,10 @@ function broken(w: Writer, node: Expr, tail: number): void {
         case "missing":
             return;
         case "list":
-            sequence(w, "[", "]", node.items, item, node.range.start + 1, node.range.end - 1);
+            sequence(w, { open: "[", from: node.range.start + 1, close: node.range.end - 1 }, node.items, item);
             return;
         case "object":
-            sequence(w, "{", "}", node.entries, entry, node.range.start + 1, node.range.end - 1);
+            sequence(w, { open: "{", from: node.range.start + 1, close: node.range.end - 1 }, node.entries, item);
             return;
         case "member":
             expression(w, node.object, tail, POSTFIX_PRECEDENCE);
@@ -131,7 +120,7 @@ function broken(w: Writer, node: Expr, tail: number): void {
             return;
         case "unary":
             put(w, node.op === "not" ? "not " : "-");
-            if (node.op === "-" && node.value.kind === "unary" && node.value.op === "-") put(w, " ");
+            if (node.op === "-" && isSigned(w.display ? unwrapped(node.value) : node.value)) put(w, " ");
             expression(w, node.value, tail, UNARY_PRECEDENCE);
             return;
         case "binary":
@@ -144,33 +133,27 @@ function broken(w: Writer, node: Expr, tail: number): void {
             put(w, ")");
             return;
         case "lambda":
-            put(w, `${lambdaHead(node.params)} => `);
+            put(w, `(${node.params.map((param) => param.text).join(", ")}) => `);
             expression(w, node.body, tail);
             return;
         case "if.expr":
             branches(w, node.branches, node.otherwise);
             return;
         case "try.expr":
-            put(w, "try ");
-            w.block(w, node.body);
-            catchBlock(w, node.name, node.handler);
+            attempt(w, node);
             return;
         case "narrow":
             expression(w, node.object, tail, POSTFIX_PRECEDENCE);
             put(w, narrowText(node));
             return;
         case "endorse":
-            put(w, "endorse ");
-            if (!endorsesBare(node.value)) put(w, "(");
-            expression(w, node.value, 0);
-            if (!endorsesBare(node.value)) put(w, ")");
-            put(w, endorseText(node));
-            expression(w, node.because, tail);
+            endorse(w, node, tail);
             return;
         case "generate":
             generate(w, node, tail);
             return;
         case "parallel":
+            if (!w.display && !mayBreak(w)) return;
             put(w, `parallel for ${node.item.text} in `);
             expression(w, node.list, node.max.text.length + 8);
             put(w, ` max ${node.max.text} `);
@@ -192,7 +175,15 @@ export function branches(w: Writer, all: readonly { readonly test: Expr; readonl
     w.block(w, otherwise);
 }
 
-/** Operators of one precedence: each on a line of its own, before its right side. */
+/** `try { } catch name { }` */
+export function attempt(w: Writer, { body, name, handler }: Try | TryExpr): void {
+    put(w, "try ");
+    w.block(w, body);
+    put(w, name === undefined ? " catch " : ` catch ${name.text} `);
+    w.block(w, handler);
+}
+
+/** Operators of one precedence; over several lines each on a line of its own, before its right side. */
 function chain(w: Writer, node: Binary, tail: number): void {
     const precedence = PRECEDENCE[node.op];
     const links: Binary[] = [];
@@ -203,73 +194,52 @@ function chain(w: Writer, node: Binary, tail: number): void {
     }
     expression(w, first, 0, precedence);
     w.indent++;
-    for (let i = links.length - 1; i >= 0; i--) {
+    for (let i = links.length - 1; i >= 0 && !w.failed; i--) {
         const link = links[i] as Binary;
         // Comments before the operand stand at the end of the line before, or on lines of their own.
         between(w, link.right.range.start);
-        if (!w.fresh) newline(w);
+        if (w.limit !== undefined) put(w, " ");
+        else if (!w.fresh) newline(w);
         put(w, `${link.op} `);
         expression(w, link.right, i === 0 ? tail : 0, precedence + 1);
     }
     w.indent--;
 }
 
-interface Ranged {
-    readonly range: { readonly start: number; readonly end: number };
+function narrowText(node: Narrow): string {
+    return `.only(${node.methods.map((m) => m.method.text + boundsText(m.bounds)).join(", ")})`;
 }
 
-/** Elements one to a line. `from`: after the opening bracket; `close`: the closing one. `comma`: written between them. */
-export function sequence<X extends Ranged>(
-    w: Writer,
-    open: string,
-    end: string,
-    items: readonly X[],
-    print: (w: Writer, item: X, tail: number) => void,
-    from: number,
-    close: number,
-    comma = ",",
-): void {
-    put(w, open);
-    if (items.length === 0 && !commentsBefore(w, close)) {
-        put(w, end);
-        return;
-    }
-    w.indent++;
-    w.at = from;
-    trailing(w, from, items[0]?.range.start ?? close, items.length === 0);
-    newline(w);
-    items.forEach((item, index) => {
-        const last = index === items.length - 1;
-        leading(w, item.range.start, index === 0);
-        print(w, item, 1);
-        if (!last) put(w, comma);
-        trailing(w, item.range.end, last ? close : (items[index + 1] as X).range.start, last);
-        newline(w);
-    });
-    leadingClose(w, close, items.length === 0);
-    w.indent--;
-    put(w, end);
+function endorse(w: Writer, { value, readers, because }: Endorse, tail: number): void {
+    const bare = endorsesBare(w.display ? unwrapped(value) : value);
+    put(w, bare ? "endorse " : "endorse (");
+    expression(w, value, 0);
+    if (!bare) put(w, ")");
+    put(w, ` ${readers === undefined ? "as trusted" : `for ${readers.map((r) => quoteString(r.value, '"')).join(", ")}`} because `);
+    expression(w, because, tail);
 }
 
-function item(w: Writer, node: Expr | Spread, tail: number): void {
-    if (node.kind === "spread") {
-        put(w, "...");
-        expression(w, node.value, tail);
-    } else expression(w, node, tail);
-}
+// ---- elements of brackets ----------------------------------------------------------------------------------------
 
-function entry(w: Writer, node: ObjectEntry | Spread, tail: number): void {
-    if (node.kind === "spread") item(w, node, tail);
-    else {
-        put(w, `${keyText(node.key, node.quoted, styleOf(w))}: `);
-        expression(w, node.value, tail);
-    }
+function item(w: Writer, node: Expr | Spread | ObjectEntry, tail: number): void {
+    if (node.kind === "spread") put(w, "...");
+    else if (node.kind === "entry") put(w, `${keyText(w, node.key, node.quoted)}: `);
+    expression(w, node.kind === "spread" || node.kind === "entry" ? node.value : node, tail);
 }
 
 function argument(w: Writer, node: Arg, tail: number): void {
     if (node.name !== undefined) put(w, `${node.name.text}: `);
     expression(w, node.value, tail);
 }
+
+function option(w: Writer, node: GenerateOption, tail: number): void {
+    put(w, `${keyText(w, node.key, false)}: `);
+    const written = node.budget?.text ?? node.duration?.text;
+    if (written !== undefined) put(w, written);
+    else expression(w, node.value, tail);
+}
+
+// ---- calls -------------------------------------------------------------------------------------------------------
 
 /** What can begin on the line of the call it is the only argument of. */
 const HUGGED: ReadonlySet<Expr["kind"]> = new Set<Expr["kind"]>([
@@ -286,72 +256,55 @@ const HUGGED: ReadonlySet<Expr["kind"]> = new Set<Expr["kind"]>([
 function yieldOrCall(w: Writer, node: Call, tail: number): void {
     const { options, contract } = node;
     if (options === undefined && contract === undefined) {
-        call(w, node.callee, node.args, node.range.end - 1, tail);
+        call(w, node, node.range.end - 1, tail);
         return;
     }
     const last = node.args.at(-1)?.range.end ?? significant(w, node.callee.range.end) + 1;
-    call(w, node.callee, node.args, significant(w, last), contract === undefined ? 8 : 12);
+    call(w, node, significant(w, last), contract === undefined ? 8 : 12);
     if (options !== undefined) {
         put(w, " with ");
         const from = options[0]?.range.start ?? node.range.end;
-        const close = significant(w, options.at(-1)?.range.end ?? from);
-        const flat = commentsBefore(w, close)
-            ? undefined
-            : spacedSequence(options, (one) => flatOption(one, styleOf(w), room(w)), room(w) - tail);
-        if (flat !== undefined) put(w, flat);
-        else sequence(w, "{", "}", options, option, from, close);
+        sequence(w, { open: "{", from, close: significant(w, options.at(-1)?.range.end ?? from) }, options, option, tail);
     }
+    result(w, contract, tail);
+}
+
+/** `-> …` behind what is given back. */
+function result(w: Writer, contract: ContractNode | undefined, tail: number): void {
     if (contract === undefined) return;
     put(w, " -> ");
     contractNode(w, contract, tail, true);
 }
 
-function call(w: Writer, callee: Expr, args: readonly Arg[], close: number, tail: number): void {
+function call(w: Writer, node: Call, close: number, tail: number): void {
+    const { callee, args } = node;
+    const parens = w.display && readsAsNarrow(node);
+    if (parens) put(w, "(");
     expression(w, callee, 1, POSTFIX_PRECEDENCE);
-    if (!commentsBefore(w, close)) {
-        const flat = flatSequence("(", ")", args, (arg) => flatArg(arg, styleOf(w), room(w) - tail), room(w) - tail - 1);
-        if (flat !== undefined) {
-            put(w, flat);
-            return;
-        }
-    }
+    if (parens) put(w, ")");
     const only = args.length === 1 ? args[0] : undefined;
-    const hugged = only !== undefined && HUGGED.has(only.value.kind) && !commentsBefore(w, only.range.start);
-    if (hugged && !commentsAfter(w, only.range.end, close)) {
+    const brackets = { open: "(", from: callee.range.end, close } as const;
+    const hugs = only !== undefined && HUGGED.has(only.value.kind) && !commentsBefore(w, only.range.start);
+    if (w.limit !== undefined || !hugs || commentsAfter(w, only.range.end, close)) sequence(w, brackets, args, argument, tail);
+    else if (commentsBefore(w, close) || !fits(w, tail, () => sequence(w, brackets, args, argument))) {
         put(w, "(");
         argument(w, only, 1);
         put(w, ")");
-        return;
     }
-    sequence(w, "(", ")", args, argument, callee.range.end, close);
 }
 
-function generate(w: Writer, node: Generate, tail: number): void {
-    const { contract } = node;
-    const last = node.options.at(-1);
-    const close = last !== undefined ? significant(w, last.range.end) : contract === undefined ? node.range.end - 2 : contract.range.start;
-    const style = styleOf(w);
-    const flat = commentsBefore(w, close) ? undefined : flatExpr({ ...node, contract: undefined }, style, room(w) - (contract ? 6 : tail));
-    if (flat !== undefined) put(w, flat);
-    else {
-        put(w, "generate(");
-        sequence(w, "{", "}", node.options, option, node.range.start + "generate({".length, close);
-        put(w, ")");
-    }
-    if (contract === undefined) return;
-    put(w, " -> ");
-    contractNode(w, contract, tail, true);
-}
-
-function option(w: Writer, node: GenerateOption, tail: number): void {
-    put(w, `${keyText(node.key, false, styleOf(w))}: `);
-    const written = node.budget?.text ?? node.duration?.text;
-    if (written !== undefined) put(w, written);
-    else expression(w, node.value, tail);
+function generate(w: Writer, { options, contract, range }: Generate, tail: number): void {
+    const last = options.at(-1);
+    const close = last !== undefined ? significant(w, last.range.end) : contract === undefined ? range.end - 2 : contract.range.start;
+    put(w, "generate(");
+    sequence(w, { open: "{", from: range.start + "generate({".length, close }, options, option, contract === undefined ? tail + 1 : 7);
+    put(w, ")");
+    result(w, contract, tail);
 }
 
 /** Lines between the quotes stand one step in from the line of the opening ones. */
 function blockString(w: Writer, node: StringLit): void {
+    if (!mayBreak(w)) return;
     const literal = w.text.slice(node.range.start, node.range.end);
     const asWritten = literal.startsWith('"""') && literal.length >= 6 && decodeBlock(literal) === node.value;
     const lines = asWritten ? guardLines(blockLines(literal)) : blockRawLines(node.value);
@@ -365,22 +318,24 @@ function blockString(w: Writer, node: StringLit): void {
 
 // ---- contracts ---------------------------------------------------------------------------------------------------
 
-/** `top`: the contract of a parameter, a result, a shape or a `generate`, whose fields stand one to a line. */
+/** `top`: the contract of a parameter, a result, a shape or a `generate`, whose fields, if there are several, stand one to a line, as AgentScript wants it. */
 export function contractNode(w: Writer, node: ContractNode, tail: number, top: boolean): void {
-    between(w, node.range.start);
-    if (!hasComments(w, node.range) && !(top && breaksAlways(node))) {
-        const flat = flatContract(node, styleOf(w), room(w) - tail);
-        if (flat !== undefined && flat.length <= room(w) - tail) {
-            put(w, flat);
-            return;
-        }
+    if (w.failed) return;
+    const breaks = top && !w.display && node.kind === "c.object" && node.fields.length > 1;
+    if (w.limit === undefined) {
+        between(w, node.range.start);
+        if (!breaks && !hasComments(w, node.range) && fits(w, tail, () => contract(w, node, 0))) return;
     }
+    if (!breaks || mayBreak(w)) contract(w, node, tail);
+}
+
+function contract(w: Writer, node: ContractNode, tail: number): void {
     switch (node.kind) {
         case "c.name":
             put(w, node.name.text);
             return;
         case "c.literal":
-            put(w, contractLiteral(node.value, node.range, styleOf(w)));
+            put(w, contractLiteral(w, node));
             return;
         case "c.list":
             put(w, "list[");
@@ -396,75 +351,62 @@ export function contractNode(w: Writer, node: ContractNode, tail: number, top: b
             unionMembers(w, node.members, tail);
             return;
         case "c.object":
-            sequence(w, "{", "}", node.fields, field, node.range.start + 1, node.range.end - 1, "");
+            sequence(w, { open: "{", from: node.range.start + 1, close: node.range.end - 1, comma: "" }, node.fields, field);
             return;
     }
 }
 
+/** In parentheses where it is a union, or before `?` one that has its own. */
 function member(w: Writer, node: ContractNode, tail: number, optional: boolean): void {
-    const group = groups(node, optional);
+    const group = node.kind === "c.union" || (optional && node.kind === "c.optional");
     if (group) put(w, "(");
     contractNode(w, node, tail, false);
     if (group) put(w, ")");
 }
 
 function unionMembers(w: Writer, members: readonly ContractNode[], tail: number): void {
-    w.indent++;
+    const step = w.limit === undefined ? 1 : 0;
+    w.indent += step;
     members.forEach((node, index) => {
         between(w, node.range.start);
         if (index > 0) {
-            if (!w.fresh) newline(w);
+            if (w.limit !== undefined) put(w, " ");
+            else if (!w.fresh) newline(w);
             put(w, "| ");
         }
         member(w, node, tail, false);
     });
-    w.indent--;
+    w.indent -= step;
 }
 
 function field(w: Writer, node: ContractField): void {
-    const flat = hasComments(w, node.range) ? undefined : flatField(node, styleOf(w), room(w));
-    if (flat !== undefined && flat.length <= room(w)) {
-        put(w, flat);
-        return;
-    }
-    put(w, fieldHead(node, styleOf(w)));
-    if (node.type !== undefined) {
-        put(w, ": ");
-        contractNode(w, node.type, 0, false);
-    }
-    if (node.default !== undefined) {
-        put(w, " = ");
-        expression(w, node.default, 0);
-    }
-    if (node.description === undefined) return;
-    put(w, " ");
-    // It has to stand on the line of the field: comments before it come behind it.
-    const text = flatExpr(node.description, styleOf(w), Number.POSITIVE_INFINITY);
-    if (text === undefined) expression(w, node.description, 0);
-    else put(w, text);
+    const parts = (): void => {
+        put(w, keyText(w, node.name, !isIdentifier(node.name.text)) + (node.optional ? "?" : ""));
+        if (node.type !== undefined) {
+            put(w, ": ");
+            contractNode(w, node.type, 0, false);
+        }
+        if (node.default !== undefined) {
+            put(w, " = ");
+            expression(w, node.default, 0);
+        }
+        if (node.description === undefined) return;
+        put(w, " ");
+        // It has to stand on the line of the field: comments before it come behind it.
+        write(w, node.description, 0);
+    };
+    if (w.limit !== undefined || hasComments(w, node.range) || !fits(w, 0, parts)) parts();
 }
 
-export function parameters(w: Writer, params: readonly Param[], from: number, close: number, tail: number): void {
-    if (!commentsBefore(w, close)) {
-        const parts: string[] = [];
-        for (const one of params) {
-            const text = flatParam(one, styleOf(w), room(w));
-            if (text === undefined) break;
-            parts.push(text);
-        }
-        const flat = `(${parts.join(", ")})`;
-        if (parts.length === params.length && flat.length <= room(w) - tail) {
-            put(w, flat);
-            return;
-        }
-        if (params.length === 1) {
-            put(w, "(");
-            parameter(w, params[0] as Param, 1);
-            put(w, ")");
-            return;
-        }
+export function parameters(w: Writer, params: readonly Param[], inside: Pick<Brackets, "from" | "close">, tail: number): void {
+    const brackets = { open: "(", ...inside } as const;
+    const [only] = params;
+    if (only === undefined || params.length > 1 || commentsBefore(w, inside.close)) sequence(w, brackets, params, parameter, tail);
+    else if (!fits(w, tail, () => sequence(w, brackets, params, parameter))) {
+        put(w, "(");
+        parameter(w, only, 1);
+        put(w, ")");
     }
-    sequence(w, "(", ")", params, parameter, from, close);
 }
 
 function parameter(w: Writer, node: Param, tail: number): void {
@@ -477,9 +419,4 @@ function parameter(w: Writer, node: Param, tail: number): void {
         put(w, " = ");
         expression(w, node.default, tail);
     }
-}
-
-export function catchBlock(w: Writer, name: Name | undefined, handler: Block): void {
-    put(w, ` ${catchHead(name)}`);
-    w.block(w, handler);
 }

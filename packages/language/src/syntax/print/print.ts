@@ -10,23 +10,10 @@ import type { Fix } from "../../diagnostics/diagnostic.ts";
 import { source } from "../../text/source.ts";
 import { parse } from "../parse/parse.ts";
 import type { Agent, Expr, File, Import, Item, ShapeDecl } from "../tree.ts";
-import { clauseText, lines, remitBody, remitUse } from "./authority.ts";
+import { clauseText, remitBody, remitUse } from "./authority.ts";
 import { agentLine, block, func, head } from "./blocks.ts";
-import { flatExpr } from "./flat.ts";
 import { contractNode, expression } from "./layout.ts";
-import {
-    commentsBefore,
-    hasComments,
-    leading,
-    leadingClose,
-    newline,
-    newWriter,
-    put,
-    room,
-    trailing,
-    trailingOpen,
-    type Writer,
-} from "./writer.ts";
+import { commentsBefore, elements, hasComments, indented, newWriter, put, sequence, type Writer } from "./writer.ts";
 
 /** Comments inside expressions settle in one or two rounds; no text needs more than this. */
 const ROUNDS = 8;
@@ -59,20 +46,11 @@ function endsInCrLf(text: string): boolean {
 }
 
 function layOut(file: File): { text: string; moved: boolean } {
-    const w = newWriter(file, block);
+    const w = newWriter(block, { text: file.source.text, comments: file.comments });
     const end = file.source.text.length;
-    file.items.forEach((node, index) => {
-        const before = file.items[index - 1];
-        // Imports may stand close together; everything else is set apart by one empty line.
-        const apart = before !== undefined && !(before.kind === "import" && node.kind === "import");
-        if (apart) newline(w);
-        leading(w, node.range.start, index === 0 || apart);
-        item(w, node);
-        const next = file.items[index + 1]?.range.start;
-        trailing(w, node.range.end, next ?? end, next === undefined);
-        newline(w);
-    });
-    leadingClose(w, end + 1, file.items.length === 0);
+    // Imports may stand close together; everything else is set apart by one empty line.
+    const isApart = (node: Item, before: Item): boolean => before.kind !== "import" || node.kind !== "import";
+    elements(w, end, file.items, (node) => item(w, node), isApart);
     return { text: w.out, moved: w.moved };
 }
 
@@ -81,7 +59,9 @@ function layOut(file: File): { text: string; moved: boolean } {
  * written, parentheses only where they are needed. Blocks are shortened where they hold statements of several lines.
  */
 export function printExpr(expr: Expr): string {
-    return flatExpr(expr, { display: true }, Number.POSITIVE_INFINITY) as string;
+    const w = newWriter(block);
+    expression(w, expr, 0);
+    return w.out;
 }
 
 /**
@@ -143,23 +123,17 @@ function importLine(w: Writer, node: Import): void {
     put(w, `import ${node.what} ${node.name.text} from `);
     expression(w, node.uri, 0);
     if (node.unconfined === true) put(w, " unconfined");
-    const { remit } = node;
-    if (remit !== undefined) {
-        put(w, " ");
-        if (hasComments(w, node.range)) {
-            lines(w, [remit], (one) => remitUse(w, one), node.uri.range.end, node.range.end - 1, "");
-            return;
-        }
+    const { remit, clauses, uri, range } = node;
+    if (remit === undefined && clauses === undefined) return;
+    put(w, " ");
+    const brackets = { open: "{", from: uri.range.end, close: range.end - 1 } as const;
+    if (clauses !== undefined) sequence(w, brackets, clauses, (_, clause) => put(w, clauseText(clause)), 0);
+    else if (remit !== undefined && hasComments(w, range)) sequence(w, brackets, [remit], remitUse);
+    else if (remit !== undefined) {
         put(w, "{ ");
         remitUse(w, remit);
         put(w, " }");
-        return;
     }
-    if (node.clauses === undefined) return;
-    put(w, " ");
-    const flat = node.clauses.length === 0 ? "{}" : `{ ${node.clauses.map(clauseText).join(", ")} }`;
-    if (!hasComments(w, node.range) && flat.length <= room(w)) put(w, flat);
-    else lines(w, node.clauses, (clause, comma) => put(w, clauseText(clause) + comma), node.uri.range.end, node.range.end - 1, ",");
 }
 
 function shape(w: Writer, node: ShapeDecl): void {
@@ -173,26 +147,13 @@ function agent(w: Writer, node: Agent): void {
     const parts = [...(node.remit === undefined ? [] : [node.remit]), ...node.config, ...node.funcs];
     // Where it stands among the lines before the functions is kept, so that comments stay beside what they are about.
     parts.sort((a, b) => a.range.start - b.range.start);
-    if (parts.length === 0 && !commentsBefore(w, close)) {
-        put(w, "}");
-        return;
+    if (parts.length > 0 || commentsBefore(w, close)) {
+        const write = (line: (typeof parts)[number]): void => {
+            if (line.kind === "func") func(w, line);
+            else if (line.kind === "remit.body" || line.kind === "remit.use") remitUse(w, line);
+            else agentLine(w, line);
+        };
+        indented(w, { from: node.name?.range.end ?? node.range.start, close }, parts, write, (line) => line.kind === "func");
     }
-    w.indent++;
-    w.at = node.name?.range.end ?? node.range.start;
-    trailingOpen(w, w.at, parts[0]?.range.start ?? close);
-    newline(w);
-    parts.forEach((line, index) => {
-        const apart = line.kind === "func" && index > 0;
-        if (apart) newline(w);
-        leading(w, line.range.start, index === 0 || apart);
-        if (line.kind === "func") func(w, line);
-        else if (line.kind === "remit.body" || line.kind === "remit.use") remitUse(w, line);
-        else agentLine(w, line);
-        const next = parts[index + 1]?.range.start;
-        trailing(w, line.range.end, next ?? close, next === undefined);
-        newline(w);
-    });
-    leadingClose(w, close, parts.length === 0);
-    w.indent--;
     put(w, "}");
 }

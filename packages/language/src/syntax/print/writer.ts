@@ -5,18 +5,26 @@
  * after them, after one that ends before them on their line, or at the latest at the end of the statement they stand in.
  *
  * WI1: every comment is written once, in order.
+ * WI2: what is tried on one line (`fits`) goes through the same functions as what is broken; where it does not go on one, nothing is left of it.
  */
 import type { Range } from "../../text/source.ts";
-import type { Block, Comment, File } from "../tree.ts";
+import type { Block, Comment, Node } from "../tree.ts";
 
-export const WIDTH = 100;
+const WIDTH = 100;
 const INDENT = "    ";
 
 export interface Writer {
     /** Writes a block: expressions hold some, and `print.ts` gives it. */
     readonly block: (w: Writer, node: Block) => void;
+    /** The source: literals stay as they are written there. */
     readonly text: string;
     readonly comments: readonly Comment[];
+    /** For people to read, not for the parser: one line, strings as JSON, keys bare, only needed parentheses. */
+    readonly display: boolean;
+    /** The column that one line may reach where something is tried on it; undefined where lines may break. */
+    limit: number | undefined;
+    /** What is tried does not go on one line. */
+    failed: boolean;
     out: string;
     /** Offset in `out` of the present line. */
     lineStart: number;
@@ -35,11 +43,15 @@ export interface Writer {
     at: number;
 }
 
-export function newWriter(file: File, block: Writer["block"]): Writer {
+/** `from`: what is written; absent for an expression that is shown. */
+export function newWriter(block: Writer["block"], from?: { readonly text: string; readonly comments: readonly Comment[] }): Writer {
     return {
         block,
-        text: file.source.text,
-        comments: file.comments,
+        text: from?.text ?? "",
+        comments: from?.comments ?? [],
+        display: from === undefined,
+        limit: from === undefined ? Number.POSITIVE_INFINITY : undefined,
+        failed: false,
         out: "",
         lineStart: 0,
         fresh: true,
@@ -53,16 +65,38 @@ export function newWriter(file: File, block: Writer["block"]): Writer {
 }
 
 export function put(w: Writer, text: string): void {
-    if (text === "") return;
+    if (text === "" || w.failed) return;
+    const breakAt = text.lastIndexOf("\n");
+    if (w.limit !== undefined && (breakAt >= 0 || text.includes("\r"))) {
+        w.failed = true;
+        return;
+    }
     if (w.fresh) {
         w.out += INDENT.repeat(w.indent);
         w.fresh = false;
     } else if (w.space) w.out += " ";
     w.space = false;
     w.spaced = text.endsWith(" ");
-    const breakAt = text.lastIndexOf("\n");
     if (breakAt >= 0) w.lineStart = w.out.length + breakAt + 1;
     w.out += text;
+    if (w.limit !== undefined && w.out.length - w.lineStart > w.limit) w.failed = true;
+}
+
+/** Writes what goes on the present line with `tail` characters to follow; false: it does not, and nothing is written. */
+export function fits(w: Writer, tail: number, write: () => void): boolean {
+    const { out, fresh, space, spaced } = w;
+    w.limit = WIDTH - tail;
+    write();
+    w.limit = undefined;
+    if (!w.failed) return true;
+    Object.assign(w, { out, fresh, space, spaced, failed: false });
+    return false;
+}
+
+/** Whether lines may break here; what is tried on one line does not go on one then. */
+export function mayBreak(w: Writer): boolean {
+    w.failed ||= w.limit !== undefined;
+    return !w.failed;
 }
 
 /** A line of a block string; nothing stands on an empty one. */
@@ -76,11 +110,6 @@ export function newline(w: Writer): void {
     w.lineStart = w.out.length;
     w.fresh = true;
     w.space = false;
-}
-
-/** Columns left on the present line. */
-export function room(w: Writer): number {
-    return WIDTH - (w.fresh ? INDENT.length * w.indent : w.out.length - w.lineStart);
 }
 
 // ---- comments ----------------------------------------------------------------------------------------------------
@@ -209,8 +238,83 @@ export function between(w: Writer, start: number): void {
     }
 }
 
-/** Comments on the line of an opening brace stay there. */
-export function trailingOpen(w: Writer, from: number, limit: number): void {
+// ---- elements on lines of their own ------------------------------------------------------------------------------
+
+/** A pair of brackets: `from` after the opening one in the source, `close` at the closing one. */
+export interface Brackets {
+    readonly open: "(" | "[" | "{";
+    readonly from: number;
+    readonly close: number;
+    /** Written between the elements; a comma where nothing else is said. */
+    readonly comma?: string;
+}
+
+const CLOSING = { "(": ")", "[": "]", "{": "}" } as const;
+
+/** `tail`: what follows on the last line, where they may all stand on one line; absent where that has been tried. */
+export function sequence<X extends Node>(
+    w: Writer,
+    brackets: Brackets,
+    items: readonly X[],
+    write: (w: Writer, item: X, tail: number) => void,
+    tail?: number,
+): void {
+    const { open, close, comma = "," } = brackets;
+    const onOneLine = (): void => {
+        const pad = open === "{" && items.length > 0 ? " " : "";
+        put(w, open + pad);
+        for (let i = 0; i < items.length && !w.failed; i++) {
+            if (i > 0) put(w, ", ");
+            write(w, items[i] as X, 1);
+        }
+        put(w, pad + CLOSING[open]);
+    };
+    const hasInside = commentsBefore(w, close);
+    if (w.limit !== undefined || (items.length === 0 && !hasInside)) onOneLine();
+    else if (tail === undefined || hasInside || !fits(w, tail, onOneLine)) {
+        put(w, open);
+        indented(w, brackets, items, (item, index) => {
+            write(w, item, 1);
+            if (index < items.length - 1) put(w, comma);
+        });
+        put(w, CLOSING[open]);
+    }
+}
+
+/** What stands between two brackets, on lines of its own. Comments on the line of the opening one stay there. */
+export function indented<X extends Node>(
+    w: Writer,
+    { from, close }: Pick<Brackets, "from" | "close">,
+    items: readonly X[],
+    write: (item: X, index: number) => void,
+    isApart?: (item: X, before: X) => boolean,
+): void {
     const next = w.comments[w.next];
-    if (next !== undefined && next.range.start >= from) trailing(w, from, limit, false);
+    w.indent++;
+    w.at = Math.max(w.at, from);
+    if (next !== undefined && next.range.start >= from) trailing(w, from, items[0]?.range.start ?? close, false);
+    newline(w);
+    elements(w, close, items, write, isApart);
+    w.indent--;
+}
+
+/** One element a line, with the comments around it. `isApart`: it is set apart from the one before by an empty line. */
+export function elements<X extends Node>(
+    w: Writer,
+    close: number,
+    items: readonly X[],
+    write: (item: X, index: number) => void,
+    isApart: (item: X, before: X) => boolean = () => false,
+): void {
+    items.forEach((item, index) => {
+        const before = items[index - 1];
+        const apart = before !== undefined && isApart(item, before);
+        if (apart) newline(w);
+        leading(w, item.range.start, index === 0 || apart);
+        write(item, index);
+        const next = items[index + 1]?.range.start;
+        trailing(w, item.range.end, next ?? close, next === undefined);
+        newline(w);
+    });
+    leadingClose(w, close, items.length === 0);
 }
