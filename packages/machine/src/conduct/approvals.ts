@@ -44,6 +44,12 @@ export class Approvals {
         if (one.decision === "session") this.sessions.set(keyOf((one.detail as { [key: string]: Json }).principal as Json, method), one);
     }
 
+    /** The question of an effect was answered. */
+    answered({ path, request }: Effect, value: Json, schema: string): void {
+        const { detail } = request as unknown as AskRequest;
+        this.keep({ path, detail, decision: String(value), schema });
+    }
+
     /** What stands for a call that is about to be made; null where nobody was asked about it. */
     of(effect: Effect): Approval | null {
         const method = this.once.size + this.sessions.size === 0 ? null : calledMethod(effect);

@@ -19,21 +19,19 @@
  *     ends the turn, what came before is on record.
  */
 import type { Json } from "@remit/language";
-import { type AgentNote, type AskRequest, addUsage, type Effect, type Failure, type Outcome } from "../effect/effect.ts";
+import { type AgentNote, addUsage, type Effect, type Failure, type Outcome } from "../effect/effect.ts";
 import { notes } from "../ledger/notes.ts";
 import { Approvals, changed } from "./approvals.ts";
+import { Commits } from "./commits.ts";
 import { batchOf, type Draft, emptyDraft, isEmpty, keptOf, restOf, struck } from "./draft.ts";
-import type { Answered, Batch, ConductEnd, Conducted, ConductOptions, Decision, Down, News, UnknownAnswer, Up } from "./messages.ts";
+import type { Answered, Batch, ConductEnd, Conducted, ConductOptions, Decision, Down, News, Up } from "./messages.ts";
 import { again, decided, outcomeOf, type Recovered, repeats } from "./recover.ts";
 import { answerRequest, noted, type RequestOps, request, use, type Work } from "./requests.ts";
 import { RunTime } from "./time.ts";
+import { type Known, Unknowns } from "./unknowns.ts";
 import { CONCURRENCY, isPersonal, Works } from "./works.ts";
 
 const GRACE_MS = 800;
-/** A commit that may be kept later is tried again after so many milliseconds, then after twice as many, up to the most. */
-const AGAIN_MS = 250;
-const MOST_AGAIN_MS = 10_000;
-
 /** How long pieces of a text that an agent reports are joined, milliseconds. */
 const NOTE_MS = 1000;
 
@@ -46,7 +44,6 @@ export class Conductor {
     private readonly time: RunTime;
     /** `asking`: a person says what became of effects. `winding`: performers were told to stop. `ending`: only the last commit is left. */
     private phase: "asking" | "running" | "winding" | "ending" | "over" = "asking";
-    /** Of the machine. */
     private state: "slice" | "waiting" | "done" = "slice";
     /** The machine was told something since it last computed, or computed since it was last saved. */
     private news = true;
@@ -64,13 +61,10 @@ export class Conductor {
 
     private readonly works: Works;
     private readonly approvals: Approvals;
-    /** What became of effects that had begun: null where it is not known. */
-    private readonly unknown = new Map<string, { readonly effect: Effect; said?: UnknownAnswer | null }>();
+    private readonly unknowns: Unknowns;
 
     private draft: Draft = emptyDraft();
-    private inFlight: { readonly commit: Decision; readonly n: number; after: Decision[]; tries: number; readonly ends: boolean } | null =
-        null;
-    private n = 0;
+    private readonly commits = new Commits();
     private out: Decision[] = [];
     private wake: number | null = null;
 
@@ -85,6 +79,7 @@ export class Conductor {
             allowed: (effect) => this.approvals.of(effect)?.schema,
             settled: (work) => this.tellNotes(work),
         });
+        this.unknowns = new Unknowns(this.time, (decision) => this.say(decision));
         const { recovered } = options;
         this.approvals = new Approvals(recovered?.approvals);
         if (recovered === undefined && before == null) this.phase = "running";
@@ -140,10 +135,11 @@ export class Conductor {
             case "drain":
                 this.drains = true;
                 return;
-            case "known": {
-                const asked = this.unknown.get(news.path);
-                if (asked !== undefined) asked.said = news.said;
-            }
+            case "lost":
+                this.lost(this.works.running.get(news.path), news.repeatable);
+                return;
+            case "known":
+                this.unknowns.answer(news.path, news.said);
         }
     }
 
@@ -157,7 +153,7 @@ export class Conductor {
                 this.graceOver = true;
                 return;
             case "commit":
-                if (this.inFlight !== null) this.say(this.inFlight.commit);
+                this.out.push(...this.commits.said);
                 return;
             case "notes":
                 this.reports = true;
@@ -195,10 +191,7 @@ export class Conductor {
         if (outcome?.ok === true) work.noted = notes();
         this.works.settle(work, "what it arose in was answered");
         this.approvals.made(effect.path);
-        if (work.described !== undefined && outcome?.ok === true) {
-            const { detail } = effect.request as unknown as AskRequest;
-            this.approvals.keep({ path: effect.path, detail, decision: String(outcome.value), schema: work.described });
-        }
+        if (work.described !== undefined && outcome?.ok === true) this.approvals.answered(effect, outcome.value, work.described);
         if (work.of !== null) answerRequest(this.ops, work, outcome);
         else if (outcome === null) {
             this.works.later.set(effect.path, effect);
@@ -210,6 +203,15 @@ export class Conductor {
             if (outcome.ok || outcome.failure.kind !== "cancelled") this.kept.push({ path: effect.path, outcome });
             this.draft.usage = addUsage(this.draft.usage, outcome.usage);
         }
+    }
+
+    /** Its performer is gone, and no outcome was kept. */
+    private lost(work: Work | undefined, repeatable: boolean): void {
+        if (work === undefined) return;
+        // What it arose in is told, and goes on without it.
+        if (work.of !== null) this.answered(work, outcomeOf(work.effect, { answer: "give up" }));
+        else this.works.settle(work, "its performer is gone");
+        if (work.of === null && this.phase === "running") this.unheard(work.effect, repeatable);
     }
 
     private up(work: Work | undefined, up: Up): void {
@@ -284,7 +286,8 @@ export class Conductor {
 
     private goOn(): void {
         if (this.phase === "asking") this.recovered();
-        if (this.phase === "running" && this.inFlight === null && (this.reports || this.news)) this.tellAllNotes();
+        if (this.phase === "running") for (const known of this.unknowns.take()) this.known(known);
+        if (this.phase === "running" && !this.commits.isOpen && (this.reports || this.news)) this.tellAllNotes();
         if (this.phase === "running" && (this.news || this.state === "slice")) this.compute();
         if (this.phase === "running" && this.isLate) this.timeUp();
         if (this.phase === "winding") this.windUp();
@@ -303,6 +306,7 @@ export class Conductor {
             this.draft.dropped.push(path);
             this.draft.fresh = this.draft.fresh.filter((effect) => effect.path !== path);
             this.works.withdraw(path);
+            this.unknowns.drop(path);
         }
         for (const effect of effects) if (!withdrawn.includes(effect.path)) this.asks(effect);
         if (result !== undefined)
@@ -326,7 +330,7 @@ export class Conductor {
 
     /** Commits what there is, where no commit is under way; begins what there is room for once it is kept. */
     private flush(): void {
-        if (this.inFlight !== null || this.phase === "asking" || this.phase === "over") return;
+        if (this.commits.isOpen || this.phase === "asking" || this.phase === "over") return;
         const { draft, end } = this;
         // D5; D3: what winds up computes no further.
         const whole = this.state !== "slice" || this.phase !== "running";
@@ -342,9 +346,7 @@ export class Conductor {
         for (const { path } of closes) draft.after.push({ kind: "close", session: path });
         this.draft = restOf(draft, whole);
         if (whole) this.changed = false;
-        const commit: Decision = { kind: "commit", n: ++this.n, batch };
-        this.inFlight = { commit, n: this.n, after: draft.after, tries: 0, ends };
-        this.say(commit);
+        this.say(this.commits.begin(batch, draft.after, ends));
     }
 
     private saved(): NonNullable<Batch["state"]> {
@@ -355,9 +357,7 @@ export class Conductor {
     }
 
     private committed(n: number): void {
-        if (this.inFlight?.n !== n) return;
-        const { after, ends } = this.inFlight;
-        this.inFlight = null;
+        const { after = [], ends = false } = this.commits.kept(n) ?? {};
         for (const decision of after)
             if (decision.kind === "close") this.works.close(decision.session);
             else if (decision.kind === "begin") this.begun(decision);
@@ -380,8 +380,8 @@ export class Conductor {
     }
 
     private failed(n: number, isAgain: boolean): void {
-        if (this.inFlight?.n !== n) return;
-        if (isAgain) this.time.set("commit", Math.min(AGAIN_MS * 2 ** this.inFlight.tries++, MOST_AGAIN_MS), false);
+        if (!this.commits.isUnder(n)) return;
+        if (isAgain) this.time.set("commit", this.commits.again(), false);
         else {
             this.conclude({ status: "broken" });
             this.over();
@@ -392,9 +392,9 @@ export class Conductor {
 
     /** The run waits for a person where nothing goes on that does not. */
     private rest(): void {
-        if (this.state !== "waiting" || this.news || this.inFlight !== null) return;
+        if (this.state !== "waiting" || this.news || this.commits.isOpen) return;
         const { later, sleeping, queue, running } = this.works;
-        if (running.size > 0) return;
+        if (running.size > 0 || this.unknowns.isOpen) return;
         if (this.drains && (queue.length > 0 || (sleeping.size > 0 && later.size === 0))) {
             this.conclude({ status: "drained" });
             this.over();
@@ -430,7 +430,7 @@ export class Conductor {
             return;
         }
         // What was computed is kept first: its state knows nothing of what came after the cancel.
-        if (this.inFlight !== null || this.changed) return;
+        if (this.commits.isOpen || this.changed) return;
         const waiting = [...this.works.own(), ...this.works.later.values()].filter(isPersonal);
         this.draft.outcomes.push(...this.kept);
         this.conclude(waiting.length > 0 ? { status: "waiting", waiting } : { status: "stopped" });
@@ -454,39 +454,41 @@ export class Conductor {
         for (const { path, outcome } of outcomes) this.machine.resolve(path, outcome);
         for (const { path, outcome } of answers) this.tell(path, outcome);
         this.draft.notes.push(...notes);
-        this.time.person(1);
         const known = new Set([...outcomes, ...answers].map(({ path }) => path));
         for (const effect of pending) {
             const { path } = effect;
             if (known.has(path)) continue;
             const wasBegun = begun.includes(path);
             if (effect.kind === "sleep") this.asks(effect);
-            else if (wasBegun && !repeats(effect) && !repeatable.includes(path)) {
-                this.unknown.set(path, { effect });
-                this.say({ kind: "unknown", effect });
-            } else {
-                this.works.queue.push(effect);
-                const event = wasBegun ? again(effect) : null;
-                if (event !== null) this.draft.notes.push(event);
-            }
+            else if (!wasBegun) this.works.queue.push(effect);
+            else this.unheard(effect, repeatable.includes(path));
+        }
+    }
+
+    /** U2. */
+    private unheard(effect: Effect, repeatable: boolean): void {
+        if (!repeats(effect) && !repeatable) this.unknowns.ask(effect);
+        else {
+            this.works.queue.push(effect);
+            this.draft.notes.push(...again(effect));
         }
     }
 
     /** U2. */
     private recovered(): void {
-        const asked = [...this.unknown.values()];
-        if (asked.some(({ said }) => said === undefined)) return;
+        if (this.unknowns.isOpen) return;
         this.phase = "running";
-        this.time.person(-1);
-        const waiting = asked.flatMap(({ effect, said }) => (said === null ? [effect] : []));
-        if (waiting.length > 0) {
-            this.draft = emptyDraft();
-            this.conclude({ status: "waiting", waiting });
-            return;
-        }
-        for (const { effect, said } of asked) {
-            this.draft.notes.push(...decided(effect, said as UnknownAnswer));
-            const outcome = outcomeOf(effect, said as UnknownAnswer);
+        const waiting = this.unknowns.unsaid();
+        if (waiting.length === 0) return;
+        this.draft = emptyDraft();
+        this.conclude({ status: "waiting", waiting });
+    }
+
+    private known({ effect, said }: Known): void {
+        if (said === null) this.works.later.set(effect.path, effect);
+        else {
+            this.draft.notes.push(...decided(effect, said));
+            const outcome = outcomeOf(effect, said);
             if (outcome === null) this.works.queue.push(effect);
             else this.tell(effect.path, outcome);
         }

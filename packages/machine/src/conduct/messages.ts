@@ -89,6 +89,8 @@ export type News =
     | { readonly kind: "outcome"; readonly path: string; readonly outcome: Outcome }
     /** No person can answer it now, one may later. */
     | { readonly kind: "later"; readonly path: string }
+    /** Its performer is gone, and no outcome was kept. `repeatable`: performing it again does no harm, as its host says. */
+    | { readonly kind: "lost"; readonly path: string; readonly repeatable: boolean }
     | { readonly kind: "up"; readonly path: string; readonly up: Up }
     | { readonly kind: "committed"; readonly n: number }
     /** `again`: the same batch may be kept later. */
@@ -98,7 +100,7 @@ export type News =
     | { readonly kind: "cancel" }
     /** Nothing more begins; the run ends as `drained` once what was begun is answered and kept. */
     | { readonly kind: "drain" }
-    /** What became of an effect that had begun when the run was interrupted; null: not known now. */
+    /** What became of an effect that had begun when the run, or its performer, was interrupted; null: not known now. */
     | { readonly kind: "known"; readonly path: string; readonly said: UnknownAnswer | null };
 
 export type Decision =

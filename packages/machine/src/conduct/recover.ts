@@ -38,13 +38,13 @@ export function repeats({ kind, request }: Effect): boolean {
     return REPEATS.has(kind) || (kind === "tool" && opOf(request) === "describe");
 }
 
-/** The ledger's word that an effect is performed a second time; null where that is nothing to tell of. */
-export function again({ path, kind, principal, site, labels }: Effect): MachineEvent | null {
-    if (kind === "ask" || kind === "input" || kind === "sleep") return null;
+/** The ledger's word that an effect is performed a second time; none where that is nothing to tell of. */
+export function again({ path, kind, principal, site, labels }: Effect): MachineEvent[] {
+    if (kind === "ask" || kind === "input" || kind === "sleep") return [];
     const why =
         kind === "model" ? "no outcome was kept; the provider charges this turn twice" : "no outcome was kept, and it may be repeated";
     const data = { effect: kind, again: true, why, host: true };
-    return { path, parent: null, kind: "effect.started", principal, site, labels, data };
+    return [{ path, parent: null, kind: "effect.started", principal, site, labels, data }];
 }
 
 /** What a person said became of an effect; null: perform it. */

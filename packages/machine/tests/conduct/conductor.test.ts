@@ -1,8 +1,18 @@
 /** The conductor over random programs in a simulated world: any order of outcomes, crashes, cancels and failed commits anywhere. */
+import type { Json } from "@remit/language";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalLedger, type MachineEvent } from "../../src/index.ts";
-import { runAll } from "../run/forms.ts";
+import {
+    canonicalLedger,
+    Compiled,
+    type ConductEnd,
+    Conductor,
+    Machine,
+    type MachineEvent,
+    type News,
+    type UnknownAnswer,
+} from "../../src/index.ts";
+import { call, func, give, member, name, OPTIONS, program, runAll } from "../run/forms.ts";
 import { randomProgram } from "../run/random.ts";
 import { simulate } from "./simulated.ts";
 
@@ -47,6 +57,22 @@ describe("in a simulated world", () => {
         expect(restarts).toBeGreaterThan(RUNS / 2);
     });
 
+    test("U2: performers lost anywhere: what they began is performed again or asked about, and the ledger is the same", () => {
+        let [losses, asked] = [0, 0];
+        fc.assert(
+            fc.property(randomProgram, choices, (program, order) => {
+                const ran = same({ choices: order, losing: true }, program);
+                losses += ran.losses;
+                asked += ran.events.filter(
+                    ({ kind, data }) => kind === "ask.decided" && (data as { answer?: Json }).answer === "again",
+                ).length;
+            }),
+            { numRuns: RUNS, seed: 35 },
+        );
+        expect(losses).toBeGreaterThan(RUNS / 2);
+        expect(asked).toBeGreaterThan(0);
+    });
+
     test("D3: cancelled anywhere, it goes on when it is resumed", () => {
         let restarts = 0;
         fc.assert(
@@ -63,5 +89,44 @@ describe("in a simulated world", () => {
             fc.property(randomProgram, choices, (program, order) => void same({ choices: order, failing: true, crashes: true }, program)),
             { numRuns: RUNS, seed: 34 },
         );
+    });
+});
+
+describe("an effect whose performer is lost", () => {
+    /** One call of a tool, whose performer is lost; what a person says of it then. */
+    function lost(said: UnknownAnswer | null): { readonly end: ConductEnd; readonly kinds: readonly string[] } {
+        const compiled = new Compiled(program([func("main", [], [give(call(member(name("T"), "send")))])]));
+        const conductor = new Conductor(Machine.start(compiled, OPTIONS), { saves: false });
+        const kinds: string[] = [];
+        let begun = 0;
+        for (let news: News[] = []; ; ) {
+            const next: News[] = [];
+            for (const decision of conductor.next(0, news)) {
+                if (decision.kind === "commit") {
+                    kinds.push(...(decision.batch.events ?? []).map(({ kind }) => kind));
+                    next.push({ kind: "committed", n: decision.n });
+                } else if (decision.kind === "begin") {
+                    const { path } = decision.effect;
+                    const outcome = { ok: true, value: "sent", origins: [] } as const;
+                    next.push(begun++ === 0 ? { kind: "lost", path, repeatable: false } : { kind: "outcome", path, outcome });
+                } else if (decision.kind === "unknown") next.push({ kind: "known", path: decision.effect.path, said });
+                else if (decision.kind === "ended") return { end: decision.end, kinds };
+            }
+            news = next;
+        }
+    }
+
+    test("U2: a person says what it gave", () => {
+        const { end, kinds } = lost({ answer: "done", value: "it was sent" });
+        expect(end).toEqual({ status: "done", value: "it was sent" });
+        expect(kinds.filter((kind) => kind.startsWith("ask."))).toEqual(["ask.requested", "ask.decided"]);
+    });
+
+    test("U2: it is performed again only where a person says so", () => {
+        expect(lost({ answer: "again" }).end).toEqual({ status: "done", value: "sent" });
+    });
+
+    test("U2: the run waits where no person knows it now", () => {
+        expect(lost(null).end).toMatchObject({ status: "waiting", waiting: [{ kind: "tool" }] });
     });
 });

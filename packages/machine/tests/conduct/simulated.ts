@@ -21,6 +21,8 @@ export interface Simulation {
     readonly choices: readonly number[];
     readonly crashes?: boolean;
     readonly failing?: boolean;
+    /** Performers are lost before they answer; a person says of what may not be repeated that it is to be performed again. */
+    readonly losing?: boolean;
     /** Step at which the run is cancelled; it is resumed afterwards. */
     readonly cancel?: number;
     readonly concurrency?: number;
@@ -43,6 +45,8 @@ export interface Simulated {
     /** Most effects that were performed at once. */
     readonly most: number;
     readonly restarts: number;
+    /** Performers that were lost. */
+    readonly losses: number;
 }
 
 /** What was kept. */
@@ -89,6 +93,7 @@ export function simulate(program: Program, how: Simulation): Simulated {
     let step = 0;
     let most = 0;
     let restarts = 0;
+    let losses = 0;
     let kepts = 0;
     let performed = new Map<string, Effect>();
     let commits: (Decision & { readonly kind: "commit" })[] = [];
@@ -105,12 +110,13 @@ export function simulate(program: Program, how: Simulation): Simulated {
 
     const over = (end: ConductEnd | null): Simulated => {
         const { events, outcomes } = kept;
-        return { end, events, outcomes, repeated, most, restarts };
+        return { end, events, outcomes, repeated, most, restarts, losses };
     };
 
     for (let news: News[] = []; ; ) {
         let end: ConductEnd | null = null;
         let computes = false;
+        const said: News[] = [];
         for (const decision of conductor.next(at++, news)) {
             if (decision.kind === "commit") commits.push(decision);
             else if (decision.kind === "begin") {
@@ -120,10 +126,11 @@ export function simulate(program: Program, how: Simulation): Simulated {
                 performed.set(path, decision.effect);
                 most = Math.max(most, performed.size);
             } else if (decision.kind === "stop" && !decision.waits) performed.delete(decision.path);
+            else if (decision.kind === "unknown") said.push({ kind: "known", path: decision.effect.path, said: { answer: "again" } });
             else if (decision.kind === "compute") computes = true;
             else if (decision.kind === "ended") end = decision.end;
         }
-        news = [];
+        news = said;
         if (end !== null) {
             if (end.status !== "stopped" || how.cut !== undefined) return over(end);
             restarts++;
@@ -156,7 +163,10 @@ export function simulate(program: Program, how: Simulation): Simulated {
             const path = paths[choice % paths.length] as string;
             const effect = performed.get(path) as Effect;
             performed.delete(path);
-            news.push({ kind: "outcome", path, outcome: answer(effect) });
+            if (how.losing === true && isFirst && choice % 3 === 0) {
+                losses++;
+                news.push({ kind: "lost", path, repeatable: choice % 2 === 0 });
+            } else news.push({ kind: "outcome", path, outcome: answer(effect) });
         } else if (!computes) {
             at += 1_000;
             news.push({ kind: "time" });
