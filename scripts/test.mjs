@@ -9,6 +9,7 @@ import { harbor } from "./lib/harbor.mjs";
 import { jest } from "./lib/jest.mjs";
 import * as setup from "./lib/setup.mjs";
 import { attached } from "./lib/shell.mjs";
+import { temporal } from "./lib/temporal.mjs";
 
 const only = process.argv.slice(2);
 let passed = 0;
@@ -28,6 +29,9 @@ async function main() {
         const { deno, bun } = await engines(node);
         env.REMIT_TEST_DENO = deno;
         env.REMIT_TEST_BUN = bun;
+        const { server, skipping } = await temporal();
+        env.REMIT_TEST_TEMPORAL = server;
+        env.REMIT_TEST_TEMPORAL_SKIPPING = skipping;
         await setup.sandbox();
         await setup.languages();
         await agents.install(node, agents.TESTED);
