@@ -39,6 +39,7 @@ export {
 export type {
     LedgerStore,
     NewRun,
+    OwnOptions,
     PendingEffect,
     RecordedOutcome,
     Removed,
@@ -66,6 +67,7 @@ export { findRoot, type ProgramTree, programTree } from "./load/tree.ts";
 export { type Ledger, openLedger, type ResumeRunOptions } from "./run/open.ts";
 export { load, type RemitProgram, run } from "./run/program.ts";
 export { openWorld, type ProgramWorld } from "./run/program-world.ts";
+export { append, type Carried, type Elsewhere, performOnce } from "./run/elsewhere.ts";
 export { performing as perform, type Performing, type PerformingOptions } from "./run/performing.ts";
 export { checkFile, type CheckedFile, type CheckFileOptions } from "./load/check.ts";
 export { ConfigError, type Problem } from "./config/check.ts";

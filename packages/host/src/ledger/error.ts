@@ -14,6 +14,7 @@ export const LEDGER_ERRORS = {
     busy: "Another process has kept the file locked; try again.",
     owned: "The run goes on in another process: follow it with remit trace --follow, or end that process first.",
     late: "The outcome of the later attempt counts; remit trace shows it.",
+    exists: "Give the run another id, or go on with the one that is there.",
     unknown: "remit runs lists the runs of this ledger.",
     finished: "The run is over; remit trace shows it, remit replay repeats it.",
     elsewhere:
@@ -55,6 +56,8 @@ const SQLITE: { readonly [code: number]: readonly [LedgerErrorCode, string] } = 
     // SQLITE_IOERR_SHMSIZE: the file beside it that its readers share.
     4874: ["full", "cannot grow: the disk is full"],
     26: ["foreign", "is not an SQLite database"],
+    // SQLITE_CONSTRAINT_UNIQUE: the only column that is unique beside the keys is the id of a run.
+    2067: ["exists", "has a run of that id already"],
 };
 
 /** The same may be tried again: nothing of it was kept, and what is in its way may go. */

@@ -28,7 +28,7 @@ export const SQL = {
     state: "INSERT OR REPLACE INTO continuations (at, run, n, kind, outcomes, state) VALUES (?1 * 268435456 + ?2, ?1, ?3, ?, ?, ?)",
     forgetAll: "DELETE FROM continuations WHERE at >= ?1 * 268435456 AND at < (?1 + 1) * 268435456",
     progress: `UPDATE runs SET status = ?, result = ?, ended = ?, usage = ?, steps = ?, effects = ?, count = ?, head = ?, answers = ?, answered = ?, owner = ?, beat = ?,
-        spent = ?, bound = ?, batches = ?, pending = ? WHERE key = ? AND epoch = ? AND owner IS NOT NULL AND bound = ?`,
+        spent = ?, bound = ?, batches = ?, pending = ? WHERE key = ? AND epoch = ? AND owner IS ? AND bound = ?`,
     hold: "UPDATE runs SET beat = ? WHERE key = ? AND epoch = ? AND bound = ?",
     take: `UPDATE runs SET owner = ?, beat = ?, status = 'running', bound = ?, pending = ?, epoch = epoch + 1
         WHERE key = ? AND owner IS ? AND epoch = ? AND bound = ?`,

@@ -1,10 +1,12 @@
 /**
- * Who owns a run: one process at a time.
+ * Who owns a run: one process at a time, or an execution of a shell elsewhere.
  *
- * Boundary: identity and liveness of processes. Taking and losing a lease is the store's transaction.
+ * Boundary: identity and liveness of owners. Taking and losing a lease is the store's transaction.
  *
  * O1: on the same machine a lease is live exactly while its process lives (pid and start time, so that a reused pid does not count).
  * O2: of another machine only the heartbeat is known: live while younger than `STALE_MS`.
+ * O3: an owner with a name is live until it lets go of the run or another owner takes the run from it: it may have several processes, or none for a
+ *     while, and only its shell knows whether it goes on.
  */
 import { randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
@@ -15,7 +17,7 @@ export const BEAT_MS = 10_000;
 /** Age of a heartbeat after which a lease of another machine is over, milliseconds. */
 export const STALE_MS = 60_000;
 
-export interface Owner {
+export interface ProcessOwner {
     readonly host: string;
     readonly pid: number;
     /** When the process started, in the words of the operating system; empty where it does not say. */
@@ -23,6 +25,13 @@ export interface Owner {
     /** Tells two owners in one process apart. */
     readonly nonce: string;
 }
+
+/** An execution elsewhere, by the name that its shell gives it. */
+export interface NamedOwner {
+    readonly by: string;
+}
+
+export type Owner = ProcessOwner | NamedOwner;
 
 /** This machine, and on Linux the process namespace: a pid means something only there. */
 function here(): string {
@@ -35,7 +44,7 @@ function here(): string {
     }
 }
 
-export function thisOwner(): Owner {
+export function thisOwner(): ProcessOwner {
     return { host: here(), pid: process.pid, start: startOf(process.pid) ?? "", nonce: randomBytes(6).toString("hex") };
 }
 
@@ -80,6 +89,7 @@ function startOf(pid: number): string | null {
 }
 
 export function isLive(owner: Owner, beat: number, now: number): boolean {
+    if ("by" in owner) return true;
     if (owner.host !== here()) return now - beat < STALE_MS;
     const start = startOf(owner.pid);
     if (start === null) return false;
@@ -88,8 +98,14 @@ export function isLive(owner: Owner, beat: number, now: number): boolean {
 
 export function parseOwner(text: string | null): Owner | null {
     if (text === null) return null;
-    const json = JSON.parse(text) as Partial<Owner>;
+    const json = JSON.parse(text) as Partial<ProcessOwner & NamedOwner>;
+    if (typeof json.by === "string") return { by: json.by };
     if (typeof json.host !== "string" || typeof json.pid !== "number" || typeof json.start !== "string" || typeof json.nonce !== "string")
         return null;
     return { host: json.host, pid: json.pid, start: json.start, nonce: json.nonce };
+}
+
+/** In words. */
+export function shownOwner(owner: Owner): string {
+    return "by" in owner ? owner.by : `process ${owner.pid} on ${owner.host}`;
 }

@@ -22,6 +22,7 @@ import {
     type Pending,
     pendingAfter,
     recordable,
+    released,
     shownPending,
     takenOver,
 } from "./order.ts";
@@ -49,7 +50,8 @@ interface Kept {
     usage: Usage;
     steps: number;
     spent: number;
-    owned: boolean;
+    /** Its owner's name, empty for this process; null: it has none. */
+    owner: string | null;
     epoch: number;
     batches: number;
     early: ReadonlyMap<string, string>;
@@ -86,22 +88,32 @@ export function memoryStore(): LedgerStore {
         durable: false,
         path: null,
         create: async (run) => {
+            const before = runs.get(run.id);
+            if (before !== undefined) {
+                // T8.
+                if (isNamed(before, run.by) && before.run.hash === run.hash) return writerOf(before, null);
+                throw new LedgerError("exists", `there is a run ${run.id} already`);
+            }
             const kept = fresh(run);
             runs.set(run.id, kept);
-            return writerOf(kept, "running");
+            return writerOf(kept, run.by === undefined ? "running" : null);
         },
-        own: async (id) => {
+        own: async (id, { by, from } = {}) => {
             const kept = find(id);
-            if (kept.status === "done" || (kept.status === "failed" && kept.image === null))
-                throw new LedgerError("finished", `run ${kept.run.id} is over`);
-            if (kept.owned) throw new LedgerError("owned", `run ${kept.run.id} goes on in this process`);
+            if (isFinished(kept)) throw new LedgerError("finished", `run ${kept.run.id} is over`);
+            if (isNamed(kept, by) && kept.epoch !== from) return writerOf(kept, null);
+            if (kept.owner !== null && kept.epoch !== from)
+                throw new LedgerError("owned", `run ${kept.run.id} is owned by ${kept.owner || "this process"}`);
             Object.assign(kept, takenOver(kept, read));
             kept.epoch++;
-            return writerOf(kept, kept.status);
+            const before = kept.status;
+            kept.status = "running";
+            kept.owner = by ?? "";
+            return writerOf(kept, by === undefined ? before : null);
         },
         join: async (id, epoch) => {
             const kept = find(id);
-            if (!kept.owned || kept.epoch !== epoch) throw lost(kept);
+            if (kept.epoch !== epoch) throw released(kept.run.id, epoch);
             return writerOf(kept, null);
         },
         dropped: async () => [],
@@ -133,7 +145,7 @@ export function memoryStore(): LedgerStore {
         asks,
         remove: async (ids) => {
             const gone = new Set(ids.map(find));
-            for (const kept of gone) if (kept.owned) throw new LedgerError("owned", `run ${kept.run.id} goes on in this process`);
+            for (const kept of gone) if (kept.owner !== null) throw new LedgerError("owned", `run ${kept.run.id} goes on`);
             for (const kept of gone) runs.delete(kept.run.id);
             return { runs: gone.size, bytes: 0, shrunk: true };
         },
@@ -158,7 +170,7 @@ function fresh(run: NewRun): Kept {
         usage: {},
         steps: 0,
         spent: 0,
-        owned: true,
+        owner: run.by ?? "",
         epoch: 1,
         batches: 0,
         early: new Map(),
@@ -175,8 +187,13 @@ function fresh(run: NewRun): Kept {
 
 const read = (text: string): Json => JSON.parse(text) as Json;
 
-function lost({ run, epoch }: Kept): LedgerError {
-    return new LedgerError("owned", `run ${run.id} is no longer owned in epoch ${epoch}`);
+function isNamed({ owner }: Kept, by: string | undefined): boolean {
+    return by !== undefined && owner === by;
+}
+
+/** A failed run can go on where its state was kept. */
+function isFinished({ status, image }: Kept): boolean {
+    return status === "done" || (status === "failed" && image === null);
 }
 
 /** Of the newest attempt, where none is said. */
@@ -188,18 +205,14 @@ function outcomeOf(kept: Kept, path: string, attempt?: number): Outcome | null {
     return told?.outcome ?? null;
 }
 
-/** `before`: the status that the run has again if nothing is committed; null for a writer that adds to a run that is owned elsewhere. */
+/** `before`: the status that the run has again if nothing is committed; null for a writer of a run that this process does not own. */
 function writerOf(kept: Kept, before: RunStatus | null): RunWriter {
     const { epoch } = kept;
     const { id } = kept.run;
     let open = true;
     let committed = false;
-    if (before !== null) {
-        kept.owned = true;
-        kept.status = "running";
-    }
     const claim = (): void => {
-        if (!open || !kept.owned || kept.epoch !== epoch) throw lost(kept);
+        if (!open || kept.epoch !== epoch) throw released(id, epoch);
     };
     return {
         id,
@@ -211,6 +224,7 @@ function writerOf(kept: Kept, before: RunStatus | null): RunWriter {
             claim();
             const all = due({ run: id, batches: kept.batches, early: kept.early }, batch, n, read);
             if (all === "known") return;
+            if (kept.owner === null) throw released(id, epoch);
             if (all === "early") {
                 kept.early = new Map(kept.early).set(batchKey(n), JSON.stringify(batch));
                 return;
@@ -222,14 +236,16 @@ function writerOf(kept: Kept, before: RunStatus | null): RunWriter {
         record: async (answered: Answered) => {
             claim();
             const attempt = recordable(id, kept.pending, answered);
-            const key = outcomeKey(answered.path, attempt);
-            if (outcomeOf(kept, answered.path, attempt) === null)
-                kept.early = new Map(kept.early).set(key, JSON.stringify(answered.outcome));
+            const known = outcomeOf(kept, answered.path, attempt);
+            if (known !== null) return known;
+            if (isFinished(kept)) throw new LedgerError("finished", `run ${id} is over`);
+            kept.early = new Map(kept.early).set(outcomeKey(answered.path, attempt), JSON.stringify(answered.outcome));
+            return answered.outcome;
         },
         timed: () => undefined,
         release: async () => {
-            if (open && before !== null && kept.owned && kept.epoch === epoch) {
-                kept.owned = false;
+            if (open && before !== null && kept.owner !== null && kept.epoch === epoch) {
+                kept.owner = null;
                 if (!committed) kept.status = before;
             }
             open = false;
@@ -276,7 +292,7 @@ function keep(kept: Kept, batch: Batch, time: number): void {
     kept.end = end ?? null;
     kept.status = end?.status ?? "running";
     kept.ended = end?.status === "done" || end?.status === "failed" ? time : null;
-    if (end !== undefined) kept.owned = false;
+    if (end !== undefined) kept.owner = null;
 }
 
 function sealAll(kept: Kept, salt: () => string): readonly SealedEvent[] {
@@ -298,7 +314,9 @@ function info(kept: Kept): RunInfo {
         started: new Date(kept.started).toISOString(),
         ended: kept.ended === null ? null : new Date(kept.ended).toISOString(),
         status: kept.status,
-        live: kept.owned,
+        live: kept.owner !== null,
+        epoch: kept.epoch,
+        ...(kept.owner ? { by: kept.owner } : {}),
         ...(end?.status === "done" ? { value: end.value } : end?.status === "failed" ? { failure: end.failure } : {}),
         usage: kept.usage,
         steps: kept.steps,

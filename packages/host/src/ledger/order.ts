@@ -8,7 +8,8 @@
  * OD2: each owner has an epoch, one more than the owner before. What an owner of an earlier epoch appends is refused. A batch that still waits for
  *     its turn ends with its epoch; effects that it began count as begun, because they may have been.
  * OD3: an outcome belongs to run, path and attempt. The first one that is recorded stays, and it is the one that counts when its turn comes. An
- *     outcome of an attempt before the one that is asked for is refused.
+ *     outcome of an attempt before the one that is asked for is refused. One that comes after the owner let go is kept for the next owner.
+ * OD5: after the end of an epoch's last batch nothing new of that epoch counts, and what is there is acknowledged again.
  * OD4: an effect is pending from the batch that begins it to the batch that holds its outcome, or drops it.
  */
 import type { Json } from "@remit/language";
@@ -41,7 +42,13 @@ export function due({ batches, early }: Turn, batch: Batch, n: number, read: (te
     if (n <= batches || early.has(batchKey(n))) return "known";
     if (n > batches + 1) return "early";
     const all = [batch];
-    for (let next = early.get(batchKey(++n)); next !== undefined; next = early.get(batchKey(++n))) all.push(read(next) as Batch);
+    // OD5.
+    for (let last = batch; last.end === undefined; ) {
+        const next = early.get(batchKey(++n));
+        if (next === undefined) break;
+        last = read(next) as Batch;
+        all.push(last);
+    }
     return all;
 }
 
@@ -98,6 +105,11 @@ export function takenOver(
 export function isOver(batch: Batch): boolean {
     const end: RunEnd | undefined = batch.end;
     return end?.status === "done" || (end?.status === "failed" && batch.state === undefined);
+}
+
+/** OD5. */
+export function released(run: string, epoch: number): LedgerError {
+    return new LedgerError("owned", `run ${run} is no longer owned in epoch ${epoch}`);
 }
 
 /** Hash of an outcome in its chain. */

@@ -128,6 +128,8 @@ export function infoOf(row: RunRow, blobs: Blobs, path: string): RunInfo {
         ended: row.ended,
         status: row.status,
         live: owner !== null && isLive(owner, row.beat, Date.now()),
+        epoch: row.epoch,
+        ...(owner !== null && "by" in owner ? { by: owner.by } : {}),
         ...result,
         usage,
         steps: row.steps,

@@ -8,7 +8,8 @@
  *     anybody was told: no effect is begun and no event shown before the run's first commit, which is synced, and with it all that stands
  *     before it in the write-ahead log (recovery takes frames in order up to the first that is not whole, so a later commit is never there
  *     without an earlier one). A loss of power before that takes a run of which nothing has happened, or gives it back to an owner that the
- *     loss of power has ended too. Against the end of the process alone both are safe at once.
+ *     loss of power has ended too. Against the end of the process alone both are safe at once. An owner with a name goes on elsewhere, so for it
+ *     both are synced.
  */
 import { join, resolve } from "node:path";
 import type { Json } from "@remit/language";
@@ -20,8 +21,8 @@ import { type NewBlobs, pack, sha256, unpack } from "./blob.ts";
 import { bind, earlyHash, held, NO_STATE, pendingHash } from "./bound.ts";
 import { connect, type SqliteOptions } from "./connect.ts";
 import { guarded, LedgerError } from "./error.ts";
-import { BEAT_MS, isLive, parseOwner, thisOwner } from "./lease.ts";
-import { shownPending, takenOver } from "./order.ts";
+import { BEAT_MS, isLive, parseOwner, shownOwner, thisOwner } from "./lease.ts";
+import { released, shownPending, takenOver } from "./order.ts";
 import { keyIn } from "./place.ts";
 import { removeRuns } from "./prune.ts";
 import {
@@ -41,10 +42,10 @@ import {
 } from "./reading.ts";
 import { infoOf, pendingOf, pendingText, RUN_COLUMNS, type RunRow } from "./rows.ts";
 import { salts } from "./seal.ts";
-import type { LedgerStore, NewRun, RecordedOutcome, RunInfo, RunWriter, UnreadableRun } from "./store.ts";
+import type { LedgerStore, NewRun, OwnOptions, RecordedOutcome, RunInfo, RunWriter, UnreadableRun } from "./store.ts";
 import { type Writing, writingTo } from "./thread.ts";
 import { unusedIn } from "./unused.ts";
-import { type LedgerFile, writerOf } from "./writer.ts";
+import { isFinished, type LedgerFile, type Standing, writerOf } from "./writer.ts";
 
 /** Texts of a run's options that are longer stand beside its row, which every commit writes. */
 const OPTIONS_THRESHOLD = 512;
@@ -73,11 +74,10 @@ export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
         durable: true,
         path,
         create: (made) => created(ledger, made),
-        own: (id, { acceptForeign = false } = {}) => owned(ledger, id, acceptForeign),
+        own: (id, how = {}) => owned(ledger, id, how),
         join: async (id, epoch) => {
             const found = ledger.standing(run(id).id);
-            if (found.row.epoch !== epoch || found.row.owner === null)
-                throw new LedgerError("owned", `run ${found.row.id} is no longer owned in epoch ${epoch}`);
+            if (found.row.epoch !== epoch) throw released(found.row.id, epoch);
             return writerOf(ledger, found, null);
         },
         runs: async (limit = 100, unreadable) => listed(reading, limit, unreadable),
@@ -137,7 +137,7 @@ function ledgerOf(reading: Reading, writing: Writing, beats: Set<() => void>): F
                     throw new LedgerError("tampered", `run ${id} in ${path} was changed while it was written`);
                 return found;
             }),
-        isTold: (row, at, attempt) => outcomeOf(reading, row, at, attempt) !== null,
+        told: (row, at, attempt) => guarded(path, () => outcomeOf(reading, row, at, attempt)),
     };
 }
 
@@ -147,7 +147,39 @@ function known(path: string, strange: string | null, what: string): void {
 }
 
 async function created(file: File, run: NewRun): Promise<RunWriter> {
-    const owner = JSON.stringify(thisOwner());
+    try {
+        return await inserted(file, run);
+    } catch (error) {
+        if (!(error instanceof LedgerError) || error.code !== "exists") throw error;
+        const found = named(file, run.id, run.by);
+        if (found?.row.program !== run.hash) throw error;
+        return writerOf(file, found, null);
+    }
+}
+
+/** T8: the run, where this is its owner's name. */
+function named(file: File, id: string, by: string | undefined): Standing | null {
+    const found = by === undefined ? null : file.standing(id);
+    return found !== null && isNamed(found.row, by as string) ? found : null;
+}
+
+function isNamed({ owner }: RunRow, by: string): boolean {
+    const named = parseOwner(owner);
+    return named !== null && "by" in named && named.by === by;
+}
+
+/** Q4. */
+function lightly(by: string | undefined): { readonly light?: true } {
+    return by === undefined ? { light: true } : {};
+}
+
+/** The owner that is written, as JSON text. */
+function ownerText(by: string | undefined): string {
+    return JSON.stringify(by === undefined ? thisOwner() : { by });
+}
+
+async function inserted(file: File, run: NewRun): Promise<RunWriter> {
+    const owner = ownerText(run.by);
     const now = Date.now();
     const blobs: NewBlobs = new Map();
     const packed = pack(run.options, blobs, true, OPTIONS_THRESHOLD);
@@ -186,42 +218,54 @@ async function created(file: File, run: NewRun): Promise<RunWriter> {
             ["program", run.hash, JSON.stringify(run.program)],
             ["insertRun", row.id, row.program, row.file, row.root, packed, row.started, GENESIS, owner, now, bound],
         ],
-        light: true,
+        ...lightly(run.by),
     });
     const { key } = guarded(file.path, () => rowOf(file, run.id));
-    return writerOf(file, { row: { ...row, key }, pending, early: pending, parts, bound, states: 0, image: 1 }, "running");
+    const first: Standing = { row: { ...row, key }, pending, early: pending, parts, bound, states: 0, image: 1 };
+    return writerOf(file, first, run.by === undefined ? "running" : null);
 }
 
-async function owned(file: File, id: string, acceptForeign: boolean): Promise<RunWriter> {
+async function owned(file: File, id: string, how: OwnOptions): Promise<RunWriter> {
+    try {
+        return await taken(file, id, how);
+    } catch (error) {
+        if (!(error instanceof LedgerError) || error.code !== "owned") throw error;
+        const found = named(file, rowOf(file, id).id, how.by);
+        if (found === null) throw error;
+        return writerOf(file, found, null);
+    }
+}
+
+async function taken(file: File, id: string, { acceptForeign = false, by, from }: OwnOptions): Promise<RunWriter> {
     const { path } = file;
     const found = guarded(path, () => {
         const row = rowOf(file, id);
         const standing = standingOf(file, row);
-        if (row.status === "done" || (row.status === "failed" && standing.parts.state === NO_STATE))
-            throw new LedgerError("finished", `run ${row.id} is over`);
+        if (isFinished(standing)) throw new LedgerError("finished", `run ${row.id} is over`);
         const before = parseOwner(row.owner);
-        if (before !== null && !file.left.has(row.owner as string) && isLive(before, row.beat, Date.now()))
-            throw new LedgerError("owned", `run ${row.id} is owned by process ${before.pid} on ${before.host}`);
+        const isGone = row.epoch === from || file.left.has(row.owner as string);
+        if (before !== null && !isGone && isLive(before, row.beat, Date.now()))
+            throw new LedgerError("owned", `run ${row.id} is owned by ${shownOwner(before)}`);
         intact(file, row, acceptForeign);
         return standing;
     });
     const left = takenOver(found, (text) => unpack(text, file.blobs));
     const { row } = found;
-    const owner = JSON.stringify(thisOwner());
+    const owner = ownerText(by);
     const now = Date.now();
-    const taken: RunRow = { ...row, owner, beat: now, status: "running", epoch: row.epoch + 1, pending: pendingText(left.pending) };
+    const next: RunRow = { ...row, owner, beat: now, status: "running", epoch: row.epoch + 1, pending: pendingText(left.pending) };
     const parts = { ...found.parts, pending: pendingHash(left.pending), early: earlyHash(left.early) };
-    const bound = bind(file.key(), taken, parts);
+    const bound = bind(file.key(), next, parts);
     // The code in the row stands for all that was looked at above: a process that changed any of it in between has the run.
     await file.writing.run({
         statements: [
-            ["take", owner, now, bound, taken.pending, row.key, row.owner, row.epoch, row.bound],
+            ["take", owner, now, bound, next.pending, row.key, row.owner, row.epoch, row.bound],
             ...[...found.early.keys()].flatMap((key) => (left.early.has(key) ? [] : [["settleEarly", row.key, key] as const])),
         ],
         claim: `run ${row.id} was taken over by another process`,
-        light: true,
+        ...lightly(by),
     });
-    return writerOf(file, { ...found, ...left, row: taken, parts, bound }, row.status);
+    return writerOf(file, { ...found, ...left, row: next, parts, bound }, by === undefined ? row.status : null);
 }
 
 function listed({ path, query, blobs }: Reading, limit: number, unreadable?: (one: UnreadableRun) => void): RunInfo[] {

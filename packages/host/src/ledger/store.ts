@@ -6,9 +6,11 @@
  * T1: `commit` is atomic: when it resolves everything in the batch is kept (on disk where the store is durable), when it rejects nothing is.
  * T4: the commits of one writer are kept in the order in which they were called. The caller may call the next one before the last has resolved;
  *     after one that was rejected all that were called behind it are rejected too.
- * T2: only the owner of a run commits to it; the owner is one `RunWriter` at a time.
+ * T2: only the owner of a run commits to it; the owner is one `RunWriter` at a time, or has a name (T8).
  * T3: a run's events are numbered from 1 without gaps, its outcomes too.
  * T5: batches may come in any order and from several processes (`join`); the order of a run is `order.ts`'s, and the same in every store.
+ * T8: an owner with a name is an execution of a shell elsewhere, which outlives its processes. It owns the run until a batch with an end lets go, or
+ *     until another owner takes the run from its epoch. All that it says can be said twice: making the run, taking it, a batch, an outcome.
  */
 import type { Json, Program } from "@remit/language";
 import type { Asks } from "./asks.ts";
@@ -34,6 +36,17 @@ export interface NewRun {
     readonly root: string;
     /** What a resume needs again: input, limits, model override, workspace. Plain JSON without secrets. */
     readonly options: Json;
+    /** Name of the owner where no process is (T8). The run may be there already if the same owner made it. */
+    readonly by?: string;
+}
+
+export interface OwnOptions {
+    /** Takes a run as it is of which it cannot be told whether it was changed. */
+    readonly acceptForeign?: boolean;
+    /** Name of the new owner where no process is (T8). The run may be its own already. */
+    readonly by?: string;
+    /** Takes the run from the owner of this epoch although that one lives: an execution that was reset, or that its shell gave up. */
+    readonly from?: number;
 }
 
 export interface RunInfo {
@@ -47,6 +60,10 @@ export interface RunInfo {
     readonly status: RunStatus;
     /** False for a `running` run whose process is gone. */
     readonly live: boolean;
+    /** Of its owner, or of the last one. */
+    readonly epoch: number;
+    /** Name of its owner, where that has one. */
+    readonly by?: string;
     readonly value?: Json;
     readonly failure?: Failure;
     readonly usage: Usage;
@@ -91,11 +108,17 @@ export interface RunWriter {
      * next.
      */
     commit(batch: Batch, n?: number): Promise<void>;
-    /** Keeps an outcome before a batch holds it (OD3), so that its effect is not performed again. Rejects with `LedgerError` `late`. */
-    record(answered: Answered): Promise<void>;
+    /**
+     * Keeps an outcome before a batch holds it (OD3), so that its effect is not performed again; also after the owner let go, until the next owner. Gives
+     * the outcome that counts, which is another one where one was kept before. Rejects with `LedgerError`: `late`, `owned`, `finished`.
+     */
+    record(answered: Answered): Promise<Outcome>;
     /** Where the heartbeat reads the time that counts so far from, milliseconds. */
     timed(spent: () => number): void;
-    /** Gives the run up, after the commits before it; it can be resumed unless it has ended. */
+    /**
+     * Gives this writer up, after the commits before it. A process that owns the run lets go of it with that: it can be resumed unless it has ended. An
+     * owner with a name keeps it.
+     */
     release(): Promise<void>;
 }
 
@@ -127,14 +150,17 @@ export interface LedgerStore {
     readonly durable: boolean;
     /** Absolute path of the file; null in memory. */
     readonly path: string | null;
-    /** Makes the run and takes it. */
+    /** Makes the run and takes it. Rejects with `LedgerError` `exists`. */
     create(run: NewRun): Promise<RunWriter>;
     /**
      * Takes over a run that has no live owner. Rejects with `LedgerError`: `unknown`, `owned`, `finished`; `tampered` where what a resume starts
      * from was changed; `elsewhere` where that cannot be told (another key) and `acceptForeign` does not say that it is to be taken as it is.
      */
-    own(id: string, options?: { readonly acceptForeign?: boolean }): Promise<RunWriter>;
-    /** A writer that appends for the owner of this epoch, from whichever process. Rejects with `LedgerError` `owned` where the epoch is over. */
+    own(id: string, options?: OwnOptions): Promise<RunWriter>;
+    /**
+     * A writer that appends for the owner of this epoch, from any process, also for one that has let go: what is there already is acknowledged again.
+     * Rejects with `LedgerError` `owned` where a later owner has the run.
+     */
     join(id: string, epoch: number): Promise<RunWriter>;
     /** Of the newest attempt, where none is said; null where there is none yet. */
     outcome(id: string, path: string, attempt?: number): Promise<Outcome | null>;

@@ -7,17 +7,31 @@
  * Q2: each commit checks, in its own transaction, that its epoch owns the run and that the row is as the commit before it left it. So a commit that was
  *     called behind one that fails is not kept either. Where a writer of the same epoch, in this process or another, was faster, the run is read
  *     again and the commit made ready anew.
+ * Q5: what is there already is acknowledged again, also after the run's end: its anchor may have found no room, or a process elsewhere may not have
+ *     heard that it is kept.
  * Q3: a continuation older than the newest image counts for nothing, and later ones take its room.
  */
 import type { KeyObject } from "node:crypto";
 import type { Json } from "@remit/language";
-import type { Answered, Batch, Usage } from "@remit/machine";
+import type { Answered, Batch, Outcome, Usage } from "@remit/machine";
 import type { Anchor } from "./anchor.ts";
 import { type Blobs, type NewBlobs, pack, unpack } from "./blob.ts";
 import { type BoundParts, bind, earlyHash, NO_STATE, pendingHash, stateHash } from "./bound.ts";
 import { LedgerError } from "./error.ts";
 import type { Job } from "./jobs.ts";
-import { attemptOf, batchKey, chainOutcome, due, type Early, isOver, outcomeKey, type Pending, pendingAfter, recordable } from "./order.ts";
+import {
+    attemptOf,
+    batchKey,
+    chainOutcome,
+    due,
+    type Early,
+    isOver,
+    outcomeKey,
+    type Pending,
+    pendingAfter,
+    recordable,
+    released,
+} from "./order.ts";
 import { pendingText, type RunRow } from "./rows.ts";
 import { seal } from "./seal.ts";
 import { addUsage, type RunStatus, type RunWriter } from "./store.ts";
@@ -38,7 +52,7 @@ export interface LedgerFile {
     readonly standing: (id: string) => Standing;
     /** Owners that this process has let go, whether or not the ledger could be told. */
     readonly left: Set<string>;
-    readonly isTold: (row: RunRow, path: string, attempt: number) => boolean;
+    readonly told: (row: RunRow, path: string, attempt: number) => Outcome | null;
 }
 
 /** A run as one commit leaves it to the next. `states`: number of the last saved state; `image`: of the last one that is an image. */
@@ -59,6 +73,8 @@ interface Change {
     readonly next: Standing;
     readonly statements: Statements;
     readonly anchor?: Anchor;
+    /** What the statements write for a batch or an outcome before its turn: a later call may need it before it is written. */
+    readonly blobs?: NewBlobs;
 }
 
 // ---- what a batch writes -------------------------------------------------------------------------------------------------
@@ -162,7 +178,7 @@ function changed(file: LedgerFile, before: Standing, after: Standing, statements
     ];
     return {
         next: { ...after, bound },
-        statements: [["progress", ...values, row.key, row.epoch, before.bound], ...statements],
+        statements: [["progress", ...values, row.key, row.epoch, before.row.owner, before.bound], ...statements],
         ...(anchor === undefined ? {} : { anchor }),
     };
 }
@@ -173,26 +189,33 @@ function early(file: LedgerFile, now: Standing, key: string, json: Json): Change
     const text = pack(json, blobs, false);
     const kept = new Map(now.early).set(key, text);
     const next = { ...now, early: kept, parts: { ...now.parts, early: earlyHash(kept) } };
-    return changed(file, now, next, [...blobsOf(blobs), ["early", now.row.key, key, text]]);
+    return { ...changed(file, now, next, [...blobsOf(blobs), ["early", now.row.key, key, text]]), blobs };
 }
 
 function blobsOf(blobs: NewBlobs): Statements {
     return [...blobs].map(([text, name]) => ["blob", name, text] as const);
 }
 
+interface Numbered {
+    readonly batch: Batch;
+    /** The next number, where none is said. */
+    readonly n: number | undefined;
+}
+
 /** A batch with all that counts together with it. `anchors`: whether one is due. */
-function batched(file: LedgerFile, now: Standing, batch: Batch, n: number | undefined, anchors: (ends: boolean) => boolean): Change {
+function batched(file: LedgerFile, { now, read }: At, { batch, n }: Numbered, anchors: (ends: boolean) => boolean): Change {
     const { row } = now;
     const turn = { run: row.id, batches: row.batches, early: now.early };
     const number = n ?? row.batches + 1;
-    const all = due(turn, batch, number, (text) => unpack(text, file.blobs));
-    // It may be under way, and its anchor may have found no room.
+    const all = due(turn, batch, number, read);
+    // Q5. It may be under way.
     if (all === "known")
         return {
             next: now,
             statements: [["hold", Date.now(), row.key, row.epoch, now.bound]],
             ...(number < row.batches ? {} : { anchor: anchorOf(row) }),
         };
+    if (row.owner === null) throw released(row.id, row.epoch);
     if (all === "early") return early(file, now, batchKey(number), batch as unknown as Json);
     const blobs: NewBlobs = new Map();
     const time = new Date().toISOString();
@@ -216,8 +239,14 @@ function anchorOf({ id: run, count, head, answers, answered }: RunRow): Anchor {
 
 // ---- calls ---------------------------------------------------------------------------------------------------------------
 
-/** Makes ready what it writes; null: it is there already. */
-type Call = (now: Standing) => Change | null;
+/** Where a call finds the run. `read`: a text of the ledger, also one that is under way. */
+interface At {
+    readonly now: Standing;
+    readonly read: (text: string) => Json;
+}
+
+/** Makes ready what it writes; null: there is nothing to write. */
+type Call = (at: At) => Change | null;
 interface Open {
     readonly call: Call;
     readonly resolve: () => void;
@@ -234,6 +263,9 @@ class Calls {
     private open: Open[] = [];
     private flying = 0;
     private failed: { readonly error: unknown } | null = null;
+    /** By name. */
+    private readonly unwritten = new Map<string, string>();
+    private readonly read = (text: string): Json => unpack(text, (name) => this.unwritten.get(name) ?? this.file.blobs(name));
 
     constructor(file: LedgerFile, first: Standing) {
         this.file = file;
@@ -252,20 +284,22 @@ class Calls {
     private send(one: Open): void {
         let change: Change | null;
         try {
-            change = one.call(this.now);
+            change = one.call({ now: this.now, read: this.read });
         } catch (error) {
             this.settle(one);
             one.reject(error);
             return;
         }
-        const { next, statements, anchor } = change ?? { next: this.now, statements: [] };
+        const { next, statements, anchor, blobs = [] } = change ?? { next: this.now, statements: [] };
         this.now = next;
+        for (const [text, name] of blobs) this.unwritten.set(name, text);
         this.flying++;
         this.file.writing
             .run({ statements, ...(change === null ? {} : { claim: lost(next.row.id) }), ...(anchor === undefined ? {} : { anchor }) })
             .then(
                 () => {
                     this.kept = next;
+                    for (const [, name] of blobs) this.unwritten.delete(name);
                     this.settle(one);
                     one.resolve();
                     this.landed();
@@ -281,6 +315,7 @@ class Calls {
     }
     private landed(): void {
         if (--this.flying > 0 || this.failed === null) return;
+        this.unwritten.clear();
         const { error } = this.failed;
         this.failed = null;
         const all = this.open;
@@ -299,7 +334,7 @@ class Calls {
     private again(): Standing {
         const { row, bound } = this.kept;
         const found = this.file.standing(row.id);
-        if (found.row.epoch !== row.epoch || found.row.owner === null || found.bound === bound)
+        if (found.row.epoch !== row.epoch || (found.row.owner === row.owner && found.bound === bound))
             throw new LedgerError("owned", lost(row.id));
         return found;
     }
@@ -309,15 +344,34 @@ function lost(run: string): string {
     return `run ${run} was taken over by another process`;
 }
 
+/** A failed run can go on where its state was kept. */
+export function isFinished({ row, parts }: Standing): boolean {
+    return row.status === "done" || (row.status === "failed" && parts.state === NO_STATE);
+}
+
+/** Keeps an outcome before its turn; or gives the one that was kept before. */
+function recorded(file: LedgerFile, { now, read }: At, answered: Answered): Change | Outcome {
+    const { row } = now;
+    const attempt = recordable(row.id, now.pending, answered);
+    const key = outcomeKey(answered.path, attempt);
+    const text = now.early.get(key);
+    const before = text === undefined ? file.told(row, answered.path, attempt) : (read(text) as unknown as Outcome);
+    if (before !== null) return before;
+    if (isFinished(now)) throw new LedgerError("finished", `run ${row.id} is over`);
+    return early(file, now, key, answered.outcome as unknown as Json);
+}
+
 /**
- * `before`: the run's status before it was taken, which it has again if it is let go before anything is committed; null where the run is owned elsewhere
- * and this writer adds to it: it then neither beats nor lets the run go.
+ * `before`: the run's status before it was taken, which it has again if it is let go before anything is committed; null for a writer that adds to a run
+ * that this process does not own: it neither beats nor lets the run go.
  */
 export function writerOf(file: LedgerFile, first: Standing, before: RunStatus | null): RunWriter {
-    const { id, epoch } = first.row;
+    const { id, epoch, owner } = first.row;
     let { batches } = first.row;
     const calls = new Calls(file, first);
     let open = true;
+    /** It counts among those that write. */
+    let counts = true;
     let committed = false;
     let anchoredAt = 0;
     let clock: (() => number) | null = null;
@@ -331,17 +385,21 @@ export function writerOf(file: LedgerFile, first: Standing, before: RunStatus | 
     const timed = (now: Standing): Standing => (clock === null ? now : { ...now, row: { ...now.row, spent: clock() } });
     const beat = (): void => {
         calls
-            .make((now) => changed(file, now, timed(now), []))
+            .make(({ now }) => (now.row.owner === null ? null : changed(file, now, timed(now), [])))
             .catch((error: unknown) => {
                 // A missed heartbeat costs little: the next commit finds out what is wrong and says it.
                 if (!(error instanceof LedgerError)) throw error;
             });
     };
-    const close = (): void => {
-        open = false;
-        if (file.beats.delete(beat) || before === null) file.writing.writer(-1);
+    const rest = (): void => {
+        file.beats.delete(beat);
+        if (counts) file.writing.writer(-1);
+        counts = false;
     };
-    const refuse = (): LedgerError => new LedgerError("owned", `run ${id} is no longer owned by this writer`);
+    const called = (call: Call): Promise<void> => {
+        if (open) return calls.make(call);
+        throw new LedgerError("owned", `run ${id} is no longer owned by this writer`);
+    };
     if (before !== null) file.beats.add(beat);
     file.writing.writer(1);
     return {
@@ -351,38 +409,32 @@ export function writerOf(file: LedgerFile, first: Standing, before: RunStatus | 
             return batches;
         },
         commit: async (batch, n) => {
-            if (!open) throw refuse();
-            const ends = batch.end !== undefined;
-            open = !ends;
-            try {
-                await calls.make((now) => batched(file, now, batch, n, anchors));
-            } catch (error) {
-                open ||= ends;
-                throw error;
-            }
+            await called((at) => batched(file, at, { batch, n }, anchors));
             committed = true;
             batches = Math.max(batches, n ?? batches + 1);
-            if (ends) close();
+            if (batch.end !== undefined) rest();
         },
-        record: async (answered: Answered) => {
-            if (!open) throw refuse();
-            await calls.make((now) => {
-                const attempt = recordable(id, now.pending, answered);
-                const key = outcomeKey(answered.path, attempt);
-                return now.early.has(key) || file.isTold(now.row, answered.path, attempt)
-                    ? null
-                    : early(file, now, key, answered.outcome as unknown as Json);
+        record: async (answered) => {
+            let { outcome } = answered;
+            await called((at) => {
+                const change = recorded(file, at, answered);
+                if ("next" in change) return change;
+                outcome = change;
+                return null;
             });
+            return outcome;
         },
         timed: (read) => {
             clock = read;
         },
         release: async () => {
             if (!open) return;
-            close();
+            open = false;
+            rest();
             if (before === null) return;
-            file.left.add(first.row.owner as string);
-            await calls.make((now) => {
+            file.left.add(owner as string);
+            await calls.make(({ now }) => {
+                if (now.row.owner === null) return null;
                 const { row } = timed(now);
                 return changed(file, now, { ...now, row: { ...row, owner: null, status: committed ? row.status : before } }, []);
             });

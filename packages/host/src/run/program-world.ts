@@ -6,7 +6,7 @@
  * PW1: the machine and the host know the same secrets. What the machine says has none of them; what is performed is made whole again.
  */
 import type { Diagnostic, Json, Program } from "@remit/language";
-import { type Conducted, compileProgram, Machine, type Prices } from "@remit/machine";
+import { type Conducted, compileProgram, Machine, type Prices, type StartOptions } from "@remit/machine";
 import { checkPolicy, withUntrusted } from "../config/policy.ts";
 import { limitsOf, type Setting, settingOf } from "../config/setting.ts";
 import { memoryAsks } from "../ledger/memory.ts";
@@ -40,6 +40,8 @@ export interface ProgramWorld {
     readonly secrets: Scrubber;
     /** What a run is started with: JSON, to be kept with the run. The same gives the same machine, anywhere. */
     kept(input: Json, call?: RunOptions): KeptOptions;
+    /** What a machine elsewhere begins with: JSON, for `Machine.start` or `Machine.load`. That machine knows no secrets (EL3). Throws `RemitError`. */
+    start(run: string, kept: KeptOptions): StartOptions;
     /** A machine at the start of a run, or in the state that `documents` hold (an image and its deltas). Throws `RemitError`. */
     machine(run: string, kept: KeptOptions, documents?: readonly Json[]): Conducted;
     /** Performs the effects of one run. Questions go to `on`; `store` keeps them where another process may answer, too; else they are in memory. */
@@ -98,6 +100,7 @@ function worldFor(loaded: Loaded, setting: Setting, options: LoadOptions): Progr
                 asks: { ...of.asks, owner: of.asks?.owner ?? world.user },
             };
         },
+        start: (run, kept) => startOptions(run, program, hash, kept, SLICE),
         machine: (run, kept, documents) => {
             const start = startOptions(run, program, hash, kept, SLICE);
             const machine =

@@ -8,7 +8,7 @@
  * EI10: paths, kinds, principals and sites are the program's own words; they are left as they are. A program whose text holds a secret is refused.
  */
 import type { Json } from "@remit/language";
-import type { Advance, Conducted, Effect, MachineEvent } from "@remit/machine";
+import type { Advance, Batch, Conducted, Effect, MachineEvent } from "@remit/machine";
 import type { Scrubber } from "./scrub.ts";
 
 /** The same machine, of which nothing leaves with a secret in it. */
@@ -67,6 +67,18 @@ function eventOut(event: MachineEvent, { scrub }: Scrubber): MachineEvent {
     const data = scrub(event.data);
     const labels = scrub(event.labels as unknown as Json) as unknown as MachineEvent["labels"];
     return data === event.data && labels === event.labels ? event : { ...event, data, labels };
+}
+
+/** A batch of a conductor that knows no secrets: what passed no scrubber where the machine runs passes one here. */
+export function batchOut(batch: Batch, secrets: Scrubber): Batch {
+    const { outcomes, events, state, end } = batch;
+    return {
+        ...batch,
+        ...(outcomes === undefined ? {} : { outcomes: cleaned(outcomes, secrets) }),
+        ...(events === undefined ? {} : { events: events.map((event) => eventOut(event, secrets)) }),
+        ...(state === undefined ? {} : { state: { ...state, json: secrets.conceal(state.json) } }),
+        ...(end === undefined ? {} : { end: cleaned(end, secrets) }),
+    };
 }
 
 function cleaned<T>(value: T, { scrub }: Scrubber): T {

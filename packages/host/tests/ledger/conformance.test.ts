@@ -1,4 +1,4 @@
-/** What holds of every store (T1–T5, OD1–OD4): one suite, run over each of `STORES`. */
+/** What holds of every store (T1–T5, T8, OD1–OD5): one suite, run over each of `STORES`. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -177,8 +177,8 @@ describe.each(Object.entries<Open>(STORES))("%s", (_name, open) => {
         await helper.commit(batch(3), 3);
         await first.release();
         expect(await codeOf(() => helper.commit(batch(2), 2))).toBe("owned");
-        expect(await codeOf(() => store.join("r1", first.epoch))).toBe("owned");
         const second = await store.own("r1");
+        expect(await codeOf(() => store.join("r1", first.epoch))).toBe("owned");
         expect([second.epoch, second.batches]).toEqual([first.epoch + 1, 1]);
         expect(await codeOf(() => helper.commit(batch(2), 2))).toBe("owned");
         expect(await codeOf(() => helper.record({ path: pathOf(1), outcome: done(1) }))).toBe("owned");
@@ -226,6 +226,104 @@ describe.each(Object.entries<Open>(STORES))("%s", (_name, open) => {
             [2, 2],
         ]);
         expect(await store.outcome("r1", pathOf(1))).toEqual(done(2));
+        expect(await store.verify("r1")).toMatchObject({ ok: true, bound: "yes" });
+        await store.close();
+    });
+
+    test("OD1: what waits and what it waits for may be large, and called in one go", async () => {
+        const store = await open(folder);
+        const writer = await store.create(newRun("r1"));
+        const big = (n: number): string => `${n}`.repeat(BLOB_THRESHOLD + 1);
+        const large = (n: number): Batch => ({ ...batch(n), events: [event(2 * n - 1, { n: 2 * n - 1, big: big(n) }), event(2 * n)] });
+        await Promise.all([3, 2, 1].map((n) => writer.commit(large(n), n)));
+        expect(await kept(store, "r1")).toEqual(numbers(6));
+        const outcome = done(big(7));
+        expect(
+            await Promise.all([0, 1].map((other) => writer.record({ path: pathOf(3), outcome: other === 0 ? outcome : done(other) }))),
+        ).toEqual([outcome, outcome]);
+        await store.close();
+    });
+
+    test("T8: an owner with a name makes and takes its run as often as it says so; nobody else does", async () => {
+        const store = await open(folder);
+        const first = await store.create({ ...newRun("r1"), by: "flow/1" });
+        await first.release();
+        expect(await store.run("r1")).toMatchObject({ live: true, by: "flow/1", epoch: 1 });
+        expect((await store.create({ ...newRun("r1"), by: "flow/1" })).epoch).toBe(1);
+        expect(await codeOf(() => store.create({ ...newRun("r1"), by: "flow/2" }))).toBe("exists");
+        expect(await codeOf(() => store.create({ ...newRun("r1"), by: "flow/1", hash: "another" }))).toBe("exists");
+        expect(await codeOf(() => store.create(newRun("r1")))).toBe("exists");
+        expect(await codeOf(() => store.own("r1"))).toBe("owned");
+        expect(await codeOf(() => store.remove(["r1"]))).toBe("owned");
+        await first.release();
+        const own = await store.own("r1", { by: "flow/1" });
+        await own.commit(batch(1), 1);
+        await own.release();
+        expect(await store.run("r1")).toMatchObject({ live: true, epoch: 1, events: 2 });
+        await store.close();
+    });
+
+    test("T8: an execution that was reset takes its run from the epoch before, once; that one appends no more", async () => {
+        const store = await open(folder);
+        await (await store.create({ ...newRun("r1"), by: "flow/1" })).commit(batch(1), 1);
+        const before = await store.join("r1", 1);
+        expect(await codeOf(() => store.own("r1", { by: "flow/2", from: 7 }))).toBe("owned");
+        const both = await Promise.all([0, 1].map(() => store.own("r1", { by: "flow/2", from: 1 })));
+        expect(both.map(({ epoch, batches }) => [epoch, batches])).toEqual([
+            [2, 1],
+            [2, 1],
+        ]);
+        expect((await store.own("r1", { by: "flow/2", from: 1 })).epoch).toBe(2);
+        expect(await codeOf(() => store.own("r1", { by: "flow/1" }))).toBe("owned");
+        expect(await codeOf(() => before.commit(batch(2), 2))).toBe("owned");
+        expect(await codeOf(() => before.record({ path: pathOf(1), outcome: done(1) }))).toBe("owned");
+        expect(await codeOf(() => store.join("r1", 1))).toBe("owned");
+        await both[0]?.commit(batch(2), 2);
+        // A person can take it, too, where the shell is gone for good.
+        const person = await store.own("r1", { from: 2 });
+        await person.commit({ end: { status: "stopped" } });
+        expect(await store.run("r1")).toMatchObject({ live: false, status: "stopped", epoch: 3, events: 4 });
+        expect(await store.verify("r1")).toMatchObject({ ok: true, bound: "yes" });
+        await store.close();
+    });
+
+    test("OD5: the last batch may come early and again; after it only what is there is acknowledged", async () => {
+        const store = await open(folder);
+        const { epoch } = await store.create({ ...newRun("r1"), by: "flow/1" });
+        const end: Batch = { outcomes: [{ path: pathOf(2), outcome: done(2) }], end: { status: "done", value: 2 } };
+        const [one, two] = [await store.join("r1", epoch), await store.join("r1", epoch)];
+        await one.commit(end, 3);
+        await one.commit(batch(4), 4);
+        await two.commit(batch(1), 1);
+        expect(await store.run("r1")).toMatchObject({ status: "running", live: true });
+        await two.commit(batch(2), 2);
+        expect(await store.run("r1")).toMatchObject({ status: "done", live: false, value: 2, effects: 2, events: 4 });
+        for (const writer of [one, two, await store.join("r1", epoch)]) {
+            for (const n of [1, 2]) await writer.commit(batch(n), n);
+            await writer.commit(end, 3);
+            expect(await codeOf(() => writer.commit(batch(4), 5))).toBe("owned");
+            expect(await writer.record({ path: pathOf(2), outcome: done("late") })).toEqual(done(2));
+            expect(await codeOf(() => writer.record({ path: pathOf(9), outcome: done(9) }))).toBe("finished");
+            await writer.release();
+        }
+        expect(await store.run("r1")).toMatchObject({ status: "done", effects: 2, events: 4 });
+        expect(await store.verify("r1")).toMatchObject({ ok: true, bound: "yes" });
+        await store.close();
+    });
+
+    test("OD3: an outcome that comes after the owner let go is there for the next one", async () => {
+        const store = await open(folder);
+        const owner = await store.create(newRun("r1"));
+        await owner.commit(batch(1));
+        const helper = await store.join("r1", owner.epoch);
+        await owner.commit({ end: { status: "stopped" } });
+        expect(await helper.record({ path: pathOf(1), outcome: done("late") })).toEqual(done("late"));
+        expect(await helper.record({ path: pathOf(1), outcome: done("later") })).toEqual(done("late"));
+        expect(await store.run("r1")).toMatchObject({ status: "stopped", live: false });
+        const next = await store.own("r1");
+        expect(await store.outcome("r1", pathOf(1))).toEqual(done("late"));
+        await next.commit(batch(2));
+        expect(await Array.fromAsync(store.outcomes("r1"))).toMatchObject([{ path: pathOf(1), outcome: done("late") }]);
         expect(await store.verify("r1")).toMatchObject({ ok: true, bound: "yes" });
         await store.close();
     });

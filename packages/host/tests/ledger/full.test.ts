@@ -1,6 +1,6 @@
 /** A disk that is full, a real one: a small file system in memory (BL1, G8, SW1). The tests mount it, so they run as root. */
 import { spawnSync } from "node:child_process";
-import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { appendFileSync, closeSync, existsSync, mkdtempSync, openSync, rmSync, statSync, symlinkSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Json } from "@remit/language";
@@ -74,6 +74,35 @@ describe("a full disk", () => {
             )
             .toBe(true);
         await store.close();
+    });
+
+    test("Q5: the batch that ends a run is kept though its anchor finds no room; it waits for the anchor, and the run is done", async () => {
+        const home = mkdtempSync(join(tmpdir(), "remit-full-home-"));
+        const ledger = join(home, "ledger.db");
+        // Only the anchors are on the full disk.
+        symlinkSync(join(disk, "anchors"), `${ledger}.anchors`);
+        const store = openSqlite(ledger, { config });
+        const writer = await store.create(newRun("r1"));
+        await writer.commit({ events: [event(1)] }, 1);
+        // Up to the end of a page, so that the next line needs another one.
+        appendFileSync(join(disk, "anchors"), "\n".repeat(4096 - (statSync(join(disk, "anchors")).size % 4096)));
+        fillDisk();
+        const end = { end: { status: "done", value: 1 } } as const;
+        expect(await codeOf(() => writer.commit(end, 2))).toBe("full");
+        expect(await store.run("r1")).toMatchObject({ status: "done", value: 1 });
+        expect(await codeOf(() => writer.commit(end, 2))).toBe("full");
+        const waits: (string | null)[] = [];
+        const stalled = (why: LedgerError | null): void => {
+            waits.push(why?.code ?? null);
+            if (why !== null) rmSync(filler);
+        };
+        const program = await load({ source: "main func() { 1 + 1 }" }, { ledger: store, cache: false });
+        expect(await program.run(null, { on: { stalled } }).result).toMatchObject({ ok: true, status: "done", value: 2 });
+        expect(waits).toEqual(["full", null]);
+        await writer.commit(end, 2);
+        for (const { id } of await store.runs()) expect(await store.verify(id)).toMatchObject({ ok: true, anchored: "yes", bound: "yes" });
+        await store.close();
+        rmSync(home, { recursive: true, force: true });
     });
 
     /** A run whose second call finds the disk full, and gives more than the ballast holds. */
