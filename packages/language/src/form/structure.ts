@@ -6,7 +6,7 @@
  * STU1: unknown kinds and unknown keys are refused, with what is known.
  * STU3: a cap that is passed is told alone: nothing else is said of a form that is too large to be looked at.
  */
-import { type Json, isObject } from "../contract/contract.ts";
+import { isObject } from "../contract/contract.ts";
 import { FORBIDDEN_NAMES, isIdentifier } from "../contract/open.ts";
 import { nearest } from "../diagnostics/nearest.ts";
 import { withArticle } from "../text/words.ts";

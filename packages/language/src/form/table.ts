@@ -1,8 +1,8 @@
 /**
  * The program form as data: every kind of node, its keys and what may stand under each.
  *
- * Boundary: structure only, one table for the validator, the JSON Schema and the way from a tree (`lower.ts`) and back (`raise.ts`). What depends on
- * more than one node (names in scope, loops around a `break`) is the checker's.
+ * Boundary: structure only, one table for the types (`form.ts`), the validator, the JSON Schema and the way from a tree (`lower.ts`) and back
+ * (`raise.ts`). What depends on more than one node (names in scope, loops around a `break`) is the checker's.
  *
  * TAB1: a key that is not in the table is refused, and so is a kind that is not.
  */
@@ -40,80 +40,58 @@ export interface Key {
 
 export type Keys = Readonly<Record<string, Key>>;
 
-function must(rule: Rule, says?: string): Key {
-    return says === undefined ? { rule, required: true } : { rule, required: true, says };
+function must<const R extends Rule>(rule: R, says?: string) {
+    return says === undefined ? ({ rule, required: true } as const) : ({ rule, required: true, says } as const);
 }
-function may(rule: Rule, says?: string): Key {
-    return says === undefined ? { rule, required: false } : { rule, required: false, says };
+function may<const R extends Rule>(rule: R, says?: string) {
+    return says === undefined ? ({ rule, required: false } as const) : ({ rule, required: false, says } as const);
 }
-function list(of: Rule, min = 0): Rule {
+function list<const R extends Rule>(of: R, min = 0): { readonly rule: "list"; readonly of: R; readonly min?: number } {
     return min === 0 ? { rule: "list", of } : { rule: "list", of, min };
 }
-function group(of: GroupName): Rule {
-    return { rule: "node", of };
+function group<const G extends GroupName>(of: G) {
+    return { rule: "node", of } as const;
 }
-function record(of: RecordName): Rule {
-    return { rule: "record", of };
+function record<const N extends RecordName>(of: N) {
+    return { rule: "record", of } as const;
 }
-function one(...of: readonly (string | boolean)[]): Rule {
-    return { rule: "one", of };
+function one<const V extends readonly (string | boolean)[]>(...of: V) {
+    return { rule: "one", of } as const;
 }
 
-const NAME: Rule = { rule: "name" };
-const VARIABLE: Rule = { rule: "variable" };
-const KEY: Rule = { rule: "key" };
-const TEXT: Rule = { rule: "text" };
-const SOME_TEXT: Rule = { rule: "text", min: 1 };
-const WHOLE: Rule = { rule: "integer", min: 0 };
-const COUNT: Rule = { rule: "integer", min: 1 };
-const JSON_VALUE: Rule = { rule: "json" };
-const FLAG: Rule = { rule: "boolean" };
-const EXPR: Rule = group("expression");
-const BLOCK: Rule = list(group("statement"));
-const BRANCHES: Rule = list(record("Branch"), 1);
-const CONTRACT: Rule = group("contract");
-const TRUE: Rule = one(true);
-const GATE: Rule = one("may", "ask", "never");
+const NAME = { rule: "name" } as const;
+const VARIABLE = { rule: "variable" } as const;
+const KEY = { rule: "key" } as const;
+const TEXT = { rule: "text" } as const;
+const SOME_TEXT = { rule: "text", min: 1 } as const;
+const WHOLE = { rule: "integer", min: 0 } as const;
+const COUNT = { rule: "integer", min: 1 } as const;
+const JSON_VALUE = { rule: "json" } as const;
+const FLAG = { rule: "boolean" } as const;
+const EXPR = group("expression");
+const BLOCK = list(group("statement"));
+const BRANCHES = list(record("Branch"), 1);
+const CONTRACT = group("contract");
+const TRUE = one(true);
+const GATE = one("may", "ask", "never");
 /** Names in the source that may be places (`1`) or words. */
-const METHOD: Rule = { rule: "text", min: 1, tree: "name" };
-const LABEL: Rule = { rule: "text", min: 1, tree: "label" };
+const METHOD = { rule: "text", min: 1, tree: "name" } as const;
+const LABEL = { rule: "text", min: 1, tree: "label" } as const;
 
-const AT: Readonly<Record<"at", Key>> = {
-    at: may({ rule: "list", of: COUNT, min: 4, max: 4 }, "line, column, end line, end column, from 1"),
-};
+/** The place of a node: it is optional everywhere, and changes nothing but messages. */
+const AT = { at: may({ rule: "list", of: COUNT, min: 4, max: 4 }, "line, column, end line, end column, from 1") };
 
+/** What `RECORDS` has. */
 export type RecordName =
-    | "Program"
-    | "Entry"
-    | "File"
-    | "Import"
-    | "Shape"
-    | "Agent"
-    | "Func"
-    | "Param"
-    | "Budget"
-    | "Branch"
-    | "Candidate"
-    | "Arg"
-    | "Field"
-    | "Remit"
-    | "Grant"
-    | "Ref"
-    | "Bound"
-    | "Spend"
-    | "With"
-    | "Readers"
-    | "Narrowed"
-    | "StageArg"
-    | "StageName"
-    | "StageWith"
-    | "Credential";
+    | ("Program" | "Entry" | "File" | "Import" | "Shape" | "Agent" | "Func" | "Param" | "Budget" | "Branch" | "Candidate" | "Arg" | "Field")
+    | ("Remit" | "Grant" | "Ref" | "Bound" | "Spend" | "With" | "Readers" | "Narrowed")
+    | ("StageArg" | "StageName" | "StageWith" | "Credential");
 
-export const RECORDS: Readonly<Record<RecordName, Keys>> = {
+export const RECORDS = {
     Program: {
         format: must(one(FORM)),
         files: must(list(record("File"), 1), "imported files before their importers, the program's own last"),
-        entry: may(record("Entry"), "absent for a library of functions"),
+        entry: may(record("Entry"), "absent for a library of functions; its func is __blocks in a file that has blocks"),
         main: may(record("Entry"), "of a program that begins with its blocks: where it would begin without them"),
     },
     Entry: { file: must(WHOLE, "index into files"), agent: may(NAME), func: must(NAME) },
@@ -123,8 +101,8 @@ export const RECORDS: Readonly<Record<RecordName, Keys>> = {
         shapes: must(list(record("Shape"))),
         funcs: must(list(record("Func"))),
         agents: must(list(record("Agent"))),
-        remits: may(list(record("Remit"))),
-        flow: may(one("strict")),
+        remits: may(list(record("Remit")), "declared by name"),
+        flow: may(one("strict"), "control flow carries labels in the code of this file"),
         blocks: may(list(group("block"), 1), "in source order"),
         prelude: may(TRUE, "it holds the code of verbs that blocks of the program use"),
     },
@@ -134,27 +112,27 @@ export const RECORDS: Readonly<Record<RecordName, Keys>> = {
         uri: must(SOME_TEXT),
         from: may(WHOLE, "for an agent of the program: index into files of the file that declares it"),
         clauses: may(list(group("clause"))),
-        remit: may(record("Remit"), "for an agent: what it is given here"),
-        unconfined: may(TRUE),
+        remit: may(record("Remit"), "for an agent: what it is given here, within what its own file gives it"),
+        unconfined: may(TRUE, "an external agent that runs without a sandbox, said so"),
         ...AT,
     },
     Shape: { name: must(NAME), contract: must(CONTRACT) },
     Agent: {
-        name: must(NAME),
+        name: must(NAME, "__main_agent where the source gives none"),
         main: may(FLAG),
         config: must(list(group("setting"))),
         funcs: must(list(record("Func"))),
-        remit: may(record("Remit")),
+        remit: may(record("Remit"), "absent: the agent runs as user"),
         ...AT,
     },
     Func: {
-        name: must(NAME),
+        name: must(NAME, "__main where the source gives none"),
         main: may(FLAG),
         params: must(list(record("Param"))),
         result: may(CONTRACT),
         effects: must(
             list({ rule: "text", pattern: /^[a-z]+(?::\S+)?$/, what: "an effect such as `model` or `tool:Search.run`" }),
-            "sorted; for readers, the machine finds them again",
+            "sorted; what it can reach, itself or through calls; for readers, the machine finds them again",
         ),
         body: must(BLOCK),
         ...AT,
@@ -180,17 +158,25 @@ export const RECORDS: Readonly<Record<RecordName, Keys>> = {
         description: may(TEXT),
     },
     Remit: {
-        name: may(NAME),
-        use: may(NAME, "a remit of the same file, in place of clauses"),
+        name: may(NAME, "absent for one that stands inline"),
+        use: may(NAME, "a remit of the same file, in place of clauses; grants is empty then"),
         grants: must(list(record("Grant"))),
         spend: may(record("Spend")),
-        endorse: may(TRUE),
+        endorse: may(TRUE, "the right to call a value trusted, or to widen its readers"),
         flow: may(one("strict")),
         ...AT,
     },
-    Grant: { gate: must(GATE), refs: must(list(record("Ref"))), all: may(TRUE), ...AT },
-    Ref: { name: must(NAME), method: may(METHOD), in: may(list(record("Bound"), 1)), ...AT },
-    Bound: { arg: may(METHOD, "absent: the argument that names the resource"), patterns: must(list(TEXT, 1)) },
+    Grant: {
+        gate: must(GATE),
+        refs: must(list(record("Ref"))),
+        all: may(TRUE, "everything that the file imports and declares; refs is empty then"),
+        ...AT,
+    },
+    Ref: { name: must(NAME), method: may(METHOD, "absent: every method"), in: may(list(record("Bound"), 1), "all must hold"), ...AT },
+    Bound: {
+        arg: may(METHOD, "absent: the argument that names the resource"),
+        patterns: must(list(TEXT, 1), "one of them must match"),
+    },
     Spend: {
         tokens: may(WHOLE),
         usd: may({ rule: "number", min: 0 }),
@@ -212,7 +198,13 @@ export const RECORDS: Readonly<Record<RecordName, Keys>> = {
         silence: may({ rule: "number", above: 0 }, "milliseconds without a sign of life"),
         model: may(SOME_TEXT, "a wish"),
     },
-    Readers: { names: may(list(TEXT, 1)), arg: may(SOME_TEXT), result: may(SOME_TEXT), everyone: may(TRUE) },
+    /** One of them. */
+    Readers: {
+        names: may(list(TEXT, 1)),
+        arg: may(SOME_TEXT, "an argument of the call names them"),
+        result: may(SOME_TEXT, "a field of the result names them"),
+        everyone: may(TRUE),
+    },
     Narrowed: { method: must(METHOD), in: may(list(record("Bound"), 1)) },
     StageArg: { name: may(NAME, "those without one come first"), value: must(group("value")) },
     StageName: { name: must(NAME), method: may(NAME), ...AT },
@@ -230,15 +222,13 @@ export const RECORDS: Readonly<Record<RecordName, Keys>> = {
     Credential: { source: must(one("env", "file", "exec", "oauth", "secret")), arg: must(SOME_TEXT) },
 };
 
-const BRANCHING: Keys = { branches: must(BRANCHES), otherwise: may(BLOCK) };
-const TRYING: Keys = { body: must(BLOCK), name: may(VARIABLE, "bound to the failure"), handler: must(BLOCK) };
-const EACH: Keys = { item: must(VARIABLE), list: must(EXPR), max: must(COUNT), body: must(BLOCK) };
-const VALUE: Keys = { value: must(EXPR) };
+const BRANCHING = { branches: must(BRANCHES), otherwise: may(BLOCK) };
+const TRYING = { body: must(BLOCK), name: may(VARIABLE, "bound to the failure"), handler: must(BLOCK) };
+const EACH = { item: must(VARIABLE), list: must(EXPR), max: must(COUNT), body: must(BLOCK) };
+const VALUE = { value: must(EXPR) };
 
 /** Nodes by their discriminator, which is not among the keys. */
-export const NODES: Readonly<
-    Record<"statement" | "expression" | "part" | "contract" | "clause" | "flow" | "value", Readonly<Record<string, Keys>>>
-> = {
+export const NODES = {
     statement: {
         config: { key: must(one("model", "role", "description")), ...VALUE, ...AT },
         context: { max: must(record("Budget")), ...AT },
@@ -260,9 +250,11 @@ export const NODES: Readonly<
         raise: { ...VALUE, ...AT },
         delegate: { refs: must(list(record("Ref"))), all: may(TRUE), to: must(NAME), onward: may(TRUE), body: must(BLOCK), ...AT },
         spend: { spend: must(record("Spend")), body: must(BLOCK), ...AT },
+        /** Only in what an agent answers. */
         define: { func: must(record("Func"), "a function of the running program"), keep: may(TRUE, "written as source for review"), ...AT },
         break: { ...AT },
         continue: { ...AT },
+        /** Where a debugger stops; nothing in a run. */
         debugger: { ...AT },
         assign: { target: must(EXPR, "a name, a member or an index"), op: must(one("=", "+=", "-=")), ...VALUE, ...AT },
         expr: { ...VALUE, ...AT },
@@ -270,7 +262,10 @@ export const NODES: Readonly<
     expression: {
         literal: {
             value: must({ rule: "literal", expression: true }),
-            text: may({ rule: "text", pattern: /^-?\d+(?:\.\d+)?$/, what: "a number as written" }),
+            text: may(
+                { rule: "text", pattern: /^-?\d+(?:\.\d+)?$/, what: "a number as written" },
+                "where it would be written otherwise (2.50); it changes nothing but how the source is shown",
+            ),
             ...AT,
         },
         name: { name: must(VARIABLE), ...AT },
@@ -281,12 +276,12 @@ export const NODES: Readonly<
         call: {
             callee: must(EXPR, "a name or a member"),
             args: must(list(record("Arg"))),
-            with: may(record("With"), "of a yield"),
+            with: may(record("With"), "of a yield: its callee is a member called yield"),
             contract: may(CONTRACT, "of a yield: what it must give"),
             ...AT,
         },
         unary: { op: must(one("not", "-")), ...VALUE, ...AT },
-        binary: { op: must(one(...Object.keys(PRECEDENCE))), left: must(EXPR), right: must(EXPR), ...AT },
+        binary: { op: must(one(...(Object.keys(PRECEDENCE) as (keyof typeof PRECEDENCE)[]))), left: must(EXPR), right: must(EXPR), ...AT },
         lambda: { params: must(list(VARIABLE)), body: must(EXPR), ...AT },
         "if.expr": { ...BRANCHING, ...AT },
         "try.expr": { ...TRYING, ...AT },
@@ -301,12 +296,13 @@ export const NODES: Readonly<
             stream: may(FLAG),
             turns: may(COUNT),
             timeout: may({ rule: "number", above: 0 }, "milliseconds"),
-            model: may(EXPR, "the name of an imported llm"),
+            model: may(EXPR, "the name of an imported llm; instead of the one in scope"),
             tools: may(list(EXPR), "names of imported tools, or members of them"),
             contract: may(CONTRACT),
             ...AT,
         },
         parallel: { ...EACH, ...AT },
+        /** `Repo.only(read, write in "src/**")`: a narrower handle of the same thing. */
         narrow: { object: must(EXPR), methods: must(list(record("Narrowed"), 1)), ...AT },
         endorse: { ...VALUE, readers: may(list(TEXT, 1), "absent: as trusted"), because: must(EXPR), ...AT },
     },
@@ -327,18 +323,20 @@ export const NODES: Readonly<
         optional: { of: must(CONTRACT) },
         ref: { name: must(NAME, "a shape of the same file") },
     },
+    /** What an import says of a tool, model, memory or file; it binds every agent. */
     clause: {
         gate: { method: must(METHOD), gate: must(GATE), ...AT },
         arg: {
             method: may(METHOD),
-            name: must(METHOD),
-            from: may(list(SOME_TEXT, 1), "absent: trusted origins"),
-            among: may(TRUE, "also a value that occurred in what came from there"),
-            addresses: may(TRUE, "only the addresses in it"),
-            ask: may(TRUE),
+            name: must(METHOD, "of the argument, or its place from 1"),
+            from: may(list(SOME_TEXT, 1), "origins that may be in it; absent: trusted ones"),
+            among: may(TRUE, "also a value that occurred in what came from there, whatever else chose it"),
+            addresses: may(TRUE, "only the addresses in it: a text from elsewhere that holds none may stand there"),
+            ask: may(TRUE, "a refused flow becomes a question that shows the flow"),
             ...AT,
         },
         trusted: { ...AT },
+        /** Who may read what comes from here, and who reads what is sent here. */
         reads: { method: may(METHOD), readers: must(record("Readers")), ...AT },
         audience: { method: may(METHOD), readers: must(record("Readers")), ask: may(TRUE), ...AT },
     },
@@ -365,7 +363,7 @@ export const NODES: Readonly<
         ref: RECORDS.StageName,
         refs: { items: must(list(record("StageName"))) },
     },
-};
+} satisfies Readonly<Record<string, Readonly<Record<string, Keys>>>>;
 
 export type GroupName = "statement" | "setting" | "expression" | "item" | "entry" | "contract" | "clause" | "flow" | "block" | "value";
 
