@@ -25,7 +25,20 @@ export function machineId(): string {
     return `${VERSION} ${BUILT ?? sources(["language", "machine"])}`;
 }
 
+/** What a process runs was read once, so it is looked at once: a look takes 5 ms for 300 files, and each program that is opened asks. */
+const looked = new Map<string, string>();
+
 function sources(packages: readonly string[]): string {
+    const key = packages.join(" ");
+    let found = looked.get(key);
+    if (found === undefined) {
+        found = look(packages);
+        looked.set(key, found);
+    }
+    return found;
+}
+
+function look(packages: readonly string[]): string {
     const here = dirname(fileURLToPath(import.meta.url));
     let newest = 0;
     let count = 0;
