@@ -53,11 +53,17 @@ export interface Ran {
     readonly effects: Effect[];
 }
 
+const described = new WeakMap<Program, Json>();
+
 /** What a tool says of itself that has all methods and all arguments of which a program speaks. */
 export function describing(p: Program): Json {
+    const found = described.get(p);
+    if (found !== undefined) return found;
     const words = [...new Set(JSON.stringify(p).match(/[A-Za-z_]\w*/g))].sort();
     const input = { type: "object", properties: Object.fromEntries(words.map((word) => [word, {}])) };
-    return { methods: words.map((name) => ({ name, input })) };
+    const made = { methods: words.map((name) => ({ name, input })) };
+    described.set(p, made);
+    return made;
 }
 
 export type Answer = (effect: Effect) => Outcome;
@@ -85,10 +91,22 @@ export interface How {
     readonly saving?: boolean | number;
 }
 
+/** A program as it is compiled where it is started (`here`) and where a saved run is loaded (`there`): once each, as in two processes of a host. */
+const compiled = new WeakMap<Program, { readonly here: Compiled; there: Compiled | null }>();
+
+function compiledOf(p: Program): { readonly here: Compiled; there: Compiled | null } {
+    let both = compiled.get(p);
+    if (both === undefined) {
+        both = { here: new Compiled(p), there: null };
+        compiled.set(p, both);
+    }
+    return both;
+}
+
 export function runAll(p: Program, how: How = {}): Ran {
-    const compiled = new Compiled(p);
+    const both = compiledOf(p);
     const options: StartOptions = { ...OPTIONS, ...how.options };
-    let machine = Machine.start(compiled, options);
+    let machine = Machine.start(both.here, options);
     const events: MachineEvent[] = [];
     const effects: Effect[] = [];
     let documents: Json[] = [];
@@ -104,7 +122,10 @@ export function runAll(p: Program, how: How = {}): Ran {
             const saved = JSON.parse(JSON.stringify(machine.save())) as { image?: Json; delta?: Json };
             if (saved.image !== undefined) documents = [saved.image];
             else documents.push(saved.delta as Json);
-            if (how.saving === true || turns % how.saving === 0) machine = Machine.load(new Compiled(p), options, documents);
+            if (how.saving === true || turns % how.saving === 0) {
+                both.there ??= new Compiled(p);
+                machine = Machine.load(both.there, options, documents);
+            }
         }
         if (step.state === "slice") continue;
         const at = how.pick?.(waiting) ?? 0;

@@ -1,6 +1,6 @@
 /** Programs that hand over control, from their text, with agents that answer by hand, run to the end however they are saved, loaded and compiled. */
 import { readFileSync } from "node:fs";
-import type { Json } from "@remit/language";
+import type { Json, Program } from "@remit/language";
 import { expect } from "vitest";
 import { z } from "zod";
 import type { AgentReply, AgentTurn, Effect, FailureKind, Outcome } from "../../src/index.ts";
@@ -49,14 +49,17 @@ export const METHODS: Json = {
 
 /** A run whose handshakes are as they are published. */
 export function once(files: string | { [file: string]: string }, how: Handing = {}): Ran {
-    const ran = handed(files, how);
+    return onceOf(formOf(files, how.unchecked === true), how);
+}
+
+function onceOf(form: Program, how: Handing): Ran {
+    const ran = handed(form, how);
     for (const document of handshakes(ran)) expect(wrongHandshake(document)).toBe("");
     return ran;
 }
 
-function handed(files: string | { [file: string]: string }, how: Handing): Ran {
-    const { agents = [], world, yes, unchecked, ...rest } = how;
-    const form = formOf(files, unchecked === true);
+function handed(form: Program, how: Handing): Ran {
+    const { agents = [], world, yes, unchecked: _, ...rest } = how;
     return runAll(form, {
         ...rest,
         answer: (effect) => {
@@ -101,7 +104,8 @@ export const handshakes = (ran: Ran): { readonly [key: string]: Json }[] =>
 
 /** The same run, however it is saved, loaded or compiled. */
 export function run(files: string | { [file: string]: string }, how: Handing = {}): Ran {
-    const ran = once(files, how);
+    const form = formOf(files, how.unchecked === true);
+    const ran = onceOf(form, how);
     for (const more of [
         { saving: true },
         { saving: 3 },
@@ -109,7 +113,7 @@ export function run(files: string | { [file: string]: string }, how: Handing = {
         { options: { ...how.options, slice: 3 } },
         { saving: true, options: { ...how.options, slice: 2 } },
     ] as const)
-        expect(once(files, { ...how, ...more })).toEqual(ran);
+        expect(onceOf(form, { ...how, ...more })).toEqual(ran);
     return ran;
 }
 
